@@ -1,0 +1,66 @@
+package models
+
+// ActorKind says what sort of party acts.
+type ActorKind string
+
+// The kinds of actor.
+const (
+	ActorUser     ActorKind = "user"     // a person, by session or by reviewer or admin token
+	ActorAgent    ActorKind = "agent"    // a program, by agent token
+	ActorSystem   ActorKind = "system"   // policy, expirer, poller
+	ActorOperator ActorKind = "operator" // the command line; the OS user's name
+)
+
+// Actor is who acts: a parameter of every write. It is made from a session, a
+// token or the command line and never from a body or a header (I5). The zero
+// Actor may do nothing.
+type Actor struct {
+	Kind ActorKind
+	ID   string // the user's or agent's id; empty for system and operator
+	Name string // the registered name
+
+	// OwnerID is the user behind the actor: the user itself, or an agent's owner.
+	OwnerID UserID
+	// Admin is true for a session or an admin token of a person who is an admin
+	// now. A reviewer token of an admin leaves it false.
+	Admin bool
+
+	// TokenID or SessionID names the credential, so that open waits can end when
+	// it is revoked. Both are empty for system and operator.
+	TokenID   TokenID
+	SessionID SessionID
+}
+
+// IsPerson reports whether the actor may decide anything at all (I4).
+func (a Actor) IsPerson() bool { return a.Kind == ActorUser && a.ID != "" }
+
+// IsAgent reports whether the actor is an agent.
+func (a Actor) IsAgent() bool { return a.Kind == ActorAgent && a.ID != "" }
+
+// UserID is the acting person, or empty.
+func (a Actor) UserID() UserID {
+	if a.Kind == ActorUser {
+		return UserID(a.ID)
+	}
+	return ""
+}
+
+// AgentID is the acting agent, or empty.
+func (a Actor) AgentID() AgentID {
+	if a.Kind == ActorAgent {
+		return AgentID(a.ID)
+	}
+	return ""
+}
+
+// MayAdminister reports whether the actor may change what all share: the
+// policy, users, other people's tokens. The operator holds the data folder.
+func (a Actor) MayAdminister() bool {
+	return a.Kind == ActorOperator || (a.IsPerson() && a.Admin)
+}
+
+// Operator is the actor of the command line, under the OS user's name.
+func Operator(name string) Actor { return Actor{Kind: ActorOperator, Name: name} }
+
+// System is the actor of what runs without a request.
+func System(name string) Actor { return Actor{Kind: ActorSystem, Name: name} }

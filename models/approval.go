@@ -1,0 +1,54 @@
+package models
+
+// Approval is a response with what its readers need around it: one shape for
+// every surface, made by the store in one query.
+type Approval struct {
+	Response
+	RunID             *string
+	AgentName         string // as registered
+	OwnerName         string
+	ConversationTitle string
+	Vote              *Vote // the vote that became the outcome, if a person decided
+}
+
+// DecisionInput is what a person sends to decide, from whichever surface.
+type DecisionInput struct {
+	Approved *bool   // may be left out when a question is answered
+	Reason   string  // ≤ MaxReason bytes
+	Digest   string  // what the decider saw; required to approve high and critical
+	Input    []byte  // an edited input, JSON; nil when not edited
+	Answer   *string // for questions
+	Option   *string // for questions: the name of one of the options offered
+}
+
+// AskInput is an agent's request, from whichever surface.
+type AskInput struct {
+	ApprovalID     string // a UUID of the agent's choice, or empty
+	ConversationID string // a UUID, or empty
+	RunID          string
+	ToolUseID      string
+	JobID          string
+	Kind           Kind // tool_call or question; empty is tool_call
+	ToolName       string
+	Input          []byte // JSON as sent; empty is {}
+	Options        []Option
+	Description    string
+	Context        string
+	TimeoutSeconds *int64
+	Energy         *int64
+	// Explicit asks need approval unless a rule allows or denies them.
+	Explicit bool
+	// FallbackAt reports that a client of ours went on at this time because no
+	// server answered and fallback_auto_approve was confirmed; RFC 3339 or empty.
+	FallbackAt string
+}
+
+// Stats are the counts that the queue tells about itself, capped at StatsCap.
+type Stats struct {
+	Pending   int // rows waiting
+	Waiters   int // callers blocked in a wait
+	Responses int // decided in the last minute
+}
+
+// StatsCap is where counting stops: "1,000+".
+const StatsCap = 1000

@@ -1,0 +1,123 @@
+package models
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of what may be sent (design, section 6), in bytes unless said.
+const (
+	MaxBody        = 1 << 20
+	MaxInput       = 256 << 10
+	MaxDepth       = 64 // levels
+	MaxDescription = 2000
+	MaxContext     = 16 << 10
+	MaxReason      = 4000
+	MaxName        = 200
+	MaxTitle       = 120 // characters
+	MaxOptions     = 50
+)
+
+// CanonicalJSON returns the canonical form of one JSON value: members sorted,
+// white space out, strings normalised, number literals kept as sent. RFC 8785's
+// numbers would give 9007199254740993 and …992 one digest, so they are not used.
+// Duplicate members, lone surrogates, invalid UTF-8 and more than MaxDepth
+// levels are refused with an error that names field.
+func CanonicalJSON(field string, raw []byte) ([]byte, error) {
+	if d := depth(raw); d > MaxDepth {
+		return nil, Invalid(field, "is nested %d levels deep; at most %d are taken", d, MaxDepth)
+	}
+	v := jsontext.Value(bytes.Clone(raw))
+	err := v.Format(
+		jsontext.AllowDuplicateNames(false),
+		jsontext.AllowInvalidUTF8(false),
+		jsontext.ReorderRawObjects(true),
+		jsontext.CanonicalizeRawInts(false),
+		jsontext.CanonicalizeRawFloats(false),
+		jsontext.PreserveRawStrings(false),
+		jsontext.Multiline(false),
+		jsontext.SpaceAfterColon(false),
+		jsontext.SpaceAfterComma(false),
+	)
+	if err != nil {
+		return nil, Invalid(field, "must be one JSON value: %s", jsonProblem(err))
+	}
+	return v, nil
+}
+
+// jsonProblem says what is wrong without echoing what was sent.
+func jsonProblem(err error) string {
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return "an object has the same member twice"
+	}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("wrong at byte %d (bad syntax, text that is not UTF-8, or a lone surrogate)", syntax.ByteOffset)
+	}
+	return "bad syntax"
+}
+
+// depth counts the deepest nesting of arrays and objects without parsing more
+// than brackets and strings.
+func depth(raw []byte) int {
+	level, deepest, inString := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest
+}
+
+// Canonical is what a digest is made over: the canonical bytes of an object of
+// the kind, the tool's name and its input, or of the kind and the content.
+func Canonical(kind Kind, toolName string, input []byte) ([]byte, error) {
+	canonical, err := CanonicalJSON("input", input)
+	if err != nil {
+		return nil, err
+	}
+	name, err := jsontext.AppendQuote(nil, toolName)
+	if err != nil {
+		return nil, Invalid("toolName", "must be valid UTF-8")
+	}
+	out := make([]byte, 0, len(canonical)+len(name)+48)
+	out = append(out, `{"input":`...)
+	out = append(out, canonical...)
+	out = append(out, `,"kind":"`...)
+	out = append(out, kind...)
+	out = append(out, `","toolName":`...)
+	out = append(out, name...)
+	return append(out, '}'), nil
+}
+
+// CanonicalContent is Canonical for kinds that carry text instead of a call.
+func CanonicalContent(kind Kind, content string) ([]byte, error) {
+	text, err := jsontext.AppendQuote(nil, content)
+	if err != nil {
+		return nil, Invalid("content", "must be valid UTF-8")
+	}
+	out := append([]byte(`{"content":`), text...)
+	out = append(out, `,"kind":"`...)
+	out = append(out, kind...)
+	return append(out, `"}`...), nil
+}
+
+// Digest is the lower-case hexadecimal SHA-256 of canonical bytes.
+func Digest(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
+}

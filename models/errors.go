@@ -1,0 +1,101 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Code names a kind of failure. Surfaces map codes to their own status once;
+// the strings are stable and are what clients see.
+type Code string
+
+// The codes of section 6 of the design, and the few that only the inside knows.
+const (
+	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
+	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown
+	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
+	CodeCommentRequired   Code = "comment_required"    // 422
+	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer
+	CodeNoBudget          Code = "no_budget"           // 422
+
+	CodeUnauthenticated Code = "unauthenticated" // 401: no valid credential
+	CodeForbidden       Code = "forbidden"       // 403: the credential lacks the capability
+	CodeNotFound        Code = "not_found"       // 404: no such object, or not visible to the asker
+
+	CodeAlreadyDecided Code = "already_decided" // 409: settled; the standing outcome travels along
+	CodeExpired        Code = "expired"         // 409: past its deadline
+	CodeBeingDecided   Code = "being_decided"   // 409: another verdict is held or on its way
+	CodeDigestMismatch Code = "digest_mismatch" // 409: what was seen is not what stands
+	CodeKeyConflict    Code = "key_conflict"    // 409: same key, another request
+	CodeIDTaken        Code = "id_taken"        // 409: a client-chosen id that exists elsewhere
+	CodeOtherAgent     Code = "other_agent"     // 409: a run of another agent of the same owner
+	CodeConflict       Code = "conflict"        // 409: any other clash (a name already in use)
+
+	CodeBudgetExhausted Code = "budget_exhausted"  // 402
+	CodeTooManyRequests Code = "too_many_requests" // 429
+	CodeTooManyPending  Code = "too_many_pending"  // 429
+	CodeTooLarge        Code = "too_large"         // 413: body over the limit
+	CodeUnavailable     Code = "unavailable"       // 503: shutting down, or the store cannot answer
+	CodeInternal        Code = "internal"          // 500
+)
+
+// Error is the one error type that crosses package borders on purpose. Text is
+// written for the person or program that reads it and never echoes what was
+// sent; Fields maps the name of an input to what is wanted of it.
+type Error struct {
+	Code   Code
+	Text   string
+	Fields map[string]string
+
+	// Response is the standing row of a conflict, for those who may see it.
+	Response *Response
+	// RetryAfterSeconds is set with the 429 codes.
+	RetryAfterSeconds int
+}
+
+// Error joins the text and the fields in a stable order.
+func (e *Error) Error() string {
+	if len(e.Fields) == 0 {
+		return e.Text
+	}
+	parts := make([]string, 0, len(e.Fields))
+	for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
+		parts = append(parts, name+": "+e.Fields[name])
+	}
+	if e.Text == "" {
+		return strings.Join(parts, "; ")
+	}
+	return e.Text + " (" + strings.Join(parts, "; ") + ")"
+}
+
+// Is makes errors.Is(err, &Error{Code: c}) compare by code alone.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// Errorf builds an Error of a code with a formatted text.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// Invalid is a 422 that names one field and what was wanted.
+func Invalid(field, format string, args ...any) *Error {
+	return &Error{Code: CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{field: fmt.Sprintf(format, args...)}}
+}
+
+// ErrorCode returns the code of err: CodeInternal for anything that is not an
+// Error, and the empty code for nil.
+func ErrorCode(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}

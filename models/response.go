@@ -1,0 +1,229 @@
+package models
+
+import "time"
+
+// Kind is what a response is.
+type Kind string
+
+// The kinds of response.
+const (
+	KindReply    Kind = "reply"
+	KindProposal Kind = "proposal"
+	KindToolCall Kind = "tool_call"
+	KindQuestion Kind = "question"
+	KindBudget   Kind = "budget"
+)
+
+// Status is where an approval stands. The column is NULL where none is needed;
+// StatusNone is that NULL in Go.
+type Status string
+
+// The states of an approval.
+const (
+	StatusNone      Status = ""
+	StatusPending   Status = "pending"
+	StatusApproved  Status = "approved"
+	StatusRejected  Status = "rejected"
+	StatusExpired   Status = "expired"
+	StatusCancelled Status = "cancelled"
+	StatusResolved  Status = "resolved"
+)
+
+// Final reports whether nothing can change the status any more.
+func (s Status) Final() bool {
+	switch s {
+	case StatusApproved, StatusRejected, StatusExpired, StatusCancelled, StatusResolved:
+		return true
+	case StatusNone, StatusPending:
+		return false
+	}
+	return false
+}
+
+// Cause says why an approval stands where it stands (I10).
+type Cause string
+
+// The causes.
+const (
+	CauseNone        Cause = ""
+	CauseReviewer    Cause = "reviewer"
+	CausePolicy      Cause = "policy"
+	CauseGrant       Cause = "grant"
+	CauseGateOff     Cause = "gate_off"
+	CauseFallback    Cause = "fallback"
+	CauseTimeout     Cause = "timeout"
+	CauseCancelled   Cause = "cancelled"
+	CauseCascade     Cause = "cascade"
+	CauseNoReviewer  Cause = "no_reviewer"
+	CauseUndelivered Cause = "undelivered"
+	CauseElsewhere   Cause = "elsewhere"
+	CauseGone        Cause = "gone"
+	CauseRunEnded    Cause = "run_ended"
+	CauseStopped     Cause = "stopped"
+)
+
+// Risk is how much a wrong approval would cost.
+type Risk string
+
+// The levels of risk.
+const (
+	RiskLow      Risk = "low"
+	RiskMedium   Risk = "medium"
+	RiskHigh     Risk = "high"
+	RiskCritical Risk = "critical"
+)
+
+// NeedsDigest reports whether approving at this risk requires the digest that
+// was shown.
+func (r Risk) NeedsDigest() bool { return r == RiskHigh || r == RiskCritical }
+
+// NoDeadline is stored for "no deadline", so that order and UPDATE stay one
+// expression.
+var NoDeadline = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// Response is one thing an agent put forward, in sequence. Its content never
+// changes; the approval columns are its approval.
+type Response struct {
+	ID             ResponseID `gorm:"primaryKey"`
+	ConversationID ConversationID
+	Sequence       int64
+	OwnerID        UserID
+	AgentID        AgentID
+	Kind           Kind
+	CreatedAt      time.Time `gorm:"autoCreateTime:false"`
+
+	ToolUseID  *string // the agent's own name for the call
+	JobID      *string
+	CallID     *string
+	UpstreamID *string
+	ApprovalID *string // the id at an outside system
+	BatchID    *string
+
+	Digest              string
+	Risk                Risk
+	RequiresApproval    bool
+	ApprovalStatus      *Status // NULL: none needed; use StateAt
+	ApprovalTimestamp   *time.Time
+	ApprovalFeedback    string // the reviewer's reason, or the text of another cause
+	Cause               Cause
+	PolicyVersion       int64
+	PolicyRule          string
+	PolicyReason        string
+	ApprovalRequestedAt *time.Time
+	ApprovalTimeoutAt   time.Time // NoDeadline for none
+	HeldUntil           *time.Time
+	PausedLeft          *int64 // seconds
+	DecidedBy           *UserID
+	VoteID              *VoteID // the vote that became the outcome
+	GrantID             *string
+	CascadedFrom        *ResponseID
+	ReaskedFrom         *ResponseID
+
+	IsCompleted bool
+	CompletedAt *time.Time
+
+	Energy       int64
+	EnergyBudget *int64
+	ModelUsed    string
+
+	Description   string
+	Context       string
+	Options       string // JSON array of Option, or empty
+	Content       string
+	ToolName      string
+	ToolInputJSON string // as sent
+	Answer        string
+	ToolResult    string
+}
+
+// Status is the stored status, StatusNone for NULL. Surfaces use StateAt.
+func (r *Response) Status() Status {
+	if r.ApprovalStatus == nil {
+		return StatusNone
+	}
+	return *r.ApprovalStatus
+}
+
+// HasDeadline reports whether silence ends the request at some time.
+func (r *Response) HasDeadline() bool { return r.ApprovalTimeoutAt.Before(NoDeadline) }
+
+// PastDeadline reports whether a pending approval's time is up at now and no
+// verdict in time holds it open. The deadline itself is already too late.
+func (r *Response) PastDeadline(now time.Time) bool {
+	return r.Status() == StatusPending && r.HeldUntil == nil && !now.Before(r.ApprovalTimeoutAt)
+}
+
+// StateAt is the status that holds at now: a pending approval past its deadline
+// has expired, whether or not the expirer has written it down (I3).
+func (r *Response) StateAt(now time.Time) Status {
+	if r.PastDeadline(now) {
+		return StatusExpired
+	}
+	return r.Status()
+}
+
+// At returns r as it holds at now: a copy that has expired if its time is up,
+// exactly as the expirer would write it, else r itself.
+func (r *Response) At(now time.Time) *Response {
+	if !r.PastDeadline(now) {
+		return r
+	}
+	c := *r
+	c.Expire()
+	return &c
+}
+
+// Expire moves a pending approval to expired in memory, as of its deadline.
+func (r *Response) Expire() {
+	status, at := StatusExpired, r.ApprovalTimeoutAt
+	r.ApprovalStatus, r.ApprovalTimestamp = &status, &at
+	r.Cause, r.ApprovalFeedback = CauseTimeout, r.TimeoutText()
+}
+
+// TimeoutText is the reason that an expiry carries, with the real length.
+func (r *Response) TimeoutText() string {
+	var asked time.Time
+	if r.ApprovalRequestedAt != nil {
+		asked = *r.ApprovalRequestedAt
+	} else {
+		asked = r.CreatedAt
+	}
+	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(asked)) + ")"
+}
+
+// LetThrough reports whether the call went ahead without a person.
+func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Cause != CauseNone }
+
+// Option is one of the answers that a question offers.
+type Option struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+}
+
+// Verdict is what one person said.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictApprove Verdict = "approve"
+	VerdictReject  Verdict = "reject"
+	VerdictAnswer  Verdict = "answer"
+)
+
+// Vote is one person's verdict on a response.
+type Vote struct {
+	ID          VoteID `gorm:"primaryKey"`
+	ResponseID  ResponseID
+	UserID      UserID
+	UserName    string
+	Verdict     Verdict
+	Reason      string
+	Digest      string  // of the request as it stood
+	SeenDigest  string  // as the decider sent it; empty if not sent
+	Input       *string // the edited input as sent, if edited
+	InputDigest *string
+	Answer      *string
+	Option      *string
+	At          time.Time
+	WithdrawnAt *time.Time
+}

@@ -1,0 +1,85 @@
+package models
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// SpokenDuration says a length in the largest units that are exact enough to
+// act on: "5 minutes", "1 hour 30 minutes", "45 seconds".
+func SpokenDuration(d time.Duration) string {
+	d = d.Round(time.Second)
+	type unit struct {
+		size time.Duration
+		name string
+	}
+	units := [...]unit{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
+	out, parts := "", 0
+	for _, u := range units {
+		n := d / u.size
+		if n == 0 || parts == 2 {
+			continue
+		}
+		d -= n * u.size
+		if parts++; parts > 1 {
+			out += " "
+		}
+		out += fmt.Sprintf("%d %s", n, u.name)
+		if n != 1 {
+			out += "s"
+		}
+	}
+	if out == "" {
+		return "0 seconds"
+	}
+	return out
+}
+
+// CheckText refuses text that is not UTF-8 or longer than most bytes.
+func CheckText(field, s string, most int) error {
+	if !utf8.ValidString(s) {
+		return Invalid(field, "must be valid UTF-8")
+	}
+	if len(s) > most {
+		return Invalid(field, "is %d bytes long; at most %d are taken", len(s), most)
+	}
+	return nil
+}
+
+// CheckKey refuses client-chosen ids and names that are empty, too long or hold
+// control characters.
+func CheckKey(field, s string) error {
+	if s == "" {
+		return Invalid(field, "must not be empty")
+	}
+	if err := CheckText(field, s, MaxName); err != nil {
+		return err
+	}
+	for _, r := range s {
+		if r < 0x20 || r == 0x7f {
+			return Invalid(field, "must not hold control characters")
+		}
+	}
+	return nil
+}
+
+// CheckToolName accepts `[A-Za-z0-9_.:/@-]` with spaces inside, 1 to 200 long.
+func CheckToolName(field, s string) error {
+	if s == "" {
+		return Invalid(field, "must name a tool")
+	}
+	if len(s) > MaxName {
+		return Invalid(field, "is %d bytes long; at most %d are taken", len(s), MaxName)
+	}
+	for i := range len(s) {
+		c := s[i]
+		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			c == '_' || c == '.' || c == ':' || c == '/' || c == '@' || c == '-' ||
+			c == ' ' && i > 0 && i < len(s)-1
+		if !ok {
+			return Invalid(field, "may hold letters, digits, _ . : / @ - and spaces inside, nothing else")
+		}
+	}
+	return nil
+}
