@@ -1,0 +1,148 @@
+# Countersign. `make` alone lists what there is.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+.NOTPARALLEL:
+
+export CGO_ENABLED := 1
+
+GO       ?= go
+BIN      := bin/countersign
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION)
+
+LINT_VERSION := 2.15.0
+LINT         := .bin/golangci-lint
+VULN_VERSION := v1.9.0
+
+# The same flags everywhere, so that a second run in `make check` is answered by Go's test cache.
+# The version is stamped by LDFLAGS; Go's own stamping fails where the checkout belongs to someone else.
+TEST := $(GO) test -race -buildvcs=false -timeout 15m
+
+TEMPL     := $(GO) tool templ
+TEMPLATES := $(wildcard views handlers)
+
+##@ Use
+
+.PHONY: run
+run: build ## build and start the demo: server, one admin, an agent that asks
+	./$(BIN) demo
+
+.PHONY: build
+build: cc ## build bin/countersign, stripped and with its version
+	$(GO) build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)" -o $(BIN) .
+
+##@ Work
+
+.PHONY: dev
+dev: cc ## the demo with live reload, on http://127.0.0.1:7331
+	$(TEMPL) generate -include-version=false -watch -open-browser=false \
+		-proxy http://127.0.0.1:8080 -cmd "$(GO) run -buildvcs=false . demo"
+
+.PHONY: generate
+generate: ## make Go of the templates
+	$(TEMPL) generate -include-version=false -log-level warn
+
+.PHONY: fmt
+fmt: $(LINT) ## format Go code and templates
+	$(LINT) fmt
+	$(if $(TEMPLATES),$(TEMPL) fmt -log-level warn $(TEMPLATES))
+
+.PHONY: lint
+lint: $(LINT) ## lint, import rules included
+	$(LINT) run ./...
+
+.PHONY: migration
+migration: ## start a migration: make migration name=add_grants
+	@.ci/migration sqlite "$(name)"
+
+.PHONY: golden
+golden: ## rewrite the golden files; read the diff before you commit it
+	@dirs=$$(find . -path '*/testdata/*' -name '*.golden*' | sed 's|/testdata/.*||' | sort -u); \
+	if [ -z "$$dirs" ]; then echo "no golden files"; exit 0; fi; \
+	$(GO) test -buildvcs=false $$dirs -run Golden -update
+
+.PHONY: hooks
+hooks: ## check what is staged before each commit (.ci/pre-commit)
+	@hooks=$$(git rev-parse --git-path hooks); mkdir -p "$$hooks"; \
+	ln -sf "$(CURDIR)/.ci/pre-commit" "$$hooks/pre-commit"
+	@echo "pre-commit is on; git commit --no-verify goes past it"
+
+##@ Check
+
+.PHONY: test
+test: cc chromium ## all tests with the race detector, browser tests included
+	$(TEST) ./...
+
+.PHONY: check
+check: build drift fmt-check vet lint mod-check test ## all that CI checks
+
+.PHONY: drift
+drift: ## fail if generated code is not what the templates give
+	@before=$$(find . -name '*_templ.go' -print0 | sort -z | xargs -0r sha256sum); \
+	$(MAKE) generate; \
+	after=$$(find . -name '*_templ.go' -print0 | sort -z | xargs -0r sha256sum); \
+	if [ "$$before" != "$$after" ]; then \
+		echo "generated code was stale; it is fresh now, commit it:"; \
+		diff <(echo "$$before") <(echo "$$after") | sed -n 's|^[<>] [0-9a-f]* *||p' | sort -u; exit 1; \
+	fi
+
+.PHONY: fmt-check
+fmt-check: $(LINT) ## fail if anything is not formatted
+	$(LINT) fmt --diff
+	$(if $(TEMPLATES),$(TEMPL) fmt -fail -log-level warn $(TEMPLATES))
+
+.PHONY: vet
+vet: cc ## go vet
+	$(GO) vet ./...
+
+.PHONY: mod-check
+mod-check: ## fail if go.mod or go.sum are not tidy, or a module is not what go.sum says
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+.PHONY: cover
+cover: cc chromium ## coverage, function by function; coverage.out holds the rest
+	$(GO) test -buildvcs=false -timeout 15m -coverpkg=./... -coverprofile=coverage.out ./...
+	$(GO) tool cover -func=coverage.out
+
+.PHONY: bench
+bench: cc ## benchmarks; BENCH=Ask picks by name
+	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | sort -u); \
+	if [ -z "$$dirs" ]; then echo "no benchmarks"; exit 0; fi; \
+	$(GO) test -buildvcs=false -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
+
+.PHONY: vuln
+vuln: ## known vulnerabilities (needs the vulnerability database, so not part of check)
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...
+
+##@ Tools
+
+.PHONY: chromium
+chromium: ## find the browser for tests, or install it
+	@.ci/chromium
+
+.PHONY: tools
+tools: $(LINT) ## install golangci-lint at its pinned version into .bin
+
+# Rebuilt when it is another version, which a file's date does not tell.
+.PHONY: lint-version
+$(LINT): lint-version
+lint-version:
+	@if [ "$$($(LINT) version --short 2>/dev/null)" != "$(LINT_VERSION)" ]; then \
+		echo "installing golangci-lint $(LINT_VERSION) into .bin (some minutes, once)"; \
+		GOBIN="$(CURDIR)/.bin" $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); \
+	fi
+
+.PHONY: cc
+cc:
+	@set -- $$($(GO) env CC); command -v "$$1" >/dev/null || { \
+		echo "a C compiler is needed for SQLite: apt-get install gcc libc6-dev" >&2; exit 1; }
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
