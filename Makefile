@@ -86,7 +86,7 @@ drift: ## fail if generated code is not what the templates give
 	after=$$(find . -name '*_templ.go' -print0 | sort -z | xargs -0r sha256sum); \
 	if [ "$$before" != "$$after" ]; then \
 		echo "generated code was stale; it is fresh now, commit it:"; \
-		diff <(echo "$$before") <(echo "$$after") | sed -n 's|^[<>] [0-9a-f]* *||p' | sort -u; exit 1; \
+		diff <(echo "$$before") <(echo "$$after") | sed -n 's|^[<>] [0-9a-f][0-9a-f]* *||p' | sort -u; exit 1; \
 	fi
 
 .PHONY: fmt-check
@@ -110,7 +110,7 @@ cover: cc chromium ## coverage, function by function; coverage.out holds the res
 
 .PHONY: bench
 bench: cc ## benchmarks; BENCH=Ask picks by name
-	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | sort -u); \
+	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' . | sort | xargs -r -n1 dirname | sort -u || true); \
 	if [ -z "$$dirs" ]; then echo "no benchmarks"; exit 0; fi; \
 	$(GO) test -buildvcs=false -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
 
