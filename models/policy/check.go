@@ -1,0 +1,143 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"countersign/models"
+)
+
+// problems maps a path in the document to what is wanted there.
+type problems map[string]string
+
+// invalid is the error that carries them.
+func invalid(p problems) *models.Error {
+	return &models.Error{Code: models.CodeInvalid, Text: "The policy is not valid.", Fields: p}
+}
+
+// The names that a Judgement uses for what is not a rule; rules may not bear
+// them.
+const (
+	RuleRequiredTools = "required_approval_tools"
+	RuleExplicit      = "explicit ask"
+	RuleUnmatched     = "unmatched"
+)
+
+// patterns are a document's tool patterns, read. One that could not be read is
+// the zero pattern, which matches nothing.
+type patterns struct {
+	required []pattern
+	rules    [][]pattern
+}
+
+// checker collects every problem of a document and reads its patterns on the way.
+type checker struct {
+	problems problems
+	patterns patterns
+	most     int // minutes
+}
+
+func check(d Document) *checker {
+	c := &checker{problems: problems{}, most: d.MaxTimeoutMinutes}
+	if c.most < 1 || c.most > MaxTimeoutMinutes {
+		c.add("max_timeout_minutes", "must be 1 to %d minutes", MaxTimeoutMinutes)
+		c.most = MaxTimeoutMinutes
+	}
+	c.minutes("default_timeout_minutes", &d.DefaultTimeoutMinutes)
+	c.minutes("proposal_timeout_minutes", d.ProposalTimeoutMinutes)
+	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
+		c.add("unmatched", "must be allow or require")
+	}
+	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
+
+	names := make(map[string]int, len(d.Rules))
+	for i, r := range d.Rules {
+		path := fmt.Sprintf("rules[%d]", i)
+		c.rule(path, r)
+		if first, taken := names[r.Name]; taken {
+			c.add(path+".name", "is already the name of rules[%d]", first)
+		} else {
+			names[r.Name] = i
+		}
+	}
+	return c
+}
+
+// add keeps the first problem of a path.
+func (c *checker) add(path, format string, args ...any) {
+	if _, there := c.problems[path]; !there {
+		c.problems[path] = fmt.Sprintf(format, args...)
+	}
+}
+
+func (c *checker) rule(path string, r Rule) {
+	c.take(path+".name", models.CheckKey(path+".name", r.Name))
+	switch r.Name {
+	case RuleRequiredTools, RuleExplicit, RuleUnmatched:
+		c.add(path+".name", "is a name that the policy uses itself")
+	}
+	c.take(path+".note", models.CheckText(path+".note", r.Note, maxNote))
+	c.take(path+".reason", models.CheckText(path+".reason", r.Reason, models.MaxReason))
+	if len(r.Tools) == 0 {
+		c.add(path+".tools", "must list at least one tool")
+	}
+	c.patterns.rules = append(c.patterns.rules, c.tools(path+".tools", r.Tools, r.Effect))
+	switch r.Effect {
+	case EffectAllow, EffectRequire, EffectDeny:
+	default:
+		c.add(path+".effect", "must be allow, require or deny")
+	}
+	switch r.Risk {
+	case models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical:
+	default:
+		c.add(path+".risk", "must be low, medium, high or critical")
+	}
+	c.minutes(path+".timeout_minutes", r.TimeoutMinutes)
+	for i, email := range r.Reviewers {
+		if !looksLikeEmail(email) {
+			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")
+		}
+	}
+}
+
+// take moves the problem out of an error of the models package.
+func (c *checker) take(path string, err error) {
+	var e *models.Error
+	if errors.As(err, &e) {
+		c.add(path, "%s", e.Fields[path])
+	}
+}
+
+func (c *checker) minutes(path string, m *int) {
+	if m != nil && (*m < 1 || *m > c.most) {
+		c.add(path, "must be 1 to %d minutes (max_timeout_minutes)", c.most)
+	}
+}
+
+func (c *checker) tools(path string, texts []string, effect Effect) []pattern {
+	out := make([]pattern, len(texts))
+	for i, text := range texts {
+		p, problem := readPattern(text, effect == EffectAllow)
+		if problem != "" {
+			c.add(fmt.Sprintf("%s[%d]", path, i), "%s", problem)
+		}
+		out[i] = p
+	}
+	return out
+}
+
+// looksLikeEmail catches slips of the pen; whether somebody bears the address is
+// found out at the ask.
+func looksLikeEmail(s string) bool {
+	local, domain, ok := strings.Cut(s, "@")
+	if !ok || local == "" || domain == "" || len(s) > maxEmail {
+		return false
+	}
+	if strings.HasPrefix(domain, ".") || strings.HasSuffix(domain, ".") {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(`<>()[],;:\"`, r)
+	}) && !strings.Contains(domain, "@")
+}

@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"countersign/models"
+)
+
+// Policy is a compiled document. It never changes and may be used by any number
+// of goroutines at once.
+type Policy struct {
+	doc   Document
+	rules []Judgement // what each rule says, in order
+
+	exact   map[string]int // the first rule that lists the name
+	regexes []ruleRegexp   // in the order of their rules
+
+	requiredExact   map[string]bool
+	requiredRegexes []pattern
+
+	// similar finds the listed names that fold to the same string.
+	similar map[string][]listed
+
+	required  Judgement
+	unmatched Judgement
+}
+
+// ruleRegexp is a regular expression and the rule that it belongs to.
+type ruleRegexp struct {
+	pattern
+	rule int
+}
+
+// listed is an exact name in the document, and what holds a call whose name is
+// merely similar.
+type listed struct {
+	name  string
+	rule  int // its place; required_approval_tools come behind all rules
+	allow bool
+	held  Judgement
+}
+
+// Document returns a copy of what was parsed, with initial values filled in.
+func (p *Policy) Document() Document { return p.doc.clone() }
+
+func compile(d Document, pats patterns) *Policy {
+	p := &Policy{
+		doc:           d.clone(),
+		exact:         map[string]int{},
+		requiredExact: map[string]bool{},
+		similar:       map[string][]listed{},
+		required: Judgement{
+			Effect: EffectRequire, Rule: RuleRequiredTools, Risk: models.RiskMedium,
+			Reason: "The policy lists this tool among those that need approval.",
+		},
+		unmatched: unmatchedJudgement(d.Unmatched),
+	}
+	for i, r := range p.doc.Rules {
+		p.rules = append(p.rules, ruleJudgement(r))
+		for _, pat := range pats.rules[i] {
+			p.addRulePattern(i, r, pat)
+		}
+	}
+	for _, pat := range pats.required {
+		if !pat.exact() {
+			if pat.re != nil {
+				p.requiredRegexes = append(p.requiredRegexes, pat)
+			}
+			continue
+		}
+		p.requiredExact[pat.text] = true
+		p.addListed(listed{name: pat.text, rule: len(p.rules), held: heldAsSimilar(p.required, pat.text)})
+	}
+	return p
+}
+
+func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
+	switch {
+	case pat.re != nil:
+		p.regexes = append(p.regexes, ruleRegexp{pattern: pat, rule: i})
+	case pat.exact():
+		if _, taken := p.exact[pat.text]; !taken {
+			p.exact[pat.text] = i
+		}
+		p.addListed(listed{
+			name: pat.text, rule: i, allow: r.Effect == EffectAllow,
+			held: heldAsSimilar(p.rules[i], pat.text),
+		})
+	}
+}
+
+func (p *Policy) addListed(l listed) {
+	key := string(fold(nil, l.name))
+	p.similar[key] = append(p.similar[key], l)
+}
+
+func ruleJudgement(r Rule) Judgement {
+	j := Judgement{
+		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
+		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers),
+	}
+	fallback := ""
+	switch r.Effect {
+	case EffectAllow:
+		j.Cause, fallback = models.CausePolicy, "lets this tool through."
+	case EffectDeny:
+		j.Cause, fallback = models.CausePolicy, "denies this tool."
+	case EffectRequire:
+		fallback = "requires approval of this tool."
+	}
+	if j.Reason == "" {
+		j.Reason = "The rule “" + r.Name + "” " + fallback
+	}
+	return j
+}
+
+func unmatchedJudgement(e Effect) Judgement {
+	if e == EffectAllow {
+		return Judgement{
+			Effect: EffectAllow, Cause: models.CausePolicy, Rule: RuleUnmatched, Risk: models.RiskMedium,
+			Reason: "No rule concerns this tool, and the policy lets such calls through.",
+		}
+	}
+	return Judgement{
+		Effect: EffectRequire, Rule: RuleUnmatched, Risk: models.RiskMedium,
+		Reason: "No rule concerns this tool, and the policy requires approval of such calls.",
+	}
+}
+
+// heldAsSimilar is what happens to a name that is like, but not, a listed one. It
+// keeps the rule's risk and whom it asks.
+func heldAsSimilar(j Judgement, name string) Judgement {
+	where := "which the rule “" + j.Rule + "” lists"
+	if j.Rule == RuleRequiredTools {
+		where = "which required_approval_tools lists"
+	}
+	j.Effect, j.Cause = EffectRequire, models.CauseNone
+	j.Reason = "The tool's name differs from “" + name + "”, " + where +
+		", only in letter case, hyphens, underscores or spaces, so a person has to look."
+	return j
+}
+
+// fold appends the name in lower case without '-', '_' and ' '.
+func fold(buf []byte, name string) []byte {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c >= utf8.RuneSelf:
+			return append(buf, foldUnicode(name[i:])...)
+		case c == '-' || c == '_' || c == ' ':
+		case 'A' <= c && c <= 'Z':
+			buf = append(buf, c+'a'-'A')
+		default:
+			buf = append(buf, c)
+		}
+	}
+	return buf
+}
+
+func foldUnicode(rest string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, rest)
+}

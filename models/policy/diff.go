@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign/models"
+)
+
+// Change is one difference between two documents, in words for people. Before is
+// empty for what is new, After for what is gone.
+type Change struct{ Path, Before, After string }
+
+// none is how a missing value is shown.
+const none = "none"
+
+// Diff lists what changes from a to b: fields first, then rules, which are
+// matched by name, then their order. It takes any documents, valid or not.
+func Diff(a, b Document) []Change {
+	d := &differ{}
+	d.field("approval_enabled", strconv.FormatBool(a.ApprovalEnabled), strconv.FormatBool(b.ApprovalEnabled))
+	d.field("required_approval_tools", listText(a.RequiredApprovalTools), listText(b.RequiredApprovalTools))
+	d.field("default_timeout_minutes", strconv.Itoa(a.DefaultTimeoutMinutes), strconv.Itoa(b.DefaultTimeoutMinutes))
+	d.field("max_timeout_minutes", strconv.Itoa(a.MaxTimeoutMinutes), strconv.Itoa(b.MaxTimeoutMinutes))
+	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
+	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
+	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
+	d.rules(a.Rules, b.Rules)
+	return d.changes
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) field(path, before, after string) {
+	if before != after {
+		d.changes = append(d.changes, Change{Path: path, Before: before, After: after})
+	}
+}
+
+func (d *differ) rules(a, b []Rule) {
+	for _, r := range a {
+		if find(b, r.Name) < 0 {
+			d.changes = append(d.changes, Change{Path: rulePath(r), Before: ruleText(r)})
+		}
+	}
+	for i, r := range b {
+		if j := find(a, r.Name); j >= 0 {
+			d.rule(a[j], r)
+			continue
+		}
+		text := fmt.Sprintf("rule %d of %d: %s", i+1, len(b), ruleText(r))
+		d.changes = append(d.changes, Change{Path: rulePath(r), After: text})
+	}
+	d.field("order of rules", orderText(a, b), orderText(b, a))
+}
+
+func (d *differ) rule(a, b Rule) {
+	path := rulePath(b)
+	d.field(path+".note", quotedText(a.Note), quotedText(b.Note))
+	d.field(path+".tools", listText(a.Tools), listText(b.Tools))
+	d.field(path+".effect", string(a.Effect), string(b.Effect))
+	d.field(path+".timeout_minutes", minutesText(a.TimeoutMinutes), minutesText(b.TimeoutMinutes))
+	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
+	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
+	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
+}
+
+func find(rules []Rule, name string) int {
+	return slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
+}
+
+func rulePath(r Rule) string { return "rules[" + strconv.Quote(r.Name) + "]" }
+
+// ruleText is a whole rule in one line.
+func ruleText(r Rule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), riskText(r.Risk))
+	if r.TimeoutMinutes != nil {
+		fmt.Fprintf(&b, ", timeout_minutes %d", *r.TimeoutMinutes)
+	}
+	if len(r.Reviewers) > 0 {
+		fmt.Fprintf(&b, ", reviewers %s", listText(r.Reviewers))
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(&b, ", reason %s", strconv.Quote(r.Reason))
+	}
+	if r.Note != "" {
+		fmt.Fprintf(&b, ", note %s", strconv.Quote(r.Note))
+	}
+	return b.String()
+}
+
+// orderText names the rules of a that b has too: only among those can the order
+// change.
+func orderText(a, b []Rule) string {
+	var names []string
+	for _, r := range a {
+		if find(b, r.Name) >= 0 {
+			names = append(names, r.Name)
+		}
+	}
+	return listText(names)
+}
+
+// listText quotes each entry, since patterns and names may hold commas.
+func listText(list []string) string {
+	if len(list) == 0 {
+		return none
+	}
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = `"` + s + `"`
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func minutesText(m *int) string {
+	if m == nil {
+		return none
+	}
+	return strconv.Itoa(*m)
+}
+
+func riskText(r models.Risk) string { return string(cmp.Or(r, models.RiskMedium)) }
+
+// quotedText quotes, so that a text that says "none" is not taken for none.
+func quotedText(s string) string {
+	if s == "" {
+		return none
+	}
+	return strconv.Quote(s)
+}

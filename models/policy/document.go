@@ -1,0 +1,124 @@
+// Package policy holds the rules that say which calls need a person: the
+// document they are written in, its checks, and the judgement of one call. It is
+// pure: no I/O and no clock.
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"countersign/models"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Limits of a document.
+const (
+	MaxDocument       = 64 << 10      // bytes, as sent and as stored
+	MaxPattern        = 500           // bytes of one tool pattern, slashes included
+	MaxTimeoutMinutes = 365 * 24 * 60 // the most that max_timeout_minutes may be
+	maxPatternSteps   = 4000          // program size of one regular expression
+	maxNote           = models.MaxDescription
+	maxEmail          = 254
+)
+
+// Effect is what a rule does with the calls it matches.
+type Effect string
+
+// The effects.
+const (
+	EffectAllow   Effect = "allow"   // goes ahead without a person
+	EffectRequire Effect = "require" // waits for a person
+	EffectDeny    Effect = "deny"    // is refused without a person
+)
+
+// Document is one version of the policy, as it is written and stored.
+type Document struct {
+	// ApprovalEnabled false lets every tool call through that no rule denies.
+	ApprovalEnabled bool `json:"approval_enabled"`
+	// RequiredApprovalTools are tool patterns that need approval unless a rule
+	// says otherwise.
+	RequiredApprovalTools []string `json:"required_approval_tools"`
+	// DefaultTimeoutMinutes is how long a tool call waits when neither a rule nor
+	// the request says.
+	DefaultTimeoutMinutes int `json:"default_timeout_minutes"`
+	// MaxTimeoutMinutes is the longest wait that a rule or a request may name.
+	MaxTimeoutMinutes int `json:"max_timeout_minutes"`
+	// ProposalTimeoutMinutes is the same for proposals, questions and budget
+	// requests; nil means that they wait without a deadline.
+	ProposalTimeoutMinutes *int `json:"proposal_timeout_minutes"`
+	// FallbackAutoApprove lets our own clients go on when no server answers.
+	FallbackAutoApprove bool `json:"fallback_auto_approve"`
+	// Unmatched is what happens to a tool call that nothing else settles: allow
+	// or require.
+	Unmatched Effect `json:"unmatched"`
+	// Rules are tried in order; the first that matches a tool's name wins.
+	Rules []Rule `json:"rules"`
+}
+
+// Rule settles the calls whose tool name one of its patterns matches.
+type Rule struct {
+	Name string `json:"name"`
+	Note string `json:"note,omitempty"` // for those who keep the policy
+	// Tools are exact names, or regular expressions (RE2) between slashes. A
+	// regular expression matches unanchored, except under EffectAllow, where it
+	// must match the whole name.
+	Tools          []string    `json:"tools"`
+	Effect         Effect      `json:"effect"`
+	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
+	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
+	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
+	Reason         string      `json:"reason,omitempty"`    // shown to the reviewer and the agent
+}
+
+// Default is the document that holds until somebody writes one, and the source
+// of every field that a stored document lacks.
+func Default() Document {
+	return Document{
+		ApprovalEnabled:       true,
+		RequiredApprovalTools: []string{},
+		DefaultTimeoutMinutes: 5,
+		MaxTimeoutMinutes:     1440,
+		Unmatched:             EffectAllow,
+		Rules:                 []Rule{},
+	}
+}
+
+// Marshal writes the document as JSON for storing and showing: the same document
+// always gives the same bytes, and Parse reads them back. They are indented
+// unless only the compact form fits in MaxDocument. It fails with CodeInvalid for
+// a document that fits in neither form.
+func (d Document) Marshal() ([]byte, error) {
+	for _, opt := range []jsontext.Options{jsontext.WithIndent("  "), jsontext.Multiline(false)} {
+		out, err := json.Marshal(d, opt)
+		if err != nil {
+			return nil, fmt.Errorf("write the policy document: %w", err)
+		}
+		if len(out) <= MaxDocument {
+			return out, nil
+		}
+	}
+	return nil, invalid(problems{rootPath: tooLarge})
+}
+
+// clone copies everything that the document points to.
+func (d Document) clone() Document {
+	d.RequiredApprovalTools = slices.Clone(d.RequiredApprovalTools)
+	d.ProposalTimeoutMinutes = cloneMinutes(d.ProposalTimeoutMinutes)
+	d.Rules = slices.Clone(d.Rules)
+	for i := range d.Rules {
+		r := &d.Rules[i]
+		r.Tools = slices.Clone(r.Tools)
+		r.Reviewers = slices.Clone(r.Reviewers)
+		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)
+	}
+	return d
+}
+
+func cloneMinutes(m *int) *int {
+	if m == nil {
+		return nil
+	}
+	return new(*m)
+}

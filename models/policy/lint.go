@@ -1,0 +1,176 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Warning is something in a valid document that its author may not have meant.
+type Warning struct {
+	Path string // as in the Fields of an error, e.g. rules[2].tools[0]
+	Text string
+}
+
+// Lint reads a document for what is allowed but probably not meant, in the order
+// of the document. It takes any document, valid or not, and says nothing of what
+// Parse refuses.
+func Lint(d Document) []Warning {
+	pats := check(d).patterns
+	l := &linter{doc: d, pats: pats, policy: compile(d, pats)}
+	l.settings()
+	for i := range d.Rules {
+		l.shadowed(i)
+		l.broad(i)
+		l.held(i)
+		l.unused(i)
+	}
+	return l.warnings
+}
+
+type linter struct {
+	doc      Document
+	pats     patterns
+	policy   *Policy
+	warnings []Warning
+}
+
+func (l *linter) warn(path, format string, args ...any) {
+	l.warnings = append(l.warnings, Warning{Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+func toolPath(rule, tool int) string { return fmt.Sprintf("rules[%d].tools[%d]", rule, tool) }
+
+// settings looks at everything outside the rules.
+func (l *linter) settings() {
+	if !l.doc.ApprovalEnabled {
+		l.warn("approval_enabled", "Approval is off: every tool call that no rule denies goes ahead without a person.")
+	}
+	if l.doc.FallbackAutoApprove {
+		l.warn("fallback_auto_approve", "When no server answers, our clients go ahead without a person and report it later.")
+	}
+	seen := map[string]bool{}
+	for i, pat := range l.pats.required {
+		path := fmt.Sprintf("required_approval_tools[%d]", i)
+		switch {
+		case pat.text == "":
+			continue
+		case seen[pat.text]:
+			l.warn(path, "Is listed twice.")
+		case pat.exact():
+			if first := l.policy.firstRule(pat.text, len(l.doc.Rules)); first < len(l.doc.Rules) {
+				l.warn(path, "Has no effect: the rule “%s” matches this tool first (%s).", l.doc.Rules[first].Name, l.doc.Rules[first].Effect)
+			}
+		}
+		seen[pat.text] = true
+		l.halfRegexp(path, pat)
+	}
+}
+
+// shadowed finds patterns that can never match because a rule before them takes
+// all their names.
+func (l *linter) shadowed(i int) {
+	tools := l.pats.rules[i]
+	var found []Warning
+	for j, pat := range tools {
+		if by := l.shadowedBy(i, pat); by >= 0 {
+			text := fmt.Sprintf("Never applies: the rule “%s” before it matches first.", l.doc.Rules[by].Name)
+			found = append(found, Warning{Path: toolPath(i, j), Text: text})
+		}
+	}
+	if len(found) > 0 && len(found) == len(tools) {
+		l.warn(fmt.Sprintf("rules[%d]", i), "This rule never applies: rules before it match all its tools.")
+		return
+	}
+	l.warnings = append(l.warnings, found...)
+}
+
+// shadowedBy is the rule before i that matches whatever pat matches, or -1 when
+// none is known to.
+func (l *linter) shadowedBy(i int, pat pattern) int {
+	if pat.text == "" {
+		return -1
+	}
+	if pat.exact() {
+		if by := l.policy.firstRule(pat.text, i); by < i {
+			return by
+		}
+		return -1
+	}
+	for k := range i {
+		for _, earlier := range l.pats.rules[k] {
+			same := earlier.text == pat.text && (!earlier.whole || pat.whole)
+			if same || matchesAll(earlier) {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// broad looks for regular expressions that match more than they seem to.
+func (l *linter) broad(i int) {
+	for j, pat := range l.pats.rules[i] {
+		path := toolPath(i, j)
+		l.halfRegexp(path, pat)
+		if pat.re == nil {
+			continue
+		}
+		allow := l.doc.Rules[i].Effect == EffectAllow
+		switch {
+		case allow && matchesAll(pat):
+			l.warn(path, "Lets every tool through.")
+		case allow && (strings.Contains(pat.text, ".*") || strings.Contains(pat.text, ".+")):
+			l.warn(path, "Lets every tool through that fits around the wildcard; list exact names where you can.")
+		case !allow && pat.re.MatchString(""):
+			l.warn(path, "Matches every tool, since it also matches an empty part of a name.")
+		}
+	}
+}
+
+// halfRegexp spots /name without a second slash.
+func (l *linter) halfRegexp(path string, pat pattern) {
+	if pat.exact() && pat.text[0] == '/' && strings.Count(pat.text, "/") == 1 {
+		l.warn(path, "Is taken as an exact name; a regular expression also ends with a slash.")
+	}
+}
+
+// held finds names that an allow rule lists in vain, because a similar name
+// before it holds them.
+func (l *linter) held(i int) {
+	if l.doc.Rules[i].Effect != EffectAllow {
+		return
+	}
+	for j, pat := range l.pats.rules[i] {
+		if !pat.exact() || l.policy.firstRule(pat.text, i) < i {
+			continue
+		}
+		if s := l.policy.similarName(pat.text, i); s != nil && !s.allow {
+			l.warn(toolPath(i, j), "Is held nevertheless: it is too similar to “%s” of the rule “%s”.", s.name, l.doc.Rules[s.rule].Name)
+		}
+	}
+}
+
+// unused finds members that the rule's effect leaves without use.
+func (l *linter) unused(i int) {
+	r := l.doc.Rules[i]
+	if r.Effect != EffectAllow && r.Effect != EffectDeny {
+		return
+	}
+	if len(r.Reviewers) > 0 {
+		l.warn(fmt.Sprintf("rules[%d].reviewers", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+	}
+	if r.TimeoutMinutes != nil {
+		l.warn(fmt.Sprintf("rules[%d].timeout_minutes", i), "Has no effect on tool calls: nothing waits under a rule that says %s.", r.Effect)
+	}
+}
+
+// matchesAll reports whether the pattern matches every name, as far as names
+// without anything in common can tell.
+func matchesAll(pat pattern) bool {
+	for _, name := range [...]string{"a", "Z9", "x.y:z/w@v-u_t s", "-", "7"} {
+		if pat.re == nil || !pat.match(name) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,98 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		raw  string
+		want []string // "path: part of the text"
+	}{
+		"initial": {`{}`, nil},
+		"sound": {`{"required_approval_tools":["deploy"],"rules":[
+			{"name":"a","tools":["read","/git_(log|status)/"],"effect":"allow"},
+			{"name":"b","tools":["/rm/"],"effect":"deny"},
+			{"name":"c","tools":["pay"],"effect":"require","reviewers":["a@b"],"timeout_minutes":3}]}`, nil},
+		"off":          {`{"approval_enabled":false}`, []string{"approval_enabled: Approval is off"}},
+		"fallback":     {`{"fallback_auto_approve":true}`, []string{"fallback_auto_approve: When no server"}},
+		"listed twice": {`{"required_approval_tools":["a","a"]}`, []string{"required_approval_tools[1]: twice"}},
+		"required but allowed": {
+			`{"required_approval_tools":["a"],"rules":[{"name":"x","tools":["a"],"effect":"allow"}]}`,
+			[]string{"required_approval_tools[0]: “x”"},
+		},
+		"half a regexp": {
+			`{"required_approval_tools":["/rm"],"rules":[{"name":"x","tools":["/sh"],"effect":"deny"}]}`,
+			[]string{"required_approval_tools[0]: exact name", "rules[0].tools[0]: exact name"},
+		},
+		"allows everything": {
+			`{"rules":[{"name":"x","tools":["/.*/"],"effect":"allow"}]}`,
+			[]string{"rules[0].tools[0]: every tool through."},
+		},
+		"wildcard": {
+			`{"rules":[{"name":"x","tools":["/read.*/"],"effect":"allow"}]}`,
+			[]string{"rules[0].tools[0]: wildcard"},
+		},
+		"matches the empty part": {
+			`{"rules":[{"name":"x","tools":["/x*/"],"effect":"deny"}]}`,
+			[]string{"rules[0].tools[0]: every tool"},
+		},
+		"shadowed by the same name": {
+			`{"rules":[{"name":"x","tools":["a","b"],"effect":"allow"},{"name":"y","tools":["b","a"],"effect":"deny"}]}`,
+			[]string{"rules[1]: never applies"},
+		},
+		"shadowed in part": {
+			`{"rules":[{"name":"x","tools":["a"],"effect":"allow"},{"name":"y","tools":["b","a"],"effect":"deny"}]}`,
+			[]string{"rules[1].tools[1]: “x”"},
+		},
+		"shadowed by a regexp": {
+			`{"rules":[{"name":"x","tools":["/sh/"],"effect":"deny"},{"name":"y","tools":["bash"],"effect":"allow"}]}`,
+			[]string{"rules[1]: never applies"},
+		},
+		"shadowed by all": {
+			`{"rules":[{"name":"x","tools":["/./"],"effect":"require"},{"name":"y","tools":["/rm/"],"effect":"deny"}]}`,
+			[]string{"rules[1]: never applies"},
+		},
+		"the same regexp is narrower under allow": {
+			`{"rules":[{"name":"x","tools":["/rm/"],"effect":"allow"},{"name":"y","tools":["/rm/"],"effect":"deny"}]}`, nil,
+		},
+		"too similar to be allowed": {
+			`{"rules":[{"name":"x","tools":["Shell"],"effect":"deny"},{"name":"y","tools":["shell"],"effect":"allow"}]}`,
+			[]string{"rules[1].tools[0]: “Shell”"},
+		},
+		"nobody is asked": {
+			`{"rules":[{"name":"x","tools":["a"],"effect":"deny","reviewers":["a@b"],"timeout_minutes":3}]}`,
+			[]string{"rules[0].reviewers: deny", "rules[0].timeout_minutes: deny"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := policy.Lint(parse(t, c.raw).Document())
+			if len(got) != len(c.want) {
+				t.Fatalf("warnings are %q, want %q", got, c.want)
+			}
+			for i, w := range c.want {
+				path, text, _ := strings.Cut(w, ": ")
+				if got[i].Path != path || !strings.Contains(got[i].Text, text) {
+					t.Errorf("warning %d is %q, want %q", i, got[i], w)
+				}
+			}
+		})
+	}
+}
+
+func TestLintTakesAnInvalidDocument(t *testing.T) {
+	t.Parallel()
+	policy.Lint(policy.Document{})
+	policy.Lint(policy.Document{
+		RequiredApprovalTools: []string{"", "/(/"},
+		Rules: []policy.Rule{
+			{}, {Tools: []string{"", "//", "/(/", "a"}, Effect: "odd", Risk: models.Risk("odd")}, {Tools: []string{"a"}},
+		},
+	})
+}

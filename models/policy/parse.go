@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"countersign/models"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// rootPath names the document as a whole in Fields.
+const rootPath = "document"
+
+var (
+	tooLarge = fmt.Sprintf("is too large; at most %d KiB are taken", MaxDocument>>10)
+	errNull  = errors.New("null where a value is wanted")
+)
+
+// Parse reads, checks and compiles a document. A field that it lacks has its
+// value in Default. What is wrong is a *models.Error with CodeInvalid whose
+// Fields map paths such as "rules[2].tools[0]" to what was wanted: all of them
+// when the JSON has the right shape, else the first. Unknown members, members in
+// another letter case, duplicates and null (but for timeouts) are refused.
+func Parse(raw []byte) (*Policy, error) {
+	if len(raw) > MaxDocument {
+		return nil, invalid(problems{rootPath: tooLarge})
+	}
+	doc := Default()
+	err := json.Unmarshal(raw, &doc,
+		json.RejectUnknownMembers(true),
+		json.MatchCaseInsensitiveNames(false),
+		jsontext.AllowDuplicateNames(false),
+		jsontext.AllowInvalidUTF8(false),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(beforeValue)),
+	)
+	if err != nil {
+		return nil, invalid(shapeProblem(err))
+	}
+	for i := range doc.Rules {
+		if len(doc.Rules[i].Reviewers) == 0 {
+			doc.Rules[i].Reviewers = nil // so that [] and absence are the same document
+		}
+	}
+	c := check(doc)
+	if len(c.problems) > 0 {
+		return nil, invalid(c.problems)
+	}
+	return compile(doc, c.patterns), nil
+}
+
+// beforeValue runs before each value is read into v. It refuses null, which
+// would otherwise silently become the zero value and so switch approval off, and
+// gives a rule its initial values.
+func beforeValue(dec *jsontext.Decoder, v any) error {
+	_, optional := v.(**int)
+	if dec.PeekKind() == 'n' && !optional {
+		return errNull
+	}
+	if r, ok := v.(*Rule); ok {
+		*r = Rule{Risk: models.RiskMedium}
+	}
+	return errors.ErrUnsupported
+}
+
+// shapeProblem turns an error of the JSON library into a path and a sentence
+// that echoes nothing but member names.
+func shapeProblem(err error) problems {
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		path := fieldPath(semantic.JSONPointer)
+		switch {
+		case errors.Is(semantic.Err, json.ErrUnknownName):
+			return problems{path: "is not a member of the policy; names are lower case with underscores"}
+		case errors.Is(semantic.Err, errNull):
+			return problems{path: "must not be null; leave it out for its initial value"}
+		}
+		return problems{path: "must be " + wanted(semantic.GoType)}
+	}
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return problems{fieldPath(syntax.JSONPointer): "is there twice"}
+		}
+		return problems{rootPath: fmt.Sprintf("must be one JSON object in UTF-8; wrong at byte %d", syntax.ByteOffset)}
+	}
+	return problems{rootPath: "must be one JSON object in UTF-8"}
+}
+
+// wanted names the JSON form of a Go type.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "of another type"
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() { //nolint:exhaustive // the document is made of these kinds only
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+// fieldPath writes a JSON pointer the way people write paths: rules[2].tools[0].
+// A member name that no document has is quoted, since it may hold anything.
+func fieldPath(p jsontext.Pointer) string {
+	var b strings.Builder
+	inList := false
+	for token := range p.Tokens() {
+		switch {
+		case inList:
+			b.WriteString("[" + token + "]")
+		case plainName(token):
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(token)
+		default:
+			b.WriteString("[" + strconv.QuoteToASCII(token[:min(len(token), maxShownName)]) + "]")
+		}
+		switch {
+		case inList:
+			inList = false
+		default:
+			inList = token == "rules" || token == "tools" || token == "reviewers" || token == "required_approval_tools"
+		}
+	}
+	if b.Len() == 0 {
+		return rootPath
+	}
+	return b.String()
+}
+
+const maxShownName = 64
+
+func plainName(s string) bool {
+	if s == "" || len(s) > maxShownName {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}

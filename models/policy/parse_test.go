@@ -1,0 +1,209 @@
+package policy_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// parse reads a document that must be valid.
+func parse(t testing.TB, raw string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Parse([]byte(raw))
+	if err != nil {
+		t.Fatalf("Parse(%s): %v", raw, err)
+	}
+	return p
+}
+
+// rule is a document with one valid rule in which one member is replaced.
+func rule(member, value string) string {
+	members := map[string]string{"name": `"r"`, "tools": `["shell"]`, "effect": `"require"`}
+	members[member] = value
+	var parts []string
+	for name, v := range members {
+		parts = append(parts, fmt.Sprintf("%q:%s", name, v))
+	}
+	return `{"rules":[{` + strings.Join(parts, ",") + `}]}`
+}
+
+func fields(t *testing.T, err error) map[string]string {
+	t.Helper()
+	var e *models.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error is %T (%v), want *models.Error", err, err)
+	}
+	if e.Code != models.CodeInvalid {
+		t.Errorf("code is %q, want invalid", e.Code)
+	}
+	return e.Fields
+}
+
+func TestParseRefusesWithThePath(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 600)
+	for name, c := range map[string]struct{ raw, path, says string }{
+		"nothing":               {``, "document", "JSON object"},
+		"not JSON":              {`{`, "document", "wrong at byte"},
+		"a list":                {`[]`, "document", "an object"},
+		"null":                  {`null`, "document", "null"},
+		"more behind":           {`{} {}`, "document", "JSON object"},
+		"not UTF-8":             {"{\"unmatched\":\"\xff\"}", "document", "UTF-8"},
+		"too large":             {strings.Repeat(" ", 64<<10) + `{}`, "document", "64 KiB"},
+		"unknown":               {`{"rulez":[]}`, "rulez", "not a member"},
+		"unknown, odd name":     {`{"a\u202eb":1}`, `["a\u202eb"]`, "not a member"},
+		"other case":            {`{"Approval_enabled":true}`, "Approval_enabled", "not a member"},
+		"camel case":            {`{"approvalEnabled":true}`, "approvalEnabled", "not a member"},
+		"twice":                 {`{"unmatched":"allow","unmatched":"require"}`, "unmatched", "twice"},
+		"twice in a rule":       {`{"rules":[{"name":"a","name":"b"}]}`, "rules[0].name", "twice"},
+		"unknown in a rule":     {`{"rules":[{"name":"a","tool":"x"}]}`, "rules[0].tool", "not a member"},
+		"other case in a rule":  {`{"rules":[{"Name":"a"}]}`, "rules[0].Name", "not a member"},
+		"null switch":           {`{"approval_enabled":null}`, "approval_enabled", "null"},
+		"null list":             {`{"required_approval_tools":null}`, "required_approval_tools", "null"},
+		"null in a list":        {`{"required_approval_tools":[null]}`, "required_approval_tools[0]", "null"},
+		"null rules":            {`{"rules":null}`, "rules", "null"},
+		"null rule":             {`{"rules":[null]}`, "rules[0]", "null"},
+		"null tools":            {rule("tools", "null"), "rules[0].tools", "null"},
+		"null effect":           {rule("effect", "null"), "rules[0].effect", "null"},
+		"number as string":      {`{"default_timeout_minutes":"5"}`, "default_timeout_minutes", "whole number"},
+		"fraction":              {`{"default_timeout_minutes":5.5}`, "default_timeout_minutes", "whole number"},
+		"overflow":              {`{"default_timeout_minutes":99999999999999999999}`, "default_timeout_minutes", "whole number"},
+		"string as boolean":     {`{"approval_enabled":"yes"}`, "approval_enabled", "true or false"},
+		"string as list":        {rule("tools", `"shell"`), "rules[0].tools", "a list"},
+		"number as tool":        {rule("tools", `["a",5]`), "rules[0].tools[1]", "a string"},
+		"string as rule":        {`{"rules":["x"]}`, "rules[0]", "an object"},
+		"number as timeout":     {rule("timeout_minutes", `"5"`), "rules[0].timeout_minutes", "whole number"},
+		"unmatched deny":        {`{"unmatched":"deny"}`, "unmatched", "allow or require"},
+		"unmatched empty":       {`{"unmatched":""}`, "unmatched", "allow or require"},
+		"default zero":          {`{"default_timeout_minutes":0}`, "default_timeout_minutes", "1 to 1440"},
+		"default over max":      {`{"max_timeout_minutes":10,"default_timeout_minutes":11}`, "default_timeout_minutes", "1 to 10"},
+		"initial over max":      {`{"max_timeout_minutes":3}`, "default_timeout_minutes", "1 to 3"},
+		"proposal over max":     {`{"proposal_timeout_minutes":1441}`, "proposal_timeout_minutes", "1 to 1440"},
+		"proposal zero":         {`{"proposal_timeout_minutes":0}`, "proposal_timeout_minutes", "1 to 1440"},
+		"max zero":              {`{"max_timeout_minutes":0}`, "max_timeout_minutes", "1 to 525600"},
+		"max absurd":            {`{"max_timeout_minutes":525601}`, "max_timeout_minutes", "1 to 525600"},
+		"no rule name":          {`{"rules":[{"tools":["a"],"effect":"deny"}]}`, "rules[0].name", "empty"},
+		"rule name too long":    {rule("name", `"`+long[:201]+`"`), "rules[0].name", "200"},
+		"rule name of ours":     {rule("name", `"unmatched"`), "rules[0].name", "uses itself"},
+		"no tools":              {rule("tools", `[]`), "rules[0].tools", "at least one"},
+		"no effect":             {`{"rules":[{"name":"a","tools":["a"]}]}`, "rules[0].effect", "allow, require or deny"},
+		"odd effect":            {rule("effect", `"Deny"`), "rules[0].effect", "allow, require or deny"},
+		"odd risk":              {rule("risk", `"huge"`), "rules[0].risk", "critical"},
+		"empty risk":            {rule("risk", `""`), "rules[0].risk", "critical"},
+		"rule timeout zero":     {rule("timeout_minutes", `0`), "rules[0].timeout_minutes", "1 to 1440"},
+		"rule timeout over max": {rule("timeout_minutes", `1441`), "rules[0].timeout_minutes", "1 to 1440"},
+		"reviewer not e-mail":   {rule("reviewers", `["a@b.org","ann"]`), "rules[0].reviewers[1]", "e-mail"},
+		"reviewer with name":    {rule("reviewers", `["Ann <a@b.org>"]`), "rules[0].reviewers[0]", "e-mail"},
+		"note too long":         {rule("note", `"`+strings.Repeat("n", 2001)+`"`), "rules[0].note", "2000"},
+		"reason too long":       {rule("reason", `"`+strings.Repeat("n", 4001)+`"`), "rules[0].reason", "4000"},
+		"empty pattern":         {rule("tools", `["a",""]`), "rules[0].tools[1]", "name or a /regular"},
+		"empty regexp":          {rule("tools", `["//"]`), "rules[0].tools[0]", "between the slashes"},
+		"pattern too long":      {rule("tools", `["/`+long[:499]+`/"]`), "rules[0].tools[0]", "500 bytes"},
+		"bad regexp":            {rule("tools", `["/(/"]`), "rules[0].tools[0]", "missing closing )"},
+		"look-ahead":            {rule("tools", `["/(?=a)/"]`), "rules[0].tools[0]", "RE2"},
+		"closes a group":        {rule("tools", `["/a)|(?:b/"]`), "rules[0].tools[0]", "unexpected )"},
+		"absurd repeat":         {rule("tools", `["/a{1001}/"]`), "rules[0].tools[0]", "repeat count"},
+		"absurd nested repeat":  {rule("tools", `["/(a{100}){100}/"]`), "rules[0].tools[0]", "repeat count"},
+		"costly repeats":        {rule("tools", `["/`+strings.Repeat("a{1000}", 5)+`/"]`), "rules[0].tools[0]", "smaller counts"},
+		"flags behind":          {rule("tools", `["/rm/i"]`), "rules[0].tools[0]", "flags behind"},
+		"glob":                  {rule("tools", `["rm*"]`), "rules[0].tools[0]", "between slashes"},
+		"space around":          {rule("tools", `["rm "]`), "rules[0].tools[0]", "spaces inside"},
+		"required tool":         {`{"required_approval_tools":["a","/(/"]}`, "required_approval_tools[1]", "RE2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := policy.Parse([]byte(c.raw))
+			if p != nil {
+				t.Fatal("a policy was returned")
+			}
+			got := fields(t, err)
+			if len(got) != 1 || !strings.Contains(got[c.path], c.says) {
+				t.Errorf("fields are %q, want only %q with %q", got, c.path, c.says)
+			}
+		})
+	}
+}
+
+func TestParseFindsAllProblems(t *testing.T) {
+	t.Parallel()
+	_, err := policy.Parse([]byte(`{
+		"unmatched": "deny", "default_timeout_minutes": -1, "required_approval_tools": [""],
+		"rules": [
+			{"name": "a", "tools": ["x"], "effect": "allow"},
+			{"name": "a", "tools": ["/(/", "ok", ""], "effect": "maybe", "risk": "odd", "timeout_minutes": 9999}
+		]}`))
+	got := fields(t, err)
+	want := []string{
+		"unmatched", "default_timeout_minutes", "required_approval_tools[0]", "rules[1].name",
+		"rules[1].tools[0]", "rules[1].tools[2]", "rules[1].effect", "rules[1].risk", "rules[1].timeout_minutes",
+	}
+	for _, path := range want {
+		if got[path] == "" {
+			t.Errorf("nothing is said of %s", path)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d problems, want %d: %q", len(got), len(want), got)
+	}
+}
+
+func TestParseTakesWhatIsAtTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string]string{
+		"document of 64 KiB":    `{}` + strings.Repeat(" ", 64<<10-2),
+		"pattern of 500 bytes":  rule("tools", `["/`+strings.Repeat("a", 498)+`/"]`),
+		"name of 200 bytes":     rule("name", `"`+strings.Repeat("a", 200)+`"`),
+		"repeat of 1000":        rule("tools", `["/[a-z]{1000}/"]`),
+		"longest maximum":       `{"max_timeout_minutes":525600,"default_timeout_minutes":525600}`,
+		"no proposal timeout":   `{"proposal_timeout_minutes":null}`,
+		"no rule timeout":       rule("timeout_minutes", "null"),
+		"tool path":             rule("tools", `["/bin/sh","mcp:files/read","a b"]`),
+		"slash inside a regexp": rule("tools", `["/^\\/bin\\/i$/"]`),
+		"local reviewer":        rule("reviewers", `["root@localhost"]`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parse(t, raw)
+		})
+	}
+}
+
+func TestFieldsThatAnOlderDocumentLacksHaveInitialValues(t *testing.T) {
+	t.Parallel()
+	if got := parse(t, `{}`).Document(); !reflect.DeepEqual(got, policy.Default()) {
+		t.Errorf("{} gives %+v, want %+v", got, policy.Default())
+	}
+
+	want := policy.Default()
+	want.Unmatched = policy.EffectRequire
+	want.Rules = []policy.Rule{{Name: "r", Tools: []string{"a"}, Effect: policy.EffectDeny, Risk: models.RiskMedium}}
+	raw := `{"unmatched":"require","rules":[{"name":"r","tools":["a"],"effect":"deny"}]}`
+	if got := parse(t, raw).Document(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+
+	def := policy.Default()
+	if !def.ApprovalEnabled || def.FallbackAutoApprove || def.DefaultTimeoutMinutes != 5 || def.MaxTimeoutMinutes != 1440 ||
+		def.ProposalTimeoutMinutes != nil || def.Unmatched != policy.EffectAllow {
+		t.Errorf("the initial document is %+v", def)
+	}
+}
+
+func TestDocumentIsACopy(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `{"required_approval_tools":["a"],"proposal_timeout_minutes":7,
+		"rules":[{"name":"r","tools":["b"],"effect":"deny","timeout_minutes":3,"reviewers":["a@b"]}]}`)
+	want := p.Document()
+	d := p.Document()
+	d.RequiredApprovalTools[0], *d.ProposalTimeoutMinutes = "x", 1
+	d.Rules[0].Tools[0], d.Rules[0].Reviewers[0], *d.Rules[0].TimeoutMinutes = "x", "x", 1
+	d.Rules[0].Name = "x"
+	if got := p.Document(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the policy was changed through its copy: %+v", got)
+	}
+}
