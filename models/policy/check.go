@@ -103,8 +103,7 @@ func (c *checker) rule(path string, r Rule) {
 
 // take moves the problem out of an error of the models package.
 func (c *checker) take(path string, err error) {
-	var e *models.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*models.Error](err); ok {
 		c.add(path, "%s", e.Fields[path])
 	}
 }

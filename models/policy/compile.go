@@ -46,9 +46,10 @@ type listed struct {
 // Document returns a copy of what was parsed, with initial values filled in.
 func (p *Policy) Document() Document { return p.doc.clone() }
 
+// compile keeps d: nobody else may write to it afterwards.
 func compile(d Document, pats patterns) *Policy {
 	p := &Policy{
-		doc:           d.clone(),
+		doc:           d,
 		exact:         map[string]int{},
 		requiredExact: map[string]bool{},
 		similar:       map[string][]listed{},

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"countersign/models"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
 )
 
 // Limits of a document.

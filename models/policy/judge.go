@@ -103,9 +103,10 @@ func (p *Policy) isRequired(name string) bool {
 	return false
 }
 
-// similarName is the first name listed before the rule end that equals name only
-// after folding: one that is not on an allow rule if there is such, since that
-// one holds the call.
+// similarName is the first name listed before the rule end that equals name after
+// folding: one that is not on an allow rule if there is such, since that one
+// holds the call. It is asked only when nothing before end really matches, so
+// what it finds is never the name itself.
 func (p *Policy) similarName(name string, end int) *listed {
 	var stack [models.MaxName]byte
 	all := p.similar[string(fold(stack[:0], name))]
@@ -114,7 +115,6 @@ func (p *Policy) similarName(name string, end int) *listed {
 		switch l := &all[i]; {
 		case l.rule >= end:
 			return allowed
-		case l.name == name:
 		case !l.allow:
 			return l
 		case allowed == nil:

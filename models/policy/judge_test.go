@@ -12,8 +12,8 @@ import (
 
 // ordered is a policy with one rule per line: "name effect risk pattern…". Each
 // rule's patterns are separated by commas.
-func ordered(t testing.TB, unmatched policy.Effect, required string, lines ...string) *policy.Policy {
-	t.Helper()
+func ordered(tb testing.TB, unmatched policy.Effect, required string, lines ...string) *policy.Policy {
+	tb.Helper()
 	doc := policy.Default()
 	doc.Unmatched = unmatched
 	if required != "" {
@@ -25,16 +25,16 @@ func ordered(t testing.TB, unmatched policy.Effect, required string, lines ...st
 			Name: f[0], Effect: policy.Effect(f[1]), Risk: models.Risk(f[2]), Tools: strings.Split(f[3], ","),
 		})
 	}
-	return compiled(t, doc)
+	return compiled(tb, doc)
 }
 
-func compiled(t testing.TB, doc policy.Document) *policy.Policy {
-	t.Helper()
+func compiled(tb testing.TB, doc policy.Document) *policy.Policy {
+	tb.Helper()
 	raw, err := doc.Marshal()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return parse(t, string(raw))
+	return parse(tb, string(raw))
 }
 
 func tool(name string) policy.Call { return policy.Call{Kind: models.KindToolCall, ToolName: name} }
@@ -165,8 +165,11 @@ func TestSimilarNamesAreHeld(t *testing.T) {
 		"a match before the near one":             {"", []string{"a allow low shell", "d deny high Shell"}, "shell", "allow a low policy", ""},
 		"both in one rule":                        {"", []string{"a allow low Shell,shell"}, "shell", "allow a low policy", ""},
 		"near a required tool, allowed by a rule": {"Shell", []string{"a allow low shell"}, "shell", "allow a low policy", ""},
-		"really required, near a rule":            {"shell", []string{"d deny high Shell"}, "shell", "require required_approval_tools medium", ""},
-		"the one that holds comes first":          {"SHELL", []string{"a allow low Shell"}, "shell", "require required_approval_tools medium", "“SHELL”"},
+		"near a required tool, allowed by a later rule": {
+			"Shell", []string{"d deny high rm", "a allow low /s.*l/"}, "shell", "allow a low policy", "",
+		},
+		"really required, near a rule":   {"shell", []string{"d deny high Shell"}, "shell", "require required_approval_tools medium", ""},
+		"the one that holds comes first": {"SHELL", []string{"a allow low Shell"}, "shell", "require required_approval_tools medium", "“SHELL”"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -307,9 +310,9 @@ func TestJudgeByManyAtOnce(t *testing.T) {
 	}
 }
 
-func benchPolicy(t testing.TB) *policy.Policy {
-	t.Helper()
-	return ordered(t, policy.EffectAllow, "deploy,/^prod_/",
+func benchPolicy(tb testing.TB) *policy.Policy {
+	tb.Helper()
+	return ordered(tb, policy.EffectAllow, "deploy,/^prod_/",
 		"reads allow low read_file,list_files,/git_(status|log|diff)/",
 		"never deny critical /\\brm\\b/,format_disk",
 		"shell require high shell,bash",

@@ -65,6 +65,11 @@ func TestLint(t *testing.T) {
 			`{"rules":[{"name":"x","tools":["Shell"],"effect":"deny"},{"name":"y","tools":["shell"],"effect":"allow"}]}`,
 			[]string{"rules[1].tools[0]: “Shell”"},
 		},
+		"similar, but never reached at all": {
+			`{"rules":[{"name":"x","tools":["Shell"],"effect":"deny"},{"name":"y","tools":["shell"],"effect":"require"},
+				{"name":"z","tools":["shell"],"effect":"allow"}]}`,
+			[]string{"rules[2]: never applies"},
+		},
 		"nobody is asked": {
 			`{"rules":[{"name":"x","tools":["a"],"effect":"deny","reviewers":["a@b"],"timeout_minutes":3}]}`,
 			[]string{"rules[0].reviewers: deny", "rules[0].timeout_minutes: deny"},

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"countersign/models"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
 )
 
 // rootPath names the document as a whole in Fields.
@@ -70,8 +70,7 @@ func beforeValue(dec *jsontext.Decoder, v any) error {
 // shapeProblem turns an error of the JSON library into a path and a sentence
 // that echoes nothing but member names.
 func shapeProblem(err error) problems {
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		path := fieldPath(semantic.JSONPointer)
 		switch {
 		case errors.Is(semantic.Err, json.ErrUnknownName):
@@ -81,8 +80,7 @@ func shapeProblem(err error) problems {
 		}
 		return problems{path: "must be " + wanted(semantic.GoType)}
 	}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return problems{fieldPath(syntax.JSONPointer): "is there twice"}
 		}

@@ -12,11 +12,11 @@ import (
 )
 
 // parse reads a document that must be valid.
-func parse(t testing.TB, raw string) *policy.Policy {
-	t.Helper()
+func parse(tb testing.TB, raw string) *policy.Policy {
+	tb.Helper()
 	p, err := policy.Parse([]byte(raw))
 	if err != nil {
-		t.Fatalf("Parse(%s): %v", raw, err)
+		tb.Fatalf("Parse(%s): %v", raw, err)
 	}
 	return p
 }
@@ -196,9 +196,9 @@ func TestFieldsThatAnOlderDocumentLacksHaveInitialValues(t *testing.T) {
 
 func TestDocumentIsACopy(t *testing.T) {
 	t.Parallel()
-	p := parse(t, `{"required_approval_tools":["a"],"proposal_timeout_minutes":7,
-		"rules":[{"name":"r","tools":["b"],"effect":"deny","timeout_minutes":3,"reviewers":["a@b"]}]}`)
-	want := p.Document()
+	const raw = `{"required_approval_tools":["a"],"proposal_timeout_minutes":7,
+		"rules":[{"name":"r","tools":["b"],"effect":"deny","timeout_minutes":3,"reviewers":["a@b"]}]}`
+	p, want := parse(t, raw), parse(t, raw).Document()
 	d := p.Document()
 	d.RequiredApprovalTools[0], *d.ProposalTimeoutMinutes = "x", 1
 	d.Rules[0].Tools[0], d.Rules[0].Reviewers[0], *d.Rules[0].TimeoutMinutes = "x", "x", 1

@@ -49,8 +49,7 @@ func readPattern(text string, whole bool) (p pattern, problem string) {
 	case len(text) > 1 && text[0] == '/' && text[len(text)-1] == '/':
 		return readRegexp(text, whole)
 	}
-	var e *models.Error
-	if errors.As(models.CheckToolName("", text), &e) {
+	if e, ok := errors.AsType[*models.Error](models.CheckToolName("", text)); ok {
 		return pattern{}, e.Fields[""] + "; a regular expression stands between slashes"
 	}
 	return pattern{text: text}, ""
@@ -60,8 +59,7 @@ func readRegexp(text string, whole bool) (p pattern, problem string) {
 	expr := text[1 : len(text)-1]
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		var se *syntax.Error
-		if errors.As(err, &se) {
+		if se, ok := errors.AsType[*syntax.Error](err); ok {
 			return pattern{}, "is not a regular expression (RE2): " + se.Code.String()
 		}
 		return pattern{}, "is not a regular expression (RE2)"
