@@ -36,6 +36,7 @@ type checker struct {
 	problems problems
 	patterns patterns
 	most     int // minutes
+	steps    int // of the regular expressions so far
 }
 
 func check(d Document) *checker {
@@ -120,6 +121,9 @@ func (c *checker) tools(path string, texts []string, effect Effect) []pattern {
 		p, problem := readPattern(text, effect == EffectAllow)
 		if problem != "" {
 			c.add(fmt.Sprintf("%s[%d]", path, i), "%s", problem)
+		}
+		if c.steps += p.steps; c.steps > maxDocumentSteps {
+			c.add(fmt.Sprintf("%s[%d]", path, i), "goes past what all regular expressions together may repeat; use smaller counts")
 		}
 		out[i] = p
 	}

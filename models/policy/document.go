@@ -18,7 +18,8 @@ const (
 	MaxDocument       = 64 << 10      // bytes, as sent and as stored
 	MaxPattern        = 500           // bytes of one tool pattern, slashes included
 	MaxTimeoutMinutes = 365 * 24 * 60 // the most that max_timeout_minutes may be
-	maxPatternSteps   = 4000          // program size of one regular expression
+	maxPatternSteps   = 4000          // program size of one regular expression, by steps
+	maxDocumentSteps  = 100_000       // of all together; without counted repeats none gets there
 	maxNote           = models.MaxDescription
 	maxEmail          = 254
 )

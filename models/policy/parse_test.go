@@ -152,6 +152,24 @@ func TestParseFindsAllProblems(t *testing.T) {
 	}
 }
 
+// Judging runs while others wait to write, so its cost is bounded for the document
+// as a whole too.
+func TestParseBoundsTheCostOfAllPatterns(t *testing.T) {
+	t.Parallel()
+	document := func(n int) []byte {
+		costly := `"/(a?b*){500}c/"`
+		return []byte(`{"required_approval_tools":["x"` + strings.Repeat(","+costly, n) + `]}`)
+	}
+	if _, err := policy.Parse(document(20)); err != nil {
+		t.Errorf("20 patterns: %v", err)
+	}
+	_, err := policy.Parse(document(40))
+	got := fields(t, err)
+	if got["required_approval_tools[40]"] == "" || got["required_approval_tools[20]"] != "" {
+		t.Errorf("40 patterns: %q", got)
+	}
+}
+
 func TestParseTakesWhatIsAtTheLimit(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{

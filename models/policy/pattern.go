@@ -14,6 +14,7 @@ type pattern struct {
 	text  string
 	re    *regexp.Regexp // nil for an exact name
 	whole bool           // re must match the whole name, not a part of it
+	steps int            // the size of re
 }
 
 // match reports whether the name is what the pattern says.
@@ -64,7 +65,8 @@ func readRegexp(text string, whole bool) (p pattern, problem string) {
 		}
 		return pattern{}, "is not a regular expression (RE2)"
 	}
-	if steps(tree) > maxPatternSteps {
+	size := steps(tree)
+	if size > maxPatternSteps {
 		return pattern{}, "repeats too much; use smaller counts"
 	}
 	re, err := regexp.Compile(expr)
@@ -74,7 +76,7 @@ func readRegexp(text string, whole bool) (p pattern, problem string) {
 	if whole {
 		re.Longest()
 	}
-	return pattern{text: text, re: re, whole: whole}, ""
+	return pattern{text: text, re: re, whole: whole, steps: size}, ""
 }
 
 // steps estimates the size of the compiled program, on which the time and memory
