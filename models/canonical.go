@@ -18,9 +18,13 @@ const (
 	MaxDescription = 2000
 	MaxContext     = 16 << 10
 	MaxReason      = 4000
+	MaxAnswer      = 16 << 10
 	MaxName        = 200
 	MaxTitle       = 120 // characters
 	MaxOptions     = 50
+
+	MaxEnergy     = 1_000_000_000 // units that one response may consume
+	DefaultEnergy = 1             // units, where nothing is said
 )
 
 // CanonicalJSON returns the canonical form of one JSON value: members sorted,

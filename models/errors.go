@@ -50,8 +50,8 @@ type Error struct {
 	Text   string
 	Fields map[string]string
 
-	// Response is the standing row of a conflict, for those who may see it.
-	Response *Response
+	// Approval is the standing row of a conflict, for those who may see it.
+	Approval *Approval
 	// RetryAfterSeconds is set with the 429 codes.
 	RetryAfterSeconds int
 }

@@ -1,6 +1,11 @@
 package models
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
 
 // Kind is what a response is.
 type Kind string
@@ -198,6 +203,18 @@ func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Caus
 type Option struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
+}
+
+// OptionList reads the options that a question offers.
+func (r *Response) OptionList() ([]Option, error) {
+	if r.Options == "" {
+		return nil, nil
+	}
+	var options []Option
+	if err := json.Unmarshal([]byte(r.Options), &options); err != nil {
+		return nil, fmt.Errorf("options of response %s: %w", r.ID, err)
+	}
+	return options, nil
 }
 
 // Verdict is what one person said.

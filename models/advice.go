@@ -1,0 +1,90 @@
+package models
+
+// Advice is one sentence on which a model can act: what the state means and
+// what to do next. Causes are told apart (I10); what people wrote is never part
+// of it, so that a reason cannot pose as an instruction of the server.
+func Advice(status Status, cause Cause, kind Kind) string {
+	switch status {
+	case StatusNone:
+		return adviceLetThrough(cause)
+	case StatusPending:
+		return "Nobody has decided yet: send the same request again to wait, and do not act before it is settled."
+	case StatusApproved:
+		return adviceApproved(kind)
+	case StatusRejected:
+		return adviceRejected(cause, kind)
+	case StatusExpired:
+		return "Nobody decided in time, so this is not approved: ask again under a new key if it still matters, or go on without it."
+	case StatusCancelled:
+		return adviceCancelled(cause)
+	case StatusResolved:
+		return adviceResolved(cause)
+	}
+	return "The state is unknown: do not act on this request."
+}
+
+func adviceLetThrough(cause Cause) string {
+	switch cause {
+	case CausePolicy:
+		return "The policy allows this without a person: go ahead with the input as sent."
+	case CauseGrant:
+		return "A standing grant covers this: go ahead with the input as sent."
+	case CauseGateOff:
+		return "Approvals are switched off, so nobody looked at this: go ahead with care, with the input as sent."
+	case CauseFallback:
+		return "This went ahead while no server could be reached and nobody decided it: the fact is on record, and nothing more is to be done."
+	case CauseNone, CauseReviewer, CauseTimeout, CauseCancelled, CauseCascade, CauseNoReviewer,
+		CauseUndelivered, CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
+		return "No approval was needed: go ahead with the input as sent."
+	}
+	return "No approval was needed: go ahead with the input as sent."
+}
+
+func adviceApproved(kind Kind) string {
+	if kind == KindQuestion {
+		return "A person answered: go on with decision.answer or decision.option."
+	}
+	return "A person approved this: go ahead with exactly decision.input, which may differ from what was sent if decision.edited is true, and heed decision.reason if there is one."
+}
+
+func adviceRejected(cause Cause, kind Kind) string {
+	switch cause {
+	case CausePolicy:
+		return "A rule of the policy forbids this and nobody was asked: do not retry the call, find another way or tell the user; policy.rule and decision.reason say which rule and why."
+	case CauseCascade:
+		return "An earlier request that this one depended on was rejected, so this one was rejected with it: deal with that rejection before asking for anything that builds on it."
+	case CauseNoReviewer:
+		return "There is nobody who could decide this: do not retry, tell the user that a reviewer has to be set up first."
+	case CauseUndelivered:
+		return "The decision could not be delivered to where it was needed, so this counts as rejected: do not act on it, and ask again later under a new key."
+	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout, CauseCancelled,
+		CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
+		if kind == KindQuestion {
+			return "A person declined to answer: do not ask the same question again; decision.reason quotes what they said, go on without an answer or stop."
+		}
+		return "A person rejected this: do not retry the same call unchanged; decision.reason quotes what they said, change the plan accordingly."
+	}
+	return "This was rejected: do not act on it."
+}
+
+func adviceCancelled(cause Cause) string {
+	switch cause {
+	case CauseRunEnded:
+		return "The run that this belonged to has ended, so it was withdrawn: do not act on it."
+	case CauseStopped:
+		return "A person stopped this conversation, so the request was withdrawn: do not act on it and do not ask again until told to go on."
+	case CauseCascade:
+		return "An earlier request that this one depended on did not go through, so this one was withdrawn with it: do not act on it."
+	case CauseNone, CauseReviewer, CausePolicy, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout,
+		CauseCancelled, CauseNoReviewer, CauseUndelivered, CauseElsewhere, CauseGone:
+		return "The request was withdrawn by the agent that sent it: do not act on it; ask under a new key if it is wanted after all."
+	}
+	return "The request was withdrawn: do not act on it."
+}
+
+func adviceResolved(cause Cause) string {
+	if cause == CauseGone {
+		return "The system that this came from no longer knows it, so it is closed without a decision: do not act on it."
+	}
+	return "This was settled at another system, not here: look there for the outcome and do not act on it before."
+}

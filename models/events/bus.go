@@ -1,0 +1,97 @@
+// Package events is the in-process bus: it carries names of what changed, never
+// content, is buffered, never blocks a publisher and may drop. Who hears a name
+// reads the store; who hears nothing reads again after a while.
+package events
+
+import "sync"
+
+// Topic names what changed.
+type Topic string
+
+// The topics that are not about one object.
+const (
+	InboxOfAdmins Topic = "inbox:admins" // a request that every admin may decide came or went
+	Policy        Topic = "policy"       // a new policy version stands
+	Access        Topic = "access"       // a user, token or session changed: check credentials again
+	Outside       Topic = "outside"      // another process wrote: anything may have changed
+)
+
+// InboxOf is the topic of what one person may decide.
+func InboxOf(userID string) Topic { return Topic("inbox:" + userID) }
+
+// Approval is the topic of one approval.
+func Approval(responseID string) Topic { return Topic("approval:" + responseID) }
+
+// Bus hands topics to those who subscribed to them. The zero Bus is not usable.
+type Bus struct {
+	mu   sync.Mutex
+	subs map[Topic]map[*Subscription]struct{}
+}
+
+// NewBus makes an empty bus.
+func NewBus() *Bus { return &Bus{subs: make(map[Topic]map[*Subscription]struct{})} }
+
+// Subscription receives the topics it asked for on C. When C is full a topic is
+// dropped and Lagged is signalled instead: the reader then reads everything.
+type Subscription struct {
+	C      <-chan Topic
+	Lagged <-chan struct{}
+
+	c      chan Topic
+	lagged chan struct{}
+	topics []Topic
+	bus    *Bus
+}
+
+// Subscribe registers for topics with room for buffer of them. Close it.
+func (b *Bus) Subscribe(buffer int, topics ...Topic) *Subscription {
+	s := &Subscription{c: make(chan Topic, buffer), lagged: make(chan struct{}, 1), topics: topics, bus: b}
+	s.C, s.Lagged = s.c, s.lagged
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range topics {
+		if b.subs[t] == nil {
+			b.subs[t] = make(map[*Subscription]struct{})
+		}
+		b.subs[t][s] = struct{}{}
+	}
+	return s
+}
+
+// Close ends the subscription; nothing is sent on it afterwards. Closing twice
+// is harmless.
+func (s *Subscription) Close() {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	for _, t := range s.topics {
+		delete(s.bus.subs[t], s)
+		if len(s.bus.subs[t]) == 0 {
+			delete(s.bus.subs, t)
+		}
+	}
+}
+
+// Publish hands each topic to its subscribers without waiting for any of them.
+func (b *Bus) Publish(topics ...Topic) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range topics {
+		for s := range b.subs[t] {
+			select {
+			case s.c <- t:
+			default:
+				select {
+				case s.lagged <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}
+}
+
+// Subscribers counts the open subscriptions to a topic.
+func (b *Bus) Subscribers(t Topic) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.subs[t])
+}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+)
+
+// accessCache keeps what credentials stand for, until anything about users,
+// agents, tokens or sessions changes here or in another process.
+type accessCache struct {
+	mu     sync.RWMutex
+	tokens map[[sha256.Size]byte]cachedToken
+	gen    uint64 // counts drops, so that a slow load cannot store what is stale
+	used   map[models.TokenID]time.Time
+	usedMu sync.Mutex
+}
+
+// maxCachedTokens bounds the cache: beyond it, it starts anew.
+const maxCachedTokens = 10_000
+
+type cachedToken struct {
+	actor   models.Actor
+	expires *time.Time
+}
+
+func (c *accessCache) init() {
+	c.tokens = make(map[[sha256.Size]byte]cachedToken)
+	c.used = make(map[models.TokenID]time.Time)
+}
+
+func (c *accessCache) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.tokens)
+	c.gen++
+}
+
+func (c *accessCache) get(hash [sha256.Size]byte) (cachedToken, uint64, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t, ok := c.tokens[hash]
+	return t, c.gen, ok
+}
+
+func (c *accessCache) put(hash [sha256.Size]byte, t cachedToken, gen uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gen != gen {
+		return
+	}
+	if len(c.tokens) >= maxCachedTokens {
+		clear(c.tokens)
+	}
+	c.tokens[hash] = t
+}
+
+func (c *accessCache) touch(id models.TokenID, now time.Time) {
+	c.usedMu.Lock()
+	defer c.usedMu.Unlock()
+	c.used[id] = now
+}
+
+func unauthenticated() error {
+	return models.Errorf(models.CodeUnauthenticated, "A valid bearer token is needed: Authorization: Bearer TOKEN.")
+}
+
+// hashSecret is how bearer and session secrets are stored and found. They are
+// long and random, so a fast hash is enough.
+func hashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
+
+// AuthenticateToken returns who a bearer token stands for: CodeUnauthenticated
+// if it is unknown, revoked, expired, or its person or agent was disabled. An
+// agent's token outlives its owner's disabling: others may still decide.
+func (s *Store) AuthenticateToken(ctx context.Context, secret string) (models.Actor, error) {
+	if secret == "" || len(secret) > 200 {
+		return models.Actor{}, unauthenticated()
+	}
+	hash, now := hashSecret(secret), s.now()
+	t, gen, ok := s.access.get(hash)
+	if !ok {
+		var token models.Token
+		if err := s.gr.WithContext(ctx).Where("secret_hash = ?", hash[:]).Take(&token).Error; err != nil {
+			return models.Actor{}, notFoundAs(err, unauthenticated())
+		}
+		var err error
+		if t, err = s.loadToken(ctx, &token, now); err != nil {
+			return models.Actor{}, err
+		}
+		s.access.put(hash, t, gen)
+	}
+	if t.expires != nil && !now.Before(*t.expires) {
+		return models.Actor{}, unauthenticated()
+	}
+	s.access.touch(t.actor.TokenID, now)
+	return t.actor, nil
+}
+
+// loadToken judges a stored token and makes its actor.
+func (s *Store) loadToken(ctx context.Context, token *models.Token, now time.Time) (cachedToken, error) {
+	db := s.gr.WithContext(ctx)
+	var user models.User
+	if err := db.Where("id = ?", token.UserID).Take(&user).Error; err != nil {
+		return cachedToken{}, notFoundAs(err, unauthenticated())
+	}
+	if !token.Live(now) {
+		return cachedToken{}, unauthenticated()
+	}
+	actor := models.Actor{OwnerID: token.UserID, TokenID: token.ID}
+	switch token.Scope {
+	case models.ScopeAgent:
+		if token.AgentID == nil {
+			return cachedToken{}, unauthenticated()
+		}
+		var agent models.Agent
+		if err := db.Where("id = ?", *token.AgentID).Take(&agent).Error; err != nil {
+			return cachedToken{}, notFoundAs(err, unauthenticated())
+		}
+		if agent.DisabledAt != nil {
+			return cachedToken{}, unauthenticated()
+		}
+		actor.Kind, actor.ID, actor.Name = models.ActorAgent, string(agent.ID), agent.Name
+	case models.ScopeReviewer, models.ScopeAdmin:
+		if !user.Enabled() || (token.Scope == models.ScopeAdmin && user.Role != models.RoleAdmin) {
+			return cachedToken{}, unauthenticated()
+		}
+		actor.Kind, actor.ID, actor.Name = models.ActorUser, string(user.ID), user.Name
+		actor.Admin = token.Scope == models.ScopeAdmin
+	default:
+		return cachedToken{}, unauthenticated()
+	}
+	return cachedToken{actor: actor, expires: token.ExpiresAt}, nil
+}
+
+// CheckCredential tells whether what the actor came with is still good: the
+// token live, the session open, the person enabled. CodeUnauthenticated if not.
+func (s *Store) CheckCredential(ctx context.Context, actor models.Actor) error {
+	switch {
+	case actor.TokenID != "":
+		var token models.Token
+		if err := s.gr.WithContext(ctx).Where("id = ?", actor.TokenID).Take(&token).Error; err != nil {
+			return notFoundAs(err, unauthenticated())
+		}
+		_, err := s.loadToken(ctx, &token, s.now())
+		return err
+	case actor.SessionID != "":
+		_, err := s.sessionActor(ctx, actor.SessionID)
+		return err
+	}
+	return nil
+}
+
+// FlushLastUse writes down when tokens were last used: bookkeeping, gathered in
+// memory so that authenticating a request writes nothing.
+func (s *Store) FlushLastUse(ctx context.Context) error {
+	s.access.usedMu.Lock()
+	used := s.access.used
+	s.access.used = make(map[models.TokenID]time.Time)
+	s.access.usedMu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	return s.write(ctx, func(t *tx) error {
+		for id, at := range used {
+			if err := t.gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
+				return err //nolint:wrapcheck // GORM names the table
+			}
+		}
+		return nil
+	})
+}
+
+// notFoundAs replaces GORM's "record not found" by want and leaves other errors.
+func notFoundAs(err, want error) error {
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return want
+	}
+	return err
+}

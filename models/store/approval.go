@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// scanner is a *sql.Row or *sql.Rows.
+type scanner interface{ Scan(dest ...any) error }
+
+// scanApproval reads approvalColumns, in their order.
+func scanApproval(row scanner) (*models.Approval, error) {
+	var (
+		a models.Approval
+		v struct {
+			id, userID, userName, verdict, reason, digest, seen sql.Null[string]
+			input, inputDigest, answer, option                  *string
+			at                                                  *time.Time
+		}
+	)
+	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
+		&a.ToolUseID, &a.JobID, &a.Digest, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
+		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.DecidedBy, &a.VoteID,
+		&a.IsCompleted, &a.Energy, &a.Description, &a.Context, &a.Options, &a.ToolName, &a.ToolInputJSON,
+		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
+		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what it tried
+	}
+	if v.id.Valid {
+		a.Vote = &models.Vote{
+			ID: models.VoteID(v.id.V), ResponseID: a.ID, UserID: models.UserID(v.userID.V), UserName: v.userName.V,
+			Verdict: models.Verdict(v.verdict.V), Reason: v.reason.V, Digest: v.digest.V, SeenDigest: v.seen.V,
+			Input: v.input, InputDigest: v.inputDigest, Answer: v.answer, Option: v.option, At: *v.at,
+		}
+	}
+	return &a, nil
+}
+
+// at is the approval as it holds at now (I3).
+func at(a *models.Approval, now time.Time) *models.Approval {
+	if a.PastDeadline(now) {
+		a.Expire()
+	}
+	return a
+}
+
+// noSuchApproval names the id that was asked for and no other.
+func noSuchApproval(id models.ResponseID) error {
+	return models.Errorf(models.CodeNotFound, "No pending approval request for ID: %s", id)
+}
+
+// Approval returns one approval as it holds now: CodeNotFound when there is none
+// or the actor may not see it.
+func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	// The driver starts a goroutine a query for a context that can end; this
+	// read is one row by its key.
+	ctx = context.WithoutCancel(ctx)
+	a, err := scanApproval(s.hot.approvalR.QueryRowContext(ctx, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noSuchApproval(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+	sees, err := maySee(actor, &a.Response, func() (bool, error) {
+		return exists(s.hot.isReviewerR.QueryRowContext(ctx, actor.ID, id))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !sees {
+		return nil, noSuchApproval(id)
+	}
+	return at(a, s.now()), nil
+}
+
+// approval reads one within a transaction, as it stands, for an actor who may
+// see it.
+func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	a, err := scanApproval(t.conn.row(t.s.hot.approvalW, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noSuchApproval(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+	sees, err := maySee(actor, &a.Response, func() (bool, error) {
+		return exists(t.conn.row(t.s.hot.isReviewer, actor.ID, id))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !sees {
+		return nil, noSuchApproval(id)
+	}
+	return a, nil
+}
+
+// maySee is the rule of who sees a request: the agent that opened it,
+// the owner, whom it was routed to, every admin, the system and the operator.
+// For people, who sees it may decide it too.
+func maySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
+	switch actor.Kind {
+	case models.ActorAgent:
+		return r.AgentID == actor.AgentID(), nil
+	case models.ActorUser:
+		if actor.Admin || r.OwnerID == actor.UserID() {
+			return true, nil
+		}
+		return routed()
+	case models.ActorSystem, models.ActorOperator:
+		return true, nil
+	}
+	return false, nil
+}
+
+// exists reports whether a one-column query found a row.
+func exists(row *sql.Row) (bool, error) {
+	var one int
+	switch err := row.Scan(&one); {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look up: %w", err)
+	}
+	return true, nil
+}
+
+// nullable stores an empty string as NULL, for columns with unique indexes.
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

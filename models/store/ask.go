@@ -1,0 +1,378 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// asked is an AskInput after the checks that need no database.
+type asked struct {
+	models.AskInput
+	id           models.ResponseID // empty: to be made
+	conversation models.ConversationID
+	digest       string
+	options      string
+	fallback     time.Time
+}
+
+// Ask stores an agent's request and judges it by the policy that stands: it is
+// let through, rejected, or pending. The same request sent again is the same row
+// (I9), found by its approvalId, or by conversation and tool use id; it is never
+// counted nor refused by a limit. It opens the conversation that it names.
+//
+// Codes: forbidden (agents only), invalid, key_conflict, id_taken, other_agent,
+// too_many_requests, too_many_pending.
+func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput) (*models.Approval, error) {
+	if !actor.IsAgent() {
+		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may ask for approval.")
+	}
+	q, err := checkAsk(in)
+	if err != nil {
+		return nil, err
+	}
+	var out *models.Approval
+	counted := false // the function may run twice, the request counts once
+	err = s.write(ctx, func(t *tx) error {
+		standing, conv, err := t.findAsk(actor, q)
+		if err != nil {
+			return err
+		}
+		if standing != nil {
+			out = at(standing, t.now)
+			return nil
+		}
+		if !counted {
+			if err := s.quota.admit(t, actor); err != nil {
+				return err
+			}
+			counted = true
+		}
+		out, err = t.newAsk(actor, q, conv)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkAsk does everything that needs no database.
+func checkAsk(in models.AskInput) (*asked, error) {
+	q := &asked{AskInput: in}
+	if q.Kind == "" {
+		q.Kind = models.KindToolCall
+	}
+	if q.Kind != models.KindToolCall && q.Kind != models.KindQuestion {
+		return nil, models.Invalid("kind", "must be tool_call or question")
+	}
+	if q.Kind == models.KindQuestion && q.ToolName == "" {
+		q.ToolName = "question"
+	}
+	if err := models.CheckToolName("toolName", q.ToolName); err != nil {
+		return nil, err
+	}
+	if len(q.Input) == 0 {
+		q.Input = []byte("{}")
+	}
+	if len(q.Input) > models.MaxInput {
+		return nil, models.Invalid("input", "is %d bytes long; at most %d are taken", len(q.Input), models.MaxInput)
+	}
+	canonical, err := models.Canonical(q.Kind, q.ToolName, q.Input)
+	if err != nil {
+		return nil, err
+	}
+	q.digest = models.Digest(canonical)
+	if err := q.checkKeys(); err != nil {
+		return nil, err
+	}
+	return q, q.checkRest()
+}
+
+func (q *asked) checkKeys() (err error) {
+	if q.ApprovalID != "" {
+		if q.id, err = models.ParseID[models.ResponseID]("approvalId", q.ApprovalID); err != nil {
+			return err
+		}
+	}
+	if q.ConversationID != "" {
+		if q.conversation, err = models.ParseID[models.ConversationID]("conversationId", q.ConversationID); err != nil {
+			return err
+		}
+	}
+	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}} {
+		if key.value != "" {
+			if err := models.CheckKey(key.field, key.value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (q *asked) checkRest() error {
+	if err := models.CheckText("description", q.Description, models.MaxDescription); err != nil {
+		return err
+	}
+	if err := models.CheckText("context", q.Context, models.MaxContext); err != nil {
+		return err
+	}
+	if q.TimeoutSeconds != nil && *q.TimeoutSeconds < 1 {
+		return models.Invalid("timeoutSeconds", "must be at least 1")
+	}
+	if q.Energy != nil && (*q.Energy < 0 || *q.Energy > models.MaxEnergy) {
+		return models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
+	}
+	if q.FallbackAt != "" {
+		at, err := time.Parse(time.RFC3339, q.FallbackAt)
+		if err != nil {
+			return models.Invalid("fallback.at", "must be a time such as 2026-01-02T15:04:05Z")
+		}
+		q.fallback = stamp(at)
+	}
+	return q.checkOptions()
+}
+
+func (q *asked) checkOptions() error {
+	if len(q.Options) == 0 {
+		return nil
+	}
+	if q.Kind != models.KindQuestion {
+		return models.Invalid("options", "belong to a question")
+	}
+	if len(q.Options) > models.MaxOptions {
+		return models.Invalid("options", "at most %d are taken", models.MaxOptions)
+	}
+	seen := make(map[string]bool, len(q.Options))
+	for i, o := range q.Options {
+		field := fmt.Sprintf("options[%d]", i)
+		if err := models.CheckKey(field+".name", o.Name); err != nil {
+			return err
+		}
+		if err := models.CheckText(field+".title", o.Title, models.MaxName); err != nil {
+			return err
+		}
+		if seen[o.Name] {
+			return models.Invalid(field+".name", "stands twice")
+		}
+		seen[o.Name] = true
+	}
+	raw, err := json.Marshal(q.Options)
+	if err != nil {
+		return models.Invalid("options", "must be valid text")
+	}
+	q.options = string(raw)
+	return nil
+}
+
+// newAsk judges and stores a request that does not stand yet.
+func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*models.Approval, error) {
+	version, p, err := t.policy()
+	if err != nil {
+		return nil, err
+	}
+	verdict := p.Judge(policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit})
+	deadline, err := t.deadlineFor(q, p, verdict)
+	if err != nil {
+		return nil, err
+	}
+	a := &models.Approval{Response: models.Response{
+		ID: q.id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
+		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, Risk: verdict.Risk,
+		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
+		ApprovalTimeoutAt: models.NoDeadline, Energy: models.DefaultEnergy,
+		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
+	}, AgentName: actor.Name}
+	if a.ID == "" {
+		a.ID = models.NewID[models.ResponseID]()
+	}
+	if q.Energy != nil {
+		a.Energy = *q.Energy
+	}
+	reviewers, err := t.judged(a, q, verdict, deadline)
+	if err != nil {
+		return nil, err
+	}
+	if conv == nil {
+		if conv, err = t.openConversation(actor, q); err != nil {
+			return nil, err
+		}
+	}
+	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
+	if err := t.conn.changeRow(t.s.hot.nextSequence, a.Energy, t.now, conv.ID).Scan(&a.Sequence); err != nil {
+		return nil, fmt.Errorf("take next sequence: %w", err)
+	}
+	if err := t.addResponse(&a.Response); err != nil {
+		return nil, err
+	}
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+		return nil, err
+	}
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response), askedData(a))
+}
+
+// judged writes the policy's outcome into the row (I12) and returns who it was
+// routed to.
+func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline time.Time) ([]models.UserID, error) {
+	if !q.fallback.IsZero() {
+		if err := t.fallbackStood(q.fallback); err != nil {
+			return nil, err
+		}
+		a.Cause, a.PolicyReason = models.CauseFallback, "went on without an answer at "+q.fallback.Format(time.RFC3339)
+		return nil, nil
+	}
+	settle := func(status models.Status, cause models.Cause, text string) {
+		at := t.now
+		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, text
+		a.RequiresApproval, a.ApprovalRequestedAt = true, &at
+	}
+	switch j.Effect {
+	case policy.EffectAllow:
+		a.Cause = j.Cause
+		return nil, nil
+	case policy.EffectDeny:
+		settle(models.StatusRejected, models.CausePolicy, j.Reason)
+		return nil, nil
+	case policy.EffectRequire:
+	}
+	reviewers, able, err := t.whoDecides(a.OwnerID, j.Reviewers)
+	if err != nil {
+		return nil, err
+	}
+	if !able {
+		settle(models.StatusRejected, models.CauseNoReviewer, "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin.")
+		return nil, nil
+	}
+	pending, asked := models.StatusPending, t.now
+	a.ApprovalStatus, a.RequiresApproval = &pending, true
+	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &asked, deadline
+	return reviewers, nil
+}
+
+// deadlineFor is the rule's, else what the agent asked for, else the kind's.
+func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
+	most := int64(p.Document().MaxTimeoutMinutes) * 60
+	if q.TimeoutSeconds != nil && *q.TimeoutSeconds > most {
+		return time.Time{}, models.Invalid("timeoutSeconds", "must be from 1 to %d", most)
+	}
+	switch {
+	case j.Timeout != nil:
+		return t.now.Add(time.Duration(*j.Timeout) * time.Minute), nil
+	case q.TimeoutSeconds != nil:
+		return t.now.Add(time.Duration(*q.TimeoutSeconds) * time.Second), nil
+	}
+	if minutes, ok := p.DefaultTimeout(q.Kind); ok {
+		return t.now.Add(time.Duration(minutes) * time.Minute), nil
+	}
+	return models.NoDeadline, nil
+}
+
+func (t *tx) addResponse(r *models.Response) error {
+	if _, err := t.conn.exec(t.s.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
+		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
+		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy,
+		r.Description, r.Context, r.Options, r.ToolName, r.ToolInputJSON); err != nil {
+		return fmt.Errorf("store response: %w", err)
+	}
+	return nil
+}
+
+// addDeciders puts a pending row into the inboxes of those who may decide it.
+func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
+	if r.Status() != models.StatusPending {
+		return nil
+	}
+	topics := []events.Topic{events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
+	if _, err := t.conn.exec(t.s.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
+		return fmt.Errorf("store decider: %w", err)
+	}
+	for _, id := range reviewers {
+		if _, err := t.conn.exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
+			return fmt.Errorf("store decider: %w", err)
+		}
+		if _, err := t.conn.exec(t.s.hot.addReviewer, id, r.ID); err != nil {
+			return fmt.Errorf("store reviewer: %w", err)
+		}
+		topics = append(topics, events.InboxOf(string(id)))
+	}
+	t.publish(topics...)
+	t.deadlineStored(r.ApprovalTimeoutAt)
+	return nil
+}
+
+// whoDecides resolves a rule's e-mails to enabled people, frozen from now on,
+// and tells whether anybody at all can decide.
+func (t *tx) whoDecides(owner models.UserID, emails []string) (routed []models.UserID, able bool, err error) {
+	if len(emails) > 0 {
+		if err := t.gorm().Model(&models.User{}).Where("email IN ? AND disabled_at IS NULL AND id <> ?", emails, owner).
+			Order("id").Pluck("id", &routed).Error; err != nil {
+			return nil, false, fmt.Errorf("resolve reviewers: %w", err)
+		}
+	}
+	if able, err = exists(t.conn.row(t.s.hot.userEnabled, owner)); err != nil || able || len(routed) > 0 {
+		return routed, able || len(routed) > 0, err
+	}
+	able, err = exists(t.conn.row(t.s.hot.anyAdmin))
+	return routed, able, err
+}
+
+// askAction is the ledger's word for how a request began.
+func askAction(a *models.Approval) string {
+	switch a.Status() {
+	case models.StatusPending:
+		return "approval.requested"
+	case models.StatusRejected:
+		return "approval.rejected"
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	}
+	return "approval.let_through"
+}
+
+type askedEntry struct {
+	Kind     models.Kind  `json:"kind"`
+	Tool     string       `json:"tool,omitempty"`
+	Sequence int64        `json:"sequence"`
+	Digest   string       `json:"digest"`
+	Risk     models.Risk  `json:"risk"`
+	Status   string       `json:"status"`
+	Cause    models.Cause `json:"cause,omitempty"`
+	Version  int64        `json:"policy_version"`
+	Rule     string       `json:"policy_rule,omitempty"`
+	Deadline string       `json:"deadline,omitempty"`
+	Energy   int64        `json:"energy"`
+}
+
+func askedData(a *models.Approval) askedEntry {
+	e := askedEntry{
+		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
+		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy,
+	}
+	if a.Status() == models.StatusNone {
+		e.Status = "let_through"
+	}
+	if a.HasDeadline() {
+		e.Deadline = a.ApprovalTimeoutAt.Format(timeFormat)
+	}
+	return e
+}
+
+// scanConversation reads conversationColumns; nil when there is none.
+func scanConversation(row *sql.Row) (*models.Conversation, error) {
+	var c models.Conversation
+	err := row.Scan(&c.ID, &c.OwnerID, &c.AgentID, &c.RunID, &c.Title, &c.Standing, &c.NextSequence)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no row is an answer here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	return &c, nil
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"countersign/models"
+)
+
+// rereadEvery is how long a wait trusts that it would have been told.
+const rereadEvery = 15 * time.Second
+
+// waiters are the callers that sleep until an approval settles.
+type waiters struct {
+	mu    sync.Mutex
+	byID  map[models.ResponseID][]chan struct{}
+	count int
+	of    map[string]int // by the asking agent's or person's id
+	again chan struct{}  // closed and replaced: everyone reads again
+}
+
+func (w *waiters) init() {
+	w.byID = make(map[models.ResponseID][]chan struct{})
+	w.of = make(map[string]int)
+	w.again = make(chan struct{})
+}
+
+func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.byID[id] = append(w.byID[id], ch)
+	w.count++
+	w.of[actor.ID]++
+}
+
+func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.byID[id]
+	for i := range list {
+		if list[i] == ch {
+			list[i] = list[len(list)-1]
+			list = list[:len(list)-1]
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(w.byID, id)
+	} else {
+		w.byID[id] = list
+	}
+	w.count--
+	if w.of[actor.ID]--; w.of[actor.ID] == 0 {
+		delete(w.of, actor.ID)
+	}
+}
+
+func (w *waiters) wake(id models.ResponseID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.byID[id] {
+		select {
+		case ch <- struct{}{}:
+		default: // it was woken already and has not looked yet
+		}
+	}
+}
+
+// wakeAll has every waiter read again, after something changed that names no row.
+func (w *waiters) wakeAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.again)
+	w.again = make(chan struct{})
+}
+
+func (w *waiters) turn() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.again
+}
+
+func (w *waiters) len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.count
+}
+
+// countFor is how many callers wait: all for admins, else the actor's own.
+func (w *waiters) countFor(actor models.Actor) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if actor.Admin {
+		return w.count
+	}
+	return w.of[actor.ID]
+}
+
+// Await returns the approval as soon as it is settled, or as it stands after
+// wait. It registers first, then reads, then sleeps, so that a decision made
+// before the wait is never missed; it reads again at the deadline and every 15 s
+// at the latest. A credential that is revoked meanwhile ends it with
+// CodeUnauthenticated, a stopping server with the row as it stands, and a caller
+// that goes away with its context's error.
+func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration) (*models.Approval, error) {
+	if wait <= 0 {
+		return s.Approval(ctx, actor, id)
+	}
+	woken := make(chan struct{}, 1)
+	s.waiters.add(actor, id, woken)
+	defer s.waiters.remove(actor, id, woken)
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	reread := time.NewTimer(rereadEvery)
+	defer reread.Stop()
+	for {
+		again := s.waiters.turn() // before the read, or a change between the two would be slept through
+		a, err := s.Approval(ctx, actor, id)
+		if err != nil || a.Status() != models.StatusPending {
+			return a, err
+		}
+		reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(s.now()), time.Millisecond)))
+		select {
+		case <-woken:
+		case <-again:
+			if err := s.CheckCredential(ctx, actor); err != nil {
+				return nil, err
+			}
+		case <-reread.C:
+			if err := s.CheckCredential(ctx, actor); err != nil {
+				return nil, err
+			}
+		case <-end.C:
+			return s.Approval(ctx, actor, id)
+		case <-s.ending:
+			return a, nil
+		case <-ctx.Done():
+			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		}
+	}
+}
+
+// EndWaits makes open and future waits return the row as it stands: the first
+// step of a shutdown.
+func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
+
+// Waiters counts the callers that are blocked in Await now.
+func (s *Store) Waiters() int { return s.waiters.len() }

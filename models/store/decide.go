@@ -1,0 +1,325 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// Decide takes one person's verdict. A verdict is a row, an outcome is a state:
+// it stores a vote and, since nothing holds it, makes the one UPDATE that leaves
+// pending, in the same transaction (I1). The decider is the actor and nobody
+// else (I5); an agent is refused before any look-up (I4).
+//
+// Codes: forbidden, not_found, invalid, wrong_decision_kind, response_required,
+// digest_required; with the standing row: already_decided, expired,
+// being_decided, digest_mismatch.
+func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput) (*models.Approval, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
+	}
+	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil {
+		return nil, err
+	}
+	var out *models.Approval
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		if err := conflictOf(at(a, t.now)); err != nil {
+			return err
+		}
+		vote, err := t.checkVerdict(actor, a, in)
+		if err != nil {
+			return err
+		}
+		if err := t.addVote(vote); err != nil {
+			return err
+		}
+		out, err = t.settleByVote(actor, a, vote)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// conflictOf refuses what cannot be decided any more, with the standing row.
+func conflictOf(a *models.Approval) error {
+	switch a.Status() {
+	case models.StatusPending:
+		if a.HeldUntil == nil {
+			return nil
+		}
+		return &models.Error{Code: models.CodeBeingDecided, Text: "A verdict on this request is on its way.", Approval: a}
+	case models.StatusExpired:
+		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.ApprovalFeedback + ".", Approval: a}
+	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved:
+	}
+	return &models.Error{Code: models.CodeAlreadyDecided, Text: settledText(a), Approval: a}
+}
+
+func settledText(a *models.Approval) string {
+	switch {
+	case a.Status() == models.StatusNone:
+		return "This request needed no approval; it was let through."
+	case a.Vote != nil:
+		return fmt.Sprintf("This request was already %s by %s.", a.Status(), a.Vote.UserName)
+	}
+	return fmt.Sprintf("This request was already %s.", a.Status())
+}
+
+// checkVerdict judges what was sent against the row and makes the vote.
+func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
+	verdict, err := verdictOf(a, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Digest != "" && in.Digest != a.Digest {
+		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
+	}
+	if verdict != models.VerdictReject && in.Digest == "" && a.Risk.NeedsDigest() {
+		return nil, &models.Error{
+			Code: models.CodeDigestRequired, Text: fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),
+			Fields: map[string]string{"digest": "is required to approve this request"},
+		}
+	}
+	vote := &models.Vote{
+		ID: models.NewID[models.VoteID](), ResponseID: a.ID, UserID: actor.UserID(), UserName: actor.Name, Verdict: verdict,
+		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.now,
+	}
+	return vote, t.checkEdit(a, in, vote)
+}
+
+// verdictOf is what the input means for this kind of request.
+func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, error) {
+	answers := in.Answer != nil || in.Option != nil
+	if a.Kind != models.KindQuestion {
+		switch {
+		case answers:
+			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", spoken(a.Kind))
+		case in.Approved == nil:
+			return "", models.Invalid("approved", "must be true or false")
+		case *in.Approved:
+			return models.VerdictApprove, nil
+		}
+		return models.VerdictReject, rejectsPlainly(in)
+	}
+	switch {
+	case in.Approved != nil && !*in.Approved:
+		if answers {
+			return "", models.Invalid("approved", "must not be false beside an answer")
+		}
+		return models.VerdictReject, rejectsPlainly(in)
+	case !answers || in.Input != nil:
+		return "", models.Errorf(models.CodeWrongDecisionKind, "This is a question: answer it, choose an option, or decline it with approved: false.")
+	}
+	return models.VerdictAnswer, checkAnswer(a, in)
+}
+
+func rejectsPlainly(in models.DecisionInput) error {
+	if in.Input != nil {
+		return models.Invalid("input", "can only be edited when approving")
+	}
+	return nil
+}
+
+func checkAnswer(a *models.Approval, in models.DecisionInput) error {
+	if in.Answer != nil {
+		if *in.Answer == "" {
+			return &models.Error{Code: models.CodeResponseRequired, Text: "A question needs an answer that is not empty.", Fields: map[string]string{"answer": "must not be empty"}}
+		}
+		if err := models.CheckText("answer", *in.Answer, models.MaxAnswer); err != nil {
+			return err
+		}
+	}
+	if in.Option == nil {
+		return nil
+	}
+	options, err := a.OptionList()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(options, func(o models.Option) bool { return o.Name == *in.Option }) {
+		return models.Invalid("option", "must be the name of one of the options that were offered")
+	}
+	return nil
+}
+
+func spoken(k models.Kind) string {
+	switch k {
+	case models.KindToolCall:
+		return "tool call"
+	case models.KindBudget:
+		return "budget request"
+	case models.KindReply, models.KindProposal, models.KindQuestion:
+	}
+	return string(k)
+}
+
+// checkEdit stores both versions with their digests (I6); what was edited is
+// judged by the policy again: a deny rule refuses it.
+func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
+	if in.Input == nil {
+		return nil
+	}
+	if a.Kind != models.KindToolCall {
+		return models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call can be edited.")
+	}
+	if len(in.Input) > models.MaxInput {
+		return models.Invalid("input", "is %d bytes long; at most %d are taken", len(in.Input), models.MaxInput)
+	}
+	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
+	if err != nil {
+		return err
+	}
+	digest := models.Digest(canonical)
+	if digest == a.Digest {
+		return nil // nothing was changed
+	}
+	_, p, err := t.policy()
+	if err != nil {
+		return err
+	}
+	if j := p.Judge(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}); j.Effect == policy.EffectDeny {
+		return models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
+	}
+	text := string(in.Input)
+	vote.Input, vote.InputDigest = &text, &digest
+	return nil
+}
+
+func (t *tx) addVote(v *models.Vote) error {
+	if _, err := t.conn.exec(t.s.hot.addVote, v.ID, v.ResponseID, v.UserID, v.UserName, v.Verdict, v.Reason, v.Digest, v.SeenDigest,
+		v.Input, v.InputDigest, v.Answer, v.Option, v.At); err != nil {
+		return fmt.Errorf("store vote: %w", err)
+	}
+	return nil
+}
+
+// settleByVote makes a vote the outcome.
+func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote) (*models.Approval, error) {
+	status := models.StatusApproved
+	if v.Verdict == models.VerdictReject {
+		status = models.StatusRejected
+	}
+	when, by := t.now, v.UserID
+	a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause = &status, &when, v.Reason, models.CauseReviewer
+	a.DecidedBy, a.VoteID, a.Vote = &by, &v.ID, v
+	switch {
+	case v.Answer != nil:
+		a.Answer = *v.Answer
+	case v.Option != nil:
+		a.Answer = *v.Option
+	}
+	if err := t.settle(&a.Response); err != nil {
+		return nil, err
+	}
+	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response), settledEntry{
+		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
+		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "",
+	})
+}
+
+// settledEntry is what the ledger says about an outcome: words of people stand
+// by their digest, the words themselves in votes.
+type settledEntry struct {
+	Digest  string         `json:"digest"`
+	Status  models.Status  `json:"status"`
+	Cause   models.Cause   `json:"cause"`
+	Verdict models.Verdict `json:"verdict,omitempty"`
+	Edited  *string        `json:"edited_digest,omitempty"`
+	Reason  string         `json:"reason_digest,omitempty"`
+	Answer  string         `json:"answer_digest,omitempty"`
+	Seen    bool           `json:"digest_seen,omitempty"`
+}
+
+func digestOfText(s string) string {
+	if s == "" {
+		return ""
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return ""
+	}
+	return models.Digest(raw)
+}
+
+// settle is the one UPDATE that leaves pending, with what hangs on it.
+func (t *tx) settle(r *models.Response) error {
+	n, err := t.conn.exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
+	if err != nil {
+		return fmt.Errorf("settle approval: %w", err)
+	}
+	if !exactlyOne(n) {
+		return fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
+	}
+	return t.settled(r)
+}
+
+// settled takes a row that has left pending out of the inboxes and tells all
+// who wait for it after the commit.
+func (t *tx) settled(r *models.Response) error {
+	rows, err := t.conn.change(t.s.hot.dropDeciders, r.ID)
+	if err != nil {
+		return fmt.Errorf("clear inboxes: %w", err)
+	}
+	defer rows.Close()
+	t.publish(events.InboxOfAdmins, events.Approval(string(r.ID)))
+	for rows.Next() {
+		var user string
+		if err := rows.Scan(&user); err != nil {
+			return fmt.Errorf("clear inboxes: %w", err)
+		}
+		t.publish(events.InboxOf(user))
+	}
+	t.wake(r.ID)
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("clear inboxes: %w", err)
+	}
+	return nil
+}
+
+// Cancel withdraws an agent's own request. A request that this agent has
+// cancelled already is returned as it stands.
+//
+// Codes: forbidden, not_found; with the standing row: already_decided, expired,
+// being_decided.
+func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	if !actor.IsAgent() {
+		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may cancel its request.")
+	}
+	var out *models.Approval
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		if a.Status() == models.StatusCancelled && a.Cause == models.CauseCancelled {
+			out = a
+			return nil
+		}
+		if err := conflictOf(at(a, t.now)); err != nil {
+			return err
+		}
+		status, when := models.StatusCancelled, t.now
+		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, models.CauseCancelled, "withdrawn by the agent"
+		if err := t.settle(&a.Response); err != nil {
+			return err
+		}
+		out = a
+		return t.record(actor, "approval.cancelled", subjectOf(&a.Response), settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"countersign/models"
+)
+
+// findAsk looks for the row that a request repeats (I9), else for the
+// conversation that it belongs to; both nil: a conversation is to be opened.
+func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Conversation, error) {
+	if q.id != "" {
+		standing, err := t.standing(q.id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if standing != nil {
+			return t.repeated(actor, q, standing)
+		}
+	}
+	conv, err := t.namedConversation(actor, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.ToolUseID == "" {
+		return nil, conv, nil
+	}
+	if q.conversation == "" && q.RunID == "" {
+		// An agent that names no conversation may repeat what it asked in one.
+		id, err := t.rowID(t.conn.row(t.s.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
+		if err != nil {
+			return nil, nil, err
+		}
+		if id != "" {
+			return t.repeatedByKey(actor, q, id)
+		}
+	}
+	if conv == nil {
+		return nil, nil, nil
+	}
+	id, err := t.rowID(t.conn.row(t.s.hot.byToolUse, conv.ID, q.ToolUseID))
+	if err != nil {
+		return nil, nil, err
+	}
+	if id == "" {
+		return nil, conv, nil
+	}
+	return t.repeatedByKey(actor, q, id)
+}
+
+func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
+	if err := row.Scan(&id); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("look for a repeat: %w", err)
+	}
+	return id, nil
+}
+
+// standing reads a row whoever it belongs to; nil when there is none.
+func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
+	a, err := scanApproval(t.conn.row(t.s.hot.approvalW, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // no row is an answer here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+	return a, nil
+}
+
+func (t *tx) repeatedByKey(actor models.Actor, q *asked, id models.ResponseID) (*models.Approval, *models.Conversation, error) {
+	a, err := t.standing(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.repeated(actor, q, a)
+}
+
+// repeated checks that a request that meets a standing row is that same request.
+func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, *models.Conversation, error) {
+	if a.AgentID != actor.AgentID() {
+		return nil, nil, idTaken("approvalId")
+	}
+	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
+		return nil, nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "A request with this key stands with another " + what + "; nothing was changed.",
+			Approval: at(a, t.now),
+		}
+	}
+	switch {
+	case q.id != "" && a.ID != q.id:
+		return conflict("approvalId")
+	case a.Digest != q.digest:
+		return conflict("kind, tool or input")
+	case q.ToolUseID != "" && (a.ToolUseID == nil || *a.ToolUseID != q.ToolUseID):
+		return conflict("toolUseId")
+	case q.conversation != "" && a.ConversationID != q.conversation:
+		return conflict("conversation")
+	case q.RunID != "" && (a.RunID == nil || *a.RunID != q.RunID):
+		return conflict("run")
+	}
+	return a, nil, nil
+}
+
+func idTaken(field string) error {
+	return &models.Error{Code: models.CodeIDTaken, Text: "This " + field + " is in use elsewhere; choose another.", Fields: map[string]string{field: "is taken"}}
+}
+
+// namedConversation finds the conversation that a request names by id or run, or
+// the agent's standing one if it names none. Nil: to be opened. Look-ups stay
+// within the asker's own conversations.
+func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+	if q.conversation == "" && q.RunID == "" {
+		return scanConversation(t.conn.row(t.s.hot.conversationByRest, actor.ID))
+	}
+	var byID, byRun *models.Conversation
+	var err error
+	if q.conversation != "" {
+		if byID, err = scanConversation(t.conn.row(t.s.hot.conversation, q.conversation)); err != nil {
+			return nil, err
+		}
+		if err := ownConversation(actor, byID); err != nil {
+			return nil, err
+		}
+	}
+	if q.RunID == "" {
+		return byID, nil
+	}
+	if byRun, err = scanConversation(t.conn.row(t.s.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
+		return nil, err
+	}
+	if err := ownConversation(actor, byRun); err != nil {
+		return nil, err
+	}
+	if q.conversation == "" {
+		return byRun, nil
+	}
+	if (byID == nil) != (byRun == nil) || (byID != nil && byID.ID != byRun.ID) {
+		return nil, models.Invalid("runId", "does not belong to the conversation that conversationId names; send one of the two")
+	}
+	return byID, nil
+}
+
+func ownConversation(actor models.Actor, c *models.Conversation) error {
+	switch {
+	case c == nil || c.AgentID == actor.AgentID():
+		return nil
+	case c.OwnerID == actor.OwnerID:
+		return models.Errorf(models.CodeOtherAgent, "This conversation belongs to another agent of the same owner.")
+	}
+	return idTaken("conversationId")
+}
+
+// openConversation makes the conversation that a request names, or the agent's
+// standing one.
+func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
+	c := &models.Conversation{
+		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(q.RunID),
+		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, CreatedAt: t.now, UpdatedAt: t.now,
+		Standing: q.conversation == "" && q.RunID == "",
+	}
+	if c.ID == "" {
+		c.ID = models.NewID[models.ConversationID]()
+	}
+	if err := t.gorm().Create(c).Error; err != nil {
+		return nil, fmt.Errorf("open conversation: %w", err)
+	}
+	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, map[string]any{"standing": c.Standing})
+}

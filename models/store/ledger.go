@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// chain is the head of the ledger within one transaction: read with the first
+// entry, since the command line writes too, and stored once before the commit.
+type chain struct {
+	head  models.Head
+	known bool
+	moved bool
+}
+
+func (c *chain) store(ctx context.Context, dbtx *sql.Tx, hot *hotStatements) error {
+	if !c.moved {
+		return nil
+	}
+	if _, err := dbtx.StmtContext(ctx, hot.setHead).ExecContext(ctx, c.head.Seq, c.head.Hash); err != nil {
+		return fmt.Errorf("store ledger head: %w", err)
+	}
+	return nil
+}
+
+// ledgerHead is the head as this transaction sees it.
+func (t *tx) ledgerHead() (models.Head, error) {
+	if !t.chain.known {
+		if err := t.conn.row(t.s.hot.head).Scan(&t.chain.head.Seq, &t.chain.head.Hash); err != nil {
+			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
+		}
+		t.chain.known = true
+	}
+	return t.chain.head, nil
+}
+
+// timeFormat is how the ledger writes a time: fixed width, microseconds, UTC.
+const timeFormat = "2006-01-02T15:04:05.000000Z"
+
+// subject is what a ledger entry is about.
+type subject struct {
+	owner        models.UserID
+	conversation models.ConversationID
+	response     models.ResponseID
+}
+
+func subjectOf(r *models.Response) subject {
+	return subject{owner: r.OwnerID, conversation: r.ConversationID, response: r.ID}
+}
+
+// record appends one entry. One object changed is one entry (I7); data holds
+// digests and outcomes, never inputs.
+func (t *tx) record(actor models.Actor, action string, about subject, data any) error {
+	raw, err := json.Marshal(data, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode ledger data: %w", err)
+	}
+	head, err := t.ledgerHead()
+	if err != nil {
+		return err
+	}
+	e := models.Entry{
+		At: t.now.Format(timeFormat), ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name, Action: action,
+		OwnerID: about.owner, ConversationID: about.conversation, ResponseID: about.response, Data: string(raw),
+	}
+	next := models.Seal(head, &e)
+	if e.Prev == nil {
+		e.Prev = []byte{}
+	}
+	if _, err := t.conn.exec(t.s.hot.addEntry, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action,
+		string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash); err != nil {
+		return fmt.Errorf("append to ledger: %w", err)
+	}
+	t.chain.head, t.chain.moved = next, true
+	return nil
+}
+
+// LedgerHead is the recorded head: the number and hash to keep elsewhere.
+func (s *Store) LedgerHead(ctx context.Context) (models.Head, error) {
+	var h models.Head
+	if err := s.r.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq, &h.Hash); err != nil {
+		return h, fmt.Errorf("read ledger head: %w", err)
+	}
+	return h, nil
+}
+
+// VerifyLedger walks the whole chain in one snapshot and compares its end with
+// the recorded head and, where one is given, with a head that was kept outside.
+// A broken chain is a *models.ChainError; any other error means that it could
+// not be checked.
+func (s *Store) VerifyLedger(ctx context.Context, kept *models.Head) (models.Head, error) {
+	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return models.Head{}, fmt.Errorf("read ledger: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	var recorded models.Head
+	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
+		return models.Head{}, fmt.Errorf("read ledger head: %w", err)
+	}
+	return models.VerifyChain(entries(ctx, dbtx), recorded, kept)
+}
+
+func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] {
+	return func(yield func(*models.Entry, error) bool) {
+		rows, err := dbtx.QueryContext(ctx, `SELECT `+entryColumns+` FROM ledger ORDER BY seq`)
+		if err != nil {
+			yield(nil, fmt.Errorf("read ledger: %w", err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			e, err := scanEntry(rows)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, fmt.Errorf("read ledger: %w", err))
+		}
+	}
+}
+
+const entryColumns = `seq, at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, response_id, data, prev, hash`
+
+func scanEntry(rows *sql.Rows) (*models.Entry, error) {
+	var e models.Entry
+	if err := rows.Scan(&e.Seq, &e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action,
+		&e.OwnerID, &e.ConversationID, &e.ResponseID, &e.Data, &e.Prev, &e.Hash); err != nil {
+		return nil, fmt.Errorf("read ledger entry: %w", err)
+	}
+	return &e, nil
+}
+
+// EntryTime reads the time of a ledger entry.
+func EntryTime(e models.Entry) time.Time {
+	t, err := time.Parse(timeFormat, e.At)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

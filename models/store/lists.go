@@ -1,0 +1,340 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// Paging limits: how many rows a list gives where nothing is said, and at most.
+const (
+	DefaultPage = 50
+	MaxPage     = 200
+)
+
+// InboxQuery chooses from what a person may decide.
+type InboxQuery struct {
+	Conversation models.ConversationID // empty: all
+	After        string                // InboxPage.Next of the page before
+	Limit        int                   // 0: DefaultPage
+}
+
+// InboxPage is one page of an inbox, soonest deadline first.
+type InboxPage struct {
+	Items       []models.Approval
+	Next        string // empty: the last page
+	Count       int    // all that wait, up to models.StatsCap
+	CountCapped bool   // there are more than Count
+}
+
+// Inbox is what a person may decide now: for admins all that is pending, for
+// others what they own and what was routed to them. Agents are CodeForbidden.
+func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
+	if !actor.IsPerson() {
+		return InboxPage{}, models.Errorf(models.CodeForbidden, "Only a person has an inbox.")
+	}
+	after, err := parseCursor(q.After)
+	if err != nil {
+		return InboxPage{}, err
+	}
+	limit := pageSize(q.Limit)
+	from, args := inboxFrom(actor, q.Conversation)
+	page := InboxPage{}
+	count := `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`
+	now := s.now()
+	if err := s.r.QueryRowContext(ctx, count, append(args[:len(args):len(args)], now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
+		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
+	}
+	if page.Count > models.StatsCap {
+		page.Count, page.CountCapped = models.StatsCap, true
+	}
+	if after.at.Before(now) {
+		after = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
+	}
+	query := inboxSelect(from)
+	page.Items, err = s.approvals(ctx, query, append(args, after.at, after.id, limit+1)...)
+	if err != nil {
+		return InboxPage{}, err
+	}
+	page.Items, page.Next = cut(page.Items, limit, func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
+	return page, nil
+}
+
+// source is where an inbox is read from and by which keys it is ordered.
+type source struct{ tables, where, deadline, id string }
+
+// inboxFrom chooses the index that answers the question: a person's own rows in
+// deciders, or the partial index on pending rows.
+func inboxFrom(actor models.Actor, conv models.ConversationID) (source, []any) {
+	pending := source{` FROM responses r INDEXED BY responses_pending`, `r.approval_status = 'pending'`, `r.approval_timeout_at`, `r.id`}
+	own := source{` FROM deciders d`, `d.user_id = ?`, `d.deadline`, `d.response_id`}
+	inConversation := source{
+		` FROM responses r INDEXED BY responses_pending_conversation`,
+		`r.approval_status = 'pending' AND r.conversation_id = ?`, `r.approval_timeout_at`, `r.id`,
+	}
+	switch {
+	case conv == "" && actor.Admin:
+		return pending, nil
+	case conv == "":
+		return own, []any{actor.ID}
+	case actor.Admin:
+		return inConversation, []any{conv}
+	}
+	inConversation.where += ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`
+	return inConversation, []any{conv, actor.ID}
+}
+
+// inboxSelect picks the keys of a page by the index first and joins the rest.
+func inboxSelect(from source) string {
+	return `SELECT ` + approvalColumns + ` FROM (SELECT ` + from.id + ` AS id, ` + from.deadline + ` AS deadline` + from.tables +
+		` WHERE ` + from.where + ` AND (` + from.deadline + `, ` + from.id + `) > (?, ?) ORDER BY ` + from.deadline + `, ` + from.id + ` LIMIT ?) k
+ JOIN responses r ON r.id = k.id` + strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.deadline, k.id`
+}
+
+// ListQuery chooses from all requests that the actor may see.
+type ListQuery struct {
+	Status       models.Status // empty: all; approved includes what was let through
+	Conversation models.ConversationID
+	Cursor       string
+	Limit        int
+}
+
+// List is one page of requests.
+type List struct {
+	Items []models.Approval
+	Next  string // empty: the last page
+}
+
+// Approvals lists requests, newest first: an agent's own, a person's owned and
+// routed ones, for admins all.
+func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
+	before := q.Cursor
+	if before == "" {
+		before = maxID
+	} else if _, err := models.ParseID[models.ResponseID]("cursor", before); err != nil {
+		return List{}, err
+	}
+	limit := pageSize(q.Limit)
+	keys, args := listKeys(actor, q, before, s.now(), limit+1)
+	if keys == "" {
+		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
+	}
+	items, err := s.approvals(ctx, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.id = k.id`+
+		strings.TrimPrefix(approvalFrom, ` FROM responses r`)+` ORDER BY r.id DESC`, args...)
+	if err != nil {
+		return List{}, err
+	}
+	var out List
+	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	return out, nil
+}
+
+// listKeys selects the ids of a page by the index of whoever asks.
+func listKeys(actor models.Actor, q ListQuery, before string, now time.Time, limit int) (string, []any) {
+	where, filters := listFilter(q, now)
+	branch := func(table, column string, value any) (string, []any) {
+		sql := `SELECT r.id AS id FROM ` + table + ` WHERE ` + column + ` = ? AND r.id < ?` + where + ` ORDER BY r.id DESC LIMIT ?`
+		return sql, append(append([]any{value, before}, filters...), limit)
+	}
+	switch {
+	case actor.IsAgent():
+		return branch(`responses r`, `r.agent_id`, actor.ID)
+	case !actor.IsPerson():
+		return "", nil
+	case actor.Admin:
+		sql := `SELECT r.id AS id FROM responses r WHERE r.id < ?` + where + ` ORDER BY r.id DESC LIMIT ?`
+		return sql, append(append([]any{before}, filters...), limit)
+	}
+	owned, ownedArgs := branch(`responses r`, `r.owner_id`, actor.ID)
+	routed, routedArgs := branch(`reviewers v JOIN responses r ON r.id = v.response_id`, `v.user_id`, actor.ID)
+	return `SELECT id FROM (` + owned + `) UNION SELECT id FROM (` + routed + `) ORDER BY id DESC LIMIT ?`,
+		append(append(ownedArgs, routedArgs...), limit)
+}
+
+// listFilter turns a status as it holds now into SQL (I3).
+func listFilter(q ListQuery, now time.Time) (string, []any) {
+	var where string
+	var args []any
+	switch q.Status {
+	case models.StatusNone:
+	case models.StatusPending:
+		where, args = ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, []any{now}
+	case models.StatusExpired:
+		where = ` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`
+		args = []any{now}
+	case models.StatusApproved:
+		where = ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`
+	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
+		where, args = ` AND r.approval_status = ?`, []any{q.Status}
+	}
+	if q.Conversation != "" {
+		where += ` AND r.conversation_id = ?`
+		args = append(args, q.Conversation)
+	}
+	return where, args
+}
+
+// PendingList is what is pending now: an agent's own in the order they were
+// asked, a person's inbox by deadline.
+func (s *Store) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
+	if actor.IsPerson() {
+		page, err := s.Inbox(ctx, actor, InboxQuery{After: after, Limit: limit})
+		return List{Items: page.Items, Next: page.Next}, err
+	}
+	if !actor.IsAgent() {
+		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
+	}
+	if after != "" {
+		if _, err := models.ParseID[models.ResponseID]("cursor", after); err != nil {
+			return List{}, err
+		}
+	}
+	limit = pageSize(limit)
+	items, err := s.approvals(ctx, selectApproval+` WHERE r.id IN (SELECT p.id FROM responses p INDEXED BY responses_pending_agent
+ WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.id > ? AND p.approval_timeout_at > ? ORDER BY p.id LIMIT ?) ORDER BY r.id`,
+		actor.ID, after, s.now(), limit+1)
+	if err != nil {
+		return List{}, err
+	}
+	var out List
+	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	return out, nil
+}
+
+// Turns are the last n responses of a conversation before a sequence (0: the
+// end), oldest first. CodeNotFound unless the actor sees the conversation: its
+// agent, its owner, an admin; whoever a request was routed to sees the five
+// turns before it through TurnsBefore.
+func (s *Store) Turns(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
+	var owner models.UserID
+	var agent models.AgentID
+	if err := s.r.QueryRowContext(ctx, `SELECT owner_id, agent_id FROM conversations WHERE id = ?`, id).Scan(&owner, &agent); err != nil {
+		return nil, sqlNotFoundAs(err, notFound("conversation"))
+	}
+	if agent != actor.AgentID() && !actor.MayAdminister() && owner != actor.UserID() {
+		return nil, notFound("conversation")
+	}
+	return s.turns(ctx, id, before, n)
+}
+
+// MaxRoutedTurns is how much of a conversation a routed reviewer sees.
+const MaxRoutedTurns = 5
+
+// TurnsBefore are the last turns before a request, for those who may see that
+// request: at most MaxRoutedTurns.
+func (s *Store) TurnsBefore(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.Approval, error) {
+	a, err := s.Approval(ctx, actor, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.turns(ctx, a.ConversationID, a.Sequence, MaxRoutedTurns)
+}
+
+func (s *Store) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
+	if before <= 0 {
+		before = 1 << 62
+	}
+	return s.approvals(ctx, `SELECT * FROM (`+selectApproval+` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`, id, before, n)
+}
+
+// Stats counts what waits and what was decided in the last minute: own rows for
+// agents and reviewers, all for admins; capped at models.StatsCap.
+func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
+	now := s.now()
+	since := now.Add(-time.Minute)
+	var pending, settled string
+	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
+	switch {
+	case actor.IsAgent():
+		pending = `responses r INDEXED BY responses_pending_agent WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.agent_id = ? AND r.approval_timestamp > ?`
+	case !actor.IsPerson():
+		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
+	case actor.Admin:
+		pending = `responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.approval_timestamp > ?`
+		args, settledArgs = args[1:], settledArgs[1:]
+	default:
+		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
+	}
+	out := models.Stats{Waiters: min(s.waiters.countFor(actor), models.StatsCap)}
+	for _, c := range []struct {
+		from string
+		args []any
+		into *int
+	}{{pending, args, &out.Pending}, {settled, settledArgs, &out.Responses}} {
+		query := `SELECT count(*) FROM (SELECT 1 FROM ` + c.from + ` LIMIT ?)`
+		if err := s.r.QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
+			return models.Stats{}, fmt.Errorf("count: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// Audit is what concerns a person: entries of which they are the actor or the
+// owner, newest first, before a number (0: the end).
+func (s *Store) Audit(ctx context.Context, actor models.Actor, before int64, limit int) ([]models.Entry, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only people read the audit.")
+	}
+	if before <= 0 {
+		before = 1 << 62
+	}
+	limit = pageSize(limit)
+	rows, err := s.r.QueryContext(ctx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (
+ SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_owner WHERE owner_id = ? AND owner_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
+ UNION SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_actor WHERE actor_id = ? AND actor_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
+ ) ORDER BY seq DESC LIMIT ?`, actor.ID, before, limit, actor.ID, before, limit, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read audit: %w", err)
+	}
+	defer rows.Close()
+	var out []models.Entry
+	for rows.Next() {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read audit: %w", err)
+	}
+	return out, nil
+}
+
+// approvals runs a query of approvalColumns and returns the rows as they hold
+// now.
+func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
+	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list approvals: %w", err)
+	}
+	defer rows.Close()
+	now := s.now()
+	out := []models.Approval{}
+	for rows.Next() {
+		a, err := scanApproval(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list approvals: %w", err)
+		}
+		out = append(out, *at(a, now))
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list approvals: %w", err)
+	}
+	return out, nil
+}
+
+func sqlNotFoundAs(err, want error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return want
+	}
+	return err
+}

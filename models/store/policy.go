@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// PolicyVersion is one version of the policy document, with its compiled form.
+type PolicyVersion struct {
+	Version    int64
+	Document   string
+	AuthorID   string
+	AuthorName string
+	Note       string
+	CreatedAt  time.Time
+	Policy     *policy.Policy
+}
+
+type policyRow struct {
+	Version    int64 `gorm:"primaryKey"`
+	Document   string
+	AuthorID   string
+	AuthorName string
+	Note       string
+	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
+}
+
+func (policyRow) TableName() string { return "policies" }
+
+// policy is the version that stands as this transaction sees it, compiled.
+func (t *tx) policy() (int64, *policy.Policy, error) {
+	var version int64
+	if err := t.conn.row(t.s.hot.policyNow).Scan(&version); err != nil {
+		return 0, nil, fmt.Errorf("read policy version: %w", err)
+	}
+	p, err := t.s.policyFor(version, func() (doc string, err error) {
+		err = t.conn.row(t.s.hot.policyDoc, version).Scan(&doc)
+		return doc, err
+	})
+	if err != nil {
+		return 0, nil, fmt.Errorf("read policy: %w", err)
+	}
+	return version, p, nil
+}
+
+func (s *Store) compiled(row policyRow) (PolicyVersion, error) {
+	p, err := s.policyFor(row.Version, func() (string, error) { return row.Document, nil })
+	if err != nil {
+		return PolicyVersion{}, err
+	}
+	return PolicyVersion{
+		Version: row.Version, Document: row.Document, AuthorID: row.AuthorID, AuthorName: row.AuthorName,
+		Note: row.Note, CreatedAt: row.CreatedAt, Policy: p,
+	}, nil
+}
+
+// CurrentPolicy is the version that stands.
+func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
+	var row policyRow
+	if err := s.gr.WithContext(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {
+		return PolicyVersion{}, fmt.Errorf("read policy: %w", err)
+	}
+	return s.compiled(row)
+}
+
+// Policies lists versions before one (0: all), newest first. Admins only.
+func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, limit int) ([]PolicyVersion, error) {
+	if !actor.MayAdminister() {
+		return nil, adminsOnly()
+	}
+	q := s.gr.WithContext(ctx).Order("version DESC").Limit(limit)
+	if before > 0 {
+		q = q.Where("version < ?", before)
+	}
+	var rows []policyRow
+	if err := q.Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("list policies: %w", err)
+	}
+	out := make([]PolicyVersion, 0, len(rows))
+	for _, row := range rows {
+		v, err := s.compiled(row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// PolicyAt is one version. Admins only; CodeNotFound.
+func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64) (PolicyVersion, error) {
+	if !actor.MayAdminister() {
+		return PolicyVersion{}, adminsOnly()
+	}
+	var row policyRow
+	if err := s.gr.WithContext(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
+		return PolicyVersion{}, notFoundAs(err, notFound("policy version"))
+	}
+	return s.compiled(row)
+}
+
+// ApplyPolicy makes a new version from a document. An invalid one is refused
+// with the path of each fault and changes nothing; base names the version that
+// was edited (0: whatever stands), and another one standing is CodeConflict. A
+// document that says what stands already makes no version. Admins and the
+// operator only.
+func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
+	if !actor.MayAdminister() {
+		return PolicyVersion{}, adminsOnly()
+	}
+	if err := models.CheckText("note", note, models.MaxReason); err != nil {
+		return PolicyVersion{}, err
+	}
+	p, err := policy.Parse(raw)
+	if err != nil {
+		return PolicyVersion{}, err //nolint:wrapcheck // a models.Error with the paths
+	}
+	text, err := p.Document().Marshal()
+	if err != nil {
+		return PolicyVersion{}, fmt.Errorf("write policy: %w", err)
+	}
+	row := policyRow{Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note}
+	err = s.write(ctx, func(t *tx) error {
+		version, standing, err := t.policy()
+		if err != nil {
+			return err
+		}
+		if base != 0 && base != version {
+			return models.Errorf(models.CodeConflict, "The policy was changed meanwhile: version %d stands, your change was made to version %d.", version, base)
+		}
+		old, err := standing.Document().Marshal()
+		if err != nil {
+			return fmt.Errorf("write policy: %w", err)
+		}
+		if string(old) == row.Document {
+			return t.gorm().Where("version = ?", version).Take(&row).Error
+		}
+		row.Version, row.CreatedAt = version+1, t.now
+		return t.addPolicy(actor, row)
+	})
+	if err != nil {
+		return PolicyVersion{}, err
+	}
+	return s.compiled(row)
+}
+
+func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
+	if err := t.gorm().Create(&row).Error; err != nil {
+		return fmt.Errorf("store policy: %w", err)
+	}
+	t.publish(events.Policy)
+	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document))})
+}
+
+// seedPolicy stores the initial document where there is none.
+func (s *Store) seedPolicy(ctx context.Context) error {
+	var n int64
+	if err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM policies LIMIT 1)`).Scan(&n); err != nil {
+		return fmt.Errorf("read policy: %w", err)
+	}
+	if n > 0 {
+		return nil
+	}
+	text, err := policy.Default().Marshal()
+	if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	return s.write(ctx, func(t *tx) error {
+		var version sql.NullInt64
+		if err := t.conn.row(s.hot.policyNow).Scan(&version); err != nil || version.Valid {
+			return err //nolint:wrapcheck // another process was quicker, or a read failed
+		}
+		return t.addPolicy(models.System("policy"), policyRow{
+			Version: 1, Document: string(text), AuthorName: "Countersign", Note: "The initial policy.", CreatedAt: t.now,
+		})
+	})
+}
+
+// fallbackBelieved is how long a client of ours believes a confirmed fallback.
+const fallbackBelieved = 10 * time.Minute
+
+// fallbackStood checks a report that a client went on without an answer: the
+// policy must have allowed it at that time, or within the ten minutes before.
+func (t *tx) fallbackStood(at time.Time) error {
+	if at.After(t.now.Add(time.Minute)) {
+		return models.Invalid("fallback.at", "must not be in the future")
+	}
+	version, _, err := t.policy()
+	if err != nil {
+		return err
+	}
+	until := t.now
+	for ; version > 0; version-- {
+		var row policyRow
+		if err := t.gorm().Where("version = ?", version).Take(&row).Error; err != nil {
+			return fmt.Errorf("read policy: %w", err)
+		}
+		v, err := t.s.compiled(row)
+		if err != nil {
+			return err
+		}
+		if v.Policy.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(fallbackBelieved)) {
+			return nil
+		}
+		if row.CreatedAt.Add(fallbackBelieved).Before(at) {
+			break // every earlier version ended too long before
+		}
+		until = row.CreatedAt
+	}
+	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
+}
+
+func adminsOnly() error {
+	return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
+}

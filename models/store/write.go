@@ -1,0 +1,275 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// maxBatch is how many callers may share one commit.
+const maxBatch = 256
+
+// op is one caller's function on its way through a commit.
+type op struct {
+	fn   func(*tx) error
+	err  error
+	turn chan bool // true: lead the next batch; false: done
+
+	topics  []events.Topic
+	settled []models.ResponseID
+	access  bool
+	sooner  bool
+}
+
+// queue gathers callers while the one before them commits.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*op
+	leading bool
+	closed  bool
+	idle    chan struct{} // made by close, closed when the last leader is done
+}
+
+// join enters o and reports whether it leads at once.
+func (q *queue) join(o *op) (leads bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false, models.Errorf(models.CodeUnavailable, "The server is stopping.")
+	}
+	if q.leading {
+		o.turn = make(chan bool, 1)
+		q.waiting = append(q.waiting, o)
+		return false, nil
+	}
+	q.leading = true
+	return true, nil
+}
+
+// take returns the leader and those who queued up behind it.
+func (q *queue) take(leader *op) []*op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), maxBatch-1)
+	batch := make([]*op, 0, n+1)
+	batch = append(append(batch, leader), q.waiting[:n]...)
+	q.waiting = append(q.waiting[:0:0], q.waiting[n:]...)
+	return batch
+}
+
+// passOn makes the first who waits the next leader.
+func (q *queue) passOn() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) > 0 {
+		next := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		next.turn <- true
+		return
+	}
+	q.leading = false
+	if q.idle != nil {
+		close(q.idle)
+		q.idle = nil
+	}
+}
+
+// close refuses new callers and waits for those already in.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	var idle chan struct{}
+	if q.leading {
+		idle = make(chan struct{})
+		q.idle = idle
+	}
+	q.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+}
+
+// write is the only way to change anything. The functions that have queued up
+// run in one transaction, so that they share an fsync, and each caller hears
+// only after the commit. A function that refuses before it wrote anything fails
+// alone; if one fails after writing, or panics, the batch is rolled back and
+// each runs again alone. So fn may run twice and must have no outside effects.
+//
+// The first caller commits for those who queue behind it: a goroutine of its own
+// would cost a lone caller half its speed. Once queued, a call is not cancelled.
+func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("before writing: %w", err)
+	}
+	o := &op{fn: fn}
+	leads, err := s.queue.join(o)
+	if err != nil {
+		return err
+	}
+	if !leads && !<-o.turn {
+		return o.err
+	}
+	batch := s.queue.take(o)
+	s.commitBatch(batch)
+	s.queue.passOn()
+	s.announce(batch)
+	for _, other := range batch[1:] {
+		other.turn <- false
+	}
+	return o.err
+}
+
+// commitBatch runs a batch in one transaction, or each alone if one spoilt it.
+func (s *Store) commitBatch(batch []*op) {
+	start := time.Now() //nolint:forbidigo // a duration for the metrics, not a time that is stored
+	err := s.commit(batch)
+	if err != nil && len(batch) > 1 {
+		for _, o := range batch {
+			if err := s.commit([]*op{o}); err != nil {
+				o.err = err
+			}
+		}
+	} else if err != nil {
+		batch[0].err = err
+	}
+	if s.opts.Observe != nil {
+		s.opts.Observe(len(batch), time.Since(start))
+	}
+}
+
+// commit runs all of batch in one transaction. Its error concerns the whole
+// transaction; what refused without having written is in the op's own err.
+func (s *Store) commit(batch []*op) (err error) {
+	// No caller can cancel: with a context that ends, the driver would also
+	// start a goroutine a statement.
+	ctx := context.Background()
+	dbtx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, rollback(dbtx))
+		}
+	}()
+	shared := &chain{}
+	for _, o := range batch {
+		o.reset()
+		t := &tx{s: s, op: o, conn: conn{tx: dbtx}, now: s.now(), chain: shared}
+		o.err = t.run()
+		if o.err != nil && t.conn.wrote {
+			return o.err
+		}
+	}
+	if err := shared.store(ctx, dbtx, &s.hot); err != nil {
+		return err
+	}
+	if s.opts.BeforeCommit != nil {
+		s.opts.BeforeCommit()
+	}
+	if err := dbtx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func rollback(dbtx *sql.Tx) error {
+	if err := dbtx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+func (o *op) reset() {
+	o.err, o.topics, o.settled, o.access, o.sooner = nil, nil, nil, false, false
+}
+
+// announce tells what was committed: first those who wait for an outcome, then
+// the bus. It never blocks.
+func (s *Store) announce(batch []*op) {
+	access, sooner := false, false
+	for _, o := range batch {
+		if o.err != nil {
+			continue
+		}
+		for _, id := range o.settled {
+			s.waiters.wake(id)
+		}
+		s.bus.Publish(o.topics...)
+		access = access || o.access
+		sooner = sooner || o.sooner
+	}
+	if access {
+		s.access.drop()
+		s.waiters.wakeAll()
+		s.bus.Publish(events.Access)
+	}
+	if sooner {
+		select {
+		case s.deadline <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// tx is one caller's share of a transaction.
+type tx struct {
+	s     *Store
+	op    *op
+	conn  conn
+	now   time.Time
+	chain *chain
+	g     *gorm.DB
+}
+
+// run calls the function and turns a panic into an error, so that neighbours
+// are not lost with it.
+func (t *tx) run() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.conn.wrote = true
+			t.s.log.Error("a write panicked", "panic", p, "stack", string(debug.Stack()))
+			err = models.Errorf(models.CodeInternal, "internal error")
+		}
+	}()
+	return t.op.fn(t)
+}
+
+// gorm is the transaction through GORM, for everything that is not hot.
+func (t *tx) gorm() *gorm.DB {
+	if t.g == nil {
+		t.g = t.s.gw.Session(&gorm.Session{NewDB: true, Context: context.Background()})
+		t.g.Statement.ConnPool = &t.conn
+	}
+	return t.g
+}
+
+// publish names topics to announce after the commit.
+func (t *tx) publish(topics ...events.Topic) { t.op.topics = append(t.op.topics, topics...) }
+
+// wake tells those who wait for id after the commit.
+func (t *tx) wake(id models.ResponseID) { t.op.settled = append(t.op.settled, id) }
+
+// accessChanged drops cached credentials after the commit and has open waits
+// and streams check theirs.
+func (t *tx) accessChanged() { t.op.access = true }
+
+// deadlineStored wakes the expirer after the commit if at is not "none".
+func (t *tx) deadlineStored(at time.Time) {
+	if at.Before(models.NoDeadline) {
+		t.op.sooner = true
+	}
+}
+
+// exactlyOne checks a compare-and-set: an UPDATE that names the state it leaves
+// must have changed one row.
+func exactlyOne(n int64) bool { return n == 1 }

@@ -1,0 +1,110 @@
+package models_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"countersign/models"
+)
+
+func TestRevealI13(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		lines    bool
+		want     string
+		found    models.Findings
+	}{
+		{name: "empty"},
+		{name: "plain", in: "rm -rf build/", want: "rm -rf build/"},
+		{name: "other scripts stay", in: "naïve 日本 🙂 עברית", want: "naïve 日本 🙂 עברית"},
+		{name: "bidi override", in: "a\u202Eb\u202C", want: "a⟨U+202E⟩b⟨U+202C⟩", found: models.Findings{Direction: 2}},
+		{name: "isolates and marks", in: "\u2066\u200F\u061C", want: "⟨U+2066⟩⟨U+200F⟩⟨U+061C⟩", found: models.Findings{Direction: 3}},
+		{name: "zero width", in: "pay\u200Bpal\uFEFF\u2060", want: "pay⟨U+200B⟩pal⟨U+FEFF⟩⟨U+2060⟩", found: models.Findings{ZeroWidth: 3}},
+		{name: "variation selectors", in: "x\uFE0F\U000E0100", want: "x⟨U+FE0F⟩⟨U+E0100⟩", found: models.Findings{ZeroWidth: 1, Tags: 1}},
+		{name: "tags", in: "ok\U000E0041\U000E007F", want: "ok⟨U+E0041⟩⟨U+E007F⟩", found: models.Findings{Tags: 2}},
+		{name: "controls", in: "a\x1b[2Jb\r\x00\u0085", want: "a⟨U+001B⟩[2Jb⟨U+000D⟩⟨U+0000⟩⟨U+0085⟩", found: models.Findings{Control: 4}},
+		{name: "line feed in a line", in: "a\nb\t", want: "a⟨U+000A⟩b⟨U+0009⟩", found: models.Findings{Control: 2}},
+		{name: "line feed in code", in: "a\nb\t", lines: true, want: "a\nb\t"},
+		{name: "separators and spaces", in: "a\u2028\u00A0\u3000\u2800\u3164", want: "a⟨U+2028⟩⟨U+00A0⟩⟨U+3000⟩⟨U+2800⟩⟨U+3164⟩", found: models.Findings{Spaces: 5}},
+		{name: "private and unassigned", in: "\uE000\U0003FFFE", want: "⟨U+E000⟩⟨U+3FFFE⟩", found: models.Findings{Other: 2}},
+		{name: "broken UTF-8", in: "a\xffb", want: "a⟨0xFF⟩b", found: models.Findings{Other: 1}},
+		{name: "no imitation", in: "⟨U+202E⟩", want: "⟨U+27E8⟩U+202E⟩"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, found := models.Reveal(tt.in, tt.lines)
+			if got := models.RevealString(tt.in, tt.lines); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if found != tt.found {
+				t.Errorf("found %+v, want %+v", found, tt.found)
+			}
+		})
+	}
+}
+
+func TestFindingsInWords(t *testing.T) {
+	t.Parallel()
+	f := models.Findings{Direction: 2}.Add(models.Findings{Tags: 1, Other: 3})
+	if got, want := f.String(), "2 direction controls, 1 tag character, 3 unprintable characters"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if (models.Findings{}).Any() || !f.Any() || (models.Findings{}).String() != "" {
+		t.Error("Any or the empty text is wrong")
+	}
+}
+
+// FuzzReveal checks the promise that nothing is dropped and nothing unseen is
+// left: reading the escapes back gives the text again.
+func FuzzReveal(f *testing.F) {
+	for _, s := range []string{"", "abc", "a\u202E\xff⟨", "\U000E0041\n", "🙂\u200D\uFE0F"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		segments, found := models.Reveal(s, true)
+		var back strings.Builder
+		escapes := 0
+		for _, seg := range segments {
+			if !seg.Escape {
+				back.WriteString(seg.Text)
+				if _, again := models.Reveal(seg.Text, true); again.Any() {
+					t.Fatalf("hidden characters left in %q", seg.Text)
+				}
+				continue
+			}
+			escapes++
+			back.WriteString(unescape(t, seg.Text))
+		}
+		if back.String() != s {
+			t.Fatalf("read back %q, want %q", back.String(), s)
+		}
+		if escapes == 0 && found.Any() {
+			t.Fatal("found something but escaped nothing")
+		}
+	})
+}
+
+func unescape(t *testing.T, s string) string {
+	t.Helper()
+	body := strings.TrimSuffix(strings.TrimPrefix(s, "⟨"), "⟩")
+	var n rune
+	raw := strings.HasPrefix(body, "0x")
+	for _, c := range body[2:] {
+		n <<= 4
+		if c >= 'A' {
+			n += c - 'A' + 10
+		} else {
+			n += c - '0'
+		}
+	}
+	if raw {
+		return string([]byte{byte(n)})
+	}
+	if !utf8.ValidRune(n) {
+		t.Fatalf("escape %q names no character", s)
+	}
+	return string(n)
+}
