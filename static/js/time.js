@@ -1,0 +1,63 @@
+// Ticks every relative time on the page together. The server's clock counts: the
+// page carries its time, and this browser's offset from it is taken once.
+const sent = Date.parse(document.documentElement.dataset.now ?? "");
+const offset = Number.isNaN(sent) ? 0 : sent - Date.now();
+
+const units = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];
+
+function length(seconds) {
+  const first = units.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0 s";
+  const [name, size] = units[first];
+  const whole = `${Math.floor(seconds / size)} ${name}`;
+  const next = units[first + 1];
+  if (!next || seconds >= size * 10) return whole;
+  const rest = Math.floor((seconds % size) / next[1]);
+  return rest ? `${whole} ${rest} ${next[0]}` : whole;
+}
+
+function clock(seconds) {
+  if (seconds >= 86400) return length(seconds);
+  const two = (n) => String(n).padStart(2, "0");
+  const h = Math.floor(seconds / 3600), m = Math.floor(seconds / 60) % 60, s = seconds % 60;
+  return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+const exact = new Intl.DateTimeFormat(undefined, {
+  year: "numeric", month: "short", day: "numeric",
+  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+});
+
+function set(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function draw(element, now) {
+  const at = Date.parse(element.dateTime);
+  if (Number.isNaN(at)) return;
+  const title = exact.format(at);
+  if (element.title !== title) element.title = title;
+  const form = element.dataset.time;
+  if (form === "exact") {
+    set(element, title);
+  } else if (form === "ago") {
+    const seconds = Math.max(0, Math.floor((now - at) / 1000));
+    set(element, seconds < 1 ? "just now" : `${length(seconds)} ago`);
+  } else if (form === "left") {
+    const seconds = Math.max(0, Math.ceil((at - now) / 1000));
+    const whole = Math.max(1, (at - Date.parse(element.dataset.since)) / 1000);
+    const part = seconds / whole;
+    set(element, seconds ? `${clock(seconds)} left` : "time is up");
+    element.dataset.level = part < 0.05 ? "red" : part < 0.2 ? "amber" : "calm";
+  }
+}
+
+function tick() {
+  const now = Date.now() + offset;
+  for (const element of document.querySelectorAll("time[data-time]")) draw(element, now);
+}
+
+tick();
+setInterval(() => { if (!document.hidden) tick(); }, 1000);
+document.addEventListener("visibilitychange", tick);
+document.addEventListener("htmx:after:swap", tick);

@@ -1,0 +1,150 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// Moment is a time as pages write it: exact for machines, in words for people.
+// Scripts put the words into the reader's zone and let them tick.
+type Moment struct {
+	At    time.Time
+	Text  string
+	Form  string    // how scripts write it: "ago", "left" or "exact"
+	Since time.Time // with "left": when the time began to run
+	Level string    // with "left": "calm", "amber" under 20 %, "red" under 5 %
+}
+
+// IsZero reports whether there is no time to show.
+func (m Moment) IsZero() bool { return m.At.IsZero() }
+
+// Machine is the value of a time element's datetime.
+func (m Moment) Machine() string { return m.At.UTC().Format(time.RFC3339) }
+
+// Title is the exact time with its zone.
+func (m Moment) Title() string { return m.At.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// Ago is a moment that says how long ago it was at now.
+func Ago(at, now time.Time) Moment {
+	text := "just now"
+	if d := now.Sub(at); d >= time.Second {
+		text = Duration(d) + " ago"
+	}
+	return Moment{At: at, Text: text, Form: "ago"}
+}
+
+// Exact is a moment written out in full.
+func Exact(at time.Time) Moment {
+	m := Moment{At: at, Form: "exact"}
+	m.Text = m.Title()
+	return m
+}
+
+// AgoOf is Ago of a time that may be missing.
+func AgoOf(at *time.Time, now time.Time) Moment {
+	if at == nil {
+		return Moment{}
+	}
+	return Ago(*at, now)
+}
+
+// Left is a moment that counts down to a deadline. It is zero for a deadline
+// that does not exist (models.NoDeadline).
+func Left(deadline, since, now time.Time) Moment {
+	if !deadline.Before(models.NoDeadline) {
+		return Moment{}
+	}
+	m := Moment{At: deadline, Since: since, Form: "left", Level: "calm", Text: "time is up"}
+	left := deadline.Sub(now)
+	if whole := deadline.Sub(since); whole > 0 {
+		switch part := float64(left) / float64(whole); {
+		case part < 0.05:
+			m.Level = "red"
+		case part < 0.2:
+			m.Level = "amber"
+		}
+	}
+	if left > 0 {
+		m.Text = clock(left) + " left"
+	}
+	return m
+}
+
+// Duration writes a length in one unit, or two where the second still matters:
+// "45 s", "1 m 19 s", "3 h", "2 d".
+func Duration(d time.Duration) string {
+	seconds := int64(d / time.Second)
+	units := [...]struct {
+		name string
+		size int64
+	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	for i, u := range units {
+		if seconds < u.size {
+			continue
+		}
+		out := strconv.FormatInt(seconds/u.size, 10) + " " + u.name
+		if seconds >= u.size*10 || i == len(units)-1 {
+			return out
+		}
+		next := units[i+1]
+		if rest := seconds % u.size / next.size; rest > 0 {
+			out += " " + strconv.FormatInt(rest, 10) + " " + next.name
+		}
+		return out
+	}
+	return "0 s"
+}
+
+// clock writes what is left as people read a timer: "3:41", "1:02:00", "2 d".
+func clock(d time.Duration) string {
+	seconds := int64((d + time.Second - 1) / time.Second)
+	if seconds >= 86400 {
+		return Duration(d)
+	}
+	two := func(n int64) string {
+		if n < 10 {
+			return "0" + strconv.FormatInt(n, 10)
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	h, m, s := seconds/3600, seconds/60%60, seconds%60
+	if h > 0 {
+		return strconv.FormatInt(h, 10) + ":" + two(m) + ":" + two(s)
+	}
+	return strconv.FormatInt(m, 10) + ":" + two(s)
+}
+
+// Number groups digits by thousands: 1,234,567.
+func Number(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if strings.HasPrefix(s, "-") {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Count writes a count that stops at models.StatsCap: "7", "1,000+".
+func Count(n int) string {
+	if n >= models.StatsCap {
+		return Number(models.StatsCap) + "+"
+	}
+	return Number(int64(n))
+}
+
+// Bytes writes a size: "812 bytes", "256.0 KiB".
+func Bytes(n int) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 10<<10:
+		return Number(int64(n)) + " bytes"
+	}
+	return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
+}

@@ -1,0 +1,90 @@
+package views
+
+import (
+	"strings"
+	"time"
+)
+
+// Page is what the shell needs around a screen. The zero Viewer is nobody signed
+// in: no navigation, no stream.
+type Page struct {
+	Title  string // of the screen, without the product's name
+	Path   string // of the request: marks the current place in the navigation
+	Now    time.Time
+	Viewer *Viewer
+	Inbox  int // requests that wait for the viewer; counting stops at models.StatsCap
+	Flash  *Flash
+	// GateOff says that approval_enabled is false: no tool call is held.
+	GateOff bool
+	// FallbackOn says that fallback_auto_approve is true.
+	FallbackOn bool
+	// Narrow is for forms that stand alone: sign-in, setup, errors.
+	Narrow bool
+}
+
+// Viewer is who is signed in.
+type Viewer struct {
+	Name  string
+	Email string
+	Admin bool
+}
+
+// Role is what the viewer is called.
+func (v Viewer) Role() string {
+	if v.Admin {
+		return "admin"
+	}
+	return "reviewer"
+}
+
+// Tone is what a message or badge means; it is always said in words too.
+type Tone string
+
+// The tones.
+const (
+	ToneNeutral Tone = "neutral"
+	ToneAccent  Tone = "accent"
+	ToneGood    Tone = "good"
+	ToneWarn    Tone = "warn"
+	ToneBad     Tone = "bad"
+)
+
+// Flash is one line about what just happened.
+type Flash struct {
+	Tone Tone
+	Text string
+}
+
+// FullTitle begins with the count of what waits and ends with the product.
+func (p Page) FullTitle() string {
+	title := "Countersign"
+	if p.Title != "" {
+		title = p.Title + " · " + title
+	}
+	if p.Viewer != nil && p.Inbox > 0 {
+		title = "(" + Count(p.Inbox) + ") " + title
+	}
+	return title
+}
+
+type place struct {
+	label, icon, url string
+	current          bool
+}
+
+// places is the one navigation.
+func (p Page) places() []place {
+	if p.Viewer == nil {
+		return nil
+	}
+	out := []place{
+		{label: "Inbox", icon: "inbox", url: InboxURL()},
+		{label: "Agents & tokens", icon: "key-round", url: AgentsURL()},
+		{label: "Audit", icon: "scroll-text", url: AuditURL()},
+		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
+	}
+	for i := range out {
+		out[i].current = p.Path == out[i].url || out[i].url != InboxURL() && strings.HasPrefix(p.Path, out[i].url+"/")
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package pages
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// AgentsInput is what the page of agents and tokens is made of.
+type AgentsInput struct {
+	Agents []models.Agent
+	Tokens []models.Token // newest first
+	Admin  bool           // may make admin tokens
+	Fresh  *FreshToken
+	Form   TokenForm
+}
+
+// FreshToken is a token that was made just now; its secret is shown once.
+type FreshToken struct {
+	Scope  models.Scope
+	Name   string // of the agent, or of the token
+	Secret string
+}
+
+// TokenForm is what was filled in when a token could not be made.
+type TokenForm struct {
+	Scope          models.Scope
+	Agent, Name    string
+	Expires        string
+	Errors         map[string]string
+	RevokeNotFound bool
+}
+
+// Agents is the view model of agents and tokens.
+type Agents struct {
+	Agents []AgentRow
+	Tokens []TokenRow
+	Admin  bool
+	Fresh  *FreshToken
+	Form   TokenForm
+}
+
+// AgentRow is one registered agent.
+type AgentRow struct {
+	Name     string
+	Created  views.Moment
+	LastUsed views.Moment
+	Tokens   string
+	Disabled bool
+}
+
+// TokenRow is one credential; its secret is never here.
+type TokenRow struct {
+	ID        string
+	RevokeURL string
+	Name      string
+	Agent     string
+	Scope     models.Scope
+	Hint      string
+	Created   views.Moment
+	Expires   views.Moment
+	LastUsed  views.Moment
+	State     ui.Word
+	Live      bool
+}
+
+// NewAgents makes the page as of now.
+func NewAgents(in AgentsInput, now time.Time) Agents {
+	v := Agents{Admin: in.Admin, Fresh: in.Fresh, Form: in.Form}
+	names := make(map[models.AgentID]string, len(in.Agents))
+	live := make(map[models.AgentID]int64)
+	used := make(map[models.AgentID]*time.Time)
+	for _, a := range in.Agents {
+		names[a.ID] = a.Name
+	}
+	for _, t := range in.Tokens {
+		row := TokenRow{
+			ID: string(t.ID), RevokeURL: views.RevokeTokenURL(t.ID), Name: t.Name, Scope: t.Scope, Hint: t.Hint,
+			Created: views.Ago(t.CreatedAt, now), LastUsed: views.AgoOf(t.LastUsedAt, now), Live: t.Live(now),
+		}
+		if t.ExpiresAt != nil {
+			row.Expires = views.Exact(*t.ExpiresAt)
+		}
+		switch {
+		case t.RevokedAt != nil:
+			row.State = ui.Word{Text: "revoked", Tone: views.ToneNeutral}
+		case !row.Live:
+			row.State = ui.Word{Text: "expired", Tone: views.ToneWarn}
+		default:
+			row.State = ui.Word{Text: "live", Tone: views.ToneGood}
+		}
+		if t.AgentID != nil {
+			id := *t.AgentID
+			row.Agent = names[id]
+			if row.Live {
+				live[id]++
+			}
+			if t.LastUsedAt != nil && (used[id] == nil || t.LastUsedAt.After(*used[id])) {
+				used[id] = t.LastUsedAt
+			}
+		}
+		v.Tokens = append(v.Tokens, row)
+	}
+	for _, a := range in.Agents {
+		v.Agents = append(v.Agents, AgentRow{
+			Name: a.Name, Created: views.Ago(a.CreatedAt, now), LastUsed: views.AgoOf(used[a.ID], now),
+			Tokens: liveText(live[a.ID]), Disabled: a.DisabledAt != nil,
+		})
+	}
+	return v
+}
+
+func liveText(n int64) string {
+	switch n {
+	case 0:
+		return "none live"
+	case 1:
+		return "1 live"
+	}
+	return views.Number(n) + " live"
+}
+
+// errorFor gives the error of a field to the form that was sent, and to no
+// other one on the page.
+func (f TokenForm) errorFor(scope models.Scope, field string) string {
+	if f.Scope != scope {
+		return ""
+	}
+	return f.Errors[field]
+}
+
+// value gives what was filled in back to the form that was sent.
+func (f TokenForm) value(scope models.Scope, value string) string {
+	if f.Scope != scope {
+		return ""
+	}
+	return value
+}
+
+func (t FreshToken) label() string {
+	name := models.RevealString(t.Name, false)
+	if t.Scope == models.ScopeAgent {
+		return "Token of agent “" + name + "”. It is shown only now:"
+	}
+	if name == "" {
+		return "Your new " + string(t.Scope) + " token. It is shown only now:"
+	}
+	return "Your new " + string(t.Scope) + " token “" + name + "”. It is shown only now:"
+}

@@ -1,0 +1,295 @@
+package pages
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// ApprovalInput is what the page of one request is made of.
+type ApprovalInput struct {
+	Approval models.Approval
+	// Turns are the last five of its conversation, oldest first.
+	Turns []models.Response
+	// MayDecide is false for who may see but not decide.
+	MayDecide bool
+	// Late is the verdict that the reader just sent and that came too late or
+	// met another; empty otherwise. The page then says what stands.
+	Late models.Verdict
+	Form DecideForm
+}
+
+// DecideForm is what a decider had filled in, with what is wrong by field:
+// reason, answer, option, input, digest, or "" for all.
+type DecideForm struct {
+	Reason, Answer, Input string
+	Errors                map[string]string
+}
+
+// Approval is the view model of one request.
+type Approval struct {
+	ID        models.ResponseID
+	URL       string
+	DecideURL string
+	Topic     string
+	State     string // changes when a reader must look again
+	Title     string
+
+	Tool            string
+	Kind            string
+	Question        bool
+	Agent, Owner    string
+	Conversation    string
+	ConversationURL string
+	RunID           string
+	ToolUseID       string
+	Sequence        string
+
+	Status ui.Word
+	Risk   ui.Word
+	Asked  views.Moment
+	Left   views.Moment
+
+	Description, Context string
+	Warnings             []string
+	Blocks               []ui.Code
+	Whole, Raw           ui.Code
+	Size                 string
+	Digest               string
+
+	Rule          string
+	PolicyVersion int64
+	PolicyReason  string
+
+	Options []Choice
+	Turns   []Turn
+
+	Pending   bool
+	MayDecide bool
+	Held      string // set while another verdict is on its way
+	EditJSON  string
+	Form      DecideForm
+	Notice    string
+	Outcome   *Outcome
+}
+
+// Choice is one offered answer.
+type Choice struct{ Name, Title string }
+
+// Outcome is how it ended.
+type Outcome struct {
+	Word         ui.Word
+	CauseText    string
+	By           string
+	At           views.Moment
+	Reason       string
+	Answer       string
+	Option       string
+	Edited       *ui.Code
+	EditedDigest string
+}
+
+// Turn is one step of the conversation around a request.
+type Turn struct {
+	Sequence string
+	At       views.Moment
+	Kind     string
+	Tool     string
+	Text     string
+	Word     ui.Word
+	URL      string
+	Current  bool
+}
+
+// NewApproval makes the page of one request as of now: a request whose time is
+// up is shown as expired, whether or not that has been written down (I3).
+func NewApproval(in ApprovalInput, now time.Time) Approval {
+	a := in.Approval
+	r := a.At(now)
+	asked := askedAt(r)
+	input := newInputView(r)
+	v := Approval{
+		ID: r.ID, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
+		Tool: r.ToolName, Kind: kindWord(r.Kind), Question: r.Kind == models.KindQuestion,
+		Agent: a.AgentName, Owner: a.OwnerName,
+		Conversation: a.ConversationTitle, ConversationURL: views.InboxPageURL(r.ConversationID, ""),
+		RunID: deref(a.RunID), ToolUseID: deref(r.ToolUseID), Sequence: strconv.FormatInt(r.Sequence, 10),
+		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
+		Description: r.Description, Context: r.Context,
+		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Size: inputSize(r), Digest: r.Digest,
+		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
+		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
+		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
+		EditJSON: input.edit, Form: in.Form,
+	}
+	v.Title = v.Tool
+	if v.Question {
+		v.Title = "Question"
+	} else {
+		v.Risk = ui.RiskWord(r.Risk)
+	}
+	if v.Form.Input == "" {
+		v.Form.Input = v.EditJSON
+	}
+	v.Warnings = warnings(r, input)
+	if v.Pending {
+		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
+		v.Held = heldText(&a)
+	} else {
+		v.Outcome = newOutcome(&a, r, now)
+	}
+	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held
+	v.Notice = lateText(in.Late, v)
+	return v
+}
+
+func kindWord(k models.Kind) string {
+	switch k {
+	case models.KindToolCall:
+		return "tool call"
+	case models.KindQuestion:
+		return "question"
+	case models.KindProposal:
+		return "proposal"
+	case models.KindBudget:
+		return "budget request"
+	case models.KindReply:
+		return "reply"
+	}
+	return string(k)
+}
+
+func warnings(r *models.Response, input inputView) []string {
+	var out []string
+	if input.tampered {
+		out = append(out, "What is stored does not give the digest it was asked under. Do not approve this.")
+	}
+	for _, place := range [...]struct {
+		where string
+		found models.Findings
+	}{
+		{"the input", input.found},
+		{"the description", findings(r.Description)},
+		{"the context", findings(r.Context)},
+		{"the tool's name", findings(r.ToolName)},
+		{"the policy's reason", findings(r.PolicyReason)},
+	} {
+		if place.found.Any() {
+			out = append(out, "Hidden characters in "+place.where+": "+place.found.String()+". They are written out where they stand.")
+		}
+	}
+	return out
+}
+
+func findings(s string) models.Findings {
+	_, found := models.Reveal(s, true)
+	return found
+}
+
+func choices(r *models.Response) []Choice {
+	if r.Options == "" {
+		return nil
+	}
+	var options []models.Option
+	if err := json.Unmarshal([]byte(r.Options), &options); err != nil {
+		return nil
+	}
+	out := make([]Choice, 0, len(options))
+	for _, o := range options {
+		title := o.Title
+		if title == "" {
+			title = o.Name
+		}
+		out = append(out, Choice{Name: o.Name, Title: models.RevealString(title, false)})
+	}
+	return out
+}
+
+func heldText(a *models.Approval) string {
+	if a.HeldUntil == nil {
+		return ""
+	}
+	if a.Vote != nil && a.Vote.UserName != "" {
+		return "Being decided by " + models.RevealString(a.Vote.UserName, false) + "."
+	}
+	return "Being decided: another verdict is on its way."
+}
+
+func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
+	o := &Outcome{
+		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
+		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer,
+	}
+	if r.Cause != models.CauseReviewer || a.Vote == nil {
+		return o
+	}
+	o.By, o.CauseText = a.Vote.UserName, ""
+	if a.Vote.Verdict == models.VerdictAnswer {
+		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood}
+	}
+	if a.Vote.Reason != "" {
+		o.Reason = a.Vote.Reason
+	}
+	if a.Vote.Answer != nil {
+		o.Answer = *a.Vote.Answer
+	}
+	o.Option = deref(a.Vote.Option)
+	if a.Vote.Input != nil {
+		edited := []byte(*a.Vote.Input)
+		if canonical, err := models.CanonicalJSON("input", edited); err == nil {
+			edited = canonical
+		}
+		o.Edited = &ui.Code{ID: "edited", Label: "Released input, as edited", Text: indent(edited), Numbers: true}
+		o.EditedDigest = deref(a.Vote.InputDigest)
+	}
+	return o
+}
+
+// lateText says what stands when the reader's own verdict came too late.
+func lateText(late models.Verdict, v Approval) string {
+	if late == "" {
+		return ""
+	}
+	verdict := map[models.Verdict]string{
+		models.VerdictApprove: "approval", models.VerdictReject: "rejection", models.VerdictAnswer: "answer",
+	}[late]
+	switch {
+	case v.Held != "":
+		return v.Held + " Your " + verdict + " changed nothing."
+	case v.Outcome == nil:
+		return "This changed while you were looking at it. Your " + verdict + " was not taken: look again, then decide."
+	case v.Outcome.By != "":
+		return "Already " + v.Outcome.Word.Text + " by " + models.RevealString(v.Outcome.By, false) + ". Your " + verdict + " changed nothing."
+	}
+	return "Already " + v.Outcome.Word.Text + ". " + v.Outcome.CauseText + " Your " + verdict + " changed nothing."
+}
+
+func turns(rows []models.Response, current models.ResponseID, now time.Time) []Turn {
+	out := make([]Turn, 0, len(rows))
+	for i := range rows {
+		r := rows[i].At(now)
+		t := Turn{
+			Sequence: strconv.FormatInt(r.Sequence, 10), At: views.Ago(r.CreatedAt, now), Kind: kindWord(r.Kind),
+			Tool: r.ToolName, Text: summary(r), URL: views.ApprovalURL(r.ID), Current: r.ID == current,
+		}
+		if r.Status() != models.StatusNone || r.Cause != models.CauseNone {
+			t.Word = ui.StatusWord(r.Status(), r.Cause)
+		}
+		if r.Kind == models.KindQuestion {
+			t.Tool = ""
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func deref[T ~string](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}

@@ -1,0 +1,128 @@
+package pages
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+)
+
+// AuditMost is how many entries the page shows.
+const AuditMost = 100
+
+// Audit is the view model of the reader's own audit trail.
+type Audit struct {
+	Entries []AuditRow
+	Head    string // number and hash of the newest entry shown
+}
+
+// AuditRow is one line of the ledger in words.
+type AuditRow struct {
+	Seq     string
+	At      views.Moment
+	Actor   string
+	Kind    string
+	Action  string // in words
+	Outcome string
+	URL     string // of the request it is about
+	Label   string
+	Details []Detail
+}
+
+// Detail is one member of an entry's data, as stored.
+type Detail struct{ Name, Value string }
+
+// NewAudit makes the page of entries, newest first.
+func NewAudit(entries []models.Entry, now time.Time) Audit {
+	var v Audit
+	for i := range entries {
+		e := &entries[i]
+		row := AuditRow{
+			Seq: views.Number(e.Seq), Actor: e.ActorName, Kind: actorWord(e.ActorKind), Action: actionWords(e.Action),
+		}
+		if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
+			row.At = views.Exact(at)
+			row.At.Text = at.UTC().Format("2006-01-02 15:04:05")
+		} else {
+			row.At = views.Moment{At: now, Text: e.At}
+		}
+		if e.ResponseID != "" {
+			row.URL = views.ApprovalURL(e.ResponseID)
+			row.Label = "request " + tail(string(e.ResponseID))
+		}
+		row.Details = details(e.Data)
+		row.Outcome = outcomeOf(row.Details)
+		v.Entries = append(v.Entries, row)
+	}
+	if len(entries) > 0 {
+		v.Head = models.Head{Seq: entries[0].Seq, Hash: entries[0].Hash}.String()
+	}
+	return v
+}
+
+func actorWord(k models.ActorKind) string {
+	switch k {
+	case models.ActorUser:
+		return "person"
+	case models.ActorAgent:
+		return "agent"
+	case models.ActorSystem:
+		return "system"
+	case models.ActorOperator:
+		return "command line"
+	}
+	return string(k)
+}
+
+// actionWords turns the name of an action, such as "token.revoked", into words.
+func actionWords(action string) string {
+	return strings.NewReplacer(".", " ", "_", " ").Replace(action)
+}
+
+// tail is the end of an id, where ids of the same minute differ.
+func tail(id string) string {
+	if len(id) > 8 {
+		return "…" + id[len(id)-8:]
+	}
+	return id
+}
+
+// details lists an entry's data by name; what is no text is shown as JSON.
+func details(data string) []Detail {
+	members, ok := objectOf([]byte(data))
+	if !ok {
+		if data == "" || data == "null" {
+			return nil
+		}
+		return []Detail{{Name: "data", Value: data}}
+	}
+	out := make([]Detail, 0, len(members))
+	for name, raw := range members {
+		out = append(out, Detail{Name: name, Value: text(raw)})
+	}
+	slices.SortFunc(out, func(a, b Detail) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func text(raw json.RawMessage) string {
+	if s, ok := stringOf(raw); ok {
+		return s
+	}
+	return string(raw)
+}
+
+// outcomeOf picks what an entry says about the end of a request.
+func outcomeOf(all []Detail) string {
+	var parts []string
+	for _, name := range [...]string{"status", "verdict", "cause"} {
+		for _, d := range all {
+			if d.Name == name && d.Value != "" && !slices.Contains(parts, d.Value) {
+				parts = append(parts, d.Value)
+			}
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,61 @@
+package pages
+
+import (
+	"net/http"
+	"time"
+
+	"countersign/models"
+)
+
+// Failure is the view model of a page that could not be shown.
+type Failure struct {
+	Status    int
+	Title     string
+	Text      string
+	Do        string // what to do now
+	RequestID string
+	SignIn    bool // offer the sign-in form
+}
+
+// NewFailure explains a status; text is shown if it is not empty, and never
+// holds what was sent.
+func NewFailure(status int, text, requestID string) Failure {
+	v := Failure{Status: status, Text: text, RequestID: requestID}
+	switch status {
+	case http.StatusNotFound:
+		v.Title = "There is nothing here"
+		v.Do = "It may have been removed, or it is not for your eyes. What waits for you is in the inbox."
+	case http.StatusForbidden:
+		v.Title = "This is not yours to do"
+		v.Do = "Ask an admin, or sign in as somebody who may."
+	case http.StatusUnauthorized:
+		v.Title = "Sign in first"
+		v.SignIn = true
+	case http.StatusConflict:
+		v.Title = "It changed meanwhile"
+		v.Do = "Go back, reload, and look at what stands now."
+	case http.StatusTooManyRequests:
+		v.Title = "Too many requests"
+		v.Do = "Wait a moment, then try again."
+	case http.StatusServiceUnavailable:
+		v.Title = "Not available just now"
+		v.Do = "The server is starting or stopping. Nothing is lost; try again in a moment."
+	default:
+		if status < http.StatusInternalServerError {
+			v.Title = "That did not work"
+			v.Do = "Go back, correct it, and send it again."
+		} else {
+			v.Title = "Something broke here"
+			v.Do = "Nothing was decided by it. Try again; if it stays, the log has the request's number."
+		}
+	}
+	return v
+}
+
+// waitText says how long to wait.
+func waitText(seconds int) string {
+	if seconds < 60 {
+		return "a minute"
+	}
+	return models.SpokenDuration(time.Duration((seconds+59)/60) * time.Minute)
+}

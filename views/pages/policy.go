@@ -1,0 +1,244 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// PolicyFields are the four fields of the approval configuration.
+type PolicyFields struct {
+	ApprovalEnabled       bool
+	RequiredApprovalTools []string
+	DefaultTimeoutMinutes int64
+	FallbackAutoApprove   bool
+}
+
+// PolicyChange is one difference that saving would make.
+type PolicyChange struct {
+	Path, Before, After string
+}
+
+// PolicyVersion is one entry of the policy's history.
+type PolicyVersion struct {
+	Version int64
+	Author  string
+	At      time.Time
+	Note    string
+}
+
+// PolicyRule is one rule as readers see it.
+type PolicyRule struct {
+	Name, Note, Effect, Risk, Reason string
+	Tools, Reviewers                 []string
+	TimeoutMinutes                   int64 // 0: the default
+}
+
+// PolicyForm is what the form holds, as typed.
+type PolicyForm struct {
+	ApprovalEnabled       bool
+	RequiredApprovalTools string // one a line
+	DefaultTimeoutMinutes string
+	FallbackAutoApprove   bool
+	Note                  string
+	BaseVersion           int64             // the version that was on the page
+	Errors                map[string]string // by member, with or without an index
+}
+
+// PolicyInput is what the policy page is made of.
+type PolicyInput struct {
+	Version  int64
+	Fields   PolicyFields
+	Rules    []PolicyRule
+	Versions []PolicyVersion // newest first; admins only
+	Admin    bool
+	// Form is what an admin sent, to be corrected or confirmed; nil shows what
+	// holds.
+	Form *PolicyForm
+	// Review asks for confirmation of Changes. Without changes the form says so.
+	Review  bool
+	Changes []PolicyChange
+	// Stale says that another version was saved since the form was shown.
+	Stale bool
+}
+
+// Policy is the view model of what needs approval.
+type Policy struct {
+	Version  string
+	Fields   []PolicyField
+	Rules    []PolicyRuleRow
+	Versions []PolicyVersionRow
+	Admin    bool
+	Form     PolicyForm
+	Review   bool
+	Changes  []PolicyChange
+	Notice   string
+	Dangers  []string // what the changes would open
+}
+
+// PolicyField is one field as read.
+type PolicyField struct{ Name, Value, Help string }
+
+// PolicyRuleRow is one rule in the list.
+type PolicyRuleRow struct {
+	Number, Name, Tools, Then, Note string
+	Effect, Risk                    ui.Word
+}
+
+// PolicyVersionRow is one version in the list.
+type PolicyVersionRow struct {
+	Number, URL, Author, Note string
+	At                        views.Moment
+	Current                   bool
+}
+
+// NewPolicy makes the page as of now.
+func NewPolicy(in PolicyInput, now time.Time) Policy {
+	v := Policy{
+		Version: "v" + views.Number(in.Version), Admin: in.Admin, Fields: fieldsRead(in.Fields),
+		Review: in.Review && len(in.Changes) > 0 && !in.Stale, Changes: in.Changes,
+	}
+	for i, r := range in.Rules {
+		v.Rules = append(v.Rules, ruleRow(i, r))
+	}
+	for _, version := range in.Versions {
+		v.Versions = append(v.Versions, PolicyVersionRow{
+			Number: "v" + views.Number(version.Version), URL: views.PolicyVersionURL(version.Version),
+			Author: version.Author, Note: version.Note, At: views.Ago(version.At, now), Current: version.Version == in.Version,
+		})
+	}
+	if in.Form != nil {
+		v.Form = *in.Form
+	} else {
+		v.Form = PolicyForm{
+			ApprovalEnabled:       in.Fields.ApprovalEnabled,
+			RequiredApprovalTools: strings.Join(in.Fields.RequiredApprovalTools, "\n"),
+			DefaultTimeoutMinutes: strconv.FormatInt(in.Fields.DefaultTimeoutMinutes, 10),
+			FallbackAutoApprove:   in.Fields.FallbackAutoApprove,
+			BaseVersion:           in.Version,
+		}
+	}
+	switch {
+	case in.Stale:
+		v.Notice = "Version " + views.Number(in.Version) + " was saved while you were editing. Look at it below, then review your changes again: nothing of yours was saved."
+		v.Form.BaseVersion = in.Version
+	case in.Review && len(in.Changes) == 0:
+		v.Notice = "Nothing would change."
+	}
+	if v.Review {
+		v.Dangers = dangers(in.Fields, v.Form)
+	}
+	return v
+}
+
+func fieldsRead(f PolicyFields) []PolicyField {
+	tools := "none"
+	if len(f.RequiredApprovalTools) > 0 {
+		tools = strings.Join(f.RequiredApprovalTools, "\n")
+	}
+	return []PolicyField{
+		{"approval_enabled", strconv.FormatBool(f.ApprovalEnabled), enabledHelp},
+		{"required_approval_tools", tools, toolsHelp},
+		{"default_timeout_minutes", views.Number(f.DefaultTimeoutMinutes), timeoutHelp},
+		{"fallback_auto_approve", strconv.FormatBool(f.FallbackAutoApprove), fallbackHelp},
+	}
+}
+
+const (
+	enabledHelp  = "Tool calls that need approval are held. Off: none is, and every page says so in red."
+	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
+	timeoutHelp  = "How long a tool call waits before it expires, which is a no."
+	fallbackHelp = "Our own clients go ahead when no server answers. Each such call is reported afterwards, and every page says so in red."
+)
+
+func dangers(before PolicyFields, after PolicyForm) []string {
+	var out []string
+	if before.ApprovalEnabled && !after.ApprovalEnabled {
+		out = append(out, "The gate goes off: no tool call is held any more. What is pending stays pending.")
+	}
+	if !before.FallbackAutoApprove && after.FallbackAutoApprove {
+		out = append(out, "Fallback goes on: clients go ahead without anyone being asked when no server answers.")
+	}
+	return out
+}
+
+func ruleRow(i int, r PolicyRule) PolicyRuleRow {
+	row := PolicyRuleRow{
+		Number: strconv.Itoa(i + 1), Name: r.Name, Note: r.Note, Tools: strings.Join(r.Tools, "\n"),
+		Effect: ui.Word{Text: r.Effect, Tone: views.ToneNeutral}, Risk: ui.RiskWord(models.Risk(r.Risk)),
+	}
+	switch r.Effect {
+	case "deny":
+		row.Effect.Tone = views.ToneBad
+	case "require":
+		row.Effect.Tone = views.ToneAccent
+	case "allow":
+		row.Effect.Tone = views.ToneGood
+	}
+	if r.Effect != "require" {
+		row.Risk = ui.Word{}
+	}
+	var then []string
+	if r.TimeoutMinutes > 0 {
+		then = append(then, "waits "+models.SpokenDuration(time.Duration(r.TimeoutMinutes)*time.Minute))
+	}
+	if len(r.Reviewers) > 0 {
+		then = append(then, "also asks "+strings.Join(r.Reviewers, ", "))
+	}
+	if r.Reason != "" {
+		then = append(then, "“"+r.Reason+"”")
+	}
+	row.Then = strings.Join(then, "; ")
+	return row
+}
+
+// errorFor gathers the errors of a member and of its elements.
+func (f PolicyForm) errorFor(member string) string {
+	if text := f.Errors[member]; text != "" {
+		return text
+	}
+	for name, text := range f.Errors {
+		if strings.HasPrefix(name, member+"[") {
+			return name + ": " + text
+		}
+	}
+	return ""
+}
+
+// otherErrors are those that belong to no field of the form.
+func (f PolicyForm) otherErrors() string {
+	for name, text := range f.Errors {
+		member, _, _ := strings.Cut(name, "[")
+		switch member {
+		case "required_approval_tools", "default_timeout_minutes", "note":
+		case "":
+			return text
+		default:
+			return name + ": " + text
+		}
+	}
+	return ""
+}
+
+// PolicyDocument is the view model of one version.
+type PolicyDocument struct {
+	Title   string
+	Author  string
+	Note    string
+	At      views.Moment
+	Current bool
+	Code    ui.Code
+}
+
+// NewPolicyDocument makes the page of one version of the document.
+func NewPolicyDocument(version PolicyVersion, document []byte, current bool, now time.Time) PolicyDocument {
+	return PolicyDocument{
+		Title: "Policy v" + views.Number(version.Version), Author: version.Author, Note: version.Note,
+		At: views.Ago(version.At, now), Current: current,
+		Code: ui.Code{ID: "document", Label: "Document", Text: indent(document), Numbers: true},
+	}
+}

@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+)
+
+// Escape splits one line of untrusted text into what may be shown and visible
+// escapes, and says what it found. It is models.Reveal for a single line.
+func Escape(s string) ([]models.Segment, models.Findings) { return models.Reveal(s, false) }
+
+// Untrusted shows one line of text from outside, isolated from the direction of
+// what stands around it (I13).
+func Untrusted(s string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		segments, _ := models.Reveal(s, false)
+		return write(w, `<bdi class="untrusted">`, markup(segments), `</bdi>`)
+	})
+}
+
+// UntrustedCut is Untrusted of the first most characters; when some are left out
+// the true length stands behind them. Use it only where the whole text is one
+// click away.
+func UntrustedCut(s string, most int) templ.Component {
+	cut, length := Cut(s, most)
+	if length <= most {
+		return Untrusted(s)
+	}
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if err := Untrusted(cut).Render(ctx, w); err != nil {
+			return err
+		}
+		return write(w, `<span class="cut">… `, number(length), ` characters</span>`)
+	})
+}
+
+// UntrustedText shows text from outside with its line breaks.
+func UntrustedText(s string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		segments, _ := models.Reveal(s, true)
+		return write(w, `<bdi class="untrusted lines">`, markup(segments), `</bdi>`)
+	})
+}
+
+// Cut returns the first most characters of s, and how many s has.
+func Cut(s string, most int) (cut string, length int) {
+	if len(s) <= most {
+		return s, utf8.RuneCountInString(s)
+	}
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i], utf8.RuneCountInString(s)
+		}
+		n++
+	}
+	return s, n
+}
+
+func markup(segments []models.Segment) string {
+	if len(segments) == 1 && !segments[0].Escape {
+		return templ.EscapeString(segments[0].Text)
+	}
+	var b strings.Builder
+	for _, seg := range segments {
+		if !seg.Escape {
+			b.WriteString(templ.EscapeString(seg.Text))
+			continue
+		}
+		b.WriteString(`<span class="unseen">`)
+		b.WriteString(seg.Text)
+		b.WriteString(`</span>`)
+	}
+	return b.String()
+}
+
+func write(w io.Writer, parts ...string) error {
+	for _, p := range parts {
+		if _, err := io.WriteString(w, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Quoted is UntrustedCut between quotation marks: a claim, not a fact.
+func Quoted(s string, most int) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		if err := write(w, `<q>`); err != nil {
+			return err
+		}
+		if err := UntrustedCut(s, most).Render(ctx, w); err != nil {
+			return err
+		}
+		return write(w, `</q>`)
+	})
+}

@@ -1,0 +1,88 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+
+	"countersign/models"
+)
+
+// SetupURL is the one-time form that makes the first user; key is the secret of
+// the setup link.
+func SetupURL(key string) string { return with("/setup", "key", key) }
+
+// SignInURL is the sign-in form; next is the path to go on to, or empty.
+func SignInURL(next string) string { return with("/signin", "next", next) }
+
+// SignOutURL takes a POST that ends the session.
+func SignOutURL() string { return "/signout" }
+
+// PasswordURL is the form that changes one's own password.
+func PasswordURL() string { return "/account/password" }
+
+// InboxURL is what waits for the reader.
+func InboxURL() string { return "/" }
+
+// InboxPageURL is the inbox of one conversation (empty: all), going on after a
+// page's key (empty: from the start).
+func InboxPageURL(conversation models.ConversationID, after string) string {
+	return with("/", "conversation", string(conversation), "after", after)
+}
+
+// TeachTokenURL takes a POST that makes an agent token for the empty inbox's
+// example.
+func TeachTokenURL() string { return "/inbox/token" }
+
+// ApprovalURL shows one request.
+func ApprovalURL(id models.ResponseID) string { return "/approvals/" + url.PathEscape(string(id)) }
+
+// DecideURL takes the POST of a verdict.
+func DecideURL(id models.ResponseID) string { return ApprovalURL(id) + "/decide" }
+
+// AgentsURL lists agents and tokens.
+func AgentsURL() string { return "/agents" }
+
+// TokensURL takes the POST that makes a token.
+func TokensURL() string { return "/agents/tokens" }
+
+// RevokeTokenURL takes the POST that revokes a token.
+func RevokeTokenURL(id models.TokenID) string {
+	return "/agents/tokens/" + url.PathEscape(string(id)) + "/revoke"
+}
+
+// AuditURL shows the reader's own audit trail.
+func AuditURL() string { return "/audit" }
+
+// PolicyURL shows, and for admins changes, what needs approval.
+func PolicyURL() string { return "/policy" }
+
+// PolicyVersionURL shows one version of the policy document.
+func PolicyVersionURL(version int64) string {
+	return "/policy/versions/" + strconv.FormatInt(version, 10)
+}
+
+// EventsURL is the stream that tells a page which topics changed.
+func EventsURL() string { return "/events" }
+
+// InboxTopic is the event that tells that the inbox changed.
+func InboxTopic() string { return "inbox" }
+
+// ApprovalTopic is the event that tells that one approval changed.
+func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id) }
+
+// On is the trigger of an element that refetches itself when a topic is told,
+// at most once in 250 ms and never missing the last one.
+func On(topic string) string { return topic + " from:body throttle:250ms" }
+
+// with adds the query members that have a value, in the order given.
+func with(path string, pairs ...string) string {
+	sep := "?"
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		path += sep + pairs[i] + "=" + url.QueryEscape(pairs[i+1])
+		sep = "&"
+	}
+	return path
+}
