@@ -11,6 +11,12 @@ const (
 	RoleAdmin    Role = "admin"
 )
 
+// The length of a password, in characters.
+const (
+	MinPassword = 12
+	MaxPassword = 128
+)
+
 // User is a person who signs in.
 type User struct {
 	ID           UserID `gorm:"primaryKey"`

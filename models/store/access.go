@@ -15,14 +15,16 @@ import (
 // accessCache keeps what credentials stand for, until anything about users,
 // agents, tokens or sessions changes here or in another process.
 type accessCache struct {
-	mu     sync.RWMutex
-	tokens map[[sha256.Size]byte]cachedToken
-	gen    uint64 // counts drops, so that a slow load cannot store what is stale
-	used   map[models.TokenID]time.Time
-	usedMu sync.Mutex
+	mu       sync.RWMutex
+	tokens   map[[sha256.Size]byte]cachedToken
+	sessions map[[sha256.Size]byte]*cachedSession
+	gen      uint64 // counts drops, so that a slow load cannot store what is stale
+	used     map[models.TokenID]time.Time
+	usedMu   sync.Mutex
 }
 
-// maxCachedTokens bounds the cache: beyond it, it starts anew.
+// maxCachedTokens bounds the cache of tokens, and that of sessions: beyond it, it
+// starts anew.
 const maxCachedTokens = 10_000
 
 type cachedToken struct {
@@ -32,6 +34,7 @@ type cachedToken struct {
 
 func (c *accessCache) init() {
 	c.tokens = make(map[[sha256.Size]byte]cachedToken)
+	c.sessions = make(map[[sha256.Size]byte]*cachedSession)
 	c.used = make(map[models.TokenID]time.Time)
 }
 
@@ -39,6 +42,7 @@ func (c *accessCache) drop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.tokens)
+	clear(c.sessions)
 	c.gen++
 }
 

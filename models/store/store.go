@@ -31,6 +31,11 @@ type Options struct {
 	AsksPerMinute   int // per token, initially 600
 	PendingPerAgent int // initially 10,000
 
+	PasswordCost PasswordCost // what hashing a password takes; zero: as advised
+	// BeforeHash is called whenever a password is hashed or compared; tests
+	// count and hold back with it.
+	BeforeHash func()
+
 	// Observe hears of every commit: how many callers shared it and how long
 	// it took. It must be quick and must not call the store.
 	Observe func(callers int, took time.Duration)
@@ -55,6 +60,8 @@ type Store struct {
 	waiters waiters
 	access  accessCache
 	quota   quota
+
+	passwords passwords
 
 	policies sync.Map // int64 version -> *policy.Policy, compiled once
 
@@ -88,6 +95,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.waiters.init()
 	s.access.init()
+	s.passwords.init(opts)
 	s.quota.init(opts)
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.closeDatabases())

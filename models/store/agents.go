@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+)
+
+// agentData is what the ledger keeps of a change to an agent.
+type agentData struct {
+	AgentID models.AgentID `json:"agentId"`
+	Name    string         `json:"name"`
+}
+
+// Agents lists the person's own agents by name; the operator sees all. Agents
+// get CodeForbidden.
+func (s *Store) Agents(ctx context.Context, actor models.Actor) ([]models.Agent, error) {
+	if err := needPersonOrOperator(actor); err != nil {
+		return nil, err
+	}
+	db := s.gr.WithContext(ctx).Order("name, id")
+	if actor.IsPerson() {
+		db = db.Where("owner_id = ?", actor.ID)
+	}
+	var agents []models.Agent
+	if err := db.Find(&agents).Error; err != nil {
+		return nil, fmt.Errorf("list agents: %w", err)
+	}
+	return agents, nil
+}
+
+// needPersonOrOperator keeps agents away from all credentials (I4).
+func needPersonOrOperator(actor models.Actor) error {
+	if actor.IsPerson() || actor.Kind == models.ActorOperator {
+		return nil
+	}
+	return models.Errorf(models.CodeForbidden, "Only a person may see or change agents and tokens.")
+}
+
+// agentNamed finds the owner's agent of that name or registers it.
+func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
+	var found []models.Agent
+	if err := t.gorm().Where("owner_id = ? AND name = ?", owner, name).Limit(1).Find(&found).Error; err != nil {
+		return nil, fmt.Errorf("look for agent: %w", err)
+	}
+	if len(found) > 0 {
+		if found[0].DisabledAt != nil {
+			return nil, models.Errorf(models.CodeConflict, "The agent is disabled.")
+		}
+		return &found[0], nil
+	}
+	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, CreatedAt: t.now}
+	if err := t.gorm().Create(agent).Error; err != nil {
+		return nil, fmt.Errorf("register agent: %w", err)
+	}
+	return agent, t.record(actor, "agent.registered", subject{owner: owner}, agentData{AgentID: agent.ID, Name: name})
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"countersign/models"
+)
+
+// A session ends after 12 hours without a request, and after 14 days anyway.
+const (
+	sessionIdle   = 12 * time.Hour
+	sessionLength = 14 * 24 * time.Hour
+	// sessionSeenEvery is how exactly the last request is known.
+	sessionSeenEvery = time.Minute
+
+	sessionPrefix = "cs_ses_"
+)
+
+// cachedSession is an open session of an enabled person. Times are Unix
+// microseconds, so that requests side by side can move them.
+type cachedSession struct {
+	actor    models.Actor
+	user     models.User
+	expires  time.Time
+	lastSeen atomic.Int64
+}
+
+func (c *cachedSession) ended(now time.Time) bool {
+	return !now.Before(c.expires) || !now.Before(time.UnixMicro(c.lastSeen.Load()).Add(sessionIdle))
+}
+
+func (c *accessCache) session(hash [sha256.Size]byte) (*cachedSession, uint64) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.sessions[hash], c.gen
+}
+
+func (c *accessCache) putSession(hash [sha256.Size]byte, session *cachedSession, gen uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gen != gen {
+		return
+	}
+	if len(c.sessions) >= maxCachedTokens {
+		clear(c.sessions)
+	}
+	c.sessions[hash] = session
+}
+
+func notSignedIn() error {
+	return models.Errorf(models.CodeUnauthenticated, "Sign in first: there is no open session.")
+}
+
+// personActor is the actor of a person by no credential yet.
+func personActor(user *models.User) models.Actor {
+	return models.Actor{Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: user.Role == models.RoleAdmin}
+}
+
+// AuthenticateSession returns who the cookie's secret stands for, with the
+// rights the person has now: CodeUnauthenticated if the session is unknown,
+// closed, idle for 12 hours or 14 days old, or the person is disabled.
+func (s *Store) AuthenticateSession(ctx context.Context, secret string) (models.Actor, *models.User, error) {
+	if secret == "" || len(secret) > 200 {
+		return models.Actor{}, nil, notSignedIn()
+	}
+	hash, now := hashSecret(secret), s.now()
+	session, gen := s.access.session(hash)
+	if session == nil {
+		var row models.WebSession
+		if err := s.gr.WithContext(ctx).Where("secret_hash = ?", hash[:]).Take(&row).Error; err != nil {
+			return models.Actor{}, nil, notFoundAs(err, notSignedIn())
+		}
+		var err error
+		if session, err = s.loadSession(ctx, &row, now); err != nil {
+			return models.Actor{}, nil, err
+		}
+		s.access.putSession(hash, session, gen)
+	}
+	if session.ended(now) {
+		return models.Actor{}, nil, notSignedIn()
+	}
+	s.sessionSeen(ctx, session, now)
+	user := session.user
+	return session.actor, &user, nil
+}
+
+// loadSession judges a stored session and makes its actor.
+func (s *Store) loadSession(ctx context.Context, row *models.WebSession, now time.Time) (*cachedSession, error) {
+	var user models.User
+	if err := s.gr.WithContext(ctx).Where("id = ?", row.UserID).Take(&user).Error; err != nil {
+		return nil, notFoundAs(err, notSignedIn())
+	}
+	session := &cachedSession{actor: personActor(&user), user: *withoutHash(&user), expires: row.ExpiresAt}
+	session.actor.SessionID = row.ID
+	session.lastSeen.Store(row.LastSeenAt.UnixMicro())
+	if row.RevokedAt != nil || !user.Enabled() || session.ended(now) {
+		return nil, notSignedIn()
+	}
+	return session, nil
+}
+
+// sessionActor judges a session that is known by its id.
+func (s *Store) sessionActor(ctx context.Context, id models.SessionID) (models.Actor, error) {
+	var row models.WebSession
+	if err := s.gr.WithContext(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return models.Actor{}, notFoundAs(err, notSignedIn())
+	}
+	session, err := s.loadSession(ctx, &row, s.now())
+	if err != nil {
+		return models.Actor{}, err
+	}
+	return session.actor, nil
+}
+
+// sessionSeen writes down, at most once a minute, that the session is in use.
+// It is bookkeeping: no ledger entry, and a failure ends no request.
+func (s *Store) sessionSeen(ctx context.Context, session *cachedSession, now time.Time) {
+	last := session.lastSeen.Load()
+	if now.Sub(time.UnixMicro(last)) < sessionSeenEvery || !session.lastSeen.CompareAndSwap(last, now.UnixMicro()) {
+		return
+	}
+	err := s.write(context.WithoutCancel(ctx), func(t *tx) error {
+		return t.gorm().Model(&models.WebSession{}).
+			Where("id = ? AND last_seen_at < ?", session.actor.SessionID, now).Update("last_seen_at", now).Error
+	})
+	if err != nil {
+		s.log.WarnContext(ctx, "session use not written down", "error", err)
+	}
+}
+
+// SignOut closes the session that the actor came with. Closing twice is
+// harmless. CodeForbidden for an actor without a session.
+func (s *Store) SignOut(ctx context.Context, actor models.Actor) error {
+	if !actor.IsPerson() || actor.SessionID == "" {
+		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may sign out.")
+	}
+	return s.write(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
+}
+
+// openSession stores a new session and deletes those past their end.
+func (t *tx) openSession(user *models.User, secret string, from SignInFrom) error {
+	if err := t.gorm().Where("expires_at <= ?", t.now).Delete(&models.WebSession{}).Error; err != nil {
+		return fmt.Errorf("delete ended sessions: %w", err)
+	}
+	hash := hashSecret(secret)
+	address := shorten(from.Address, models.MaxName)
+	if ip, ok := parseAddress(from.Address); ok {
+		address = ip.String()
+	}
+	session := models.WebSession{
+		ID: models.NewID[models.SessionID](), SecretHash: hash[:], UserID: user.ID,
+		CreatedAt: t.now, LastSeenAt: t.now, ExpiresAt: t.now.Add(sessionLength),
+		Address: address, UserAgent: shorten(from.UserAgent, models.MaxName),
+	}
+	if err := t.gorm().Create(&session).Error; err != nil {
+		return fmt.Errorf("open session: %w", err)
+	}
+	actor := personActor(user)
+	actor.SessionID = session.ID
+	return t.record(actor, "session.opened", subject{owner: user.ID}, sessionData{SessionID: session.ID, Address: address})
+}
+
+// sessionData is what the ledger keeps of a session.
+type sessionData struct {
+	SessionID models.SessionID `json:"sessionId"`
+	Address   string           `json:"address,omitzero"`
+}
+
+// closeSession closes one session of a user if it is open.
+func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.SessionID) error {
+	closed := t.gorm().Model(&models.WebSession{}).
+		Where("id = ? AND user_id = ? AND revoked_at IS NULL", id, owner).Update("revoked_at", t.now)
+	if closed.Error != nil {
+		return fmt.Errorf("close session: %w", closed.Error)
+	}
+	if !exactlyOne(closed.RowsAffected) {
+		return nil
+	}
+	t.accessChanged()
+	return t.record(actor, "session.closed", subject{owner: owner}, sessionData{SessionID: id})
+}
+
+// closeSessions closes all open sessions of a user but for keep.
+func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.SessionID) error {
+	var ids []models.SessionID
+	err := t.gorm().Model(&models.WebSession{}).
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ?", owner, keep, t.now).Order("id").Pluck("id", &ids).Error
+	if err != nil {
+		return fmt.Errorf("list sessions: %w", err)
+	}
+	for _, id := range ids {
+		if err := t.closeSession(actor, owner, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// setupLink is one row of setup_links.
+type setupLink struct {
+	SecretHash []byte    `gorm:"primaryKey"`
+	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
+	UsedAt     *time.Time
+}
+
+// HasUsers reports whether anybody was ever added: if not, setup is due.
+func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+	var n int64
+	if err := s.gr.WithContext(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+		return false, fmt.Errorf("look for users: %w", err)
+	}
+	return n > 0, nil
+}
+
+func (t *tx) hasUsers() (bool, error) {
+	var n int64
+	if err := t.gorm().Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+		return false, fmt.Errorf("look for users: %w", err)
+	}
+	return n > 0, nil
+}
+
+// NewSetupLink makes the secret of a one-time link with which the first admin is
+// added; older links stop working. For the operator and the starting server,
+// else CodeForbidden; CodeConflict as soon as a user exists.
+func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret string, err error) {
+	if actor.Kind != models.ActorOperator && actor.Kind != models.ActorSystem {
+		return "", models.Errorf(models.CodeForbidden, "Only the command line makes setup links.")
+	}
+	secret = newSecret("")
+	hash := hashSecret(secret)
+	err = s.write(ctx, func(t *tx) error {
+		if has, err := t.hasUsers(); err != nil || has {
+			return orConflict(err, "There are users already: sign in, or add one with `countersign user add`.")
+		}
+		if err := t.gorm().Where("used_at IS NULL").Delete(&setupLink{}).Error; err != nil {
+			return fmt.Errorf("replace setup links: %w", err)
+		}
+		if err := t.gorm().Create(&setupLink{SecretHash: hash[:], CreatedAt: t.now}).Error; err != nil {
+			return fmt.Errorf("add setup link: %w", err)
+		}
+		return t.record(actor, "setup_link.made", subject{}, struct{}{})
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// CheckSetupLink tells whether the link would work and uses nothing up:
+// CodeNotFound if it is unknown, replaced or used, or if a user exists.
+func (s *Store) CheckSetupLink(ctx context.Context, secret string) error {
+	hash := hashSecret(secret)
+	var good int64
+	err := s.gr.WithContext(ctx).
+		Raw("SELECT count(*) FROM setup_links WHERE secret_hash = ? AND used_at IS NULL AND NOT EXISTS (SELECT 1 FROM users)", hash[:]).
+		Scan(&good).Error
+	if err != nil {
+		return fmt.Errorf("look for setup link: %w", err)
+	}
+	if good == 0 {
+		return badSetupLink()
+	}
+	return nil
+}
+
+// Setup uses a link up and adds the first user, who is an admin whatever Role
+// says. CodeNotFound as CheckSetupLink, of two at once for the second;
+// CodeInvalid names all fields that are wrong and leaves the link as it is.
+func (s *Store) Setup(ctx context.Context, secret string, in NewUser) (*models.User, error) {
+	// First, or strangers could have passwords hashed.
+	if err := s.CheckSetupLink(ctx, secret); err != nil {
+		return nil, err
+	}
+	in.Role = models.RoleAdmin
+	in, err := in.checked()
+	if err != nil {
+		return nil, err
+	}
+	passwordHash, err := s.passwords.hash(ctx, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	hash := hashSecret(secret)
+	var user *models.User
+	err = s.write(ctx, func(t *tx) error {
+		if has, err := t.hasUsers(); err != nil || has {
+			return orNotFound(err)
+		}
+		used := t.gorm().Model(&setupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.now)
+		if used.Error != nil {
+			return fmt.Errorf("use setup link: %w", used.Error)
+		}
+		if !exactlyOne(used.RowsAffected) {
+			return badSetupLink()
+		}
+		user = t.newUser(in, passwordHash)
+		actor := personActor(user)
+		if err := t.record(actor, "setup_link.used", subject{owner: user.ID}, struct{}{}); err != nil {
+			return err
+		}
+		return t.addUser(actor, user)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withoutHash(user), nil
+}
+
+func badSetupLink() error {
+	return models.Errorf(models.CodeNotFound, "This setup link does not work: it was used or replaced. `countersign setup-link` makes a new one while there is no user.")
+}
+
+func orConflict(err error, text string) error {
+	if err != nil {
+		return err
+	}
+	return models.Errorf(models.CodeConflict, "%s", text)
+}
+
+func orNotFound(err error) error {
+	if err != nil {
+		return err
+	}
+	return badSetupLink()
+}

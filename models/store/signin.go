@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// Guessing is limited per account and address, so that a stranger cannot lock
+// the owner out, and per address, against trying many accounts.
+const (
+	signInWindow       = 15 * time.Minute
+	failuresPerPair    = 5
+	failuresPerAddress = 20
+)
+
+// SignInFrom is where a sign-in comes from: the peer's address, with or without
+// a port, and what its browser calls itself.
+type SignInFrom struct {
+	Address   string
+	UserAgent string
+}
+
+// attempt is one try at a password.
+type attempt struct{ account, address string }
+
+// signInFailure is one row of signin_failures.
+type signInFailure struct {
+	ID      int64 `gorm:"primaryKey"`
+	Account string
+	Address string
+	At      time.Time
+}
+
+// TableName is the table of failed sign-ins.
+func (signInFailure) TableName() string { return "signin_failures" }
+
+// SignIn checks a password and opens a session: secret is the cookie's content.
+// CodeUnauthenticated with one text for a wrong password, an unknown account and
+// a disabled one, at the same cost. After 5 failures per account and address, or
+// 20 per address, within 15 minutes: CodeTooManyRequests with
+// RetryAfterSeconds, before anything is hashed; those refusals do not count.
+func (s *Store) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
+	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
+	// Counted before it is judged and forgotten on success: guesses sent side by
+	// side could otherwise all pass the check before the first has failed.
+	if err := s.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
+		return "", nil, err
+	}
+	found, err := s.userWithEmail(ctx, email)
+	if err != nil {
+		return "", nil, err
+	}
+	known := found != nil && found.Enabled()
+	hash := s.passwords.nobodys
+	if known {
+		hash = found.PasswordHash
+	}
+	ok, err := s.passwords.matches(ctx, password, hash)
+	if err != nil {
+		return "", nil, err
+	}
+	if !ok || !known {
+		return "", nil, wrongPassword()
+	}
+	secret = newSecret(sessionPrefix)
+	err = s.write(ctx, func(t *tx) error {
+		now, err := t.user(found.ID)
+		if err != nil {
+			return err
+		}
+		if !now.Enabled() || now.PasswordHash != found.PasswordHash {
+			return wrongPassword()
+		}
+		user = withoutHash(now)
+		if err := t.forgetAttempts(try); err != nil {
+			return err
+		}
+		return t.openSession(now, secret, from)
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return secret, user, nil
+}
+
+func wrongPassword() error {
+	return models.Errorf(models.CodeUnauthenticated, "The e-mail or the password is not right.")
+}
+
+// countAttempt stores a failure, or refuses if there are too many. Those that
+// have left the window are deleted on the way.
+func (t *tx) countAttempt(a attempt) error {
+	blocked, err := t.blockedFor(a)
+	if err != nil {
+		return err
+	}
+	if blocked > 0 {
+		seconds := int((blocked + time.Second - 1) / time.Second)
+		wait := models.SpokenDuration(time.Duration(seconds) * time.Second)
+		e := models.Errorf(models.CodeTooManyRequests, "Too many wrong passwords: try again in %s.", wait)
+		e.RetryAfterSeconds = seconds
+		return e
+	}
+	if err := t.gorm().Where("at <= ?", t.now.Add(-signInWindow)).Delete(&signInFailure{}).Error; err != nil {
+		return fmt.Errorf("delete old sign-in failures: %w", err)
+	}
+	if err := t.gorm().Create(&signInFailure{Account: a.account, Address: a.address, At: t.now}).Error; err != nil {
+		return fmt.Errorf("count sign-in: %w", err)
+	}
+	return nil
+}
+
+// blockedFor is how long until so many failures have left the window that one
+// more try is allowed: zero if it is now.
+func (t *tx) blockedFor(a attempt) (time.Duration, error) {
+	var longest time.Duration
+	for _, limit := range []struct {
+		most  int
+		where string
+		args  []any
+	}{
+		{failuresPerPair, "account = ? AND address = ?", []any{a.account, a.address}},
+		{failuresPerAddress, "address = ?", []any{a.address}},
+	} {
+		var at []time.Time
+		err := t.gorm().Model(&signInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.now.Add(-signInWindow)).
+			Order("at DESC").Offset(limit.most-1).Limit(1).Pluck("at", &at).Error
+		if err != nil {
+			return 0, fmt.Errorf("count sign-in failures: %w", err)
+		}
+		if len(at) > 0 {
+			longest = max(longest, at[0].Add(signInWindow).Sub(t.now))
+		}
+	}
+	return longest, nil
+}
+
+func (t *tx) forgetAttempts(a attempt) error {
+	if err := t.gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&signInFailure{}).Error; err != nil {
+		return fmt.Errorf("forget sign-in failures: %w", err)
+	}
+	return nil
+}
+
+// accountKey names the account tried. It is a digest, for people type passwords
+// into the wrong field, and of bounded length.
+func accountKey(email string) string {
+	sum := sha256.Sum256([]byte(foldEmail(email)))
+	return hex.EncodeToString(sum[:])
+}
+
+// addressKey is what counts as one address: for IPv6 the /64, for a household
+// has all of it.
+func addressKey(address string) string {
+	ip, ok := parseAddress(address)
+	if !ok {
+		return shorten(address, models.MaxName)
+	}
+	if ip.Is6() {
+		if p, err := ip.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return ip.String()
+}
+
+func parseAddress(address string) (netip.Addr, bool) {
+	if p, err := netip.ParseAddrPort(address); err == nil {
+		return p.Addr().Unmap().WithZone(""), true
+	}
+	ip, err := netip.ParseAddr(address)
+	return ip.Unmap().WithZone(""), err == nil
+}
+
+// shorten keeps at most most bytes of valid UTF-8.
+func shorten(s string, most int) string {
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"unicode"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+)
+
+// NewUser is what a person is added with. The e-mail is what one signs in with:
+// trimmed and folded to lower case.
+type NewUser struct {
+	Email    string
+	Name     string
+	Role     models.Role
+	Password string // 12 to 128 characters
+}
+
+// userData is what the ledger keeps of a change to a user.
+type userData struct {
+	UserID models.UserID `json:"userId"`
+	Email  string        `json:"email"`
+	Name   string        `json:"name,omitzero"`
+	Role   models.Role   `json:"role,omitzero"`
+}
+
+// needAdmin refuses whoever lacks the capability, before any look-up.
+func needAdmin(actor models.Actor) error {
+	if !actor.MayAdminister() {
+		return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
+	}
+	return nil
+}
+
+// foldEmail is the one form in which e-mails are stored and compared.
+func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+func emailFault(email string) string {
+	local, domain, _ := strings.Cut(email, "@")
+	switch {
+	case len(email) > models.MaxName:
+		return fmt.Sprintf("is %d bytes long; at most %d are taken", len(email), models.MaxName)
+	case local == "" || domain == "" || strings.Contains(domain, "@"):
+		return "must be an e-mail address such as ada@example.com"
+	case strings.ContainsFunc(email, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
+		return "must not hold spaces or invisible characters"
+	}
+	return ""
+}
+
+// checked returns the input as it will be stored, or one CodeInvalid that names
+// every field that is wrong.
+func (n NewUser) checked() (NewUser, error) {
+	n.Email, n.Name = foldEmail(n.Email), strings.TrimSpace(n.Name)
+	faults := make(map[string]string)
+	if fault := emailFault(n.Email); fault != "" {
+		faults["email"] = fault
+	}
+	maps.Copy(faults, fieldsOf(models.CheckKey("name", n.Name)))
+	if n.Role != models.RoleAdmin && n.Role != models.RoleReviewer {
+		faults["role"] = "must be admin or reviewer"
+	}
+	if fault := passwordFault(n.Password); fault != "" {
+		faults["password"] = fault
+	}
+	if len(faults) > 0 {
+		return n, &models.Error{Code: models.CodeInvalid, Text: "The user is not valid.", Fields: faults}
+	}
+	return n, nil
+}
+
+// AddUser adds a person. For admins and the operator, else CodeForbidden;
+// CodeInvalid names all fields that are wrong; CodeConflict if the e-mail is
+// taken, also by a disabled user.
+func (s *Store) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*models.User, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	in, err := in.checked()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := s.passwords.hash(ctx, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	var user *models.User
+	err = s.write(ctx, func(t *tx) error {
+		user = t.newUser(in, hash)
+		return t.addUser(actor, user)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withoutHash(user), nil
+}
+
+func (t *tx) newUser(in NewUser, hash string) *models.User {
+	return &models.User{
+		ID: models.NewID[models.UserID](), Email: in.Email, Name: in.Name, Role: in.Role, PasswordHash: hash, CreatedAt: t.now,
+	}
+}
+
+func (t *tx) addUser(actor models.Actor, user *models.User) error {
+	var taken int64
+	if err := t.gorm().Model(&models.User{}).Where("email = ?", user.Email).Count(&taken).Error; err != nil {
+		return fmt.Errorf("look for the e-mail: %w", err)
+	}
+	if taken > 0 {
+		return &models.Error{
+			Code: models.CodeConflict, Text: "There is a user with this e-mail already.",
+			Fields: map[string]string{"email": "is in use"},
+		}
+	}
+	if err := t.gorm().Create(user).Error; err != nil {
+		return fmt.Errorf("add user: %w", err)
+	}
+	return t.record(actor, "user.added", subject{owner: user.ID},
+		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role})
+}
+
+// Users lists everybody by e-mail, disabled ones too. For admins and the
+// operator, else CodeForbidden.
+func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	var users []models.User
+	if err := s.gr.WithContext(ctx).Omit("password_hash").Order("email").Find(&users).Error; err != nil {
+		return nil, fmt.Errorf("list users: %w", err)
+	}
+	return users, nil
+}
+
+// UserByEmail finds a user, also a disabled one. For admins and the operator,
+// else CodeForbidden; CodeNotFound if there is none.
+func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email string) (*models.User, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	user, err := s.userWithEmail(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		return nil, notFound("user")
+	}
+	return withoutHash(user), nil
+}
+
+// userWithEmail returns nil if there is none.
+func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, error) {
+	var users []models.User
+	if err := s.gr.WithContext(ctx).Where("email = ?", foldEmail(email)).Limit(1).Find(&users).Error; err != nil {
+		return nil, fmt.Errorf("look for the e-mail: %w", err)
+	}
+	if len(users) == 0 {
+		return nil, nil
+	}
+	return &users[0], nil
+}
+
+// DisableUser ends a person's access at once: sessions are closed, reviewer and
+// admin tokens refused. What the person's agents ask goes on, for others may
+// decide it; agentTokens counts their tokens that still work. Disabling twice is
+// harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
+// there is no such user; CodeConflict for the last enabled admin.
+func (s *Store) DisableUser(ctx context.Context, actor models.Actor, id models.UserID) (agentTokens int, err error) {
+	if err := needAdmin(actor); err != nil {
+		return 0, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		user, err := t.user(id)
+		if err != nil {
+			return err
+		}
+		if agentTokens, err = t.liveAgentTokens(id); err != nil || !user.Enabled() {
+			return err
+		}
+		return t.disable(actor, user)
+	})
+	return agentTokens, err
+}
+
+func (t *tx) disable(actor models.Actor, user *models.User) error {
+	if user.Role == models.RoleAdmin {
+		var others int64
+		err := t.gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
+		if err != nil {
+			return fmt.Errorf("count admins: %w", err)
+		}
+		if others == 0 {
+			return models.Errorf(models.CodeConflict, "The last enabled admin cannot be disabled: add another admin first.")
+		}
+	}
+	if err := t.gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.now).Error; err != nil {
+		return fmt.Errorf("disable user: %w", err)
+	}
+	if err := t.record(actor, "user.disabled", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
+		return err
+	}
+	t.accessChanged()
+	return t.closeSessions(actor, user.ID, "")
+}
+
+// user reads a user inside the transaction; CodeNotFound if there is none.
+func (t *tx) user(id models.UserID) (*models.User, error) {
+	var user models.User
+	if err := t.gorm().Where("id = ?", id).Take(&user).Error; err != nil {
+		return nil, notFoundAs(err, notFound("user"))
+	}
+	return &user, nil
+}
+
+// withoutHash is what leaves this package: no password hash goes along.
+func withoutHash(user *models.User) *models.User {
+	out := *user
+	out.PasswordHash = ""
+	return &out
+}
+
+// live narrows a query to tokens that may be used now.
+func (t *tx) live(db *gorm.DB) *gorm.DB {
+	return db.Where("revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", t.now)
+}
