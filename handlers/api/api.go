@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 20 * time.Second
+
+// API is the JSON surface: a router of its own that reads bearer tokens and
+// never cookies.
+type API struct {
+	echo  *echo.Echo
+	huma  huma.API
+	kit   handlers.Kit
+	store *store.Store
+	spec  []byte
+	who   map[string]Capability // by method and path
+}
+
+// New makes the surface over a store. version goes into /openapi.json.
+func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
+	a := &API{kit: kit, store: s, who: make(map[string]Capability)}
+	a.echo = kit.Router(kit.FailJSON)
+	a.echo.Use(handlers.JSONHeaders)
+	a.huma = humaecho.New(a.echo, configOf(version))
+	a.registerApprovals()
+	a.registerQueue()
+	spec, err := a.huma.OpenAPI().MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
+	}
+	a.spec = spec
+	a.echo.GET("/openapi.json", a.openAPI)
+	return a, nil
+}
+
+// ServeHTTP answers one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+
+// Echo is the router, for what is served beside: health, metrics.
+func (a *API) Echo() *echo.Echo { return a.echo }
+
+// Routes lists every route of the router, however it was registered.
+func (a *API) Routes() []handlers.Route { return handlers.Routes(a.echo) }
+
+// OpenAPI serves the document that describes this surface, without sign-in.
+func (a *API) openAPI(c echo.Context) error {
+	return c.Blob(http.StatusOK, "application/openapi+json", a.spec)
+}
+
+func configOf(version string) huma.Config {
+	config := huma.DefaultConfig("Countersign", version)
+	config.Info.Description = "The approval queue: an agent asks, a person decides, the agent goes on or does not."
+	config.CreateHooks = nil // no $schema members in answers
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
+	config.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	config.RejectUnknownQueryParameters = true
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer"}}
+	return config
+}
+
+// input is what handlers take: a struct that embeds caller.
+type input[I any] interface {
+	*I
+	sender() *caller
+}
+
+// register adds one route. Its body is read strictly and its errors become
+// problem documents.
+func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
+	op.MaxBodyBytes = models.MaxBody + 1 // huma refuses a body that reaches the limit
+	op.BodyReadTimeout = bodyTimeout
+	op.SkipValidateBody = true
+	op.Tags = []string{"Approvals"}
+	op.Security = []map[string][]string{{"bearer": {}}}
+	op.Middlewares = huma.Middlewares{a.signIn(who)}
+	a.who[op.Method+" "+op.Path] = who
+	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := fn(ctx, in)
+		if err != nil {
+			return nil, a.problem(ctx, op, P(in).sender(), err)
+		}
+		return out, nil
+	})
+}
+
+// problem makes the answer of an error, with the standing request of a conflict.
+func (a *API) problem(ctx context.Context, op huma.Operation, from *caller, err error) *handlers.Problem {
+	if ctx.Err() != nil {
+		err = context.Canceled // whatever it broke, nobody is there to hear of it
+	}
+	p := handlers.ProblemOf(err)
+	var e *models.Error
+	if errors.As(err, &e) && e.Approval != nil {
+		p.Approval = approvalOf(a.kit, e.Approval)
+	}
+	if p.Code == models.CodeInternal {
+		p.RequestID = from.requestID
+		a.kit.Log.ErrorContext(ctx, "request failed",
+			slog.String("request_id", from.requestID),
+			slog.String("route", op.Path),
+			slog.String("error", err.Error()))
+	}
+	return p
+}

@@ -1,0 +1,186 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/models"
+)
+
+// maxWait is where every wait is cut: below the minute after which many
+// proxies and clients give up.
+const maxWait = 55 * time.Second
+
+func (a *API) registerApprovals() {
+	register(a, Agents, huma.Operation{
+		OperationID: "ask", Method: http.MethodPost, Path: "/v1/approvals",
+		Summary:     "Ask for approval, or for an answer",
+		Description: "200 when settled, 202 while pending: send the same request again, with the same approvalId or toolUseId, until it is settled.",
+		Responses:   map[string]*huma.Response{"202": {Description: "Pending"}},
+		Errors:      []int{401, 403, 409, 413, 422, 429, 503},
+	}, a.ask)
+	register(a, Anyone, huma.Operation{
+		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
+		Summary: "See where a request stands, or wait for it", Errors: []int{401, 404, 422},
+	}, a.get)
+	register(a, Agents, huma.Operation{
+		OperationID: "cancel-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/cancel",
+		Summary: "Withdraw a request", Errors: []int{401, 403, 404, 409},
+	}, a.cancel)
+	register(a, People, huma.Operation{
+		OperationID: "respond", Method: http.MethodPost, Path: "/v1/approvals/{id}/respond",
+		Summary: "Decide a request", Errors: []int{401, 403, 404, 409, 413, 422},
+	}, a.respond)
+}
+
+type askIn struct {
+	caller
+
+	Wait string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+	Body AskRequest
+}
+
+type askOut struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     *Approval
+}
+
+func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
+	wait, err := waitOf(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.Ask(ctx, in.actor, in.Body.askInput())
+	if err != nil {
+		return nil, err
+	}
+	if got.Status() == models.StatusPending && wait > 0 {
+		in.Body = AskRequest{} // 10,000 callers may wait: none holds on to what it sent
+		if got, err = a.store.Await(ctx, in.actor, got.ID, wait); err != nil {
+			return nil, err
+		}
+	}
+	out := &askOut{Status: http.StatusOK, Location: "/v1/approvals/" + string(got.ID), Body: approvalOf(a.kit, got)}
+	if got.Status() == models.StatusPending {
+		out.Status = http.StatusAccepted
+	}
+	return out, nil
+}
+
+type getIn struct {
+	caller
+
+	ID   string `path:"id" doc:"The approvalId"`
+	Wait string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+}
+
+type approvalOut struct {
+	Body *Approval
+}
+
+func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
+	wait, err := waitOf(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.Await(ctx, in.actor, id, wait)
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+}
+
+type cancelIn struct {
+	caller
+
+	ID string `path:"id" doc:"The approvalId"`
+}
+
+func (a *API) cancel(ctx context.Context, in *cancelIn) (*approvalOut, error) {
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.Cancel(ctx, in.actor, id)
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+}
+
+type respondIn struct {
+	caller
+
+	ID   string `path:"id" doc:"The approvalId"`
+	Body RespondRequest
+}
+
+type respondOut struct {
+	Body *RespondResult
+}
+
+func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.Decide(ctx, in.actor, id, in.Body.decisionInput())
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	out := &RespondResult{Success: true, ApprovalID: got.ID, Status: shown(got.Status())}
+	if d := decisionOf(got, got.Status()); d != nil {
+		out.Response = Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+	}
+	return &respondOut{Body: out}, nil
+}
+
+// waitOf reads how long a caller wants to wait: a Go duration, or seconds.
+func waitOf(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	wait, err := time.ParseDuration(s)
+	if seconds, notNumber := strconv.ParseInt(s, 10, 64); notNumber == nil {
+		wait, err = time.Duration(min(max(seconds, -1), int64(maxWait/time.Second)))*time.Second, nil
+	}
+	if err != nil || wait < 0 {
+		return 0, models.Invalid("wait", "must be a length of time such as 50s, or whole seconds, and not negative")
+	}
+	return min(wait, maxWait), nil
+}
+
+// approvalID reads the id of a path. What is no id names nothing: not found.
+func approvalID(s string) (models.ResponseID, error) {
+	id, err := models.ParseID[models.ResponseID]("id", s)
+	if err != nil {
+		return "", noSuchApproval(s)
+	}
+	return id, nil
+}
+
+// naming puts the id that was asked for, and no other, into "not found".
+func naming(asked string, err error) error {
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return noSuchApproval(asked)
+	}
+	return err
+}
+
+func noSuchApproval(asked string) error {
+	if len(asked) > models.MaxName || !utf8.ValidString(asked) || strings.ContainsFunc(asked, func(r rune) bool { return r < 0x20 }) {
+		asked = "(not an id)"
+	}
+	return models.Errorf(models.CodeNotFound, "No pending approval request for ID: %s", asked)
+}

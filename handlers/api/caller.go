@@ -1,0 +1,94 @@
+package api
+
+import (
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// Capability says who may use a route at all; what one may do with an object is
+// the use case's to say, which checks the capability again.
+type Capability string
+
+// The capabilities of routes.
+const (
+	Anyone Capability = "anyone" // with a token that holds
+	Agents Capability = "agents" // agent tokens
+	People Capability = "people" // reviewer and admin tokens (I4)
+)
+
+func (c Capability) allows(actor models.Actor) bool {
+	switch c {
+	case Agents:
+		return actor.IsAgent()
+	case People:
+		return actor.IsPerson()
+	case Anyone:
+		return true
+	}
+	return false
+}
+
+func (c Capability) refusal() error {
+	switch c {
+	case Agents:
+		return models.Errorf(models.CodeForbidden, "Only an agent's token may do this.")
+	case People, Anyone:
+	}
+	return models.Errorf(models.CodeForbidden, "Only a person may do this: use a reviewer's token or the page.")
+}
+
+// inner lets signedIn embed huma's interface under a name that does not hide
+// its Context method.
+type inner huma.Context
+
+// signedIn is a request whose sender is known.
+type signedIn struct {
+	inner
+
+	actor     models.Actor
+	requestID string
+}
+
+// Unwrap gives the request as it came.
+func (c *signedIn) Unwrap() huma.Context { return c.inner }
+
+// signIn lets a request through to its handler if its token holds and has the
+// capability; it is refused before its body is read.
+func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		c := humaecho.Unwrap(ctx)
+		actor, err := handlers.Principal(ctx.Context(), a.store, ctx.Header("Authorization"))
+		if err == nil && !who.allows(actor) {
+			err = who.refusal()
+		}
+		if err != nil {
+			a.kit.FailJSON(err, c)
+			return
+		}
+		next(&signedIn{inner: ctx, actor: actor, requestID: handlers.RequestID(c)})
+	}
+}
+
+// caller is embedded by every input: who sends it, taken from the token.
+type caller struct {
+	actor     models.Actor
+	requestID string
+}
+
+// Resolve is called by huma once parameters and body are read. It takes the
+// body's read deadline back: left standing, it would end the request of a
+// caller who waits.
+func (c *caller) Resolve(ctx huma.Context) []error {
+	if s, ok := ctx.(*signedIn); ok {
+		c.actor, c.requestID = s.actor, s.requestID
+	}
+	_ = ctx.SetReadDeadline(time.Time{}) // a writer without deadlines has none to take back
+	return nil
+}
+
+func (c *caller) sender() *caller { return c }

@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// huma keeps these for the whole process.
+func init() {
+	huma.ValidateStrictCasing = true
+	huma.NewError = newError
+}
+
+// format reads and writes bodies. Reading is strict: exact member names, no
+// unknown and no duplicate members, valid UTF-8, and raw values as sent. That
+// is all the checking a body gets before its use case, which says what is
+// wanted of each field; huma's own pass over a second, untyped copy is off.
+var format = huma.Format{Marshal: writeBody, Unmarshal: readBody}
+
+var (
+	readOptions = json.JoinOptions(
+		json.RejectUnknownMembers(true),
+		json.MatchCaseInsensitiveNames(false),
+		jsontext.AllowDuplicateNames(false),
+		jsontext.AllowInvalidUTF8(false),
+	)
+	// What is written was checked when it came in, and goes out as it is.
+	writeOptions = json.JoinOptions(
+		jsontext.PreserveRawStrings(true),
+		jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true),
+	)
+	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+)
+
+// maxPooled is the largest buffer that is kept for the next answer.
+const maxPooled = 64 << 10
+
+func writeBody(w io.Writer, v any) error {
+	buf, ok := buffers.Get().(*bytes.Buffer)
+	if !ok {
+		buf = new(bytes.Buffer)
+	}
+	buf.Reset()
+	if err := json.MarshalWrite(buf, v, writeOptions); err != nil {
+		return err
+	}
+	buf.WriteByte('\n')
+	_, _ = w.Write(buf.Bytes()) // a caller that has gone needs no answer
+	if buf.Cap() <= maxPooled {
+		buffers.Put(buf)
+	}
+	return nil
+}
+
+func readBody(data []byte, v any) error {
+	if err := json.Unmarshal(data, v, readOptions); err != nil {
+		field, message := bodyProblem(err)
+		return errors.New(field + fieldSeparator + message)
+	}
+	return nil
+}
+
+// fieldSeparator parts field and message in an error of readBody: huma hands on
+// nothing but the text.
+const fieldSeparator = "\x1f"
+
+// bodyProblem says which field is wrong and what was wanted, and nothing of
+// what was sent.
+func bodyProblem(err error) (field, message string) {
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
+		return fieldOf(syntactic.JSONPointer), "must not stand twice in one object"
+	case errors.As(err, &syntactic):
+		return "body", "must be one JSON value in UTF-8; it is not from byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + " on"
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return fieldOf(semantic.JSONPointer), "is not a member that is known here; names are matched exactly"
+	case errors.As(err, &semantic):
+		return fieldOf(semantic.JSONPointer), "must be " + wanted(semantic.GoType)
+	}
+	return "body", "must be a JSON object"
+}
+
+// fieldOf writes a JSON pointer as people do: options[0].name. It ends where a
+// member's name is not a plain one.
+func fieldOf(pointer jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range pointer.Tokens() {
+		if _, err := strconv.Atoi(token); err == nil {
+			b.WriteString("[" + token + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		if !plainName(token) {
+			b.WriteString("(member)")
+			break
+		}
+		b.WriteString(token)
+		if b.Len() > 200 {
+			break
+		}
+	}
+	if b.Len() == 0 {
+		return "body"
+	}
+	return b.String()
+}
+
+func plainName(s string) bool {
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "another kind of value"
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() { //nolint:exhaustive // the kinds that wire types have
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct:
+		return "an object"
+	}
+	return "another kind of value"
+}
+
+// newError puts what huma itself finds wrong with a request into our words:
+// 413 for a body over the limit, 422 for all else that is wrong with a body or
+// parameter, whatever status huma would have chosen. Values are dropped.
+func newError(status int, _ string, errs ...error) huma.StatusError {
+	switch {
+	case status == 0: // huma asks for an example, for the document
+		return &handlers.Problem{}
+	case status == http.StatusRequestEntityTooLarge:
+		return handlers.ProblemOf(models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes.", models.MaxBody))
+	}
+	e := &models.Error{Code: models.CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{}}
+	for _, err := range errs {
+		var detail *huma.ErrorDetail
+		if errors.As(err, &detail) {
+			field, message := fieldProblem(detail)
+			e.Fields[field] = message
+		}
+	}
+	if len(e.Fields) == 0 {
+		e.Fields["body"] = "must be a JSON object that arrives in full"
+	}
+	return handlers.ProblemOf(e)
+}
+
+func fieldProblem(d *huma.ErrorDetail) (field, message string) {
+	if field, message, ok := strings.Cut(d.Message, fieldSeparator); ok {
+		return field, message
+	}
+	if d.Location == "body" {
+		return "body", "must be sent with Content-Type: application/json"
+	}
+	_, name, _ := strings.Cut(d.Location, ".")
+	if !plainName(name) {
+		name = "query"
+	}
+	return name, d.Message
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func (a *API) registerQueue() {
+	register(a, Anyone, huma.Operation{
+		OperationID: "list-approvals", Method: http.MethodGet, Path: "/v1/approvals",
+		Summary: "List requests, newest first", Errors: []int{401, 422},
+	}, a.list)
+	register(a, Anyone, huma.Operation{
+		OperationID: "list-pending", Method: http.MethodGet, Path: "/v1/approvals/pending",
+		Summary: "List what waits: an agent's own, or what a person may decide", Errors: []int{401, 422},
+	}, a.pending)
+	register(a, Anyone, huma.Operation{
+		OperationID: "approval-stats", Method: http.MethodGet, Path: "/v1/approvals/stats",
+		Summary: "Count what waits, who waits, and what was decided in the last minute", Errors: []int{401},
+	}, a.stats)
+}
+
+type listIn struct {
+	caller
+
+	Status         string `query:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Only these; approved includes what was let through"`
+	ConversationID string `query:"conversationId" doc:"Only this conversation's"`
+	Cursor         string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Limit          int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+// Page is one page of requests; Next, if not empty, is the cursor of the next.
+type Page struct {
+	Approvals []*Approval `json:"approvals"`
+	Next      string      `json:"next"`
+}
+
+type listOut struct {
+	Body *Page
+}
+
+func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
+	query := store.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit}
+	if in.ConversationID != "" {
+		id, err := models.ParseID[models.ConversationID]("conversationId", in.ConversationID)
+		if err != nil {
+			return nil, err
+		}
+		query.Conversation = id
+	}
+	got, err := a.store.Approvals(ctx, in.actor, query)
+	if err != nil {
+		return nil, err
+	}
+	page := &Page{Approvals: make([]*Approval, 0, len(got.Items)), Next: got.Next}
+	for i := range got.Items {
+		page.Approvals = append(page.Approvals, approvalOf(a.kit, &got.Items[i]))
+	}
+	return &listOut{Body: page}, nil
+}
+
+type pendingIn struct {
+	caller
+
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+// PendingApproval is a request that waits, with the time it was made under the
+// name that older clients read.
+type PendingApproval struct {
+	Approval
+
+	Timestamp time.Time `json:"timestamp" doc:"As requestedAt"`
+}
+
+// PendingPage is one page of what waits.
+type PendingPage struct {
+	Pending []PendingApproval `json:"pending"`
+	Next    string            `json:"next"`
+}
+
+type pendingOut struct {
+	Body *PendingPage
+}
+
+func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
+	got, err := a.store.PendingList(ctx, in.actor, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return &pendingOut{Body: pendingPage(a.kit, got)}, nil
+}
+
+func pendingPage(kit handlers.Kit, list store.List) *PendingPage {
+	page := &PendingPage{Pending: make([]PendingApproval, 0, len(list.Items)), Next: list.Next}
+	for i := range list.Items {
+		one := approvalOf(kit, &list.Items[i])
+		page.Pending = append(page.Pending, PendingApproval{Approval: *one, Timestamp: one.RequestedAt})
+	}
+	return page
+}
+
+type statsIn struct {
+	caller
+}
+
+// Stats are the queue's counts, each capped at 1,000.
+type Stats struct {
+	PendingCount   int `json:"pendingCount" doc:"Requests that wait"`
+	ResolversCount int `json:"resolversCount" doc:"Callers that are blocked in a wait"`
+	ResponsesCount int `json:"responsesCount" doc:"Requests decided in the last minute"`
+}
+
+type statsOut struct {
+	Body *Stats
+}
+
+func (a *API) stats(ctx context.Context, in *statsIn) (*statsOut, error) {
+	got, err := a.store.Stats(ctx, in.actor)
+	if err != nil {
+		return nil, err
+	}
+	return &statsOut{Body: &Stats{PendingCount: got.Pending, ResolversCount: got.Waiters, ResponsesCount: got.Responses}}, nil
+}

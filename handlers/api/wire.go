@@ -1,0 +1,211 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// AskRequest is what an agent sends to ask for approval or an answer. Send
+// approvalId, or toolUseId, always: the same request sent again is then the
+// same request, however often it is repeated.
+type AskRequest struct {
+	ApprovalID     string          `json:"approvalId,omitempty" doc:"A UUID of the agent's choice, which makes a repeat the same request"`
+	ConversationID string          `json:"conversationId,omitempty" doc:"A UUID; an unknown one opens a conversation"`
+	RunID          string          `json:"runId,omitempty" doc:"The agent's name for its run; an unknown one opens a conversation"`
+	ToolUseID      string          `json:"toolUseId,omitempty" doc:"The agent's name for the call, which makes a repeat the same request"`
+	JobID          string          `json:"jobId,omitempty"`
+	Kind           models.Kind     `json:"kind,omitempty" enum:"tool_call,question" doc:"tool_call if left out"`
+	ToolName       string          `json:"toolName,omitempty" doc:"Required for a tool_call"`
+	Input          json.RawMessage `json:"input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
+	Options        []models.Option `json:"options,omitempty" doc:"The answers that a question offers"`
+	Description    string          `json:"description,omitempty"`
+	Context        string          `json:"context,omitempty"`
+	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
+	Energy         *int64          `json:"energy,omitzero"`
+	Fallback       *Fallback       `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
+}
+
+// Fallback reports a call that went ahead while no server answered.
+type Fallback struct {
+	At string `json:"at" doc:"When, in RFC 3339"`
+}
+
+// Approval is one request and where it stands.
+type Approval struct {
+	ApprovalID       models.ResponseID     `json:"approvalId"`
+	ConversationID   models.ConversationID `json:"conversationId"`
+	Sequence         int64                 `json:"sequence"`
+	Kind             models.Kind           `json:"kind"`
+	ToolName         string                `json:"toolName"`
+	Input            json.RawMessage       `json:"input" doc:"As sent"`
+	Options          []models.Option       `json:"options,omitempty"`
+	Description      string                `json:"description"`
+	Context          string                `json:"context,omitempty"`
+	ToolUseID        *string               `json:"toolUseId"`
+	JobID            *string               `json:"jobId"`
+	RunID            *string               `json:"runId"`
+	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input"`
+	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
+	Status           models.Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Cause            models.Cause          `json:"cause"`
+	Advice           string                `json:"advice" doc:"One sentence for the model"`
+	RequiresApproval bool                  `json:"requiresApproval" doc:"False: let through without a person"`
+	RequestedAt      time.Time             `json:"requestedAt"`
+	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision             `json:"decision" doc:"Null while pending"`
+	Policy           Policy                `json:"policy"`
+	URL              string                `json:"url" doc:"The page on which a person decides"`
+}
+
+// Decision is the outcome. Nobody decided what was let through, expired or
+// withdrawn: By is nil then.
+type Decision struct {
+	Approved bool            `json:"approved"`
+	Reason   string          `json:"reason"`
+	By       *Decider        `json:"by"`
+	At       time.Time       `json:"at"`
+	Edited   bool            `json:"edited" doc:"The input released is not the one sent"`
+	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
+	Answer   *string         `json:"answer"`
+	Option   *string         `json:"option"`
+}
+
+// Decider is the person who decided.
+type Decider struct {
+	ID   models.UserID `json:"id"`
+	Name string        `json:"name"`
+}
+
+// Policy is the outcome of the policy, as it stood at the ask.
+type Policy struct {
+	Version int64  `json:"version"`
+	Rule    string `json:"rule"`
+	Reason  string `json:"reason"`
+}
+
+// RespondRequest is a reviewer's verdict. Who decides is the token's person and
+// never a member of the body.
+type RespondRequest struct {
+	Approved *bool           `json:"approved,omitzero" doc:"May be left out when a question is answered"`
+	Reason   string          `json:"reason,omitempty"`
+	Input    json.RawMessage `json:"input,omitzero" doc:"With approved: true, the input to release instead"`
+	Digest   string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+	Answer   *string         `json:"answer,omitzero"`
+	Option   *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
+}
+
+// RespondResult tells what a verdict led to.
+type RespondResult struct {
+	Success    bool              `json:"success"`
+	ApprovalID models.ResponseID `json:"approvalId"`
+	Status     models.Status     `json:"status"`
+	Response   Responded         `json:"response"`
+}
+
+// Responded is the verdict as stored.
+type Responded struct {
+	Approved  bool      `json:"approved"`
+	Reason    string    `json:"reason"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// approvalOf is the one mapping from a stored approval, as it stands now, to
+// the wire.
+func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
+	status := a.Status()
+	out := &Approval{
+		ApprovalID: a.ID, ConversationID: a.ConversationID, Sequence: a.Sequence,
+		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
+		Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
+		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, Advice: models.Advice(status, a.Cause, a.Kind),
+		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
+		Decision: decisionOf(a, status), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
+		URL: kit.ApprovalURL(a.ID),
+	}
+	if a.ApprovalRequestedAt != nil {
+		out.RequestedAt = *a.ApprovalRequestedAt
+	}
+	if a.HasDeadline() {
+		out.TimeoutAt = &a.ApprovalTimeoutAt
+	}
+	return out
+}
+
+// shown is the word for a status; what was let through shows as approved, with
+// requiresApproval false (I10).
+func shown(status models.Status) models.Status {
+	if status == models.StatusNone {
+		return models.StatusApproved
+	}
+	return status
+}
+
+func decisionOf(a *models.Approval, status models.Status) *Decision {
+	if status == models.StatusPending {
+		return nil
+	}
+	d := &Decision{Approved: shown(status) == models.StatusApproved, Reason: a.ApprovalFeedback, At: a.CreatedAt}
+	if a.ApprovalTimestamp != nil {
+		d.At = *a.ApprovalTimestamp
+	}
+	if status == models.StatusNone && d.Reason == "" {
+		d.Reason = a.PolicyReason
+	}
+	if d.Approved && a.Kind == models.KindToolCall {
+		d.Input = rawOf(a.ToolInputJSON)
+	}
+	if v := a.Vote; v != nil {
+		d.By = &Decider{ID: v.UserID, Name: v.UserName}
+		d.Answer, d.Option = v.Answer, v.Option
+		if v.Input != nil && d.Approved {
+			d.Edited, d.Input = true, rawOf(*v.Input)
+		}
+	}
+	return d
+}
+
+func rawOf(stored string) json.RawMessage {
+	if stored == "" {
+		return nil
+	}
+	return json.RawMessage(stored)
+}
+
+func optionsOf(stored string) []models.Option {
+	if stored == "" {
+		return nil
+	}
+	var options []models.Option
+	if err := json.Unmarshal([]byte(stored), &options); err != nil {
+		return nil // the store wrote it
+	}
+	return options
+}
+
+// askInput translates the body to the use case's words.
+func (r *AskRequest) askInput() models.AskInput {
+	in := models.AskInput{
+		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
+		Kind: r.Kind, ToolName: r.ToolName, Input: r.Input, Options: r.Options, Description: r.Description, Context: r.Context,
+		TimeoutSeconds: r.TimeoutSeconds, Energy: r.Energy, Explicit: true,
+	}
+	if r.Fallback != nil {
+		in.FallbackAt = r.Fallback.At
+	}
+	return in
+}
+
+// decisionInput translates the body to the use case's words. A null input is no
+// edit: clients that send every member mean "not edited" by it.
+func (r *RespondRequest) decisionInput() models.DecisionInput {
+	in := models.DecisionInput{
+		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option,
+	}
+	if len(r.Input) > 0 && string(r.Input) != "null" {
+		in.Input = r.Input
+	}
+	return in
+}
