@@ -13,7 +13,7 @@ import (
 type Moment struct {
 	At    time.Time
 	Text  string
-	Form  string    // how scripts write it: "ago", "left" or "exact"
+	Form  string    // how scripts write it: "ago", "left", "exact" or "stamp"
 	Since time.Time // with "left": when the time began to run
 	Level string    // with "left": "calm", "amber" under 20 %, "red" under 5 %
 }

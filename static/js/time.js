@@ -28,6 +28,12 @@ const exact = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
 });
 
+const stamp = (at) => {
+  const d = new Date(at), two = (n) => String(n).padStart(2, "0");
+  const day = [d.getFullYear(), two(d.getMonth() + 1), two(d.getDate())].join("-");
+  return `${day} ${[d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":")}`;
+};
+
 function set(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -40,6 +46,8 @@ function draw(element, now) {
   const form = element.dataset.time;
   if (form === "exact") {
     set(element, title);
+  } else if (form === "stamp") {
+    set(element, stamp(at));
   } else if (form === "ago") {
     const seconds = Math.max(0, Math.floor((now - at) / 1000));
     set(element, seconds < 1 ? "just now" : `${length(seconds)} ago`);

@@ -369,7 +369,7 @@ func tokenList(v Agents) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Revoke now", Variant: "danger", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Revoke now", Variant: "destructive", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}

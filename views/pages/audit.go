@@ -36,7 +36,7 @@ type AuditRow struct {
 type Detail struct{ Name, Value string }
 
 // NewAudit makes the page of entries, newest first.
-func NewAudit(entries []models.Entry, now time.Time) Audit {
+func NewAudit(entries []models.Entry) Audit {
 	var v Audit
 	for i := range entries {
 		e := &entries[i]
@@ -45,9 +45,7 @@ func NewAudit(entries []models.Entry, now time.Time) Audit {
 		}
 		if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
 			row.At = views.Exact(at)
-			row.At.Text = at.UTC().Format("2006-01-02 15:04:05")
-		} else {
-			row.At = views.Moment{At: now, Text: e.At}
+			row.At.Text, row.At.Form = at.UTC().Format("2006-01-02 15:04:05"), "stamp"
 		}
 		if e.ResponseID != "" {
 			row.URL = views.ApprovalURL(e.ResponseID)

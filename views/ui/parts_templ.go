@@ -76,7 +76,7 @@ func Badge(w Word) templ.Component {
 // Button is a submit button unless Type says otherwise.
 type Button struct {
 	ID, Label, Icon string
-	Variant         string // primary (default), outline, ghost, danger
+	Variant         string // primary (default), outline, destructive
 	Type            string
 	Name, Value     string
 	Small           bool
