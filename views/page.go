@@ -3,6 +3,8 @@ package views
 import (
 	"strings"
 	"time"
+
+	"countersign/models"
 )
 
 // Page is what the shell needs around a screen. The zero Viewer is nobody signed
@@ -14,6 +16,7 @@ type Page struct {
 	Viewer *Viewer
 	Inbox  int // requests that wait for the viewer; counting stops at models.StatsCap
 	Flash  *Flash
+	Watch  []models.ResponseID // requests on the page that its stream tells about
 	// GateOff says that approval_enabled is false: no tool call is held.
 	GateOff bool
 	// FallbackOn says that fallback_auto_approve is true.

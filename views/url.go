@@ -61,8 +61,15 @@ func PolicyVersionURL(version int64) string {
 	return "/policy/versions/" + strconv.FormatInt(version, 10)
 }
 
-// EventsURL is the stream that tells a page which topics changed.
-func EventsURL() string { return "/events" }
+// EventsURL is the stream that tells a page which topics changed: the reader's
+// own, and those of the requests named.
+func EventsURL(watch ...models.ResponseID) string {
+	var pairs []string
+	for _, id := range watch {
+		pairs = append(pairs, "approval", string(id))
+	}
+	return with("/events", pairs...)
+}
 
 // InboxTopic is the event that tells that the inbox changed.
 func InboxTopic() string { return "inbox" }
