@@ -1,0 +1,180 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"countersign/handlers"
+	"countersign/handlers/api"
+	"countersign/models/store"
+	"countersign/workers"
+	"countersign/workers/expire"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 16 << 10
+	// stopTimeout is how long requests under way may take to end at a stop.
+	stopTimeout = 1500 * time.Millisecond
+
+	outsideEvery = 700 * time.Millisecond // well within the second that is promised
+	flushEvery   = time.Minute
+	headEvery    = time.Hour
+)
+
+// App is one server: store, surfaces and workers, put together.
+type App struct {
+	cfg      Config
+	log      *slog.Logger
+	store    *store.Store
+	listener net.Listener
+	public   *url.URL
+	server   *http.Server
+	ended    chan struct{} // closed when a stop begins: event streams end
+}
+
+// New opens the data folder and listens, so that Addr is known; Run serves. It
+// hands out the setup link while nobody can sign in, on terminal or, if that is
+// nil, in a file. Close the App in any case.
+func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
+	a := &App{cfg: cfg, log: log, ended: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if a.store, err = openStore(ctx, cfg, log); err != nil {
+		return nil, err
+	}
+	var lc net.ListenConfig
+	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	a.public = publicURL(cfg, a.Addr())
+	handler, err := a.routers()
+	if err != nil {
+		return nil, err
+	}
+	a.server = &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		// Waits and streams are long: neither reading nor writing has a timeout
+		// here, routes have their own.
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	if err := inviteFirstUser(ctx, a.store, cfg, a.public, log, terminal); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Addr is where the App listens, host:port.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// URL is the address that people and agents use.
+func (a *App) URL() string { return a.public.String() }
+
+// Store is the App's store, for tests and for what starts beside the server.
+func (a *App) Store() *store.Store { return a.store }
+
+// Run serves until ctx ends, then stops within two seconds: no new work, open
+// waits answered as pending, streams ended, workers joined.
+func (a *App) Run(ctx context.Context) error {
+	// Workers outlive ctx: they serve the requests that are still under way.
+	group := workers.NewGroup(context.WithoutCancel(ctx))
+	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
+	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
+
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve(a.listener) }()
+	a.log.InfoContext(ctx, "serving", slog.String("url", a.URL()), slog.String("addr", a.Addr()), slog.String("version", version), slog.Any("config", a.cfg))
+	var err error
+	select {
+	case <-ctx.Done():
+		err = a.stop(context.WithoutCancel(ctx))
+		<-served
+	case err = <-served:
+		err = fmt.Errorf("serve: %w", err)
+	}
+	group.Stop()
+	return errors.Join(err, a.logHead(context.WithoutCancel(ctx)))
+}
+
+// stop ends what is under way. Whoever is cut off repeats the request and meets
+// its own row.
+func (a *App) stop(ctx context.Context) error {
+	a.log.InfoContext(ctx, "stopping")
+	limited, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	a.store.EndWaits()
+	close(a.ended)
+	if err := a.server.Shutdown(limited); err != nil {
+		a.log.WarnContext(ctx, "some requests were cut off", slog.String("error", err.Error()))
+		return a.server.Close()
+	}
+	return nil
+}
+
+// Close releases what New took; the store is closed last and leaves one file.
+// Closing twice is harmless.
+func (a *App) Close() error {
+	var errs []error
+	if a.listener != nil {
+		if err := a.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// logHead logs the head of the ledger: with a log that is kept elsewhere, a
+// chain that was rewritten as a whole is found (`audit verify --head`).
+func (a *App) logHead(ctx context.Context) error {
+	head, err := a.store.LedgerHead(ctx)
+	if err != nil {
+		return err
+	}
+	a.log.InfoContext(ctx, "ledger head", slog.String("head", head.String()))
+	return nil
+}
+
+// routers makes the two routers and what chooses between them before either
+// sees a request: one reads bearer tokens and never cookies, the other cookies
+// and never tokens.
+func (a *App) routers() (http.Handler, error) {
+	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public}
+	json, err := api.New(kit, a.store, version)
+	if err != nil {
+		return nil, err
+	}
+	handlers.RegisterHealth(json.Echo(), a.store.Ready)
+	pages := kit.Router(kit.FailJSON)
+	handlers.RegisterHealth(pages, a.store.Ready)
+	return choose(json, pages), nil
+}
+
+func choose(json, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handlers.WantsBearer(r) {
+			json.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}

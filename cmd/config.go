@@ -1,0 +1,175 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Config is what the server and the data commands are started with. It holds no
+// secrets, so it may be logged.
+type Config struct {
+	Addr      string   // where to listen, host:port; port 0 picks a free one
+	Data      string   // the data folder
+	PublicURL *url.URL // the address that people and agents use; nil: where it listens
+
+	// Limits of what one client may do; 0 switches one off.
+	AsksPerMinute   int
+	PendingPerAgent int
+	StreamsPerUser  int
+
+	LogLevel  slog.Level
+	LogFormat string // text or json
+}
+
+// setting is one field of Config: a flag, and the environment variable of the
+// same name.
+type setting struct {
+	flag, initial, kind, usage string
+	set                        func(c *Config, value string) error
+}
+
+// env is the variable that says the same as the flag.
+func (s setting) env() string {
+	return "COUNTERSIGN_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
+}
+
+// dataSetting is what every command takes that works on the data folder.
+var dataSetting = setting{"data", "./data", "FOLDER", "data folder, made if missing", func(c *Config, v string) error {
+	if v == "" {
+		return errors.New("must name a folder")
+	}
+	c.Data = v
+	return nil
+}}
+
+// serveSettings are all settings of a server, but for the data folder.
+var serveSettings = []setting{
+	{"addr", "127.0.0.1:8080", "HOST:PORT", "address to listen on", setAddr},
+	{"public-url", "", "URL", "address that people and agents use, if it is another (behind a proxy)", setPublicURL},
+	{"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit", limit(func(c *Config) *int { return &c.AsksPerMinute })},
+	{"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit", limit(func(c *Config) *int { return &c.PendingPerAgent })},
+	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
+	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
+	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
+}
+
+// settingValue keeps a flag's text as given, so that all wrong ones can be
+// reported together.
+type settingValue struct{ text, kind string }
+
+func (v *settingValue) String() string     { return v.text }
+func (v *settingValue) Set(s string) error { v.text = s; return nil }
+func (v *settingValue) Type() string       { return v.kind }
+
+// addSettings makes flags of settings.
+func addSettings(flags *pflag.FlagSet, settings ...setting) {
+	for _, s := range settings {
+		flags.Var(&settingValue{s.initial, s.kind}, s.flag, s.usage+" ["+s.env()+"]")
+	}
+}
+
+// readConfig reads the settings that flags has, from the command line or else
+// from the environment. All that is wrong is one error, a line each.
+func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Config, error) {
+	var c Config
+	var wrong []error
+	for _, s := range append([]setting{dataSetting}, serveSettings...) {
+		flag := flags.Lookup(s.flag)
+		if flag == nil {
+			continue
+		}
+		value, name := flag.Value.String(), "--"+s.flag
+		if env, ok := lookup(s.env()); ok && env != "" && !flag.Changed {
+			value, name = env, s.env()
+		}
+		if err := s.set(&c, value); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return c, errors.Join(wrong...)
+}
+
+func setAddr(c *Config, v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil {
+		return errors.New("must be HOST:PORT, such as 127.0.0.1:8080")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return errors.New("must end with a port from 0 to 65535")
+	}
+	c.Addr = v
+	return nil
+}
+
+func setPublicURL(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return errors.New("must be an address such as https://countersign.example.com")
+	case u.User != nil:
+		return errors.New("must not hold a user or password")
+	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("must end with the host or port: pages and links start at /")
+	}
+	u.Path = ""
+	c.PublicURL = u
+	return nil
+}
+
+func limit(field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 {
+			return errors.New("must be a whole number, 0 for no limit")
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+func setLogLevel(c *Config, v string) error {
+	switch strings.ToLower(v) {
+	case "debug":
+		c.LogLevel = slog.LevelDebug
+	case "info":
+		c.LogLevel = slog.LevelInfo
+	case "warn":
+		c.LogLevel = slog.LevelWarn
+	case "error":
+		c.LogLevel = slog.LevelError
+	default:
+		return errors.New("must be debug, info, warn or error")
+	}
+	return nil
+}
+
+func setLogFormat(c *Config, v string) error {
+	if v != "text" && v != "json" {
+		return errors.New("must be text or json")
+	}
+	c.LogFormat = v
+	return nil
+}
+
+// LogValue is how the settings are logged.
+func (c Config) LogValue() slog.Value {
+	public := ""
+	if c.PublicURL != nil {
+		public = c.PublicURL.String()
+	}
+	return slog.GroupValue(
+		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
+		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser),
+	)
+}

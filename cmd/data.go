@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// dataCommand makes a command that works on the data folder, beside a running
+// server or without one.
+func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
+	addSettings(c.Flags(), dataSetting)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		s, err := openStore(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		return do(c, args, s)
+	}
+	return c
+}
+
+// openStore opens the data folder, for the server and the command line alike.
+func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
+	return store.Open(ctx, store.Options{
+		Dir: cfg.Data, Log: log,
+		AsksPerMinute: orOff(cfg.AsksPerMinute), PendingPerAgent: orOff(cfg.PendingPerAgent),
+	})
+}
+
+// orOff turns the 0 of a setting, no limit, into the store's word for that.
+func orOff(limit int) int {
+	if limit == 0 {
+		return -1
+	}
+	return limit
+}
+
+// operator is who works at the command line, by the name of the OS user.
+func operator() models.Actor {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return models.Operator(u.Username)
+	}
+	return models.Operator("uid " + strconv.Itoa(os.Getuid()))
+}
+
+// plain is untrusted text as a terminal may show it (I13).
+func plain(s string) string { return models.RevealString(s, true) }
+
+// printTable writes rows under a header, every cell on one line.
+func printTable(w io.Writer, header []string, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(header, "\t"))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = models.RevealString(cell, false)
+		}
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	return t.Flush()
+}
+
+// printJSON writes v for programs: exact and indented.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// listTime is how lists show a time; "-" for none.
+func listTime(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}

@@ -1,0 +1,97 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models/policy"
+	"countersign/models/store"
+)
+
+func newPolicy() *cobra.Command {
+	c := &cobra.Command{Use: "policy", Short: "Show and change what needs approval", Args: cobra.NoArgs}
+	c.AddCommand(newPolicyShow(), newPolicyApply())
+	return c
+}
+
+func newPolicyShow() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show",
+		Short: "Print the policy document that stands",
+		Args:  cobra.NoArgs,
+	}
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		v, err := s.CurrentPolicy(c.Context())
+		if err != nil {
+			return err
+		}
+		doc, err := v.Policy.Document().Marshal()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, plain(v.AuthorName), v.CreatedAt.UTC().Format(time.DateTime+"Z"))
+		fmt.Fprintln(c.OutOrStdout(), string(doc))
+		return nil
+	})
+}
+
+func newPolicyApply() *cobra.Command {
+	var note string
+	c := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Make a new version of the policy from a document (- reads standard input)",
+		Args:  cobra.ExactArgs(1),
+	}
+	c.Flags().StringVar(&note, "note", "", "why it is changed, for those who read the versions")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		raw, err := readDocument(c, args[0])
+		if err != nil {
+			return err
+		}
+		before, err := s.CurrentPolicy(c.Context())
+		if err != nil {
+			return err
+		}
+		after, err := s.ApplyPolicy(c.Context(), operator(), raw, note, before.Version)
+		if err != nil {
+			return err
+		}
+		out := c.OutOrStdout()
+		if after.Version == before.Version {
+			fmt.Fprintf(out, "version %d says the same already\n", before.Version)
+			return nil
+		}
+		fmt.Fprintf(out, "version %d stands\n", after.Version)
+		doc := after.Policy.Document()
+		for _, ch := range policy.Diff(before.Policy.Document(), doc) {
+			fmt.Fprintf(out, "  %s: %s -> %s\n", plain(ch.Path), plain(ch.Before), plain(ch.After))
+		}
+		for _, w := range policy.Lint(doc) {
+			fmt.Fprintf(c.ErrOrStderr(), "warning: %s: %s\n", plain(w.Path), plain(w.Text))
+		}
+		return nil
+	})
+}
+
+// readDocument reads a file that may be standard input, up to one byte more than
+// a document may have.
+func readDocument(c *cobra.Command, path string) ([]byte, error) {
+	in := c.InOrStdin()
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("read policy: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, policy.MaxDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("read policy: %w", err)
+	}
+	return raw, nil
+}

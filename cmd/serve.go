@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"countersign/handlers"
+)
+
+func newServe() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Start the server",
+		Long: "Start the server. It runs until SIGINT or SIGTERM; whoever waits then is answered\n" +
+			"and asks again after the restart. A second signal kills.",
+		Args: cobra.NoArgs,
+	}
+	addSettings(c.Flags(), dataSetting)
+	addSettings(c.Flags(), serveSettings...)
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		log := newLogger(cfg, c.ErrOrStderr())
+		app, err := New(c.Context(), cfg, log, terminalOf())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, app.Close()) }()
+		if host, _, err := net.SplitHostPort(cfg.Addr); err == nil && cfg.PublicURL == nil && !handlers.IsLoopback(host) {
+			log.Warn("only requests for localhost are answered: set --public-url to the address that people and agents use")
+		}
+		return app.Run(c.Context())
+	}
+	return c
+}
+
+func newLogger(cfg Config, w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// dialable is where a listening address can be reached from this machine: one
+// that stands for all addresses is localhost.
+func dialable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return addr
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,157 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func newToken() *cobra.Command {
+	c := &cobra.Command{Use: "token", Short: "Make, list and revoke bearer tokens", Args: cobra.NoArgs}
+	c.AddCommand(newTokenAdd(), newTokenList(), newTokenRevoke())
+	return c
+}
+
+func newTokenAdd() *cobra.Command {
+	var email, scope, expires string
+	c := &cobra.Command{
+		Use:   "add AGENT_OR_NAME --user EMAIL --scope agent|reviewer|admin [--expires 90d]",
+		Short: "Make a token and print it, once and nothing else",
+		Long: "Make a token and print it, once and nothing else.\n\n" +
+			"With --scope agent the name is an agent's: it is registered if it is new, and its\n" +
+			"older tokens stop working. Otherwise the name says what the token is for.",
+		Args: cobra.ExactArgs(1),
+	}
+	c.Flags().StringVar(&email, "user", "", "whose token or agent it is, by e-mail")
+	c.Flags().StringVar(&scope, "scope", string(models.ScopeAgent), "agent, reviewer or admin")
+	c.Flags().StringVar(&expires, "expires", "", "how long it works, such as 90d or 12h (default: for good)")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		life, err := parseLife(expires)
+		if err != nil {
+			return fmt.Errorf("--expires: %w", err)
+		}
+		if email == "" {
+			return errors.New("--user: must name a person by e-mail")
+		}
+		u, err := s.UserByEmail(c.Context(), operator(), email)
+		if err != nil {
+			return err
+		}
+		in := store.NewToken{Scope: models.Scope(scope), UserID: u.ID, Expires: life}
+		if in.Scope == models.ScopeAgent {
+			in.Agent = args[0]
+		} else {
+			in.Name = args[0]
+		}
+		secret, _, err := s.AddToken(c.Context(), operator(), in)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), secret)
+		return nil
+	})
+}
+
+// parseLife reads a length of time in Go's form, or in whole days as in 90d.
+// Empty is zero: for good.
+func parseLife(s string) (time.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	wrong := errors.New("must be a length of time such as 90d, 12h or 30m")
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil || n < 1 || n > 36500 {
+			return 0, wrong
+		}
+		return time.Duration(n) * 24 * time.Hour, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, wrong
+	}
+	return d, nil
+}
+
+// listedToken is a token as `token list --json` tells it.
+type listedToken struct {
+	ID         models.TokenID `json:"id"`
+	Hint       string         `json:"hint"`
+	Scope      models.Scope   `json:"scope"`
+	Name       string         `json:"name"`
+	User       string         `json:"user"`
+	CreatedAt  time.Time      `json:"createdAt"`
+	ExpiresAt  *time.Time     `json:"expiresAt"`
+	LastUsedAt *time.Time     `json:"lastUsedAt"`
+	RevokedAt  *time.Time     `json:"revokedAt"`
+}
+
+func newTokenList() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{Use: "list", Short: "List tokens, without what they stand for", Args: cobra.NoArgs}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		users, err := s.Users(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		emails := make(map[models.UserID]string, len(users))
+		for _, u := range users {
+			emails[u.ID] = u.Email
+		}
+		tokens, err := s.Tokens(c.Context(), operator(), true)
+		if err != nil {
+			return err
+		}
+		list, rows := make([]listedToken, 0, len(tokens)), make([][]string, 0, len(tokens))
+		for _, t := range tokens {
+			list = append(list, listedToken{t.ID, t.Hint, t.Scope, t.Name, emails[t.UserID], t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
+			rows = append(rows, []string{
+				string(t.ID), t.Hint + "…", string(t.Scope), t.Name, emails[t.UserID],
+				tokenState(t, s.Now()), listTime(t.LastUsedAt),
+			})
+		}
+		if asJSON {
+			return printJSON(c.OutOrStdout(), list)
+		}
+		return printTable(c.OutOrStdout(), []string{"ID", "TOKEN", "SCOPE", "NAME", "USER", "STATE", "LAST USED"}, rows)
+	})
+}
+
+func tokenState(t models.Token, now time.Time) string {
+	switch {
+	case t.RevokedAt != nil:
+		return "revoked " + listTime(t.RevokedAt)
+	case !t.Live(now):
+		return "expired " + listTime(t.ExpiresAt)
+	case t.ExpiresAt != nil:
+		return "until " + listTime(t.ExpiresAt)
+	}
+	return "live"
+}
+
+func newTokenRevoke() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "revoke ID",
+		Short: "End a token at once, and the waits of whoever uses it; `token list` has the ids",
+		Args:  cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		id, err := models.ParseID[models.TokenID]("ID", args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.RevokeToken(c.Context(), operator(), id); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "revoked %s\n", id)
+		return nil
+	})
+}

@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func newUser() *cobra.Command {
+	c := &cobra.Command{Use: "user", Short: "Add, list and disable people", Args: cobra.NoArgs}
+	c.AddCommand(newUserAdd(), newUserList(), newUserDisable(), newUserPassword())
+	return c
+}
+
+func newUserAdd() *cobra.Command {
+	var name, role string
+	var stdin bool
+	c := &cobra.Command{
+		Use:   "add EMAIL --name NAME --role admin|reviewer [--password-stdin]",
+		Short: "Add a person",
+		Args:  cobra.ExactArgs(1),
+	}
+	c.Flags().StringVar(&name, "name", "", "the name that others see")
+	c.Flags().StringVar(&role, "role", string(models.RoleReviewer), "admin or reviewer")
+	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		password, err := readPassword(c, stdin)
+		if err != nil {
+			return err
+		}
+		u, err := s.AddUser(c.Context(), operator(), store.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "added %s %s\n", u.Role, plain(u.Email))
+		return nil
+	})
+}
+
+// listedUser is a person as `user list --json` tells it.
+type listedUser struct {
+	ID         models.UserID `json:"id"`
+	Email      string        `json:"email"`
+	Name       string        `json:"name"`
+	Role       models.Role   `json:"role"`
+	CreatedAt  time.Time     `json:"createdAt"`
+	DisabledAt *time.Time    `json:"disabledAt"`
+}
+
+func newUserList() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{Use: "list", Short: "List people", Args: cobra.NoArgs}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		users, err := s.Users(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		list, rows := make([]listedUser, 0, len(users)), make([][]string, 0, len(users))
+		for _, u := range users {
+			list = append(list, listedUser{u.ID, u.Email, u.Name, u.Role, u.CreatedAt, u.DisabledAt})
+			rows = append(rows, []string{u.Email, u.Name, string(u.Role), listTime(&u.CreatedAt), listTime(u.DisabledAt)})
+		}
+		if asJSON {
+			return printJSON(c.OutOrStdout(), list)
+		}
+		return printTable(c.OutOrStdout(), []string{"EMAIL", "NAME", "ROLE", "ADDED", "DISABLED"}, rows)
+	})
+}
+
+func newUserDisable() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "disable EMAIL",
+		Short: "End a person's access: sessions are closed, reviewer and admin tokens refused",
+		Args:  cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		if err != nil {
+			return err
+		}
+		left, err := s.DisableUser(c.Context(), operator(), u.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "disabled %s\n", plain(u.Email))
+		if left > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%d agent tokens of this person still work, and other reviewers decide what they ask; `countersign token list` names them\n", left)
+		}
+		return nil
+	})
+}
+
+func newUserPassword() *cobra.Command {
+	var stdin bool
+	c := &cobra.Command{
+		Use:   "password EMAIL [--password-stdin]",
+		Short: "Set a person's password, which ends all sessions of that person",
+		Args:  cobra.ExactArgs(1),
+	}
+	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		if err != nil {
+			return err
+		}
+		password, err := readPassword(c, stdin)
+		if err != nil {
+			return err
+		}
+		if err := s.SetPassword(c.Context(), operator(), u.ID, password); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "set the password of %s\n", plain(u.Email))
+		return nil
+	})
+}
+
+// readPassword takes the first line of standard input, or asks for it where
+// standard input is a terminal. It is never an argument, which others could see.
+func readPassword(c *cobra.Command, stdin bool) (string, error) {
+	fd := int(os.Stdin.Fd())
+	if !stdin && term.IsTerminal(fd) {
+		fmt.Fprint(c.ErrOrStderr(), "Password: ")
+		line, err := term.ReadPassword(fd)
+		fmt.Fprintln(c.ErrOrStderr())
+		if err != nil {
+			return "", fmt.Errorf("read password: %w", err)
+		}
+		return string(line), nil
+	}
+	if !stdin {
+		return "", errors.New("standard input is not a terminal: give the password with --password-stdin")
+	}
+	line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), 4<<10)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}

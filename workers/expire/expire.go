@@ -1,0 +1,71 @@
+// Package expire writes down what silence has settled. Deadlines hold without
+// it (I3): it only makes the stored state say what every reader already sees,
+// and tells those who wait.
+package expire
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"countersign/models/store"
+)
+
+const (
+	batch  = 100                    // expiries that share one transaction
+	look   = time.Minute            // the longest sleep, in case a deadline came in unnoticed
+	gather = 200 * time.Millisecond // new deadlines that are looked at together: none is nearer than a second
+	pause  = time.Second            // after a failure, so that a broken database is not hammered
+)
+
+// Once writes down all that is due and returns how long nothing else will be, at
+// most a minute. When nothing is due it only reads.
+func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
+	for {
+		next, some, err := s.NextDeadline(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("find the next deadline: %w", err)
+		}
+		if !some {
+			return look, nil
+		}
+		if left := next.Sub(s.Now()); left > 0 {
+			return min(look, left), nil
+		}
+		n, err := s.ExpireDue(ctx, batch)
+		if err != nil {
+			return 0, fmt.Errorf("expire what is due: %w", err)
+		}
+		if n == 0 {
+			return gather, nil // settled by somebody else meanwhile
+		}
+	}
+}
+
+// Run calls Once at each deadline until ctx ends, and shortly after one was
+// stored that may be nearer. Failures are logged.
+func Run(ctx context.Context, log *slog.Logger, s *store.Store) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	sleep := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.DeadlineStored():
+			if sleep > gather {
+				sleep = gather
+				timer.Reset(sleep)
+			}
+			continue
+		case <-timer.C:
+		}
+		var err error
+		if sleep, err = Once(ctx, s); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "worker failed", slog.String("worker", "expire"), slog.String("error", err.Error()))
+			sleep = pause
+		}
+		timer.Reset(sleep)
+	}
+}

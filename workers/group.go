@@ -1,0 +1,31 @@
+package workers
+
+import (
+	"context"
+	"sync"
+)
+
+// Group holds workers that stop together.
+type Group struct {
+	ctx    context.Context //nolint:containedctx // it is the group's lifetime, ended by Stop
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+// NewGroup makes a group that ends with ctx, or by Stop.
+func NewGroup(ctx context.Context) *Group {
+	g := &Group{}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
+}
+
+// Go starts a worker, which must return when its context ends.
+func (g *Group) Go(work func(ctx context.Context)) {
+	g.wg.Go(func() { work(g.ctx) })
+}
+
+// Stop ends the context of all workers and waits until each has returned.
+func (g *Group) Stop() {
+	g.cancel()
+	g.wg.Wait()
+}
