@@ -3,6 +3,7 @@ package pages
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -13,8 +14,9 @@ import (
 // ApprovalInput is what the page of one request is made of.
 type ApprovalInput struct {
 	Approval models.Approval
-	// Turns are the last five of its conversation, oldest first.
-	Turns []models.Response
+	// Turns are the last of its conversation, oldest first; this one may be among
+	// them.
+	Turns []models.Approval
 	// MayDecide is false for who may see but not decide.
 	MayDecide bool
 	// Late is the verdict that the reader just sent and that came too late or
@@ -58,7 +60,6 @@ type Approval struct {
 	Warnings             []string
 	Blocks               []ui.Code
 	Whole, Raw           ui.Code
-	Size                 string
 	Digest               string
 
 	Rule          string
@@ -120,7 +121,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		RunID: deref(a.RunID), ToolUseID: deref(r.ToolUseID), Sequence: strconv.FormatInt(r.Sequence, 10),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
 		Description: r.Description, Context: r.Context,
-		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Size: inputSize(r), Digest: r.Digest,
+		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
 		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
@@ -135,7 +136,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if v.Form.Input == "" {
 		v.Form.Input = v.EditJSON
 	}
-	v.Warnings = warnings(r, input)
+	v.Warnings = warnings(&a, input)
 	if v.Pending {
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a)
@@ -163,24 +164,31 @@ func kindWord(k models.Kind) string {
 	return string(k)
 }
 
-func warnings(r *models.Response, input inputView) []string {
+func warnings(a *models.Approval, input inputView) []string {
 	var out []string
 	if input.tampered {
 		out = append(out, "What is stored does not give the digest it was asked under. Do not approve this.")
 	}
+	var places []string
 	for _, place := range [...]struct {
 		where string
 		found models.Findings
 	}{
 		{"the input", input.found},
-		{"the description", findings(r.Description)},
-		{"the context", findings(r.Context)},
-		{"the tool's name", findings(r.ToolName)},
-		{"the policy's reason", findings(r.PolicyReason)},
+		{"the description", findings(a.Description)},
+		{"the context", findings(a.Context)},
+		{"the options", findings(a.Options)},
+		{"the policy's reason", findings(a.PolicyReason)},
+		{"the rule's name", findings(a.PolicyRule)},
+		{"the conversation's title", findings(a.ConversationTitle)},
+		{"the agent's name", findings(a.AgentName)},
 	} {
 		if place.found.Any() {
-			out = append(out, "Hidden characters in "+place.where+": "+place.found.String()+". They are written out where they stand.")
+			places = append(places, place.where+" ("+place.found.String()+")")
 		}
+	}
+	if len(places) > 0 {
+		out = append(out, "Hidden characters, written out where they stand: in "+strings.Join(places, ", in ")+".")
 	}
 	return out
 }
@@ -268,7 +276,7 @@ func lateText(late models.Verdict, v Approval) string {
 	return "Already " + v.Outcome.Word.Text + ". " + v.Outcome.CauseText + " Your " + verdict + " changed nothing."
 }
 
-func turns(rows []models.Response, current models.ResponseID, now time.Time) []Turn {
+func turns(rows []models.Approval, current models.ResponseID, now time.Time) []Turn {
 	out := make([]Turn, 0, len(rows))
 	for i := range rows {
 		r := rows[i].At(now)

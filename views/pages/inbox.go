@@ -135,3 +135,8 @@ func newTeach(in InboxInput) *Teach {
        "description": "My first request"}'`
 	return t
 }
+
+// label names the agent of the fresh token.
+func (t Teach) label() string {
+	return FreshToken{Scope: models.ScopeAgent, Name: t.Agent}.label()
+}

@@ -39,11 +39,11 @@ func newInputView(r *models.Response) inputView {
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
-		v.whole = ui.Code{ID: "input", Label: "Content", Text: r.Content, Numbers: true}
+		v.whole = ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}
 		return v
 	}
 	indented := indent(canonical)
-	v.whole = ui.Code{ID: "input", Label: "Whole input", Text: indented, Numbers: true}
+	v.whole = ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}
 	v.blocks = blocks(canonical)
 	if len(indented) <= editMost {
 		v.edit = visibleJSON(indented)
@@ -150,12 +150,4 @@ func visibleJSON(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// inputSize says how long the input is as it was sent.
-func inputSize(r *models.Response) string {
-	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
-		return views.Bytes(len(r.Content))
-	}
-	return views.Bytes(len(r.ToolInputJSON))
 }

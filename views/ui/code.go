@@ -16,6 +16,7 @@ import (
 type Code struct {
 	ID      string // for the copy button; empty: no button
 	Label   string
+	Size    string // in words; empty: of Text
 	Text    string
 	Numbers bool // number the lines
 }
@@ -30,6 +31,9 @@ const (
 
 // size says how long the whole text is.
 func (c Code) size() string {
+	if c.Size != "" {
+		return c.Size
+	}
 	n := strings.Count(c.Text, "\n") + 1
 	if n == 1 {
 		return views.Bytes(len(c.Text))
