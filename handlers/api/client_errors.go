@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// AnswerError is an answer of the server that is no outcome: what was sent was
+// refused, or something broke there.
+type AnswerError struct {
+	Status     int
+	Code       models.Code // empty if the answer was no problem document
+	Text       string
+	Fields     []handlers.FieldProblem
+	RetryAfter time.Duration // zero if the server named none
+	Approval   *Approval     // with 409: the request as it stands
+	RequestID  string
+}
+
+// Error is the server's text.
+func (e *AnswerError) Error() string { return e.Text }
+
+// UnreachableError says that no answer came at all.
+type UnreachableError struct{ Err error }
+
+// Error says what went wrong on the way.
+func (e *UnreachableError) Error() string { return "the server does not answer: " + e.Err.Error() }
+
+// Unwrap is what went wrong on the way.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Retryable reports whether sending the same again may help, and how long the
+// server asked to be left alone (zero if it did not): nobody answered, the
+// server broke or is stopping, or there were too many requests.
+func Retryable(err error) (after time.Duration, ok bool) {
+	var unreached *UnreachableError
+	if errors.As(err, &unreached) {
+		return 0, true
+	}
+	var answer *AnswerError
+	if errors.As(err, &answer) && (answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {
+		return answer.RetryAfter, true
+	}
+	return 0, false
+}
+
+// Answered reports whether an error is the word of a server that works: then
+// nothing may go on as if none had been there.
+func Answered(err error) bool {
+	var answer *AnswerError
+	return errors.As(err, &answer) && answer.Status < http.StatusInternalServerError
+}
+
+// unreachable tells the caller's own end from a server that is not there.
+func unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err() //nolint:wrapcheck // the caller's own
+	}
+	return &UnreachableError{Err: err}
+}
+
+func notOurs(status int) error {
+	return &AnswerError{Status: status, Text: "What answers at this address is no Countersign server; check the server's address."}
+}
+
+func answerError(res *http.Response, raw []byte) error {
+	var problem struct {
+		Detail    string                  `json:"detail"`
+		Code      models.Code             `json:"code"`
+		Errors    []handlers.FieldProblem `json:"errors"`
+		RequestID string                  `json:"requestId"`
+		Approval  *Approval               `json:"approval"`
+	}
+	e := &AnswerError{Status: res.StatusCode}
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	if err := json.Unmarshal(raw, &problem); err != nil || problem.Code == "" {
+		e.Text = "The server answered " + strconv.Itoa(res.StatusCode) + " " + http.StatusText(res.StatusCode) + "."
+		if location := res.Header.Get("Location"); location != "" {
+			e.Text += " It moved: set the server's address to where it redirects."
+		}
+		return e
+	}
+	e.Code, e.Text, e.Fields = problem.Code, problem.Detail, problem.Errors
+	e.Approval, e.RequestID = problem.Approval, problem.RequestID
+	return e
+}

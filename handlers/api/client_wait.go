@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"countersign/models"
+)
+
+// ErrNeverAnswered is wrapped around the last failure when no server answered a
+// request even once. It is the only case in which a fallback may be thought of.
+var ErrNeverAnswered = errors.New("no server answered")
+
+// ErrDeadlinePassed is wrapped around the last failure when a request was taken,
+// the server then fell silent, and the request's own deadline has passed: it
+// can no longer be approved.
+var ErrDeadlinePassed = errors.New("the request's deadline has passed while no server answered")
+
+// Patience is how AskUntilDecided waits.
+type Patience struct {
+	// Connect is how long a request that was never answered is tried.
+	Connect time.Duration
+	// Told is called with the first answer, which may be the outcome; nil: nobody is.
+	Told func(*Approval)
+}
+
+// How long to leave a silent server alone: doubling from the first to the last.
+const (
+	firstPause = 100 * time.Millisecond
+	lastPause  = 2 * time.Second
+	pollWait   = 50 * time.Second
+)
+
+// AskUntilDecided sends a request and repeats it until it is settled, through
+// restarts of the server. A request without a key of its own is given one, or
+// each repeat would be another request. Once the server has answered, only an
+// outcome, an answer that repeating cannot help, or the request's own deadline
+// ends it.
+func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience) (*Approval, error) {
+	if req.ApprovalID == "" && req.ToolUseID == "" {
+		req.ApprovalID = string(models.NewID[models.ResponseID]())
+	}
+	a, err := c.firstAnswer(ctx, req, p.Connect)
+	if err != nil {
+		return nil, err
+	}
+	if p.Told != nil {
+		p.Told(a)
+	}
+	// The length of the deadline, not its time: this machine's clock may be off.
+	var tooLate <-chan time.Time
+	if a.TimeoutAt != nil {
+		end := time.NewTimer(a.TimeoutAt.Sub(a.RequestedAt))
+		defer end.Stop()
+		tooLate = end.C
+	}
+	return c.outcome(ctx, req, a, tooLate)
+}
+
+// firstAnswer tries until the server answers for the first time.
+func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.Duration) (*Approval, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	answered := false
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		a, err := c.Ask(limited, req, 0)
+		if err == nil {
+			return a, nil
+		}
+		after, again := Retryable(err)
+		if ctx.Err() == nil && limited.Err() != nil {
+			again = true // our own patience ended, not the caller's
+		}
+		if !again {
+			return nil, err
+		}
+		if Answered(err) { // too many requests: a server is there, so patience has no end
+			limited, answered = ctx, true
+		}
+		if !rest(limited, max(after, jittered(pause))) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+			}
+			if !answered {
+				return nil, fmt.Errorf("%w: %w", ErrNeverAnswered, err)
+			}
+		}
+	}
+}
+
+// outcome repeats a request that the server has taken.
+func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, tooLate <-chan time.Time) (*Approval, error) {
+	pause := firstPause
+	for a.Status == models.StatusPending {
+		// A server that is stopping answers at once: do not spin on it.
+		pace := time.NewTimer(time.Second)
+		next, err := c.Ask(ctx, req, pollWait)
+		switch after, again := Retryable(err); {
+		case err == nil:
+			a, pause = next, firstPause
+			if a.Status == models.StatusPending {
+				select {
+				case <-pace.C:
+				case <-ctx.Done():
+				}
+			}
+		case !again:
+			pace.Stop()
+			return nil, err
+		default:
+			select {
+			case <-tooLate:
+				pace.Stop()
+				return a, fmt.Errorf("%w: %w", ErrDeadlinePassed, err)
+			default:
+			}
+			rest(ctx, max(after, jittered(pause)))
+			pause = min(2*pause, lastPause)
+		}
+		pace.Stop()
+		if ctx.Err() != nil {
+			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		}
+	}
+	return a, nil
+}
+
+// rest waits, and reports whether it was left to.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// jittered spreads those who lost the same server, so that they do not all come
+// back in the same instant.
+func jittered(d time.Duration) time.Duration {
+	return d/2 + rand.N(d) //nolint:gosec // not a secret
+}

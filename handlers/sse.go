@@ -1,0 +1,66 @@
+package handlers
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// slowReader is how long one write to a stream may take before its reader is
+// given up.
+const slowReader = 10 * time.Second
+
+// EventStream writes server-sent events. Every call is on the wire when it
+// returns; an error means that the reader is gone or too slow.
+type EventStream struct {
+	w  http.ResponseWriter
+	rc *http.ResponseController
+}
+
+// Event is one message of a stream. None of its parts may hold a line break.
+type Event struct{ ID, Name, Data string }
+
+// NewEventStream sends the head of a stream's answer.
+func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.WriteHeader(http.StatusOK)
+	s := &EventStream{w: w, rc: http.NewResponseController(w)}
+	return s, s.Comment("open")
+}
+
+// Send writes events together, so that they arrive together.
+func (s *EventStream) Send(events ...Event) error {
+	var b strings.Builder
+	for _, e := range events {
+		if e.ID != "" {
+			fmt.Fprintf(&b, "id: %s\n", e.ID)
+		}
+		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", e.Name, e.Data)
+	}
+	return s.write(b.String())
+}
+
+// Comment writes a line that readers skip: it keeps the connection open and
+// finds out that nobody is there any more.
+func (s *EventStream) Comment(text string) error { return s.write(": " + text + "\n\n") }
+
+func (s *EventStream) write(text string) error {
+	// A deadline that has passed ends a write that hangs. It is set by a timer,
+	// so that no clock is read.
+	timer := time.AfterFunc(slowReader, func() {
+		_ = s.rc.SetWriteDeadline(time.Unix(1, 0)) //nolint:errcheck // a connection that has no deadline ends by itself
+	})
+	defer timer.Stop()
+	if _, err := io.WriteString(s.w, text); err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	if err := s.rc.Flush(); err != nil {
+		return fmt.Errorf("flush event: %w", err)
+	}
+	return nil
+}
