@@ -1,0 +1,171 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// beside opens the same file a second time, as the command line does.
+func beside(t *testing.T, s *store.Store, opts ...storetest.Option) *store.Store {
+	t.Helper()
+	return storetest.New(t, append(opts, storetest.WithDir(filepath.Dir(s.Path())))...)
+}
+
+// countHashes has every hash counted.
+func countHashes(n *atomic.Int64) storetest.Option {
+	return func(o *store.Options) { o.BeforeHash = func() { n.Add(1) } }
+}
+
+func signIn(t *testing.T, s *store.Store, email, password string, from store.SignInFrom) error {
+	t.Helper()
+	_, _, err := s.SignIn(t.Context(), email, password, from)
+	return err
+}
+
+func isOpen(t *testing.T, s *store.Store, cookie string) bool {
+	t.Helper()
+	_, _, err := s.AuthenticateSession(t.Context(), cookie)
+	if err != nil {
+		refused(t, err, models.CodeUnauthenticated)
+	}
+	return err == nil
+}
+
+const nextPassword = "an even better one"
+
+func TestSetPasswordEndsAllSessions(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	_, one := storetest.Session(t, s, "ada@example.com")
+	_, two := storetest.Session(t, s, "ada@example.com")
+	_, others := storetest.Session(t, s, storetest.AdminEmail)
+
+	e := refused(t, s.SetPassword(t.Context(), admin, ada.OwnerID, "short"), models.CodeInvalid)
+	if e.Fields["password"] == "" {
+		t.Errorf("fields %v, want password", e.Fields)
+	}
+	refused(t, s.SetPassword(t.Context(), admin, models.NewID[models.UserID](), nextPassword), models.CodeNotFound)
+	if !isOpen(t, s, one) {
+		t.Error("a refused change ended a session")
+	}
+	mustDo(t, s.SetPassword(t.Context(), admin, ada.OwnerID, nextPassword))
+	if isOpen(t, s, one) || isOpen(t, s, two) {
+		t.Error("a session outlived the change")
+	}
+	if !isOpen(t, s, others) {
+		t.Error("another person's session was ended")
+	}
+	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeUnauthenticated)
+	mustDo(t, signIn(t, s, "ada@example.com", nextPassword, somewhere))
+}
+
+func TestChangePasswordEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	storetest.Admin(t, s)
+	session, own := storetest.Session(t, s, storetest.AdminEmail)
+	_, other := storetest.Session(t, s, storetest.AdminEmail)
+
+	e := refused(t, s.ChangePassword(t.Context(), session, storetest.Password, "short"), models.CodeInvalid)
+	if e.Fields["next"] == "" {
+		t.Errorf("fields %v, want next", e.Fields)
+	}
+	e = refused(t, s.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+	if e.Fields["current"] == "" {
+		t.Errorf("fields %v, want current", e.Fields)
+	}
+	if !isOpen(t, s, other) {
+		t.Error("a refused change ended a session")
+	}
+	mustDo(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword))
+	if !isOpen(t, s, own) {
+		t.Error("the session that changed the password was ended")
+	}
+	if isOpen(t, s, other) {
+		t.Error("another session outlived the change")
+	}
+	refused(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere), models.CodeUnauthenticated)
+	mustDo(t, signIn(t, s, storetest.AdminEmail, nextPassword, somewhere))
+}
+
+func TestChangePasswordTakesASession(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, admin, "bot")
+	agent.SessionID = "claimed"
+	reviewer, _ := storetest.ReviewerToken(t, s, admin)
+	token, _ := storetest.AdminToken(t, s, admin)
+	for _, actor := range []models.Actor{{}, agent, reviewer, token, storetest.Operator(), models.System("x")} {
+		refused(t, s.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
+	}
+}
+
+func TestGuessingAtTheCurrentPasswordIsLimited(t *testing.T) {
+	t.Parallel()
+	var hashes atomic.Int64
+	s := storetest.New(t, countHashes(&hashes))
+	storetest.Admin(t, s)
+	session, _ := storetest.Session(t, s, storetest.AdminEmail)
+	for range 5 {
+		refused(t, s.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+	}
+	before := hashes.Load()
+	e := refused(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeTooManyRequests)
+	if e.RetryAfterSeconds <= 0 || hashes.Load() != before {
+		t.Errorf("retry after %d s, %d hashes; want a wait and none", e.RetryAfterSeconds, hashes.Load()-before)
+	}
+	mustDo(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere))
+}
+
+func TestAtMostTwoPasswordsAreHashedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var inside, hashed atomic.Int64
+		gate := make(chan struct{})
+		s := storetest.New(t, func(o *store.Options) {
+			o.BeforeHash = func() {
+				inside.Add(1)
+				<-gate
+				hashed.Add(1)
+			}
+		})
+		done := make(chan error, 10)
+		for range 6 {
+			go func() { done <- signIn(t, s, "nobody@example.com", storetest.Password, fromAddress("192.0.2.1")) }()
+		}
+		synctest.Wait()
+		if n := inside.Load(); n != 2 {
+			t.Errorf("%d are hashing, want 2", n)
+		}
+		refused(t, <-done, models.CodeTooManyRequests) // the sixth on one account and address
+
+		gaveUp, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _, err := s.SignIn(gaveUp, "gone@example.com", storetest.Password, fromAddress("192.0.2.2"))
+			done <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("whoever goes away while waiting gets %v", err)
+		}
+		close(gate)
+		for range 5 {
+			refused(t, <-done, models.CodeUnauthenticated)
+		}
+		if n := hashed.Load(); n != 5 {
+			t.Errorf("%d were hashed, want the 5 that were allowed and stayed", n)
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package store_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+var firstUser = store.NewUser{Email: "ada@example.com", Name: "Ada", Password: storetest.Password}
+
+func TestSetupAddsTheFirstAdmin(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	has, err := s.HasUsers(t.Context())
+	mustDo(t, err)
+	if has {
+		t.Error("a fresh database has users")
+	}
+	start := ledgerAt(t, s)
+	link, err := s.NewSetupLink(t.Context(), models.System("server"))
+	mustDo(t, err)
+	for range 2 { // looking uses nothing up (I15)
+		mustDo(t, s.CheckSetupLink(t.Context(), link))
+	}
+	refused(t, errOf(s.Setup(t.Context(), link, store.NewUser{})), models.CodeInvalid)
+	mustDo(t, s.CheckSetupLink(t.Context(), link))
+
+	in := firstUser
+	in.Role = models.RoleReviewer
+	user, err := s.Setup(t.Context(), link, in)
+	mustDo(t, err)
+	if user.Role != models.RoleAdmin || user.PasswordHash != "" {
+		t.Errorf("user %+v, want an admin without hash", user)
+	}
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
+	refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+	refused(t, errOf(s.Setup(t.Context(), link, store.NewUser{Email: "eve@example.com", Name: "Eve", Password: storetest.Password})), models.CodeNotFound)
+	refused(t, errOf(s.NewSetupLink(t.Context(), storetest.Operator())), models.CodeConflict)
+	if has, err = s.HasUsers(t.Context()); err != nil || !has {
+		t.Errorf("HasUsers = %v, %v after setup", has, err)
+	}
+	sameStrings(t, "ledger", actionsSince(t, s, start), []string{
+		"setup_link.made ", "setup_link.used " + string(user.ID), "user.added " + string(user.ID), "session.opened " + string(user.ID),
+	})
+}
+
+func TestANewSetupLinkReplacesTheOlder(t *testing.T) {
+	t.Parallel()
+	var hashes atomic.Int64
+	s := storetest.New(t, countHashes(&hashes))
+	older, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	mustDo(t, err)
+	newer, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	mustDo(t, err)
+	for _, link := range []string{"", "guess", older} {
+		refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+		refused(t, errOf(s.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
+	}
+	if hashes.Load() != 0 {
+		t.Error("strangers have passwords hashed")
+	}
+	mustDo(t, errOf(s.Setup(t.Context(), newer, firstUser)))
+}
+
+func TestASetupLinkEndsWithTheFirstUser(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	link, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	mustDo(t, err)
+	storetest.Reviewer(t, s, "cli@example.com") // added by the command line
+	refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+	refused(t, errOf(s.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
+}
+
+func TestOfManyAtOnceOneUsesTheSetupLink(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	link, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	mustDo(t, err)
+	var won, late atomic.Int64
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			in := firstUser
+			in.Email = string(rune('a'+i)) + "@example.com"
+			switch err := errOf(s.Setup(t.Context(), link, in)); models.ErrorCode(err) {
+			case "":
+				won.Add(1)
+			case models.CodeNotFound:
+				late.Add(1)
+			default:
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if n := scalar[int](t, s, `SELECT count(*) FROM users`); won.Load() != 1 || late.Load() != 15 || n != 1 {
+		t.Errorf("%d won, %d came late, %d users; want 1, 15, 1", won.Load(), late.Load(), n)
+	}
+}
+
+func TestOnlyTheCommandLineAndTheServerMakeSetupLinks(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	for _, actor := range []models.Actor{
+		{},
+		{Kind: models.ActorUser, ID: "x", Admin: true},
+		{Kind: models.ActorAgent, ID: "x"},
+	} {
+		refused(t, errOf(s.NewSetupLink(t.Context(), actor)), models.CodeForbidden)
+	}
+}

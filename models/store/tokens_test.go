@@ -1,0 +1,294 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func accepted(t *testing.T, s *store.Store, secret string) bool {
+	t.Helper()
+	err := errOf(s.AuthenticateToken(t.Context(), secret))
+	if err != nil {
+		refused(t, err, models.CodeUnauthenticated)
+	}
+	return err == nil
+}
+
+func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	session, _ := storetest.Session(t, s, storetest.AdminEmail)
+	for scope, prefix := range map[models.Scope]string{
+		models.ScopeAgent: "cs_agent_", models.ScopeReviewer: "cs_rev_", models.ScopeAdmin: "cs_adm_",
+	} {
+		in := store.NewToken{Scope: scope, Name: "laptop"}
+		if scope == models.ScopeAgent {
+			in = store.NewToken{Scope: scope, Agent: " bot "}
+		}
+		secret, token, err := s.AddToken(t.Context(), session, in)
+		mustDo(t, err)
+		if !strings.HasPrefix(secret, prefix) || len(secret) != len(prefix)+43 {
+			t.Errorf("%s: the secret has not the form %s and 32 bytes", scope, prefix)
+		}
+		if !strings.HasPrefix(secret, token.Hint) || len(token.Hint) <= len(prefix) || len(token.Hint) > 16 {
+			t.Errorf("%s: hint %q", scope, token.Hint)
+		}
+		if token.SecretHash != nil {
+			t.Errorf("%s: AddToken hands the hash out", scope)
+		}
+		actor, err := s.AuthenticateToken(t.Context(), secret)
+		mustDo(t, err)
+		want := models.Actor{
+			Kind: models.ActorUser, ID: admin.ID, Name: admin.Name, OwnerID: admin.OwnerID,
+			Admin: scope == models.ScopeAdmin, TokenID: token.ID,
+		}
+		if scope == models.ScopeAgent {
+			want.Kind, want.ID, want.Name = models.ActorAgent, string(*token.AgentID), "bot"
+		}
+		if actor != want {
+			t.Errorf("%s: actor %+v, want %+v", scope, actor, want)
+		}
+	}
+}
+
+func TestI4AgentsHaveNoHandInCredentials(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, admin, "bot")
+	claims := agent
+	claims.Admin = true
+	for _, actor := range []models.Actor{agent, claims, {}, models.System("expirer"), {Kind: models.ActorUser, Admin: true}} {
+		for _, scope := range []models.Scope{models.ScopeAgent, models.ScopeReviewer, models.ScopeAdmin, ""} {
+			_, _, err := s.AddToken(t.Context(), actor, store.NewToken{Scope: scope, Agent: "bot", Name: "x", UserID: admin.OwnerID})
+			refused(t, err, models.CodeForbidden)
+		}
+		refused(t, s.RevokeToken(t.Context(), actor, agent.TokenID), models.CodeForbidden)
+		refused(t, s.RevokeToken(t.Context(), actor, "unknown"), models.CodeForbidden)
+		refused(t, errOf(s.Tokens(t.Context(), actor, false)), models.CodeForbidden)
+		refused(t, errOf(s.Agents(t.Context(), actor)), models.CodeForbidden)
+	}
+}
+
+func TestWhoMayMakeWhichToken(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	gone := storetest.Reviewer(t, s, "gone@example.com")
+	mustDo(t, errOf(s.DisableUser(t.Context(), admin, gone.OwnerID)))
+	narrow, _ := storetest.ReviewerToken(t, s, admin)
+	nobody := models.NewID[models.UserID]()
+	for _, c := range []struct {
+		what  string
+		actor models.Actor
+		in    store.NewToken
+		want  models.Code
+		field string
+	}{
+		{"reviewer for herself", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, "", ""},
+		{"agent for herself", ada, store.NewToken{Scope: models.ScopeAgent, Agent: "x"}, "", ""},
+		{"named herself", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: ada.OwnerID}, "", ""},
+		{"for another", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: admin.OwnerID}, models.CodeForbidden, ""},
+		{"for nobody, by a reviewer", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeForbidden, ""},
+		{"admin scope by a reviewer", ada, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
+		{"admin scope by a reviewer token of an admin", narrow, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
+		{"admin for another", admin, store.NewToken{Scope: models.ScopeAgent, Agent: "y", UserID: ada.OwnerID}, "", ""},
+		{"admin scope for an admin", admin, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, "", ""},
+		{"admin scope for a reviewer", admin, store.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: ada.OwnerID}, models.CodeInvalid, "scope"},
+		{"for a disabled user", admin, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
+		{"agent of a disabled user", admin, store.NewToken{Scope: models.ScopeAgent, Agent: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
+		{"by a disabled user", gone, store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
+		{"for nobody", admin, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeNotFound, ""},
+		{"operator", storetest.Operator(), store.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: admin.OwnerID}, "", ""},
+		{"operator without user", storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
+		{"unknown scope", ada, store.NewToken{Scope: "root", Name: "x"}, models.CodeInvalid, "scope"},
+		{"no agent", ada, store.NewToken{Scope: models.ScopeAgent, Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent of 201 bytes", ada, store.NewToken{Scope: models.ScopeAgent, Agent: strings.Repeat("a", 201), Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent with a line break", ada, store.NewToken{Scope: models.ScopeAgent, Agent: "a\nb", Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent with a reviewer's scope", ada, store.NewToken{Scope: models.ScopeReviewer, Agent: "x", Name: "x"}, models.CodeInvalid, "agent"},
+		{"no name", ada, store.NewToken{Scope: models.ScopeReviewer}, models.CodeInvalid, "name"},
+		{"name of 201 bytes", ada, store.NewToken{Scope: models.ScopeReviewer, Name: strings.Repeat("n", 201)}, models.CodeInvalid, "name"},
+		{"expires before now", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: -time.Second}, models.CodeInvalid, "expires"},
+	} {
+		before := ledgerAt(t, s)
+		_, _, err := s.AddToken(t.Context(), c.actor, c.in)
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			continue
+		}
+		if models.ErrorCode(err) != c.want {
+			t.Errorf("%s: got %v, want %s", c.what, err, c.want)
+			continue
+		}
+		if e := refused(t, err, c.want); c.field != "" && (len(e.Fields) != 1 || e.Fields[c.field] == "") {
+			t.Errorf("%s: fields %v, want only %s", c.what, e.Fields, c.field)
+		}
+		if ledgerAt(t, s) != before {
+			t.Errorf("%s: refused, and yet in the ledger", c.what)
+		}
+	}
+	if n := scalar[int](t, s, `SELECT count(*) FROM agents WHERE owner_id = ?`, gone.ID); n != 0 {
+		t.Error("a refused token left an agent behind")
+	}
+}
+
+func TestASecondAgentTokenRotates(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	eve := storetest.Reviewer(t, s, "eve@example.com")
+	agent, first := storetest.AgentToken(t, s, ada, "bot")
+	other, otherSecret := storetest.AgentToken(t, s, ada, "bot 2")
+	theirs, theirSecret := storetest.AgentToken(t, s, eve, "bot")
+	again, second := storetest.AgentToken(t, s, ada, "bot")
+	if again.ID != agent.ID || other.ID == agent.ID || theirs.ID == agent.ID {
+		t.Errorf("agents %s, %s, %s, %s: want the first and the last the same, no others", agent.ID, other.ID, theirs.ID, again.ID)
+	}
+	if accepted(t, s, first) {
+		t.Error("the rotated token still works")
+	}
+	refused(t, s.CheckCredential(t.Context(), agent), models.CodeUnauthenticated)
+	if !accepted(t, s, second) || !accepted(t, s, otherSecret) || !accepted(t, s, theirSecret) {
+		t.Error("another token stopped working")
+	}
+	agents, err := s.Agents(t.Context(), ada)
+	mustDo(t, err)
+	if len(agents) != 2 || agents[0].Name != "bot" || agents[1].Name != "bot 2" {
+		t.Errorf("agents of ada %+v, want bot and bot 2", agents)
+	}
+}
+
+func TestTokensExpire(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	secret, token, err := s.AddToken(t.Context(), ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: time.Hour})
+	mustDo(t, err)
+	if token.ExpiresAt == nil || !token.ExpiresAt.Equal(clock.Now().Add(time.Hour)) {
+		t.Errorf("expires %v, want in an hour", token.ExpiresAt)
+	}
+	clock.Step(time.Hour - time.Microsecond)
+	if !accepted(t, s, secret) {
+		t.Error("refused before its end")
+	}
+	clock.Step(time.Microsecond)
+	if accepted(t, s, secret) {
+		t.Error("accepted at its end")
+	}
+}
+
+func TestRevokingATokenEndsItAtOnce(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	eve := storetest.Reviewer(t, s, "eve@example.com")
+	for who, actor := range map[string]models.Actor{"owner": ada, "admin": admin, "operator": storetest.Operator()} {
+		for _, made := range []func() (models.Actor, string){
+			func() (models.Actor, string) { return storetest.ReviewerToken(t, s, ada) },
+			func() (models.Actor, string) { return storetest.AgentToken(t, s, ada, "bot") },
+		} {
+			token, secret := made()
+			refused(t, s.RevokeToken(t.Context(), eve, token.TokenID), models.CodeNotFound)
+			if !accepted(t, s, secret) {
+				t.Fatal("a stranger revoked a token")
+			}
+			mustDo(t, s.RevokeToken(t.Context(), actor, token.TokenID))
+			if accepted(t, s, secret) {
+				t.Errorf("accepted after its %s revoked it", who)
+			}
+			refused(t, s.CheckCredential(t.Context(), token), models.CodeUnauthenticated)
+			entries := ledgerAt(t, s)
+			mustDo(t, s.RevokeToken(t.Context(), actor, token.TokenID))
+			if ledgerAt(t, s) != entries {
+				t.Error("revoking twice is in the ledger twice")
+			}
+		}
+	}
+	refused(t, s.RevokeToken(t.Context(), admin, models.NewID[models.TokenID]()), models.CodeNotFound)
+}
+
+func TestRevokingElsewhereIsNoticed(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	token, secret := storetest.ReviewerToken(t, s, ada)
+	_, rotated := storetest.AgentToken(t, s, ada, "bot")
+	mustDo(t, s.CheckOutside(t.Context()))
+	cli := beside(t, s)
+	mustDo(t, cli.RevokeToken(t.Context(), storetest.Operator(), token.TokenID))
+	storetest.AgentToken(t, cli, ada, "bot")
+	mustDo(t, s.CheckOutside(t.Context()))
+	if accepted(t, s, secret) || accepted(t, s, rotated) {
+		t.Error("accepted after it was revoked elsewhere")
+	}
+}
+
+func TestTokensAreListedToTheirPerson(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	first, _ := storetest.ReviewerToken(t, s, ada)
+	second, _ := storetest.AgentToken(t, s, ada, "bot")
+	third, _ := storetest.ReviewerToken(t, s, ada)
+	foreign, _ := storetest.AdminToken(t, s, admin)
+	mustDo(t, s.RevokeToken(t.Context(), ada, third.TokenID))
+	for _, c := range []struct {
+		what  string
+		actor models.Actor
+		all   bool
+		want  []models.TokenID // live ones first, newest first
+	}{
+		{"own", ada, false, []models.TokenID{second.TokenID, first.TokenID, third.TokenID}},
+		{"own of an admin", admin, false, []models.TokenID{foreign.TokenID}},
+		{"all", admin, true, []models.TokenID{foreign.TokenID, second.TokenID, first.TokenID, third.TokenID}},
+		{"operator", storetest.Operator(), false, []models.TokenID{foreign.TokenID, second.TokenID, first.TokenID, third.TokenID}},
+	} {
+		tokens, err := s.Tokens(t.Context(), c.actor, c.all)
+		mustDo(t, err)
+		var got, want []string
+		for _, token := range tokens {
+			got = append(got, string(token.ID))
+			if token.SecretHash != nil {
+				t.Errorf("%s: the list hands hashes out", c.what)
+			}
+		}
+		for _, id := range c.want {
+			want = append(want, string(id))
+		}
+		sameStrings(t, c.what, got, want)
+	}
+}
+
+func TestTokenUseIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	_, secret := storetest.ReviewerToken(t, s, ada)
+	entries := ledgerAt(t, s)
+	used := clock.Step(time.Hour)
+	if !accepted(t, s, secret) {
+		t.Fatal("refused")
+	}
+	mustDo(t, s.FlushLastUse(t.Context()))
+	tokens, err := s.Tokens(t.Context(), ada, false)
+	mustDo(t, err)
+	if len(tokens) != 1 || tokens[0].LastUsedAt == nil || !tokens[0].LastUsedAt.Equal(used) {
+		t.Errorf("tokens %+v, want one used at %s", tokens, used)
+	}
+	if ledgerAt(t, s) != entries {
+		t.Error("using a token is in the ledger")
+	}
+}
