@@ -39,16 +39,22 @@ func (a *API) registerApprovals() {
 	}, a.respond)
 }
 
+// HeaderFallback is sent with any value by clients that may go on when no server
+// answers; the answer's says whether fallback_auto_approve is on or off.
+const HeaderFallback = "Countersign-Fallback"
+
 type askIn struct {
 	caller
 
-	Wait string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
-	Body AskRequest
+	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+	Fallback string `header:"Countersign-Fallback" doc:"With any value, the answer's header of this name says whether fallback_auto_approve is on or off"`
+	Body     AskRequest
 }
 
 type askOut struct {
 	Status   int
 	Location string `header:"Location"`
+	Fallback string `header:"Countersign-Fallback"`
 	Body     *Approval
 }
 
@@ -71,7 +77,25 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 	if got.Status() == models.StatusPending {
 		out.Status = http.StatusAccepted
 	}
+	if in.Fallback != "" {
+		if out.Fallback, err = a.fallbackNow(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
+}
+
+// fallbackNow is what the policy that stands says about going on without a
+// server. It is read for those who want to know only: others pay nothing.
+func (a *API) fallbackNow(ctx context.Context) (string, error) {
+	v, err := a.store.CurrentPolicy(ctx)
+	if err != nil {
+		return "", err
+	}
+	if v.Policy.Document().FallbackAutoApprove {
+		return "on", nil
+	}
+	return "off", nil
 }
 
 type getIn struct {

@@ -1,0 +1,120 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign/models"
+)
+
+// openRoutes need no sign-in.
+var openRoutes = map[string]bool{"GET /openapi.json": true}
+
+// verdicts are bodies with which one might try to decide, change or mint.
+var verdicts = []string{
+	``,
+	`{}`,
+	`{"approved":true}`,
+	`{"approved":true,"reason":"self","digest":"DIGEST"}`,
+	`{"approved":false}`,
+	`{"approved":true,"input":{}}`,
+	`{"answer":"yes"}`,
+	`{"toolName":"rm","toolUseId":"tu-ID","approved":true}`,
+	`{"toolName":"rm","toolUseId":"tu-ID","status":"approved"}`,
+	`{"toolName":"rm","approvalId":"ID","fallback":{"at":"2026-03-02T12:00:00Z"}}`,
+	`{"timeoutSeconds":86400,"toolName":"rm","approvalId":"ID"}`,
+	`{"approval_enabled":false}`,
+	`{"scope":"admin","name":"mine"}`,
+}
+
+// agentMay are the ledger's actions that an agent may cause.
+var agentMay = map[string]bool{
+	"approval.requested": true, "approval.cancelled": true, "approval.rejected": true, "approval.let_through": true, "conversation.opened": true,
+}
+
+// TestI4AgentsNeverDecide sends every verdict to every route of the router with
+// every kind of token; a new route is covered by being registered.
+func TestI4AgentsNeverDecide(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	version := w.policyVersion()
+	decided, routes := 0, w.api.Routes()
+	if len(routes) < 8 {
+		t.Fatalf("only %d routes", len(routes))
+	}
+	for _, route := range routes {
+		for kind, token := range map[string]string{
+			"none": "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign,
+			"stranger": w.stranger, "owner": w.reviewer, "admin": w.admin,
+		} {
+			for _, verdict := range verdicts {
+				name := fmt.Sprintf("%s %s by %s with %s", route.Method, route.Path, kind, verdict)
+				asked := w.call(w.agent, "POST", "/v1/approvals", `{"toolName":"rm","input":{"n":1}}`)
+				id := asked.text("approvalId")
+				before := w.head()
+				body := strings.NewReplacer("ID", id, "DIGEST", asked.text("digest")).Replace(verdict)
+				got := w.call(token, route.Method, strings.Replace(route.Path, ":id", id, 1), body)
+				stands := w.call(w.agent, "GET", "/v1/approvals/"+id, "").text("status")
+
+				if open := openRoutes[route.Method+" "+route.Path]; (kind == "none" || kind == "nonsense") && !open && got.status != 401 {
+					t.Errorf("%s: %d, want 401", name, got.status)
+				}
+				if route.Method == "GET" && w.head().Seq != before.Seq {
+					t.Errorf("%s: a GET changed something (I15)", name)
+				}
+				people := kind == "owner" || kind == "admin"
+				if stands == "approved" || stands == "rejected" {
+					if !people {
+						t.Errorf("%s: the request is %s now", name, stands)
+					}
+					decided++
+				}
+				if stands == "cancelled" && kind != "own agent" {
+					t.Errorf("%s: the request was withdrawn", name)
+				}
+				if strings.Contains(kind, "agent") {
+					w.onlyAgentsActions(name, before.Seq)
+				}
+			}
+		}
+	}
+	if decided == 0 {
+		t.Error("nobody decided anything: the test looks at the wrong routes")
+	}
+	if now := w.policyVersion(); now != version {
+		t.Errorf("the policy moved from version %d to %d", version, now)
+	}
+}
+
+func (w *world) head() models.Head {
+	w.tb.Helper()
+	head, err := w.store.LedgerHead(w.tb.Context())
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return head
+}
+
+func (w *world) policyVersion() int64 {
+	w.tb.Helper()
+	v, err := w.store.CurrentPolicy(w.tb.Context())
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return v.Version
+}
+
+// onlyAgentsActions fails if anything after seq is more than an agent may do.
+func (w *world) onlyAgentsActions(name string, seq int64) {
+	w.tb.Helper()
+	entries, err := w.store.Audit(w.tb.Context(), w.adminAs, 0, 10)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Seq > seq && !agentMay[e.Action] {
+			w.tb.Errorf("%s: led to %s", name, e.Action)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// front stands before a server and answers by itself while broken says so; it
+// is told the number of the request.
+func (w *world) front(broken func(n int64, rw http.ResponseWriter) bool) *api.Client {
+	w.tb.Helper()
+	var n atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !broken(n.Add(1), rw) {
+			w.api.ServeHTTP(rw, r)
+		}
+	}))
+	w.tb.Cleanup(server.Close)
+	return &api.Client{BaseURL: server.URL + "/", Token: w.agent}
+}
+
+func TestClientRoundTrip(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent, person := &api.Client{BaseURL: w.url, Token: w.agent}, &api.Client{BaseURL: w.url, Token: w.reviewer}
+	ctx := t.Context()
+	req := api.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`)}
+	a, err := agent.Ask(ctx, req, 0)
+	if err != nil || a.Status != models.StatusPending || string(a.Input) != string(req.Input) {
+		t.Fatalf("ask: %+v %v", a, err)
+	}
+	yes := true
+	res, err := person.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes, Reason: "ok", Input: []byte(`{}`)})
+	if err != nil || res.Status != models.StatusApproved {
+		t.Fatalf("respond: %+v %v", res, err)
+	}
+	got, err := agent.Get(ctx, a.ApprovalID, time.Minute)
+	if err != nil || !got.Decision.Approved || !got.Decision.Edited || string(got.Decision.Input) != `{}` || got.Decision.By.Name != "owner@example.com" {
+		t.Fatalf("get: %+v %v", got, err)
+	}
+	var answered *api.AnswerError
+	if _, err = person.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes}); !errors.As(err, &answered) ||
+		answered.Status != 409 || answered.Code != models.CodeAlreadyDecided || answered.Approval == nil || answered.Approval.Decision.Reason != "ok" {
+		t.Fatalf("second verdict: %#v", err)
+	}
+	if _, err = agent.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes}); !errors.As(err, &answered) || answered.Code != models.CodeForbidden {
+		t.Fatalf("an agent's verdict: %#v", err)
+	}
+	b, err := agent.Ask(ctx, api.AskRequest{ToolUseID: "2", ToolName: "rm"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = agent.Cancel(ctx, b.ApprovalID); err != nil || b.Status != models.StatusCancelled {
+		t.Fatalf("cancel: %+v %v", b, err)
+	}
+	empty, q := "", api.AskRequest{ToolUseID: "3", Kind: models.KindQuestion}
+	if b, err = agent.Ask(ctx, q, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = person.Respond(ctx, b.ApprovalID, api.RespondRequest{Answer: &empty}); !errors.As(err, &answered) || answered.Status != 422 {
+		t.Fatalf("an empty answer: %#v", err)
+	}
+}
+
+func TestClientTellsAnswersFromSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	answering := func(status int, header, value, body string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+			if header != "" {
+				rw.Header().Set(header, value)
+			}
+			rw.WriteHeader(status)
+			fmt.Fprint(rw, body)
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	for _, tt := range []struct {
+		name, url, token string
+		retry, answered  bool
+		after            time.Duration
+	}{
+		{"nobody there", gone.URL, w.agent, true, false, 0},
+		{"a proxy without its server", answering(502, "", "", "bad gateway"), w.agent, true, false, 0},
+		{"a server that stops", answering(503, "Retry-After", "3", `{"code":"unavailable","detail":"x"}`), w.agent, true, false, 3 * time.Second},
+		{"too many requests", answering(429, "Retry-After", "7", `{"code":"too_many_requests","detail":"x"}`), w.agent, true, true, 7 * time.Second},
+		{"another server", answering(200, "", "", "<html>"), w.agent, false, true, 0},
+		{"another server with JSON", answering(200, "", "", `{"approved":true,"status":"approved"}`), w.agent, false, true, 0},
+		{"approved without a decision", answering(200, "", "", `{"approvalId":"x","status":"approved"}`), w.agent, false, true, 0},
+		{"a server that moved", answering(301, "Location", w.url, ""), w.agent, false, true, 0},
+		{"a wrong token", w.url, "nonsense", false, true, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a, err := (&api.Client{BaseURL: tt.url, Token: tt.token}).Ask(t.Context(), api.AskRequest{ToolUseID: "1", ToolName: "rm"}, 0)
+			if err == nil {
+				t.Fatalf("no error but %+v", a)
+			}
+			after, retry := api.Retryable(err)
+			if retry != tt.retry || after != tt.after || api.Answered(err) != tt.answered {
+				t.Errorf("retry %v after %v, answered %v: %v", retry, after, api.Answered(err), err)
+			}
+		})
+	}
+}
+
+func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	client := w.front(func(n int64, rw http.ResponseWriter) bool {
+		if n%2 == 1 { // every other time there is no server
+			rw.WriteHeader(http.StatusBadGateway)
+			return true
+		}
+		return false
+	})
+	told := make(chan *api.Approval, 1)
+	done := make(chan error, 1)
+	var got *api.Approval
+	go func() {
+		var err error
+		got, err = client.AskUntilDecided(t.Context(), api.AskRequest{ToolName: "rm"},
+			api.Patience{Connect: time.Minute, Told: func(a *api.Approval) { told <- a }})
+		done <- err
+	}()
+	first := <-told
+	if first.Status != models.StatusPending {
+		t.Fatalf("first answer: %+v", first)
+	}
+	w.blocked(1)
+	w.call(w.reviewer, "POST", "/v1/approvals/"+string(first.ApprovalID)+"/respond", `{"approved":true}`).want(t, 200, nil)
+	if err := <-done; err != nil || !got.Decision.Approved || got.ApprovalID != first.ApprovalID {
+		t.Fatalf("%+v %v", got, err)
+	}
+	if list := w.call(w.agent, "GET", "/v1/approvals", "").ids("approvals"); len(list) != 1 {
+		t.Errorf("repeats made %d requests", len(list))
+	}
+}
+
+func TestAskUntilDecidedGivesUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := int64(1)
+	req := api.AskRequest{ToolUseID: "1", ToolName: "rm", TimeoutSeconds: &one}
+	silent := func(_ int64, rw http.ResponseWriter) bool { rw.WriteHeader(http.StatusBadGateway); return true }
+	if _, err := w.front(silent).AskUntilDecided(t.Context(), req, api.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, api.ErrNeverAnswered) {
+		t.Errorf("never answered: %v", err)
+	}
+	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
+	a, err := w.front(once).AskUntilDecided(t.Context(), req, api.Patience{Connect: 150 * time.Millisecond})
+	if !errors.Is(err, api.ErrDeadlinePassed) || a == nil {
+		t.Errorf("silent after the first answer: %+v %v", a, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.front(silent).AskUntilDecided(ctx, req, api.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	busy := func(n int64, rw http.ResponseWriter) bool {
+		if n == 1 {
+			rw.Header().Set("Retry-After", "1")
+			rw.WriteHeader(http.StatusTooManyRequests)
+			return true
+		}
+		return n > 2 && silent(n, rw)
+	}
+	start := time.Now()
+	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Millisecond}); !errors.Is(err, api.ErrDeadlinePassed) {
+		t.Errorf("busy, then silent: %v", err)
+	}
+	if took := time.Since(start); took < time.Second {
+		t.Errorf("Retry-After was not waited for: %v", took)
+	}
+}
