@@ -103,7 +103,8 @@ CREATE INDEX conversations_parent_run ON conversations (owner_id, parent_run_id,
 -- approval_timestamp and approval_feedback are its approval; there is no other
 -- table of approvals. The large columns come last, so that short reads stop early.
 CREATE TABLE responses (
-  id                    TEXT PRIMARY KEY,
+  number                INTEGER PRIMARY KEY, -- order of arrival: agents choose ids, so these do not sort by time
+  id                    TEXT NOT NULL UNIQUE,
   conversation_id       TEXT NOT NULL REFERENCES conversations (id),
   sequence              INTEGER NOT NULL,
   owner_id              TEXT NOT NULL REFERENCES users (id),
@@ -162,11 +163,12 @@ CREATE UNIQUE INDEX responses_agent_call ON responses (agent_id, call_id) WHERE 
 CREATE UNIQUE INDEX responses_upstream_call ON responses (upstream_id, call_id) WHERE upstream_id IS NOT NULL AND call_id IS NOT NULL;
 CREATE UNIQUE INDEX responses_one_pending_budget ON responses (conversation_id) WHERE kind = 'budget' AND approval_status = 'pending';
 CREATE INDEX responses_pending ON responses (approval_timeout_at, id) WHERE approval_status = 'pending';
-CREATE INDEX responses_pending_agent ON responses (agent_id, id) WHERE approval_status = 'pending';
+CREATE INDEX responses_pending_agent ON responses (agent_id) WHERE approval_status = 'pending';
 CREATE INDEX responses_pending_conversation ON responses (conversation_id, approval_timeout_at, id) WHERE approval_status = 'pending';
-CREATE INDEX responses_settled ON responses (approval_timestamp, id) WHERE approval_timestamp IS NOT NULL;
-CREATE INDEX responses_owner ON responses (owner_id, id);
-CREATE INDEX responses_agent ON responses (agent_id, id);
+CREATE INDEX responses_settled ON responses (approval_timestamp) WHERE approval_timestamp IS NOT NULL;
+-- These end with the number, as every index of a rowid table does.
+CREATE INDEX responses_owner ON responses (owner_id);
+CREATE INDEX responses_agent ON responses (agent_id);
 
 CREATE TABLE votes (
   id           TEXT PRIMARY KEY,
@@ -254,8 +256,10 @@ BEGIN SELECT RAISE(ABORT, 'an approval begins as NULL, pending, or rejected by p
 -- +goose StatementBegin
 CREATE TRIGGER responses_move BEFORE UPDATE OF approval_status ON responses
 WHEN NEW.approval_status IS NOT OLD.approval_status
-  AND NOT (OLD.approval_status IS NULL AND NEW.approval_status IN ('pending', 'rejected'))
-  AND NOT (OLD.approval_status = 'pending' AND NEW.approval_status IN ('approved', 'rejected', 'expired', 'cancelled', 'resolved'))
+  -- coalesce: a comparison with NULL is neither true nor false, and would let the move pass
+  AND NOT (OLD.approval_status IS NULL AND coalesce(NEW.approval_status, '') IN ('pending', 'rejected'))
+  AND NOT (coalesce(OLD.approval_status, '') = 'pending'
+    AND coalesce(NEW.approval_status, '') IN ('approved', 'rejected', 'expired', 'cancelled', 'resolved'))
 BEGIN SELECT RAISE(ABORT, 'an approval moves from NULL to pending or rejected, and from pending once'); END;
 -- +goose StatementEnd
 -- +goose StatementBegin

@@ -14,19 +14,19 @@ const rereadEvery = 15 * time.Second
 // waiters are the callers that sleep until an approval settles.
 type waiters struct {
 	mu    sync.Mutex
-	byID  map[models.ResponseID][]chan struct{}
+	byID  map[models.ResponseID][]chan *models.Approval
 	count int
 	of    map[string]int // by the asking agent's or person's id
 	again chan struct{}  // closed and replaced: everyone reads again
 }
 
 func (w *waiters) init() {
-	w.byID = make(map[models.ResponseID][]chan struct{})
+	w.byID = make(map[models.ResponseID][]chan *models.Approval)
 	w.of = make(map[string]int)
 	w.again = make(chan struct{})
 }
 
-func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan struct{}) {
+func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan *models.Approval) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.byID[id] = append(w.byID[id], ch)
@@ -34,7 +34,7 @@ func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan struct{}
 	w.of[actor.ID]++
 }
 
-func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan struct{}) {
+func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.byID[id]
@@ -56,13 +56,15 @@ func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan struc
 	}
 }
 
-func (w *waiters) wake(id models.ResponseID) {
+// tell hands an outcome, which is committed, to those who wait for it: they need
+// not read it again. It is shared, so nobody may change it.
+func (w *waiters) tell(a *models.Approval) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, ch := range w.byID[id] {
+	for _, ch := range w.byID[a.ID] {
 		select {
-		case ch <- struct{}{}:
-		default: // it was woken already and has not looked yet
+		case ch <- a:
+		default: // it was told already and has not looked yet
 		}
 	}
 }
@@ -107,9 +109,9 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 	if wait <= 0 {
 		return s.Approval(ctx, actor, id)
 	}
-	woken := make(chan struct{}, 1)
-	s.waiters.add(actor, id, woken)
-	defer s.waiters.remove(actor, id, woken)
+	outcome := make(chan *models.Approval, 1)
+	s.waiters.add(actor, id, outcome)
+	defer s.waiters.remove(actor, id, outcome)
 	end := time.NewTimer(wait)
 	defer end.Stop()
 	reread := time.NewTimer(rereadEvery)
@@ -122,7 +124,8 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 		}
 		reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(s.now()), time.Millisecond)))
 		select {
-		case <-woken:
+		case a := <-outcome:
+			return a, nil
 		case <-again:
 			if err := s.CheckCredential(ctx, actor); err != nil {
 				return nil, err

@@ -220,7 +220,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	case v.Option != nil:
 		a.Answer = *v.Option
 	}
-	if err := t.settle(&a.Response); err != nil {
+	if err := t.settle(a); err != nil {
 		return nil, err
 	}
 	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response), settledEntry{
@@ -254,7 +254,8 @@ func digestOfText(s string) string {
 }
 
 // settle is the one UPDATE that leaves pending, with what hangs on it.
-func (t *tx) settle(r *models.Response) error {
+func (t *tx) settle(a *models.Approval) error {
+	r := &a.Response
 	n, err := t.conn.exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
 	if err != nil {
 		return fmt.Errorf("settle approval: %w", err)
@@ -262,18 +263,18 @@ func (t *tx) settle(r *models.Response) error {
 	if !exactlyOne(n) {
 		return fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
 	}
-	return t.settled(r)
+	return t.settled(a)
 }
 
 // settled takes a row that has left pending out of the inboxes and tells all
 // who wait for it after the commit.
-func (t *tx) settled(r *models.Response) error {
-	rows, err := t.conn.change(t.s.hot.dropDeciders, r.ID)
+func (t *tx) settled(a *models.Approval) error {
+	rows, err := t.conn.change(t.s.hot.dropDeciders, a.ID)
 	if err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
-	t.publish(events.InboxOfAdmins, events.Approval(string(r.ID)))
+	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)))
 	for rows.Next() {
 		var user string
 		if err := rows.Scan(&user); err != nil {
@@ -281,7 +282,7 @@ func (t *tx) settled(r *models.Response) error {
 		}
 		t.publish(events.InboxOf(user))
 	}
-	t.wake(r.ID)
+	t.tell(a)
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
@@ -312,7 +313,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 		}
 		status, when := models.StatusCancelled, t.now
 		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, models.CauseCancelled, "withdrawn by the agent"
-		if err := t.settle(&a.Response); err != nil {
+		if err := t.settle(a); err != nil {
 			return err
 		}
 		out = a

@@ -53,7 +53,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 			if !exactlyOne(changed) {
 				continue
 			}
-			if err := t.settled(&a.Response); err != nil {
+			if err := t.settled(a); err != nil {
 				return err
 			}
 			if err := t.record(models.System("expirer"), "approval.expired", subjectOf(&a.Response),

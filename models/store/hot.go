@@ -64,7 +64,7 @@ func (h *hotStatements) texts() (writing, reading map[**sql.Stmt]string) {
 
 		&h.approvalW:          selectApproval + ` WHERE r.id = ?`,
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
-		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY id DESC LIMIT 1`,
+		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.conversation:       `SELECT ` + conversationColumns + ` FROM conversations WHERE id = ?`,
 		&h.conversationByRun:  `SELECT ` + conversationColumns + ` FROM conversations WHERE owner_id = ? AND run_id = ?`,
 		&h.conversationByRest: `SELECT ` + conversationColumns + ` FROM conversations WHERE agent_id = ? AND standing`,

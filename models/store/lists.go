@@ -17,6 +17,20 @@ const (
 	MaxPage     = 200
 )
 
+const (
+	pendingOfAgentQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_agent
+ WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
+ AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
+
+	turnsQuery = `SELECT * FROM (` + selectApproval + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`
+
+	// An entry whose actor is the owner stands in both halves: UNION drops one.
+	auditQuery = `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (
+ SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_owner WHERE owner_id = ? AND owner_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
+ UNION SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_actor WHERE actor_id = ? AND actor_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
+ ) ORDER BY seq DESC LIMIT ?`
+)
+
 // InboxQuery chooses from what a person may decide.
 type InboxQuery struct {
 	Conversation models.ConversationID // empty: all
@@ -113,19 +127,18 @@ type List struct {
 // Approvals lists requests, newest first: an agent's own, a person's owned and
 // routed ones, for admins all.
 func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
-	before := q.Cursor
-	if before == "" {
-		before = maxID
-	} else if _, err := models.ParseID[models.ResponseID]("cursor", before); err != nil {
-		return List{}, err
+	if q.Cursor != "" {
+		if _, err := models.ParseID[models.ResponseID]("cursor", q.Cursor); err != nil {
+			return List{}, err
+		}
 	}
 	limit := pageSize(q.Limit)
-	keys, args := listKeys(actor, q, before, s.now(), limit+1)
+	keys, args := listKeys(actor, q, s.now(), limit+1)
 	if keys == "" {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
-	items, err := s.approvals(ctx, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.id = k.id`+
-		strings.TrimPrefix(approvalFrom, ` FROM responses r`)+` ORDER BY r.id DESC`, args...)
+	items, err := s.approvals(ctx, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.number = k.number`+
+		strings.TrimPrefix(approvalFrom, ` FROM responses r`)+` ORDER BY k.place DESC`, args...)
 	if err != nil {
 		return List{}, err
 	}
@@ -134,25 +147,47 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 	return out, nil
 }
 
-// listKeys selects the ids of a page by the index of whoever asks.
-func listKeys(actor models.Actor, q ListQuery, before string, now time.Time, limit int) (string, []any) {
+// listKeys selects the numbers of a page, before the row that the cursor names,
+// with their place in it: by the conversation's history if one is named, else by
+// the index of whoever asks.
+func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string, []any) {
 	where, filters := listFilter(q, now)
-	branch := func(table, column string, value any) (string, []any) {
-		sql := `SELECT r.id AS id FROM ` + table + ` WHERE ` + column + ` = ? AND r.id < ?` + where + ` ORDER BY r.id DESC LIMIT ?`
-		return sql, append(append([]any{value, before}, filters...), limit)
+	place := `number`
+	if q.Conversation != "" {
+		place = `sequence`
+	}
+	if q.Cursor != "" {
+		where += ` AND r.` + place + ` < (SELECT ` + place + ` FROM responses WHERE id = ?)`
+		filters = append(filters, q.Cursor)
+	}
+	filters = append(filters, limit)
+	branch := func(table, condition string, args ...any) (string, []any) {
+		return `SELECT r.number, r.` + place + ` AS place FROM ` + table + ` WHERE ` + condition + where + ` ORDER BY r.` + place + ` DESC LIMIT ?`, append(args, filters...)
+	}
+	if q.Conversation != "" {
+		history := `responses r INDEXED BY responses_history`
+		switch {
+		case actor.IsAgent():
+			return branch(history, `r.conversation_id = ? AND r.agent_id = ?`, q.Conversation, actor.ID)
+		case !actor.IsPerson():
+			return "", nil
+		case actor.Admin:
+			return branch(history, `r.conversation_id = ?`, q.Conversation)
+		}
+		return branch(history, `r.conversation_id = ? AND (r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`,
+			q.Conversation, actor.ID, actor.ID)
 	}
 	switch {
 	case actor.IsAgent():
-		return branch(`responses r`, `r.agent_id`, actor.ID)
+		return branch(`responses r INDEXED BY responses_agent`, `r.agent_id = ?`, actor.ID)
 	case !actor.IsPerson():
 		return "", nil
 	case actor.Admin:
-		sql := `SELECT r.id AS id FROM responses r WHERE r.id < ?` + where + ` ORDER BY r.id DESC LIMIT ?`
-		return sql, append(append([]any{before}, filters...), limit)
+		return branch(`responses r NOT INDEXED`, `TRUE`)
 	}
-	owned, ownedArgs := branch(`responses r`, `r.owner_id`, actor.ID)
-	routed, routedArgs := branch(`reviewers v JOIN responses r ON r.id = v.response_id`, `v.user_id`, actor.ID)
-	return `SELECT id FROM (` + owned + `) UNION SELECT id FROM (` + routed + `) ORDER BY id DESC LIMIT ?`,
+	owned, ownedArgs := branch(`responses r INDEXED BY responses_owner`, `r.owner_id = ?`, actor.ID)
+	routed, routedArgs := branch(`reviewers v JOIN responses r ON r.id = v.response_id`, `v.user_id = ?`, actor.ID)
+	return `SELECT number, place FROM (` + owned + `) UNION SELECT number, place FROM (` + routed + `) ORDER BY place DESC LIMIT ?`,
 		append(append(ownedArgs, routedArgs...), limit)
 }
 
@@ -171,10 +206,6 @@ func listFilter(q ListQuery, now time.Time) (string, []any) {
 		where = ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
 		where, args = ` AND r.approval_status = ?`, []any{q.Status}
-	}
-	if q.Conversation != "" {
-		where += ` AND r.conversation_id = ?`
-		args = append(args, q.Conversation)
 	}
 	return where, args
 }
@@ -195,8 +226,7 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 		}
 	}
 	limit = pageSize(limit)
-	items, err := s.approvals(ctx, selectApproval+` WHERE r.id IN (SELECT p.id FROM responses p INDEXED BY responses_pending_agent
- WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.id > ? AND p.approval_timeout_at > ? ORDER BY p.id LIMIT ?) ORDER BY r.id`,
+	items, err := s.approvals(ctx, pendingOfAgentQuery,
 		actor.ID, after, s.now(), limit+1)
 	if err != nil {
 		return List{}, err
@@ -239,7 +269,7 @@ func (s *Store) turns(ctx context.Context, id models.ConversationID, before int6
 	if before <= 0 {
 		before = 1 << 62
 	}
-	return s.approvals(ctx, `SELECT * FROM (`+selectApproval+` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`, id, before, n)
+	return s.approvals(ctx, turnsQuery, id, before, n)
 }
 
 // Stats counts what waits and what was decided in the last minute: own rows for
@@ -287,10 +317,7 @@ func (s *Store) Audit(ctx context.Context, actor models.Actor, before int64, lim
 		before = 1 << 62
 	}
 	limit = pageSize(limit)
-	rows, err := s.r.QueryContext(ctx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (
- SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_owner WHERE owner_id = ? AND owner_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
- UNION SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_actor WHERE actor_id = ? AND actor_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
- ) ORDER BY seq DESC LIMIT ?`, actor.ID, before, limit, actor.ID, before, limit, limit)
+	rows, err := s.r.QueryContext(ctx, auditQuery, actor.ID, before, limit, actor.ID, before, limit, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read audit: %w", err)
 	}

@@ -74,6 +74,7 @@ func dsn(path string, extra url.Values) string {
 		"_busy_timeout": {busyTimeout},
 		"_foreign_keys": {"on"},
 		"_cache_size":   {"-32000"},
+		"_mutex":        {"no"}, // database/sql gives a connection to one caller at a time
 	}
 	for k, v := range extra {
 		q[k] = v

@@ -15,7 +15,7 @@ import (
 var somewhere = store.SignInFrom{Address: "192.0.2.7:50123", UserAgent: "Firefox"}
 
 // refused fails unless err has the code, and returns it.
-func refused(t *testing.T, err error, want models.Code) *models.Error {
+func refused(t *testing.T, err error, want models.Code) models.Error {
 	t.Helper()
 	var e *models.Error
 	if !errors.As(err, &e) {
@@ -24,7 +24,7 @@ func refused(t *testing.T, err error, want models.Code) *models.Error {
 	if e.Code != want {
 		t.Fatalf("got code %s (%v), want %s", e.Code, e, want)
 	}
-	return e
+	return *e
 }
 
 func mustDo(t *testing.T, err error) {

@@ -25,7 +25,7 @@ type op struct {
 	turn chan bool // true: lead the next batch; false: done
 
 	topics  []events.Topic
-	settled []models.ResponseID
+	settled []*models.Approval
 	access  bool
 	sooner  bool
 }
@@ -201,8 +201,8 @@ func (s *Store) announce(batch []*op) {
 		if o.err != nil {
 			continue
 		}
-		for _, id := range o.settled {
-			s.waiters.wake(id)
+		for _, a := range o.settled {
+			s.waiters.tell(a)
 		}
 		s.bus.Publish(o.topics...)
 		access = access || o.access
@@ -256,8 +256,8 @@ func (t *tx) gorm() *gorm.DB {
 // publish names topics to announce after the commit.
 func (t *tx) publish(topics ...events.Topic) { t.op.topics = append(t.op.topics, topics...) }
 
-// wake tells those who wait for id after the commit.
-func (t *tx) wake(id models.ResponseID) { t.op.settled = append(t.op.settled, id) }
+// tell hands the outcome to those who wait for it after the commit.
+func (t *tx) tell(a *models.Approval) { t.op.settled = append(t.op.settled, a) }
 
 // accessChanged drops cached credentials after the commit and has open waits
 // and streams check theirs.

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
+// or over tables that grow: no scan of a whole table, no sorting in passing.
+func TestHotQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	type query struct {
+		name, text string
+		args       []any
+		sorts      bool // a page's worth of rows is sorted, by intent
+	}
+	var queries []query
+	writing, reading := s.hot.texts()
+	for _, texts := range []map[string]string{named(writing), named(reading)} {
+		for name, text := range texts {
+			queries = append(queries, query{name: name, text: text, args: blanks(text)})
+		}
+	}
+	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
+	person := models.Actor{Kind: models.ActorUser, ID: "u"}
+	agent := models.Actor{Kind: models.ActorAgent, ID: "a"}
+	now := time.Unix(0, 0)
+	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person} {
+		for _, conv := range []models.ConversationID{"", "c"} {
+			from, args := inboxFrom(actor, conv)
+			queries = append(queries,
+				query{"inbox of " + who + " " + string(conv), inboxSelect(from), append(args, now, "", 51), true},
+				query{"count of " + who + " " + string(conv), `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`, append(args, now, 9), false})
+		}
+	}
+	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person, "agent": agent} {
+		for _, status := range []models.Status{"", models.StatusPending, models.StatusExpired, models.StatusApproved, models.StatusRejected} {
+			for _, conv := range []models.ConversationID{"", "c"} {
+				keys, args := listKeys(actor, ListQuery{Status: status, Conversation: conv, Cursor: "x"}, now, 51)
+				queries = append(queries, query{"list of " + who + " " + string(status), keys, args, who == "reviewer" && conv == ""})
+			}
+		}
+	}
+	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true}, query{"audit", auditQuery, []any{"u", 1, 1, "u", 1, 1, 1}, true},
+		query{"pending of an agent", pendingOfAgentQuery, []any{"a", "", now, 51}, true}) {
+		plan := explain(t, s, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !scannable.MatchString(line)
+			sorting := strings.Contains(line, "USE TEMP B-TREE") && !q.sorts
+			if scan || sorting {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+	if len(queries) < 40 {
+		t.Errorf("only %d queries were read", len(queries))
+	}
+}
+
+// scannable are scans of what is small by construction: a page of keys, an index
+// walked in order under a LIMIT.
+var scannable = regexp.MustCompile(`^SCAN (k|\(?(subquery-)?\d+\)?|CONSTANT ROW|.* USING (COVERING )?INDEX (responses_pending|users_enabled_admins)|policies)`)
+
+func explain(t *testing.T, s *Store, text string, args []any) string {
+	t.Helper()
+	rows, err := s.w.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	var lines []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, detail)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func named[K comparable](texts map[K]string) map[string]string {
+	out := make(map[string]string, len(texts))
+	for _, text := range texts {
+		name, _, _ := strings.Cut(text, "\n")
+		out[name] = text
+	}
+	return out
+}
+
+func blanks(text string) []any {
+	args := make([]any, strings.Count(text, "?"))
+	for i := range args {
+		args[i] = ""
+	}
+	return args
+}

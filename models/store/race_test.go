@@ -1,0 +1,287 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
+
+func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{})
+	var won, lost atomic.Int32
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range 64 {
+		wg.Go(func() {
+			<-start
+			in := yes()
+			if i%2 == 0 {
+				in = no("no")
+			}
+			who := b.owner
+			if i%3 == 0 {
+				who = b.admin
+			}
+			got, err := b.Decide(context.WithoutCancel(t.Context()), who, a.ID, in)
+			if err == nil {
+				won.Add(1)
+				return
+			}
+			e, ok := err.(*models.Error) //nolint:errorlint // exactly this type is promised
+			if !ok || e.Code != models.CodeAlreadyDecided || e.Approval == nil || !e.Approval.Status().Final() || e.Approval.Vote == nil {
+				t.Errorf("a loser got %v, %v", got, err)
+			}
+			lost.Add(1)
+		})
+	}
+	close(start)
+	wg.Wait()
+	if won.Load() != 1 || lost.Load() != 63 {
+		t.Errorf("%d won and %d lost, want 1 and 63", won.Load(), lost.Load())
+	}
+	entries, err := b.Audit(t.Context(), b.owner, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := 0
+	for _, e := range entries {
+		if e.ResponseID == a.ID && e.Action != "approval.requested" {
+			outcomes++
+		}
+	}
+	if outcomes != 1 {
+		t.Errorf("the ledger has %d outcomes", outcomes)
+	}
+}
+
+func TestI1ApproveAgainstExpiryNeverBoth(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	second := int64(1)
+	for range 200 {
+		a := b.ask(t, models.AskInput{TimeoutSeconds: &second})
+		var wg sync.WaitGroup
+		var decided error
+		var expired int
+		wg.Go(func() { b.clock.Step(time.Second) })
+		wg.Go(func() { _, decided = b.Decide(t.Context(), b.owner, a.ID, yes()) })
+		wg.Go(func() { expired, _ = b.ExpireDue(t.Context(), 10) })
+		wg.Wait()
+		n, err := b.ExpireDue(t.Context(), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expired += n
+		got, _ := b.Approval(t.Context(), b.agent, a.ID)
+		switch {
+		case decided == nil && expired == 0 && got.Status() == models.StatusApproved:
+		case models.ErrorCode(decided) == models.CodeExpired && expired == 1 && got.Status() == models.StatusExpired:
+		default:
+			t.Fatalf("decide said %v, %d expired, the row is %s", decided, expired, got.Status())
+		}
+	}
+}
+
+func TestADecisionBeforeTheWaitIsNeverMissed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, noLimits)
+	rounds := 10_000
+	if testing.Short() {
+		rounds = 500
+	}
+	var wg sync.WaitGroup
+	work := make(chan int)
+	for range 32 {
+		wg.Go(func() {
+			for range work {
+				a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", Explicit: true})
+				if err != nil {
+					t.Errorf("ask: %v", err)
+					continue
+				}
+				told := make(chan *models.Approval, 1)
+				go func() {
+					got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+					if err != nil {
+						t.Errorf("wait: %v", err)
+					}
+					told <- got
+				}()
+				if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+					t.Errorf("decide: %v", err)
+				}
+				select {
+				case got := <-told:
+					if got == nil || got.Status() != models.StatusApproved {
+						t.Errorf("told %v", got)
+					}
+				case <-time.After(10 * time.Second): // less than the 15 s after which a wait reads again
+					t.Error("a waiter was not told")
+				}
+			}
+		})
+	}
+	for i := range rounds {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+}
+
+func TestTenThousandWaitersAreAllTold(t *testing.T) {
+	b := newBench(t, noLimits)
+	const n = 10_000
+	before := runtime.NumGoroutine()
+	ids := make([]models.ResponseID, n)
+	var wg sync.WaitGroup
+	for part := range 50 {
+		wg.Go(func() {
+			for i := part; i < n; i += 50 {
+				a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "Bash", Explicit: true})
+				if err != nil {
+					t.Errorf("ask: %v", err)
+					return
+				}
+				ids[i] = a.ID
+			}
+		})
+	}
+	wg.Wait()
+	var told sync.WaitGroup
+	for _, id := range ids {
+		told.Go(func() {
+			got, err := b.Await(t.Context(), b.agent, id, 10*time.Minute)
+			if err != nil || got.ID != id || got.Status() != models.StatusApproved {
+				t.Errorf("%s: told %v, %v", id, got, err)
+			}
+		})
+	}
+	for b.Waiters() < n {
+		runtime.Gosched()
+	}
+	for part := range 50 {
+		wg.Go(func() {
+			for i := part; i < n; i += 50 {
+				if _, err := b.Decide(t.Context(), b.owner, ids[i], yes()); err != nil {
+					t.Errorf("decide: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	told.Wait()
+	if b.Waiters() != 0 {
+		t.Errorf("%d waiters are left", b.Waiters())
+	}
+	for i := 0; runtime.NumGoroutine() > before+5 && i < 1_000_000; i++ {
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before+5 {
+		t.Errorf("%d goroutines, %d before", after, before)
+	}
+}
+
+func TestI2NobodyHearsBeforeTheCommit(t *testing.T) {
+	t.Parallel()
+	var hold atomic.Bool
+	held, release := make(chan struct{}, 1), make(chan struct{})
+	b := newBench(t, func(o *store.Options) {
+		o.BeforeCommit = func() {
+			if hold.Load() {
+				held <- struct{}{}
+				<-release
+			}
+		}
+	})
+	a := b.ask(t, models.AskInput{})
+	topics := b.Bus().Subscribe(10, "inbox:admins", events.Approval(string(a.ID)))
+	defer topics.Close()
+	told, decided := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		if got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusApproved {
+			t.Errorf("told %v, %v", got, err)
+		}
+	}()
+	for b.Waiters() == 0 {
+		runtime.Gosched()
+	}
+	hold.Store(true)
+	go func() {
+		defer close(decided)
+		if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+			t.Errorf("decide: %v", err)
+		}
+	}()
+	<-held
+	// The vote and the outcome are written, the commit is not: give everyone who
+	// might have been told early the time to show it.
+	select {
+	case <-told:
+		t.Error("the waiter was told before the commit")
+	case <-decided:
+		t.Error("the decider was told before the commit")
+	case topic := <-topics.C:
+		t.Errorf("the bus announced %s before the commit", topic)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if got, err := b.Approval(t.Context(), b.agent, a.ID); err != nil || got.Status() != models.StatusPending {
+		t.Errorf("a reader saw %v, %v before the commit", got, err)
+	}
+	hold.Store(false)
+	close(release)
+	<-told
+	<-decided
+}
+
+func TestARevokedCredentialEndsItsWait(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{})
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+		failed <- err
+	}()
+	for b.Waiters() == 0 {
+		runtime.Gosched()
+	}
+	if err := b.RevokeToken(t.Context(), storetest.Operator(), b.agent.TokenID); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, <-failed, models.CodeUnauthenticated)
+}
+
+func TestEndWaitsReturnsWhatStands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{})
+	done := make(chan error, 1)
+	go func() {
+		got, err := b.Await(t.Context(), b.agent, a.ID, time.Minute)
+		if err == nil && got.Status() != models.StatusPending {
+			err = fmt.Errorf("ended as %s", got.Status())
+		}
+		done <- err
+	}()
+	for b.Waiters() == 0 {
+		runtime.Gosched()
+	}
+	b.EndWaits()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
