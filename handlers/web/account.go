@@ -1,0 +1,184 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func errorOf(err error) (*models.Error, bool) {
+	var e *models.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+func (s *Site) showSignIn(c echo.Context) error {
+	next := localPage(c.QueryParam("next"))
+	if visitorOf(c) != nil {
+		return c.Redirect(http.StatusSeeOther, next)
+	}
+	return s.signInPage(c, http.StatusOK, "", next, nil)
+}
+
+func (s *Site) signInPage(c echo.Context, status int, email, next string, wrong *models.Error) error {
+	frame, err := s.frame(c, "Sign in", 0)
+	if err != nil {
+		return err
+	}
+	frame.Viewer, frame.Narrow = nil, true
+	if frame.Flash == nil {
+		if frame.Flash, err = s.signInHint(c); err != nil {
+			return err
+		}
+	}
+	if next == views.InboxURL() {
+		next = ""
+	}
+	return handlers.Render(c, status, pages.SignInPage(frame, pages.NewSignIn(email, next, wrong)), nil)
+}
+
+// signInHint says why signing in cannot work, where that is known.
+func (s *Site) signInHint(c echo.Context) (*views.Flash, error) {
+	if s.cookie.secure && s.kit.PublicURL.Scheme == "http" {
+		return &views.Flash{Tone: views.ToneWarn, Text: "This server is set up for plain HTTP off this machine: browsers keep a sign-in only over HTTPS or on localhost."}, nil
+	}
+	has, err := s.store.HasUsers(c.Request().Context())
+	if err != nil || has {
+		return nil, err
+	}
+	return &views.Flash{Tone: views.ToneNeutral, Text: "Nobody has an account yet: open the setup link that the server printed when it started, or make a new one with countersign setup-link."}, nil
+}
+
+func (s *Site) signIn(c echo.Context) error {
+	r := c.Request()
+	email, next := r.PostFormValue("email"), localPage(r.PostFormValue("next"))
+	err := s.openSession(c, email, r.PostFormValue("password"))
+	if e := asError(err, models.CodeUnauthenticated, models.CodeTooManyRequests); e != nil {
+		if e.RetryAfterSeconds > 0 {
+			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(e.RetryAfterSeconds))
+		}
+		status := http.StatusUnprocessableEntity
+		if e.Code == models.CodeTooManyRequests {
+			status = http.StatusTooManyRequests
+		}
+		return s.signInPage(c, status, email, next, e)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, next)
+}
+
+// openSession signs in under a new secret and ends the session that this browser
+// had before.
+func (s *Site) openSession(c echo.Context, email, password string) error {
+	r := c.Request()
+	// The peer's own address: what a header says could be anything.
+	secret, _, err := s.store.SignIn(r.Context(), email, password, store.SignInFrom{Address: r.RemoteAddr, UserAgent: r.UserAgent()})
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	if before := visitorOf(c); before != nil {
+		if err := s.store.SignOut(r.Context(), before.actor); err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+	}
+	session, err := s.cookies.Get(r, s.cookie.name)
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	session.ID = secret
+	return session.Save(r, c.Response()) //nolint:wrapcheck // our own
+}
+
+func (s *Site) signOut(c echo.Context) error {
+	r := c.Request()
+	if err := s.store.SignOut(r.Context(), actorOf(c)); err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	session, err := s.cookies.Get(r, s.cookie.name)
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	session.ID = ""
+	if err := session.Save(r, c.Response()); err != nil {
+		return err //nolint:wrapcheck // our own
+	}
+	s.setFlash(c, "signed-out")
+	return c.Redirect(http.StatusSeeOther, views.SignInURL(""))
+}
+
+func (s *Site) showSetup(c echo.Context) error {
+	key := c.QueryParam("key")
+	if err := s.store.CheckSetupLink(c.Request().Context(), key); err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	return s.setupPage(c, http.StatusOK, key, nil)
+}
+
+func (s *Site) setupPage(c echo.Context, status int, key string, wrong *models.Error) error {
+	frame, err := s.frame(c, "Set up", 0)
+	if err != nil {
+		return err
+	}
+	r := c.Request()
+	v := pages.NewSetup(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
+	return handlers.Render(c, status, pages.SetupPage(frame, v), nil)
+}
+
+func (s *Site) setup(c echo.Context) error {
+	r := c.Request()
+	in := store.NewUser{Name: r.PostFormValue("name"), Email: r.PostFormValue("email"), Password: r.PostFormValue("password")}
+	_, err := s.store.Setup(r.Context(), r.FormValue("key"), in)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		return s.setupPage(c, http.StatusUnprocessableEntity, r.FormValue("key"), e)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	if err := s.openSession(c, in.Email, in.Password); err != nil {
+		return err
+	}
+	s.setFlash(c, "set-up")
+	return c.Redirect(http.StatusSeeOther, views.InboxURL())
+}
+
+func (s *Site) showPassword(c echo.Context) error {
+	return s.passwordPage(c, http.StatusOK, nil)
+}
+
+func (s *Site) passwordPage(c echo.Context, status int, wrong *models.Error) error {
+	frame, err := s.frame(c, "Change password", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.PasswordPage(frame, pages.NewPassword(*frame.Viewer, wrong)), nil)
+}
+
+func (s *Site) changePassword(c echo.Context) error {
+	r := c.Request()
+	err := s.store.ChangePassword(r.Context(), actorOf(c), r.PostFormValue("current"), r.PostFormValue("new"))
+	if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeTooManyRequests); e != nil {
+		shown := *e
+		if text, ok := e.Fields["next"]; ok {
+			shown.Fields = map[string]string{"new": text}
+		}
+		if e.RetryAfterSeconds > 0 {
+			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(e.RetryAfterSeconds))
+		}
+		return s.passwordPage(c, handlers.Status(e.Code), &shown)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	s.setFlash(c, "password-changed")
+	return c.Redirect(http.StatusSeeOther, views.InboxURL())
+}

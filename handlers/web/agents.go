@@ -1,0 +1,86 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func (s *Site) agents(c echo.Context) error {
+	return s.agentsPage(c, http.StatusOK, pages.AgentsInput{})
+}
+
+// agentsPage lists the person's agents and tokens. in carries a token that was
+// just made, or a form that is to be corrected.
+func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	var err error
+	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	if in.Tokens, err = s.store.Tokens(ctx, actor, false); err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	frame, err := s.frame(c, "Agents and tokens", -1)
+	if err != nil {
+		return err
+	}
+	in.Admin, frame.Path = actor.Admin, views.AgentsURL()
+	return handlers.Render(c, status, pages.AgentsPage(frame, pages.NewAgents(in, frame.Now)), nil)
+}
+
+// addToken makes a token and shows it in its answer: it is not kept anywhere
+// that a redirect could read it from.
+func (s *Site) addToken(c echo.Context) error {
+	r := c.Request()
+	form := pages.TokenForm{
+		Scope: models.Scope(r.PostFormValue("scope")), Agent: strings.TrimSpace(r.PostFormValue("agent")),
+		Name: strings.TrimSpace(r.PostFormValue("name")), Expires: strings.TrimSpace(r.PostFormValue("expires")),
+	}
+	in := store.NewToken{Scope: form.Scope, Agent: form.Agent, Name: form.Name}
+	var err error
+	var secret string
+	if in.Expires, err = expiresIn(form.Expires, s.kit.Now()); err == nil {
+		secret, _, err = s.store.AddToken(r.Context(), actorOf(c), in)
+	}
+	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
+		form.Errors = e.Fields
+		return s.agentsPage(c, handlers.Status(e.Code), pages.AgentsInput{Form: form})
+	}
+	if err != nil {
+		return err
+	}
+	fresh := &pages.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret}
+	return s.agentsPage(c, http.StatusOK, pages.AgentsInput{Fresh: fresh})
+}
+
+func (s *Site) revokeToken(c echo.Context) error {
+	id, err := models.ParseID[models.TokenID]("id", c.Param("id"))
+	if err != nil {
+		return models.Errorf(models.CodeNotFound, "There is no such token.")
+	}
+	if err := s.store.RevokeToken(c.Request().Context(), actorOf(c), id); err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	s.setFlash(c, "token-revoked")
+	return c.Redirect(http.StatusSeeOther, views.AgentsURL())
+}
+
+func (s *Site) audit(c echo.Context) error {
+	entries, err := s.store.Audit(c.Request().Context(), actorOf(c), 0, pages.AuditMost)
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	frame, err := s.frame(c, "Audit", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.AuditPage(frame, pages.NewAudit(entries)), nil)
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/views"
+)
+
+const (
+	// mergeFor is how long what happens after an event is gathered before it is
+	// told.
+	mergeFor = 250 * time.Millisecond
+	// stillThere is how often a quiet stream shows that it stands.
+	stillThere = 15 * time.Second
+	// streamBuffer is how many topics may wait for one reader.
+	streamBuffer = 64
+	// maxWatched is how many requests one page may ask to hear of.
+	maxWatched = 20
+)
+
+// events is the one stream of a page: it tells the names of what changed, only
+// those that concern its reader, and never content. Elements refetch themselves.
+// It ends within a second when the session does.
+func (s *Site) events(c echo.Context) error {
+	actor := actorOf(c)
+	ctx := c.Request().Context()
+	watched, err := s.watched(ctx, actor, c.QueryParams()["approval"])
+	if err != nil {
+		return err
+	}
+	leave, err := s.streams.enter(actor.UserID())
+	if err != nil {
+		return err
+	}
+	defer leave()
+
+	names := namesFor(actor, watched)
+	topics := []events.Topic{events.Access, events.Outside}
+	for t := range names {
+		topics = append(topics, t)
+	}
+	sub := s.store.Bus().Subscribe(streamBuffer, topics...)
+	defer sub.Close()
+	// The session may have ended between the look at the cookie and now, when
+	// nobody was listening.
+	if err := s.store.CheckCredential(ctx, actor); err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	out, err := handlers.NewEventStream(c.Response())
+	if err != nil {
+		return nil //nolint:nilerr // the reader is gone
+	}
+	t := &teller{out: out, names: names, pending: make(map[string]bool)}
+	// What happened between the page and its stream, or while a stream was cut,
+	// has nobody heard: all is told once.
+	t.all()
+	s.tell(ctx, actor, sub, t)
+	return nil
+}
+
+// watched are the requests that a page shows, as far as its reader may see them.
+func (s *Site) watched(ctx context.Context, actor models.Actor, raw []string) ([]models.ResponseID, error) {
+	var out []models.ResponseID
+	for _, text := range raw[:min(len(raw), maxWatched)] {
+		id, err := models.ParseID[models.ResponseID]("approval", text)
+		if err != nil {
+			continue
+		}
+		_, err = s.store.Approval(ctx, actor, id)
+		switch {
+		case models.ErrorCode(err) == models.CodeNotFound:
+			continue
+		case err != nil:
+			return nil, err //nolint:wrapcheck // the store says what it tried
+		}
+		out = append(out, id)
+	}
+	return out, nil
+}
+
+// namesFor maps the topics that concern a reader to what they are called on the
+// page.
+func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]string {
+	names := map[events.Topic]string{
+		events.InboxOf(actor.ID): views.InboxTopic(),
+		events.Policy:            string(events.Policy),
+	}
+	if actor.Admin {
+		names[events.InboxOfAdmins] = views.InboxTopic()
+	}
+	for _, id := range watched {
+		names[events.Approval(string(id))] = views.ApprovalTopic(id)
+	}
+	return names
+}
+
+// tell runs a stream until its reader is gone or may hear no more.
+func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscription, t *teller) {
+	alive := time.NewTicker(stillThere)
+	defer alive.Stop()
+	merged := time.NewTimer(0)
+	defer merged.Stop()
+	resting := true // the timer runs: what comes is gathered until it fires
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.streams.stopped:
+			return
+		case topic := <-sub.C:
+			if topic == events.Access || topic == events.Outside {
+				if s.store.CheckCredential(ctx, actor) != nil {
+					return
+				}
+			}
+			t.take(topic)
+		case <-sub.Lagged:
+			t.all()
+			if s.store.CheckCredential(ctx, actor) != nil {
+				return
+			}
+		case <-merged.C:
+			resting = false
+		case <-alive.C:
+			if s.store.CheckCredential(ctx, actor) != nil {
+				return
+			}
+			err = t.out.Comment("still here")
+		}
+		if !resting && len(t.pending) > 0 {
+			err = t.send()
+			merged.Reset(mergeFor)
+			resting = true
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// teller gathers what happened and tells each name once.
+type teller struct {
+	out     *handlers.EventStream
+	names   map[events.Topic]string
+	pending map[string]bool
+	sent    int
+}
+
+func (t *teller) take(topic events.Topic) {
+	if topic == events.Outside {
+		t.all()
+	}
+	if name, ok := t.names[topic]; ok {
+		t.pending[name] = true
+	}
+}
+
+// all is for when anything may have changed.
+func (t *teller) all() {
+	for _, name := range t.names {
+		t.pending[name] = true
+	}
+}
+
+func (t *teller) send() error {
+	var out []handlers.Event
+	for name := range t.pending {
+		out = append(out, handlers.Event{Name: name, Data: name})
+	}
+	slices.SortFunc(out, func(a, b handlers.Event) int { return strings.Compare(a.Name, b.Name) })
+	for i := range out {
+		t.sent++
+		out[i].ID = strconv.Itoa(t.sent)
+	}
+	clear(t.pending)
+	return t.out.Send(out...)
+}

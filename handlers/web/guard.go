@@ -1,0 +1,92 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/models"
+	"countersign/static"
+)
+
+// contentPolicy lets a page load what this server serves and nothing else: no
+// inline script or style, no frame, no form that leads elsewhere.
+const contentPolicy = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+
+func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	fixed := http.Header{
+		"Content-Security-Policy":    {contentPolicy},
+		"X-Content-Type-Options":     {"nosniff"},
+		"Referrer-Policy":            {"same-origin"},
+		"Permissions-Policy":         {"camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+		"Cross-Origin-Opener-Policy": {"same-origin"},
+	}
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		for name, value := range fixed {
+			h[name] = value
+		}
+		return next(c)
+	}
+}
+
+// ownFormsOnly refuses what another site has a browser send here, sign-in and
+// setup included.
+func ownFormsOnly(public *url.URL) echo.MiddlewareFunc {
+	protection := http.NewCrossOriginProtection()
+	// A proxy may change the Host that an old browser's Origin is compared with;
+	// an address that is no origin is none to trust.
+	_ = protection.AddTrustedOrigin(origin(public))
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if err := protection.Check(c.Request()); err != nil {
+				return models.Errorf(models.CodeForbidden, "This form was sent from another site, so nothing was done.")
+			}
+			return next(c)
+		}
+	}
+}
+
+// limitBody bounds what a form may hold.
+func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if r.Method != http.MethodPost {
+			return next(c)
+		}
+		r.Body = http.MaxBytesReader(c.Response(), r.Body, models.MaxBody)
+		if err := r.ParseForm(); err != nil {
+			return badForm(err)
+		}
+		return next(c)
+	}
+}
+
+// badForm is the error of a form that could not be read.
+func badForm(err error) error {
+	if strings.Contains(err.Error(), "too large") {
+		return err // says its own limit
+	}
+	return models.Errorf(models.CodeInvalid, "The form could not be read: it must be sent as application/x-www-form-urlencoded.")
+}
+
+// serveStatic answers with files whose names contain a hash of their content.
+func serveStatic(c echo.Context) error {
+	path := c.Request().URL.Path
+	content, contentType, ok := static.Lookup(path)
+	if !ok {
+		return echo.ErrNotFound
+	}
+	h := c.Response().Header()
+	h.Set(echo.HeaderCacheControl, "public, max-age=31536000, immutable")
+	h.Add(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	if strings.Contains(c.Request().Header.Get(echo.HeaderAcceptEncoding), "gzip") {
+		if packed := static.Gzip(path); packed != nil {
+			h.Set(echo.HeaderContentEncoding, "gzip")
+			content = packed
+		}
+	}
+	return c.Blob(http.StatusOK, contentType, content)
+}

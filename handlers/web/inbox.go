@@ -1,0 +1,82 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// teachAgent is the name of the agent that the empty inbox makes a token for.
+const teachAgent = "first-agent"
+
+func (s *Site) inbox(c echo.Context) error {
+	if countOnly(c.Request()) {
+		n, err := s.waiting(c.Request().Context(), actorOf(c))
+		if err != nil {
+			return err
+		}
+		return handlers.Render(c, http.StatusOK, nil, views.InboxCountOutOfBand(n))
+	}
+	return s.inboxPage(c, "")
+}
+
+// countOnly reports whether it is the navigation's count that refetches itself:
+// it swaps nothing else of what the inbox answers.
+func countOnly(r *http.Request) bool {
+	return handlers.WantsFragment(r) && strings.HasPrefix(r.Header.Get("Hx-Source"), "span#inbox-count")
+}
+
+// inboxPage shows what waits; secret is a token that was made just now.
+func (s *Site) inboxPage(c echo.Context, secret string) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.InboxInput{
+		After: c.QueryParam("after"), BaseURL: strings.TrimSuffix(s.kit.PublicURL.String(), "/"),
+		FreshToken: secret, FreshAgent: teachAgent,
+	}
+	if raw := c.QueryParam("conversation"); raw != "" {
+		id, err := models.ParseID[models.ConversationID]("conversation", raw)
+		if err != nil {
+			return err //nolint:wrapcheck // names the field
+		}
+		in.Conversation = id
+	}
+	page, err := s.store.Inbox(ctx, actor, store.InboxQuery{Conversation: in.Conversation, After: in.After})
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	in.Rows, in.Next, in.Count = page.Items, page.Next, page.Count
+	all := page.Count
+	if in.Conversation != "" {
+		if len(page.Items) > 0 {
+			in.ConversationTitle = page.Items[0].ConversationTitle
+		}
+		if all, err = s.waiting(ctx, actor); err != nil {
+			return err
+		}
+	}
+	frame, err := s.frame(c, "Inbox", all)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.InboxURL()
+	v := pages.NewInbox(in, frame.Now)
+	fragment := templ.Join(pages.InboxList(v), views.InboxCountOutOfBand(all))
+	return handlers.Render(c, http.StatusOK, pages.InboxPage(frame, v), fragment)
+}
+
+// teachToken makes a token for the example of an empty inbox and shows it once.
+func (s *Site) teachToken(c echo.Context) error {
+	secret, _, err := s.store.AddToken(c.Request().Context(), actorOf(c), store.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	return s.inboxPage(c, secret)
+}

@@ -1,0 +1,145 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// frame is what the shell shows around a screen for whoever is signed in.
+// counted is how many requests wait, or negative to have it read.
+func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, error) {
+	ctx := c.Request().Context()
+	p := views.Page{Title: title, Path: c.Request().URL.Path, Now: s.kit.Now(), Flash: s.takeFlash(c)}
+	doc, err := s.policies.document(ctx)
+	if err != nil {
+		return p, err
+	}
+	p.GateOff, p.FallbackOn = !doc.ApprovalEnabled, doc.FallbackAutoApprove
+	v := visitorOf(c)
+	if v == nil {
+		p.Narrow = true
+		return p, nil
+	}
+	p.Viewer, p.Inbox = v.view(), counted
+	if counted < 0 {
+		p.Inbox, err = s.waiting(ctx, v.actor)
+	}
+	return p, err
+}
+
+// waiting counts what the person may decide, up to models.StatsCap.
+func (s *Site) waiting(ctx context.Context, actor models.Actor) (int, error) {
+	stats, err := s.store.Stats(ctx, actor)
+	if err != nil {
+		return 0, fmt.Errorf("count what waits: %w", err)
+	}
+	return stats.Pending, nil
+}
+
+// policyWatch keeps the policy's document at hand for the warnings on every
+// page, and reads it again when it was changed here or by another process.
+type policyWatch struct {
+	store   *store.Store
+	changes *events.Subscription
+	mu      sync.Mutex
+	doc     *policy.Document
+	closed  atomic.Bool
+}
+
+func watchPolicy(s *store.Store) *policyWatch {
+	return &policyWatch{store: s, changes: s.Bus().Subscribe(1, events.Policy, events.Outside)}
+}
+
+func (w *policyWatch) document(ctx context.Context) (policy.Document, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.doc != nil && !w.changed() && !w.closed.Load() {
+		return *w.doc, nil
+	}
+	v, err := w.store.CurrentPolicy(ctx)
+	if err != nil {
+		w.doc = nil
+		return policy.Document{}, err //nolint:wrapcheck // the store says what it tried
+	}
+	doc := v.Policy.Document()
+	w.doc = &doc
+	return doc, nil
+}
+
+func (w *policyWatch) changed() bool {
+	changed := false
+	for {
+		select {
+		case <-w.changes.C:
+			changed = true
+		case <-w.changes.Lagged:
+			changed = true
+		default:
+			return changed
+		}
+	}
+}
+
+func (w *policyWatch) close() {
+	w.closed.Store(true)
+	w.changes.Close()
+}
+
+// fail answers a handler's error: a page for people, a problem document for
+// programs, and for a fragment nothing that would replace what stands.
+func (s *Site) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	p := s.kit.Problem(err, c)
+	switch {
+	case handlers.WantsJSON(c.Request()):
+		handlers.WriteProblem(c.Response(), p)
+		return
+	case handlers.WantsFragment(c.Request()):
+		handlers.KeepFragment(c)
+	}
+	for name, values := range p.GetHeaders() {
+		if name != "Www-Authenticate" { // a browser would ask for a password of its own
+			c.Response().Header()[name] = values
+		}
+	}
+	frame := views.Page{Title: http.StatusText(p.Status), Path: c.Request().URL.Path, Now: s.kit.Now(), Narrow: true}
+	if p.Status < http.StatusInternalServerError {
+		if full, err := s.frame(c, frame.Title, -1); err == nil {
+			frame = full
+			frame.Narrow = true
+		}
+	}
+	page := pages.FailurePage(frame, pages.NewFailure(p.Status, p.Detail, p.RequestID))
+	if err := handlers.Render(c, p.Status, page, nil); err != nil {
+		s.kit.LogInternal(c, err)
+	}
+}
+
+// asError is the part of an error that a form can show, or nil.
+func asError(err error, codes ...models.Code) *models.Error {
+	e, ok := errorOf(err)
+	if !ok {
+		return nil
+	}
+	for _, code := range codes {
+		if e.Code == code {
+			return e
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// versionsShown is how many versions the policy page lists.
+const versionsShown = 50
+
+func (s *Site) policy(c echo.Context) error {
+	standing, err := s.store.CurrentPolicy(c.Request().Context())
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	return s.policyPage(c, http.StatusOK, standing, pages.PolicyInput{})
+}
+
+// policyPage shows what stands; in carries a form under way. Whoever is no admin
+// sees the four fields and the rules that send requests to them.
+func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersion, in pages.PolicyInput) error {
+	ctx, v := c.Request().Context(), visitorOf(c)
+	doc := standing.Policy.Document()
+	in.Version, in.Admin = standing.Version, v.actor.MayAdminister()
+	in.Fields = pages.PolicyFields{
+		ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
+		DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
+	}
+	for _, r := range doc.Rules {
+		if in.Admin || namesReviewer(r, v.user.Email) {
+			in.Rules = append(in.Rules, ruleView(r))
+		}
+	}
+	if in.Admin {
+		versions, err := s.store.Policies(ctx, v.actor, 0, versionsShown)
+		if err != nil {
+			return err //nolint:wrapcheck // the store says what it tried
+		}
+		for i := range versions {
+			in.Versions = append(in.Versions, versionView(versions[i]))
+		}
+	}
+	frame, err := s.frame(c, "Policy", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
+}
+
+func namesReviewer(r policy.Rule, email string) bool {
+	return slices.ContainsFunc(r.Reviewers, func(named string) bool { return strings.EqualFold(named, email) })
+}
+
+func ruleView(r policy.Rule) pages.PolicyRule {
+	v := pages.PolicyRule{
+		Name: r.Name, Note: r.Note, Effect: string(r.Effect), Risk: string(r.Risk), Reason: r.Reason,
+		Tools: r.Tools, Reviewers: r.Reviewers,
+	}
+	if r.TimeoutMinutes != nil {
+		v.TimeoutMinutes = int64(*r.TimeoutMinutes)
+	}
+	return v
+}
+
+func versionView(v store.PolicyVersion) pages.PolicyVersion {
+	return pages.PolicyVersion{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
+}
+
+func (s *Site) policyVersion(c echo.Context) error {
+	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
+	if err != nil {
+		return models.Errorf(models.CodeNotFound, "There is no such version of the policy.")
+	}
+	ctx := c.Request().Context()
+	version, err := s.store.PolicyAt(ctx, actorOf(c), n)
+	if err != nil {
+		return err //nolint:wrapcheck // the store says what it tried
+	}
+	standing, err := s.store.CurrentPolicy(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // as above
+	}
+	frame, err := s.frame(c, "Policy v"+views.Number(n), -1)
+	if err != nil {
+		return err
+	}
+	v := pages.NewPolicyDocument(versionView(version), []byte(version.Document), n == standing.Version, frame.Now)
+	return handlers.Render(c, http.StatusOK, pages.PolicyVersionPage(frame, v), nil)
+}

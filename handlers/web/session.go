@@ -1,0 +1,90 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/gorilla/sessions"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// sessionDays is how long a browser keeps the cookie. The session itself ends
+// earlier when it is idle; its row says so.
+const sessionDays = 14
+
+// cookieKind is how cookies are named and marked, by where the server is used.
+type cookieKind struct {
+	name   string
+	secure bool
+}
+
+// cookieFor marks cookies Secure unless people reach the server by plain HTTP on
+// this machine. The prefix has browsers refuse one that another host set.
+func cookieFor(public *url.URL) cookieKind {
+	if public.Scheme == "http" && handlers.IsLoopback(public.Hostname()) {
+		return cookieKind{name: "countersign"}
+	}
+	return cookieKind{name: "__Host-countersign", secure: true}
+}
+
+func (k cookieKind) cookie(name, value string, maxAge int) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: maxAge, //nolint:gosec // Secure off loopback: see cookieFor
+		HttpOnly: true, Secure: k.secure, SameSite: http.SameSiteLaxMode,
+	}
+}
+
+// What a session's values hold for the length of one request.
+type (
+	actorKey struct{}
+	userKey  struct{}
+)
+
+// sessionCookies is a sessions.Store whose cookie holds nothing but the opaque
+// secret: who that is stands in the database, where it can be revoked.
+type sessionCookies struct {
+	store *store.Store
+	kind  cookieKind
+}
+
+var _ sessions.Store = (*sessionCookies)(nil)
+
+// Get returns the session of a request, looked up once.
+func (s *sessionCookies) Get(r *http.Request, name string) (*sessions.Session, error) {
+	return sessions.GetRegistry(r).Get(s, name)
+}
+
+// New looks up whose session the cookie names. Without one that holds, the
+// session is new and empty; an error means that the database did not answer.
+func (s *sessionCookies) New(r *http.Request, name string) (*sessions.Session, error) {
+	session := sessions.NewSession(s, name)
+	session.IsNew = true
+	cookie, err := r.Cookie(name)
+	if err != nil {
+		return session, nil //nolint:nilerr // no cookie is no session
+	}
+	actor, user, err := s.store.AuthenticateSession(r.Context(), cookie.Value)
+	switch {
+	case models.ErrorCode(err) == models.CodeUnauthenticated:
+		return session, nil
+	case err != nil:
+		return session, err //nolint:wrapcheck // the store says what it tried
+	}
+	session.ID, session.IsNew = cookie.Value, false
+	session.Values[actorKey{}], session.Values[userKey{}] = actor, user
+	return session, nil
+}
+
+// Save gives the browser the session's secret, or takes it away when the session
+// has none.
+func (s *sessionCookies) Save(_ *http.Request, w http.ResponseWriter, session *sessions.Session) error {
+	maxAge := sessionDays * 24 * 60 * 60
+	if session.ID == "" {
+		maxAge = -1
+	}
+	http.SetCookie(w, s.kind.cookie(session.Name(), session.ID, maxAge))
+	return nil
+}

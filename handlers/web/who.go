@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/static"
+	"countersign/views"
+)
+
+// visitor is who sends a request, from the session's cookie and nothing else
+// (I5).
+type visitor struct {
+	actor models.Actor
+	user  *models.User
+}
+
+func (v *visitor) view() *views.Viewer {
+	return &views.Viewer{Name: v.user.Name, Email: v.user.Email, Admin: v.actor.Admin}
+}
+
+const visitorKey = "visitor"
+
+// visitorOf is who is signed in, or nil.
+func visitorOf(c echo.Context) *visitor {
+	v, _ := c.Get(visitorKey).(*visitor)
+	return v
+}
+
+// actorOf is who is signed in on routes behind signedIn.
+func actorOf(c echo.Context) models.Actor {
+	if v := visitorOf(c); v != nil {
+		return v.actor
+	}
+	return models.Actor{}
+}
+
+// identify finds out who is there and refuses nobody.
+func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if strings.HasPrefix(c.Request().URL.Path, static.Prefix) {
+			return next(c)
+		}
+		session, err := s.cookies.Get(c.Request(), s.cookie.name)
+		if err != nil {
+			return err //nolint:wrapcheck // the store says what it tried
+		}
+		actor, signedIn := session.Values[actorKey{}].(models.Actor)
+		user, _ := session.Values[userKey{}].(*models.User)
+		if signedIn && user != nil {
+			c.Set(visitorKey, &visitor{actor: actor, user: user})
+		}
+		return next(c)
+	}
+}
+
+// signedIn sends strangers to the sign-in page and back afterwards; programs
+// that take JSON get a problem document.
+func (s *Site) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if visitorOf(c) != nil {
+			return next(c)
+		}
+		r := c.Request()
+		target := views.SignInURL(wantedPage(r))
+		switch {
+		case handlers.WantsJSON(r) || strings.Contains(r.Header.Get("Accept"), "event-stream"):
+			return models.Errorf(models.CodeUnauthenticated, "Sign in first: there is no open session.")
+		case handlers.WantsFragment(r):
+			c.Response().Header().Set("Hx-Redirect", target)
+			return c.NoContent(http.StatusUnauthorized)
+		}
+		return c.Redirect(http.StatusSeeOther, target)
+	}
+}
+
+// adminsOnly refuses before anything is looked up.
+func adminsOnly(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !actorOf(c).MayAdminister() {
+			return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
+		}
+		return next(c)
+	}
+}
