@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -109,6 +110,33 @@ func TestChangePasswordTakesASession(t *testing.T) {
 	for _, actor := range []models.Actor{{}, agent, reviewer, token, storetest.Operator(), models.System("x")} {
 		refused(t, s.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
 	}
+}
+
+func TestOfTwoPasswordChangesTheFirstStands(t *testing.T) {
+	t.Parallel()
+	cli := storetest.New(t)
+	ada := storetest.Reviewer(t, cli, "ada@example.com")
+	session, _ := storetest.Session(t, cli, "ada@example.com")
+	s := beside(t, cli, func(o *store.Options) {
+		o.BeforeHash = func() {
+			if err := cli.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, "what the operator set"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	refused(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeConflict)
+	mustDo(t, signIn(t, cli, "ada@example.com", "what the operator set", somewhere))
+}
+
+func TestPasswordsCostWhatIsAdvised(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t, func(o *store.Options) { o.PasswordCost = store.PasswordCost{} })
+	storetest.Admin(t, s)
+	const want = "$argon2id$v=19$m=19456,t=2,p=1$"
+	if hash := scalar[string](t, s, `SELECT password_hash FROM users`); !strings.HasPrefix(hash, want) {
+		t.Errorf("password_hash begins %.31q, want %q", hash, want)
+	}
+	mustDo(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere))
 }
 
 func TestGuessingAtTheCurrentPasswordIsLimited(t *testing.T) {
