@@ -58,14 +58,12 @@ func Left(deadline, since, now time.Time) Moment {
 		return Moment{}
 	}
 	m := Moment{At: deadline, Since: since, Form: "left", Level: "calm", Text: "time is up"}
-	left := deadline.Sub(now)
-	if whole := deadline.Sub(since); whole > 0 {
-		switch part := float64(left) / float64(whole); {
-		case part < 0.05:
-			m.Level = "red"
-		case part < 0.2:
-			m.Level = "amber"
-		}
+	left, whole := deadline.Sub(now), deadline.Sub(since)
+	switch part := float64(left) / float64(max(whole, 1)); {
+	case part < 0.05:
+		m.Level = "red"
+	case part < 0.2:
+		m.Level = "amber"
 	}
 	if left > 0 {
 		m.Text = clock(left) + " left"

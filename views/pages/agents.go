@@ -26,11 +26,10 @@ type FreshToken struct {
 
 // TokenForm is what was filled in when a token could not be made.
 type TokenForm struct {
-	Scope          models.Scope
-	Agent, Name    string
-	Expires        string
-	Errors         map[string]string
-	RevokeNotFound bool
+	Scope       models.Scope
+	Agent, Name string
+	Expires     string
+	Errors      map[string]string // by field
 }
 
 // Agents is the view model of agents and tokens.

@@ -171,7 +171,7 @@ func verdictForm(v Approval) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " run exactly this input, once. <strong>Reject</strong> tells it no, with your reason. ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " run exactly this input. <strong>Reject</strong> tells it no, with your reason. ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

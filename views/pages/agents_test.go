@@ -1,0 +1,77 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+func TestAgentsAndTheirTokens(t *testing.T) {
+	t.Parallel()
+	in := agentsInput()
+	in.Tokens = append(in.Tokens, models.Token{ID: "t4", Hint: "csr_e", Scope: models.ScopeReviewer, ExpiresAt: ptr(now)})
+	v := pages.NewAgents(in, now)
+	if len(v.Agents) != 1 || v.Agents[0].Tokens != "1 live" || v.Agents[0].LastUsed.Text != "40 s ago" {
+		t.Errorf("%+v", v.Agents)
+	}
+	var states []string
+	for _, row := range v.Tokens {
+		states = append(states, row.State.Text)
+	}
+	if got := strings.Join(states, " "); got != "live live revoked expired" {
+		t.Errorf("states: %s", got)
+	}
+	if v.Tokens[0].Agent != "release-bot" || v.Tokens[1].Name != "laptop" {
+		t.Errorf("%+v", v.Tokens)
+	}
+	html := draw(t, pages.AgentsPage(page("", "/agents"), v))
+	if n := strings.Count(html, "Revoke now"); n != 2 {
+		t.Errorf("%d tokens can be revoked, want the 2 live ones", n)
+	}
+	if strings.Contains(html, "shown only now") {
+		t.Error("a secret is announced though none is fresh")
+	}
+}
+
+func TestOnlyAdminsMakeAdminTokens(t *testing.T) {
+	t.Parallel()
+	for _, admin := range []bool{true, false} {
+		html := draw(t, pages.AgentsPage(page("", "/agents"), pages.NewAgents(pages.AgentsInput{Admin: admin}, now)))
+		if got := strings.Contains(html, `name="scope" value="admin"`); got != admin {
+			t.Errorf("admin %v: form is there: %v", admin, got)
+		}
+	}
+}
+
+func TestTokenErrorStaysInItsForm(t *testing.T) {
+	t.Parallel()
+	in := pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeReviewer, Name: "laptop", Expires: "soon", Errors: map[string]string{"expires": "must be a length"}}}
+	html := draw(t, pages.AgentsPage(page("", "/agents"), pages.NewAgents(in, now)))
+	if strings.Count(html, "must be a length") != 1 || !strings.Contains(html, `id="reviewer-expires-error"`) || strings.Count(html, `value="soon"`) != 1 {
+		t.Error("the error or the value is not in the form that was sent, or in another one too")
+	}
+}
+
+func TestAuditInWords(t *testing.T) {
+	t.Parallel()
+	v := pages.NewAudit(entries())
+	first := v.Entries[0]
+	if first.Action != "approval decided" || first.Outcome != "approved, reviewer" || first.Kind != "person" || first.Seq != "1,204" || first.URL == "" {
+		t.Errorf("%+v", first)
+	}
+	if !first.At.At.Equal(time.Date(2026, 11, 20, 10, 29, 48, 0, time.UTC)) {
+		t.Errorf("%+v", first.At)
+	}
+	if len(first.Details) != 4 || first.Details[0].Name != "cause" || first.Details[2] != (pages.Detail{Name: "edited", Value: "true"}) {
+		t.Errorf("%+v", first.Details)
+	}
+	if v.Entries[2].URL != "" || len(v.Entries[2].Details) != 0 {
+		t.Errorf("%+v", v.Entries[2])
+	}
+	if v.Head != "1204:ab12" {
+		t.Errorf("head %q", v.Head)
+	}
+}

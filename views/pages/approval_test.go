@@ -1,0 +1,163 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+func newApproval(a models.Approval) pages.Approval {
+	return pages.NewApproval(pages.ApprovalInput{Approval: a, MayDecide: true}, now)
+}
+
+// I3: past its deadline a request is shown as expired, with its cause, before
+// anybody has written it down; the deadline itself is already too late.
+func TestApprovalPastItsDeadlineI3(t *testing.T) {
+	t.Parallel()
+	v := newApproval(call(t, "deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = now }))
+	if v.Pending || v.Outcome == nil || v.Outcome.Word.Text != "expired" || v.Outcome.CauseText != "Nobody decided in time." {
+		t.Errorf("%+v", v.Outcome)
+	}
+	if html := draw(t, pages.ApprovalPanel(v)); strings.Contains(html, "<form") {
+		t.Error("an expired request can be decided")
+	}
+}
+
+// I6: every form that decides carries the digest that was shown.
+func TestApprovalFormsCarryTheDigestI6(t *testing.T) {
+	t.Parallel()
+	for _, a := range []models.Approval{shell(t), question(t)} {
+		html := draw(t, pages.ApprovalPanel(newApproval(a)))
+		forms := strings.Split(html, "<form")[1:]
+		if len(forms) < 2 {
+			t.Fatalf("%d forms", len(forms))
+		}
+		for _, f := range forms {
+			f, _, _ = strings.Cut(f, "</form>")
+			if !strings.Contains(f, `<input type="hidden" name="digest" value="`+a.Digest+`"`) || !strings.Contains(f, `name="verdict"`) {
+				t.Errorf("a form without digest or verdict: %s", f)
+			}
+		}
+	}
+}
+
+func TestApprovalShowsTheInputLosslessly(t *testing.T) {
+	t.Parallel()
+	v := newApproval(payment(t))
+	for _, want := range []string{`"amount": 120.00`, `"reference": 9007199254740993`} {
+		if !strings.Contains(v.Whole.Text, want) {
+			t.Errorf("%q is missing in %s", want, v.Whole.Text)
+		}
+	}
+	if models.Digest([]byte(v.Raw.Text)) != v.Digest {
+		t.Error("the raw view is not what is hashed")
+	}
+	other := newApproval(call(t, "pay", `{"reference":9007199254740992}`))
+	one := newApproval(call(t, "pay", `{"reference":9007199254740993}`))
+	if other.Digest == one.Digest || other.Whole.Text == one.Whole.Text {
+		t.Error("two numbers are shown as one")
+	}
+}
+
+func TestApprovalTakesProgramsAndTextsOut(t *testing.T) {
+	t.Parallel()
+	v := newApproval(edit(t))
+	if len(v.Blocks) != 2 || v.Blocks[0].Label != "new_string" || !strings.Contains(v.Blocks[0].Text, "\n\treturn") {
+		t.Errorf("%+v", v.Blocks)
+	}
+	v = newApproval(call(t, "Bash", longCommand()))
+	if len(v.Blocks) != 1 || strings.Count(v.Blocks[0].Text, "\n") != 39 {
+		t.Errorf("%+v", v.Blocks)
+	}
+	if v := newApproval(call(t, "write_file", hugeInput())); len(v.Blocks) != 0 || v.EditJSON != "" {
+		t.Error("the largest input is shown more than twice")
+	}
+}
+
+func TestApprovalWarns(t *testing.T) {
+	t.Parallel()
+	v := newApproval(hidden(t))
+	if len(v.Warnings) != 1 {
+		t.Fatalf("%q", v.Warnings)
+	}
+	for _, want := range []string{"the input (2 direction controls, 1 zero-width character)", "the description (1 direction control, 3 tag characters)", "the policy's reason", "the conversation's title", "the agent's name"} {
+		if !strings.Contains(v.Warnings[0], want) {
+			t.Errorf("%q is missing in %q", want, v.Warnings[0])
+		}
+	}
+	if strings.ContainsAny(v.EditJSON, "\u202E\u2066\u200B") || !strings.Contains(v.EditJSON, `\u202e`) {
+		t.Errorf("the editor hides characters: %q", v.EditJSON)
+	}
+	same, err := models.Canonical(models.KindToolCall, v.Tool, []byte(v.EditJSON))
+	if err != nil || models.Digest(same) != v.Digest {
+		t.Errorf("the editor's text means something else (%v)", err)
+	}
+	a := shell(t)
+	a.ToolInputJSON = `{"command":"rm -rf /"}`
+	if v := newApproval(a); len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "Do not approve") {
+		t.Errorf("an input that was changed in the store: %q", v.Warnings)
+	}
+	if v := newApproval(shell(t)); len(v.Warnings) != 0 {
+		t.Errorf("an ordinary request warns: %q", v.Warnings)
+	}
+}
+
+// A stale or double verdict meets what stands, in words.
+func TestApprovalLateVerdict(t *testing.T) {
+	t.Parallel()
+	rejected := settle(shell(t), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "No."})
+	held := shell(t)
+	held.HeldUntil, held.Vote = &now, &models.Vote{UserName: "Bo Lind"}
+	for _, tt := range []struct {
+		name string
+		a    models.Approval
+		late models.Verdict
+		want string
+	}{
+		{"by a person", rejected, models.VerdictApprove, "Already rejected by Bo Lind. Your approval changed nothing."},
+		{"by time", settle(shell(t), models.StatusExpired, models.CauseTimeout, nil), models.VerdictReject, "Already expired. Nobody decided in time. Your rejection changed nothing."},
+		{"withdrawn", settle(shell(t), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already withdrawn. The agent withdrew it. Your approval changed nothing."},
+		{"held", held, models.VerdictApprove, "Being decided by Bo Lind. Your approval changed nothing."},
+		{"digest", shell(t), models.VerdictApprove, "This changed while you were looking at it. Your approval was not taken: look again, then decide."},
+		{"none", rejected, "", ""},
+	} {
+		v := pages.NewApproval(pages.ApprovalInput{Approval: tt.a, MayDecide: true, Late: tt.late}, now)
+		if v.Notice != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, v.Notice, tt.want)
+		}
+	}
+}
+
+func TestApprovalOutcome(t *testing.T) {
+	t.Parallel()
+	input := `{"b":1.0,"a":2}`
+	v := newApproval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "ok", Input: &input, InputDigest: ptr("d1")}))
+	o := v.Outcome
+	if o.By != "Bo Lind" || o.Reason != "ok" || o.EditedDigest != "d1" || o.Edited == nil || o.Edited.Text != "{\n  \"a\": 2,\n  \"b\": 1.0\n}" {
+		t.Errorf("%+v", o)
+	}
+	passed := call(t, "read", `{}`)
+	passed.ApprovalStatus, passed.Cause = nil, models.CausePolicy
+	if o := newApproval(passed).Outcome; o == nil || o.By != "" || o.Word.Text != "allowed" {
+		t.Errorf("I10: let through without a person: %+v", o)
+	}
+	if v := newApproval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: ptr("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
+		t.Errorf("%+v", v.Outcome)
+	}
+}
+
+func TestApprovalStateChangesWithWhatStands(t *testing.T) {
+	t.Parallel()
+	a := shell(t)
+	held := a
+	held.HeldUntil = &now
+	states := map[string]bool{}
+	for _, a := range []models.Approval{a, held, settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{})} {
+		states[newApproval(a).State] = true
+	}
+	if len(states) != 3 || newApproval(a).State != newApproval(shell(t)).State {
+		t.Errorf("%v", states)
+	}
+}
