@@ -71,9 +71,18 @@ func TestI1TheTriggersRefuseEveryOtherMove(t *testing.T) {
 		status, cause string
 		ok            bool
 	}{
-		{"NULL", "policy", true}, {"'pending'", "", true}, {"'rejected'", "policy", true}, {"'rejected'", "no_reviewer", true}, {"'rejected'", "cascade", true},
-		{"'rejected'", "reviewer", false}, {"'approved'", "policy", false}, {"'approved'", "reviewer", false}, {"'expired'", "timeout", false},
-		{"'cancelled'", "cancelled", false}, {"'resolved'", "elsewhere", false}, {"NULL", "nonsense", false},
+		{"NULL", "policy", true},
+		{"'pending'", "", true},
+		{"'rejected'", "policy", true},
+		{"'rejected'", "no_reviewer", true},
+		{"'rejected'", "cascade", true},
+		{"'rejected'", "reviewer", false},
+		{"'approved'", "policy", false},
+		{"'approved'", "reviewer", false},
+		{"'expired'", "timeout", false},
+		{"'cancelled'", "cancelled", false},
+		{"'resolved'", "elsewhere", false},
+		{"NULL", "nonsense", false},
 	} {
 		n++
 		if _, err := insert(n, begin.status, begin.cause); (err == nil) != begin.ok {

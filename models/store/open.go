@@ -42,6 +42,11 @@ func init() {
 // assertDurable refuses every connection on which a commit would not wait for
 // the disk, also one that was opened anew after an error.
 func assertDurable(c *sqlite3.SQLiteConn) error {
+	// Statements with triggers keep an undo journal of their own; in memory it
+	// costs no file.
+	if _, err := c.Exec("PRAGMA temp_store = MEMORY", nil); err != nil {
+		return fmt.Errorf("set temp_store: %w", err)
+	}
 	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1"} {
 		got, err := pragmaOf(c, pragma)
 		if err != nil {
