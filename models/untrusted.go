@@ -44,8 +44,12 @@ func (f Findings) String() string {
 		n   int
 		one string
 	}{
-		{f.Direction, "direction control"}, {f.Tags, "tag character"}, {f.ZeroWidth, "zero-width character"},
-		{f.Control, "control character"}, {f.Spaces, "unusual space"}, {f.Other, "unprintable character"},
+		{f.Direction, "direction control"},
+		{f.Tags, "tag character"},
+		{f.ZeroWidth, "zero-width character"},
+		{f.Control, "control character"},
+		{f.Spaces, "unusual space"},
+		{f.Other, "unprintable character"},
 	} {
 		switch {
 		case p.n == 1:

@@ -62,7 +62,7 @@ type Flash struct {
 func (p Page) FullTitle() string {
 	title := "Countersign"
 	if p.Title != "" {
-		title = p.Title + " · " + title
+		title = models.RevealString(p.Title, false) + " · " + title
 	}
 	if p.Viewer != nil && p.Inbox > 0 {
 		title = "(" + Count(p.Inbox) + ") " + title

@@ -178,7 +178,7 @@ func TestShellLoadsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	html := draw(t, views.Page{Now: now})
 	found := 0
-	for _, part := range strings.Split(html, `"`) {
+	for part := range strings.SplitSeq(html, `"`) {
 		if !strings.HasPrefix(part, static.Prefix) {
 			continue
 		}

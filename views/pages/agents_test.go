@@ -12,7 +12,7 @@ import (
 func TestAgentsAndTheirTokens(t *testing.T) {
 	t.Parallel()
 	in := agentsInput()
-	in.Tokens = append(in.Tokens, models.Token{ID: "t4", Hint: "csr_e", Scope: models.ScopeReviewer, ExpiresAt: ptr(now)})
+	in.Tokens = append(in.Tokens, models.Token{ID: "t4", Hint: "csr_e", Scope: models.ScopeReviewer, ExpiresAt: new(now)})
 	v := pages.NewAgents(in, now)
 	if len(v.Agents) != 1 || v.Agents[0].Tokens != "1 live" || v.Agents[0].LastUsed.Text != "40 s ago" {
 		t.Errorf("%+v", v.Agents)

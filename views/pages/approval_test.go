@@ -133,7 +133,7 @@ func TestApprovalLateVerdict(t *testing.T) {
 func TestApprovalOutcome(t *testing.T) {
 	t.Parallel()
 	input := `{"b":1.0,"a":2}`
-	v := newApproval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "ok", Input: &input, InputDigest: ptr("d1")}))
+	v := newApproval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "ok", Input: &input, InputDigest: new("d1")}))
 	o := v.Outcome
 	if o.By != "Bo Lind" || o.Reason != "ok" || o.EditedDigest != "d1" || o.Edited == nil || o.Edited.Text != "{\n  \"a\": 2,\n  \"b\": 1.0\n}" {
 		t.Errorf("%+v", o)
@@ -143,7 +143,7 @@ func TestApprovalOutcome(t *testing.T) {
 	if o := newApproval(passed).Outcome; o == nil || o.By != "" || o.Word.Text != "allowed" {
 		t.Errorf("I10: let through without a person: %+v", o)
 	}
-	if v := newApproval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: ptr("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
+	if v := newApproval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
 		t.Errorf("%+v", v.Outcome)
 	}
 }

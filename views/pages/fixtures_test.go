@@ -19,8 +19,6 @@ const (
 	userID         = models.UserID("01890a5d-ac96-774b-bcce-b302099a8201")
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func page(title, path string) views.Page {
 	return views.Page{
 		Title: title, Path: path, Now: now, Inbox: 3,
@@ -36,12 +34,12 @@ func call(t *testing.T, tool, input string, mend ...func(*models.Approval)) mode
 	a := models.Approval{
 		Response: models.Response{
 			ID: "01890a5d-ac96-774b-bcce-b302099a8057", ConversationID: conversationID, Sequence: 7, OwnerID: userID, AgentID: agentID,
-			Kind: models.KindToolCall, CreatedAt: asked, ToolUseID: ptr("toolu_01"),
-			Risk: models.RiskMedium, RequiresApproval: true, ApprovalStatus: ptr(models.StatusPending),
+			Kind: models.KindToolCall, CreatedAt: asked, ToolUseID: new("toolu_01"),
+			Risk: models.RiskMedium, RequiresApproval: true, ApprovalStatus: new(models.StatusPending),
 			PolicyVersion: 7, ApprovalRequestedAt: &asked, ApprovalTimeoutAt: asked.Add(5 * time.Minute),
 			ToolName: tool, ToolInputJSON: input,
 		},
-		RunID: ptr("run-41"), AgentName: "release-bot", OwnerName: "Ada Berg", ConversationTitle: "Ship 1.4",
+		RunID: new("run-41"), AgentName: "release-bot", OwnerName: "Ada Berg", ConversationTitle: "Ship 1.4",
 	}
 	for _, m := range mend {
 		m(&a)
@@ -98,7 +96,7 @@ func settle(a models.Approval, status models.Status, cause models.Cause, vote *m
 	a.ApprovalStatus, a.Cause, a.ApprovalTimestamp = &status, cause, &at
 	if vote != nil {
 		vote.At, vote.UserID, vote.UserName = at, "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind"
-		a.Vote, a.VoteID, a.DecidedBy = vote, ptr(models.VoteID("01890a5d-ac96-774b-bcce-b302099a8301")), &vote.UserID
+		a.Vote, a.VoteID, a.DecidedBy = vote, new(models.VoteID("01890a5d-ac96-774b-bcce-b302099a8301")), &vote.UserID
 		a.ApprovalFeedback = vote.Reason
 	}
 	return a
@@ -148,9 +146,9 @@ func agentsInput() pages.AgentsInput {
 		Admin:  true,
 		Agents: []models.Agent{{ID: agentID, OwnerID: userID, Name: "release-bot", CreatedAt: made}},
 		Tokens: []models.Token{
-			{ID: "01890a5d-ac96-774b-bcce-b302099a8401", Hint: "csa_7Kd2", Scope: models.ScopeAgent, AgentID: ptr(agentID), CreatedAt: made, LastUsedAt: ptr(now.Add(-40 * time.Second)), ExpiresAt: ptr(now.Add(90 * 24 * time.Hour))},
+			{ID: "01890a5d-ac96-774b-bcce-b302099a8401", Hint: "csa_7Kd2", Scope: models.ScopeAgent, AgentID: new(agentID), CreatedAt: made, LastUsedAt: new(now.Add(-40 * time.Second)), ExpiresAt: new(now.Add(90 * 24 * time.Hour))},
 			{ID: "01890a5d-ac96-774b-bcce-b302099a8402", Hint: "csr_P0x1", Scope: models.ScopeReviewer, Name: "laptop", CreatedAt: made},
-			{ID: "01890a5d-ac96-774b-bcce-b302099a8403", Hint: "csa_old9", Scope: models.ScopeAgent, AgentID: ptr(agentID), CreatedAt: made, RevokedAt: ptr(now.Add(-time.Hour))},
+			{ID: "01890a5d-ac96-774b-bcce-b302099a8403", Hint: "csa_old9", Scope: models.ScopeAgent, AgentID: new(agentID), CreatedAt: made, RevokedAt: new(now.Add(-time.Hour))},
 		},
 	}
 }

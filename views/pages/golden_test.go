@@ -75,9 +75,9 @@ func screens(t *testing.T) []screen {
 		{"approval-deep", approval(call(t, "deep", deepInput()))},
 		{"approval-long-command", approval(call(t, "Bash", longCommand()))},
 		{"approval-expired", approval(call(t, "deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = now }))},
-		{"approval-approved", approval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Fine now.", Input: &edited, InputDigest: ptr("77aa")}))},
+		{"approval-approved", approval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Fine now.", Input: &edited, InputDigest: new("77aa")}))},
 		{"approval-rejected-late", approval(settle(shell(t), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *pages.ApprovalInput) { in.Late = models.VerdictApprove })},
-		{"approval-answered", approval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: ptr("eu"), Answer: ptr("Europe first,\nthen the rest.")}))},
+		{"approval-answered", approval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")}))},
 		{"approval-errors", approval(shell(t), func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{Reason: "because", Input: "{", Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
 		})},
