@@ -10,6 +10,7 @@ import (
 	"countersign/handlers"
 	"countersign/models/store"
 	"countersign/static"
+	"countersign/views"
 )
 
 // DefaultStreams is how many streams one person may have open.
@@ -69,27 +70,34 @@ func (s *Site) routes(e *echo.Echo) {
 	e.GET("/signin", s.showSignIn)
 	e.POST("/signin", s.signIn)
 
-	in := e.Group("", s.signedIn)
-	in.POST("/signout", s.signOut)
-	in.GET("/account/password", s.showPassword)
-	in.POST("/account/password", s.changePassword)
-	in.GET("/", s.inbox)
-	in.POST("/inbox/token", s.teachToken)
-	in.GET("/approvals/:id", s.approval)
-	in.POST("/approvals/:id/decide", s.decide)
-	in.GET("/agents", s.agents)
-	in.POST("/agents/tokens", s.addToken)
-	in.POST("/agents/tokens/:id/revoke", s.revokeToken)
-	in.GET("/audit", s.audit)
-	in.GET("/policy", s.policy)
-	in.POST("/policy", s.changePolicy, adminsOnly)
-	in.GET("/policy/versions/:n", s.policyVersion, adminsOnly)
-	in.GET("/events", s.events)
+	// No group: echo would answer what a group does not have with 404 where the
+	// method is what is wrong.
+	get := func(path string, h echo.HandlerFunc, more ...echo.MiddlewareFunc) {
+		e.GET(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
+	}
+	post := func(path string, h echo.HandlerFunc, more ...echo.MiddlewareFunc) {
+		e.POST(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
+	}
+	post("/signout", s.signOut)
+	get("/account/password", s.showPassword)
+	post("/account/password", s.changePassword)
+	get("/", s.inbox)
+	post("/inbox/token", s.teachToken)
+	get("/approvals/:id", s.approval)
+	post("/approvals/:id/decide", s.decide)
+	get("/agents", s.agents)
+	post("/agents/tokens", s.addToken)
+	post("/agents/tokens/:id/revoke", s.revokeToken)
+	get("/audit", s.audit)
+	get("/policy", s.policy)
+	post("/policy", s.changePolicy, adminsOnly)
+	get("/policy/versions/:n", s.policyVersion, adminsOnly)
+	get("/events", s.events)
 
 	// Where only a form leads, an address typed or restored leads back.
-	in.GET("/inbox/token", goTo("/"))
-	in.GET("/agents/tokens", goTo("/agents"))
-	in.GET("/signout", goTo("/"))
+	get("/inbox/token", goTo(views.InboxURL()))
+	get("/agents/tokens", goTo(views.AgentsURL()))
+	get("/signout", goTo(views.InboxURL()))
 }
 
 func goTo(path string) echo.HandlerFunc {

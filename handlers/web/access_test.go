@@ -1,0 +1,194 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// open are the routes that need no sign-in; all others do, by being missing
+// here.
+var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin", "POST /signin"}
+
+// filled puts the parts of a world into a route's path.
+func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
+	path := strings.NewReplacer("/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token), ":n", "1").Replace(route.Path)
+	if strings.ContainsAny(path, ":*") {
+		w.tb.Fatalf("no value for the parameters of %s", route.Path)
+	}
+	return path
+}
+
+// behind are the routes that need a sign-in, from the router itself.
+func (w *world) behind() []handlers.Route {
+	var out []handlers.Route
+	for _, r := range w.site.Routes() {
+		if r.Method != http.MethodGet && r.Method != http.MethodPost {
+			continue // echo's own for what is not found
+		}
+		if !slices.Contains(open, r.Method+" "+r.Path) {
+			out = append(out, r)
+		}
+	}
+	if len(out) < 15 {
+		w.tb.Fatalf("only %d routes found", len(out))
+	}
+	return out
+}
+
+func (w *world) ownToken() models.TokenID {
+	w.tb.Helper()
+	tokens, err := w.store.Tokens(w.tb.Context(), w.owner, false)
+	if err != nil || len(tokens) == 0 {
+		w.tb.Fatalf("tokens: %v, %v", tokens, err)
+	}
+	return tokens[0].ID
+}
+
+func TestEveryRouteButTheOpenOnesNeedsASignIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, token := w.ask(), w.ownToken()
+	for _, route := range w.behind() {
+		path := w.filled(route, a, token)
+		if path == "/events" {
+			w.visitor().get(path, header{"Accept", "text/html, text/event-stream"}).is(http.StatusUnauthorized)
+			continue
+		}
+		got := w.visitor().send(route.Method, path, url.Values{"verdict": {"approve"}})
+		if got.status != http.StatusSeeOther || !strings.HasPrefix(got.header.Get("Location"), "/signin") {
+			t.Errorf("%s %s signed out: %d to %q", route.Method, path, got.status, got.header.Get("Location"))
+		}
+		if got := w.visitor().send(route.Method, path, nil, json); got.status != http.StatusUnauthorized || got.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s signed out, JSON: %d %s", route.Method, path, got.status, got.header.Get("Content-Type"))
+		}
+		got = w.visitor().send(route.Method, path, nil, htmx, header{"HX-Current-URL", w.url + "/audit?x=1"})
+		if got.status != http.StatusUnauthorized || got.header.Get("HX-Redirect") != "/signin?next=%2Faudit%3Fx%3D1" {
+			t.Errorf("%s %s signed out, htmx: %d to %q", route.Method, path, got.status, got.header.Get("HX-Redirect"))
+		}
+	}
+	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+		t.Errorf("somebody decided: %s", got.Status())
+	}
+}
+
+func TestI4NoTokenEverAuthenticatesOnAPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, token := w.ask(), w.ownToken()
+	head, err := w.store.LedgerHead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range w.behind() {
+		path := w.filled(route, a, token)
+		for _, value := range []string{"Bearer " + w.token, "Basic " + w.token} {
+			form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "scope": {"agent"}, "agent": {"another"}}
+			got := w.visitor().send(route.Method, path, form, header{"Authorization", value}, header{"Cookie", "countersign=" + w.token}, json)
+			if got.status != http.StatusUnauthorized {
+				t.Errorf("%s %s with %.6s: %d, want 401", route.Method, path, value, got.status)
+			}
+		}
+	}
+	if after, err := w.store.LedgerHead(t.Context()); err != nil || after.Seq != head.Seq {
+		t.Errorf("the ledger went from %d to %d (%v)", head.Seq, after.Seq, err)
+	}
+}
+
+func TestPagesByRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask()
+	people := map[string]*person{
+		"owner": w.signedIn(ownerEmail), "stranger": w.signedIn(strangerEmail), "admin": w.signedIn("admin@example.com"),
+	}
+	for _, c := range []struct {
+		method, path           string
+		owner, stranger, admin int
+	}{
+		{"GET", "/", 200, 200, 200},
+		{"GET", "/approvals/" + string(a.ID), 200, 404, 200},
+		{"GET", "/approvals/" + string(models.NewID[models.ResponseID]()), 404, 404, 404},
+		{"GET", "/approvals/nonsense", 404, 404, 404},
+		{"GET", "/agents", 200, 200, 200},
+		{"GET", "/audit", 200, 200, 200},
+		{"GET", "/policy", 200, 200, 200},
+		{"GET", "/policy/versions/1", 403, 403, 200},
+		{"GET", "/policy/versions/99", 403, 403, 404},
+		{"GET", "/policy/versions/x", 403, 403, 404},
+		{"GET", "/account/password", 200, 200, 200},
+		{"GET", "/signin", 303, 303, 303},
+		{"GET", "/setup?key=x", 404, 404, 404},
+		{"GET", "/nowhere", 404, 404, 404},
+		{"GET", "/?conversation=nonsense", 422, 422, 422},
+		{"GET", "/?after=nonsense", 422, 422, 422},
+		{"POST", "/policy", 403, 403, 409},
+		{"POST", "/audit", 405, 405, 405},
+		{"POST", "/approvals/" + string(a.ID) + "/decide", 422, 404, 422},
+		{"POST", "/agents/tokens/" + string(w.ownToken()) + "/revoke", 303, 404, 303},
+		{"POST", "/agents/tokens/nonsense/revoke", 404, 404, 404},
+	} {
+		for name, want := range map[string]int{"owner": c.owner, "stranger": c.stranger, "admin": c.admin} {
+			got := people[name].send(c.method, c.path, url.Values{})
+			if got.status != want {
+				t.Errorf("%s %s as %s: %d, want %d", c.method, c.path, name, got.status, want)
+			}
+			if got.status >= 400 && got.doc.Find("main h1").Length() != 1 {
+				t.Errorf("%s %s as %s: no page with a heading: %s", c.method, c.path, name, got.body)
+			}
+		}
+	}
+}
+
+func TestAnotherHostIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/signin", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "evil.example"
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("a foreign Host: %d, want 421", resp.StatusCode)
+	}
+}
+
+func TestFormsFromOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, token := w.ask(), w.ownToken()
+	owner := w.signedIn(ownerEmail)
+	routes := append(w.behind(), handlers.Route{Method: "POST", Path: "/signin"}, handlers.Route{Method: "POST", Path: "/setup"})
+	for _, route := range routes {
+		if route.Method != http.MethodPost {
+			continue
+		}
+		path := w.filled(route, a, token)
+		form := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "email": {ownerEmail}, "password": {"wrong password"}}
+		for _, h := range [][]header{
+			{{"Sec-Fetch-Site", "cross-site"}},
+			{{"Sec-Fetch-Site", "same-site"}},
+			{{"Origin", "https://evil.example"}},
+			{{"Origin", "null"}},
+		} {
+			got := owner.post(path, form, h...)
+			if got.status != http.StatusForbidden || len(got.cookies) > 0 {
+				t.Errorf("POST %s with %v: %d, want 403", path, h, got.status)
+			}
+		}
+	}
+	if got := w.stands(a.ID); got.Status() != models.StatusPending {
+		t.Errorf("a foreign form decided: %s", got.Status())
+	}
+	owner.post("/approvals/"+string(a.ID)+"/decide", url.Values{"verdict": {"reject"}}, header{"Sec-Fetch-Site", "same-origin"}).is(http.StatusSeeOther)
+}

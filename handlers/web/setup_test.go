@@ -1,0 +1,286 @@
+package web_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"countersign/handlers"
+	"countersign/handlers/web"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+const (
+	ownerEmail    = "owner@example.com"
+	strangerEmail = "stranger@example.com"
+)
+
+// world is the pages over a fresh store, with an owner and the owner's agent, a
+// stranger and an admin.
+type world struct {
+	tb    testing.TB
+	store *store.Store
+	clock *storetest.Clock
+	site  *web.Site
+	url   string
+
+	owner, admin, agent models.Actor
+	token               string // the agent's
+}
+
+func newWorld(tb testing.TB, opts ...storetest.Option) *world {
+	tb.Helper()
+	w := emptyWorld(tb, web.Options{}, opts...)
+	w.owner = storetest.Reviewer(tb, w.store, ownerEmail)
+	storetest.Reviewer(tb, w.store, strangerEmail)
+	w.admin = storetest.Admin(tb, w.store)
+	w.agent, w.token = storetest.AgentToken(tb, w.store, w.owner, "deployer")
+	return w
+}
+
+// emptyWorld has nobody in it.
+func emptyWorld(tb testing.TB, settings web.Options, opts ...storetest.Option) *world {
+	tb.Helper()
+	w := &world{tb: tb, clock: storetest.NewClock()}
+	w.store = storetest.New(tb, append([]storetest.Option{storetest.WithClock(w.clock)}, opts...)...)
+	server := httptest.NewUnstartedServer(nil)
+	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public}, w.store, settings)
+	server.Config.Handler = w.site
+	server.Start()
+	w.url = server.URL
+	tb.Cleanup(func() {
+		w.site.Stop()
+		server.Close()
+	})
+	return w
+}
+
+// ask has the owner's agent ask; change adapts the request.
+func (w *world) ask(change ...func(*models.AskInput)) *models.Approval {
+	w.tb.Helper()
+	in := models.AskInput{
+		ToolName: "Bash", Input: []byte(`{"command":"rm -rf build/"}`), Explicit: true,
+		ToolUseID: string(models.NewID[models.ResponseID]()),
+	}
+	for _, c := range change {
+		c(&in)
+	}
+	a, err := w.store.Ask(w.tb.Context(), w.agent, in)
+	if err != nil {
+		w.tb.Fatalf("ask: %v", err)
+	}
+	return a
+}
+
+func question(in *models.AskInput) {
+	in.Kind, in.ToolName, in.Input = models.KindQuestion, "question", nil
+	in.Description = "Which region first?"
+	in.Options = []models.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "America"}}
+}
+
+// stands reads a request as an admin sees it.
+func (w *world) stands(id models.ResponseID) *models.Approval {
+	w.tb.Helper()
+	a, err := w.store.Approval(w.tb.Context(), w.admin, id)
+	if err != nil {
+		w.tb.Fatalf("read approval: %v", err)
+	}
+	return a
+}
+
+// applyPolicy puts a policy document in force.
+func (w *world) applyPolicy(document string) {
+	w.tb.Helper()
+	if _, err := w.store.ApplyPolicy(w.tb.Context(), w.admin, []byte(document), "", 0); err != nil {
+		w.tb.Fatalf("apply policy: %v", err)
+	}
+}
+
+// person is one browser. It follows no redirect.
+type person struct {
+	w    *world
+	http *http.Client
+}
+
+func (w *world) visitor() *person {
+	w.tb.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return &person{w: w, http: &http.Client{
+		Jar: jar, Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// signedIn is a browser in which somebody has signed in.
+func (w *world) signedIn(email string) *person {
+	w.tb.Helper()
+	p := w.visitor()
+	got := p.post("/signin", url.Values{"email": {email}, "password": {storetest.Password}})
+	got.redirects("/")
+	return p
+}
+
+// header is one header line of a request.
+type header struct{ name, value string }
+
+var (
+	htmx = header{"HX-Request", "true"}
+	json = header{"Accept", "application/json"}
+)
+
+func (p *person) get(path string, headers ...header) *page {
+	p.w.tb.Helper()
+	return p.send(http.MethodGet, path, nil, headers...)
+}
+
+func (p *person) post(path string, form url.Values, headers ...header) *page {
+	p.w.tb.Helper()
+	return p.send(http.MethodPost, path, form, headers...)
+}
+
+func (p *person) send(method, path string, form url.Values, headers ...header) *page {
+	p.w.tb.Helper()
+	req, err := http.NewRequestWithContext(p.w.tb.Context(), method, p.w.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.w.tb.Fatal(err)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for _, h := range headers {
+		req.Header.Set(h.name, h.value)
+	}
+	resp, err := p.http.Do(req)
+	if err != nil {
+		p.w.tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.w.tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(string(body)))
+	if err != nil {
+		p.w.tb.Fatalf("%s %s: %v", method, path, err)
+	}
+	return &page{tb: p.w.tb, asked: method + " " + path, status: resp.StatusCode, header: resp.Header, body: string(body), doc: doc, cookies: resp.Cookies()}
+}
+
+// page is one answer.
+type page struct {
+	tb      testing.TB
+	asked   string
+	status  int
+	header  http.Header
+	cookies []*http.Cookie
+	body    string
+	doc     *goquery.Document
+}
+
+func (p *page) is(status int) *page {
+	p.tb.Helper()
+	if p.status != status {
+		p.tb.Fatalf("%s: status %d, want %d; main: %s", p.asked, p.status, status, p.text("main"))
+	}
+	return p
+}
+
+func (p *page) redirects(to string) *page {
+	p.tb.Helper()
+	p.is(http.StatusSeeOther)
+	if got := p.header.Get("Location"); got != to {
+		p.tb.Fatalf("%s: leads to %q, want %q", p.asked, got, to)
+	}
+	return p
+}
+
+// says checks that the text of what a selector finds contains each part.
+func (p *page) says(selector string, parts ...string) *page {
+	p.tb.Helper()
+	got := p.text(selector)
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			p.tb.Errorf("%s: %s says %q, want %q in it", p.asked, selector, got, part)
+		}
+	}
+	return p
+}
+
+func (p *page) saysNot(selector string, parts ...string) *page {
+	p.tb.Helper()
+	got := p.text(selector)
+	for _, part := range parts {
+		if strings.Contains(got, part) {
+			p.tb.Errorf("%s: %s says %q, want no %q in it", p.asked, selector, got, part)
+		}
+	}
+	return p
+}
+
+// isFragment checks that the answer is a part of a page and no page.
+func (p *page) isFragment() *page {
+	p.tb.Helper()
+	if strings.Contains(p.body, "<html") {
+		p.tb.Errorf("%s: a whole page, want a fragment", p.asked)
+	}
+	return p
+}
+
+func (p *page) text(selector string) string {
+	return strings.Join(strings.Fields(p.doc.Find(selector).Text()), " ")
+}
+
+// value is what a field of a form holds.
+func (p *page) value(selector string) string {
+	field := p.doc.Find(selector).First()
+	if field.Is("textarea") {
+		return strings.TrimPrefix(field.Text(), "\n")
+	}
+	return field.AttrOr("value", "")
+}
+
+// form collects what a browser would send for a form: its hidden fields and what
+// is filled in, and then the button pressed.
+func (p *page) form(selector string, pressed string) url.Values {
+	p.tb.Helper()
+	form := p.doc.Find(selector)
+	if form.Length() != 1 {
+		p.tb.Fatalf("%s: %d forms match %s", p.asked, form.Length(), selector)
+	}
+	values := url.Values{}
+	form.Find("input, textarea").Each(func(_ int, field *goquery.Selection) {
+		name, ok := field.Attr("name")
+		if _, checked := field.Attr("checked"); !ok || field.AttrOr("type", "") == "checkbox" && !checked {
+			return
+		}
+		value := field.AttrOr("value", "")
+		if field.Is("textarea") {
+			value = strings.ReplaceAll(strings.TrimPrefix(field.Text(), "\n"), "\n", "\r\n")
+		}
+		values.Set(name, value)
+	})
+	if pressed != "" {
+		button := form.Find(pressed)
+		if button.Length() != 1 {
+			p.tb.Fatalf("%s: %d buttons match %s", p.asked, button.Length(), pressed)
+		}
+		if name, ok := button.Attr("name"); ok {
+			values.Set(name, button.AttrOr("value", ""))
+		}
+	}
+	return values
+}
