@@ -37,23 +37,12 @@ function again(status) {
   retry = Math.min(retry * 2, 60000);
 }
 
-// What changed while nothing was heard may not be told again: all parts of the
-// page that follow a topic look for themselves.
-function catchUp() {
-  const topics = new Set([...document.querySelectorAll("[data-topic]")].map((part) => part.dataset.topic));
-  for (const topic of topics) document.body.dispatchEvent(new CustomEvent(topic));
-}
-
 if (stream && dot && text) {
   let standing = false;
-  let before = false;
   stream.addEventListener("htmx:sse:after:connection", (event) => {
     const status = event.detail?.connection?.status ?? 200;
     standing = status < 400;
-    if (!standing) return;
-    online();
-    if (before) catchUp();
-    before = true;
+    if (standing) online();
   });
   stream.addEventListener("htmx:sse:error", (event) => {
     if (event.detail?.status === 401) show("off", "signed out");
@@ -66,5 +55,4 @@ if (stream && dot && text) {
   });
   stream.addEventListener("htmx:response:error", (event) => again(event.detail?.ctx?.response?.status));
   stream.addEventListener("htmx:error", () => { if (!standing) again(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) catchUp(); });
 }
