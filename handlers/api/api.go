@@ -92,14 +92,14 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := fn(ctx, in)
 		if err != nil {
-			return nil, a.problem(ctx, op, P(in).sender(), err)
+			return nil, a.problem(ctx, op.Path, P(in).sender().from.requestID, err)
 		}
 		return out, nil
 	})
 }
 
 // problem makes the answer of an error, with the standing request of a conflict.
-func (a *API) problem(ctx context.Context, op huma.Operation, from *caller, err error) *handlers.Problem {
+func (a *API) problem(ctx context.Context, route, requestID string, err error) *handlers.Problem {
 	if ctx.Err() != nil {
 		err = context.Canceled // whatever it broke, nobody is there to hear of it
 	}
@@ -109,10 +109,10 @@ func (a *API) problem(ctx context.Context, op huma.Operation, from *caller, err 
 		p.Approval = approvalOf(a.kit, e.Approval)
 	}
 	if p.Code == models.CodeInternal {
-		p.RequestID = from.requestID
+		p.RequestID = requestID
 		a.kit.Log.ErrorContext(ctx, "request failed",
-			slog.String("request_id", from.requestID),
-			slog.String("route", op.Path),
+			slog.String("request_id", requestID),
+			slog.String("route", route),
 			slog.String("error", err.Error()))
 	}
 	return p

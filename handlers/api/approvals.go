@@ -3,19 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"countersign/models"
 )
-
-// maxWait is where every wait is cut: below the minute after which many
-// proxies and clients give up.
-const maxWait = 55 * time.Second
 
 func (a *API) registerApprovals() {
 	register(a, Agents, huma.Operation{
@@ -68,12 +62,10 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 		return nil, err
 	}
 	if got.Status() == models.StatusPending && wait > 0 {
-		in.Body = AskRequest{} // 10,000 callers may wait: none holds on to what it sent
-		if got, err = a.store.Await(ctx, in.actor, got.ID, wait); err != nil {
-			return nil, err
-		}
+		in.from.waits = &waitFor{id: got.ID, most: wait, asked: true, fallback: in.Fallback != ""}
+		return nil, nil //nolint:nilnil // await answers
 	}
-	out := &askOut{Status: http.StatusOK, Location: "/v1/approvals/" + string(got.ID), Body: approvalOf(a.kit, got)}
+	out := &askOut{Status: http.StatusOK, Location: locationOf(got), Body: approvalOf(a.kit, got)}
 	if got.Status() == models.StatusPending {
 		out.Status = http.StatusAccepted
 	}
@@ -118,7 +110,11 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Await(ctx, in.actor, id, wait)
+	if wait > 0 {
+		in.from.waits = &waitFor{id: id, most: wait}
+		return nil, nil //nolint:nilnil // await answers
+	}
+	got, err := a.store.Approval(ctx, in.actor, id)
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
@@ -168,21 +164,6 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 		out.Response = Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
 	}
 	return &respondOut{Body: out}, nil
-}
-
-// waitOf reads how long a caller wants to wait: a Go duration, or seconds.
-func waitOf(s string) (time.Duration, error) {
-	if s == "" {
-		return 0, nil
-	}
-	wait, err := time.ParseDuration(s)
-	if seconds, notNumber := strconv.ParseInt(s, 10, 64); notNumber == nil {
-		wait, err = time.Duration(min(max(seconds, -1), int64(maxWait/time.Second)))*time.Second, nil
-	}
-	if err != nil || wait < 0 {
-		return 0, models.Invalid("wait", "must be a length of time such as 50s, or whole seconds, and not negative")
-	}
-	return min(wait, maxWait), nil
 }
 
 // approvalID reads the id of a path. What is no id names nothing: not found.

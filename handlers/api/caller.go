@@ -52,32 +52,52 @@ type signedIn struct {
 
 	actor     models.Actor
 	requestID string
+	waits     *waitFor // set by a handler that leaves the answer to a wait
 }
 
 // Unwrap gives the request as it came.
 func (c *signedIn) Unwrap() huma.Context { return c.inner }
 
+// SetStatus sends the status, unless the answer comes after a wait.
+func (c *signedIn) SetStatus(code int) {
+	if c.waits == nil {
+		c.inner.SetStatus(code)
+	}
+}
+
 // signIn lets a request through to its handler if its token holds and has the
 // capability; it is refused before its body is read.
 func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
-		c := humaecho.Unwrap(ctx)
-		actor, err := handlers.Principal(ctx.Context(), a.store, ctx.Header("Authorization"))
-		if err == nil && !who.allows(actor) {
-			err = who.refusal()
-		}
-		if err != nil {
-			a.kit.FailJSON(err, c)
+		c := a.admit(ctx, who)
+		if c == nil {
 			return
 		}
-		next(&signedIn{inner: ctx, actor: actor, requestID: handlers.RequestID(c)})
+		next(c)
+		if c.waits != nil {
+			a.await(c)
+		}
 	}
+}
+
+// admit finds out who sends a request; nil if it was refused and answered.
+func (a *API) admit(ctx huma.Context, who Capability) *signedIn {
+	c := humaecho.Unwrap(ctx)
+	actor, err := handlers.Principal(ctx.Context(), a.store, ctx.Header("Authorization"))
+	if err == nil && !who.allows(actor) {
+		err = who.refusal()
+	}
+	if err != nil {
+		a.kit.FailJSON(err, c)
+		return nil
+	}
+	return &signedIn{inner: ctx, actor: actor, requestID: handlers.RequestID(c)}
 }
 
 // caller is embedded by every input: who sends it, taken from the token.
 type caller struct {
-	actor     models.Actor
-	requestID string
+	actor models.Actor
+	from  *signedIn
 }
 
 // Resolve is called by huma once parameters and body are read. It takes the
@@ -85,7 +105,7 @@ type caller struct {
 // caller who waits.
 func (c *caller) Resolve(ctx huma.Context) []error {
 	if s, ok := ctx.(*signedIn); ok {
-		c.actor, c.requestID = s.actor, s.requestID
+		c.actor, c.from = s.actor, s
 	}
 	_ = ctx.SetReadDeadline(time.Time{}) // a writer without deadlines has none to take back
 	return nil
