@@ -49,7 +49,9 @@ func newSetupLink() *cobra.Command {
 	})
 }
 
-func setupLink(public *url.URL, secret string) string { return public.String() + views.SetupURL(secret) }
+func setupLink(public *url.URL, secret string) string {
+	return public.String() + views.SetupURL(secret)
+}
 
 // publicURL is the configured address of a server, or else where it listens. An
 // address that stands for all of the machine's is told as localhost.
@@ -99,21 +101,21 @@ const setupLook = 2 * time.Second
 func removeUsedSetupFile(ctx context.Context, s *store.Store, dir string, log *slog.Logger) {
 	look := time.NewTicker(setupLook)
 	defer look.Stop()
-	for {
-		has, err := s.HasUsers(ctx)
+	for last := false; ; {
+		has, err := s.HasUsers(context.WithoutCancel(ctx))
 		if err == nil && has {
 			err = removeSetupFile(dir)
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil {
 			log.WarnContext(ctx, "the setup link's file is still there", slog.String("error", err.Error()))
 		}
-		if has {
+		if has || last {
 			return
 		}
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return
+			last = true
 		}
 	}
 }

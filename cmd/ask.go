@@ -1,0 +1,124 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// The exit codes of `ask`; 0 is approved.
+const (
+	exitRejected    = 1
+	exitLapsed      = 2 // expired, cancelled, or past its deadline while no server answered
+	exitUnreachable = 3
+	exitOther       = 4 // token, input, conflict: the text says
+	exitInterrupted = 130
+)
+
+// askOptions are what the flags and the environment say.
+type askOptions struct {
+	input, description, server string
+	token                      string
+	timeout, connect           time.Duration
+	asJSON                     bool
+}
+
+func newAsk() *cobra.Command {
+	var o askOptions
+	c := &cobra.Command{
+		Use:   "ask TOOL",
+		Short: "Ask for approval and wait until somebody has decided",
+		Long: "Ask for approval and wait, through restarts of the server, until somebody has\n" +
+			"decided:\n\n" +
+			"    countersign ask deploy --description \"1.4 to production\" && ./deploy.sh\n\n" +
+			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n\n" +
+			"Exit codes: 0 approved; 1 rejected; 2 expired or cancelled; 3 no server answered;\n" +
+			"4 anything else, which standard error tells. Ctrl-C (130) leaves the request standing.\n" +
+			"If the reviewer approved another input than the one sent, that input is handed over\n" +
+			"by --json only: without it the exit code is 4, for a script would act on the old one.",
+		Args:        cobra.ExactArgs(1),
+		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
+	}
+	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
+	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
+	c.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the request stands, unless a rule of the policy says")
+	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
+	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		req, err := o.request(c, args[0])
+		if err != nil {
+			return err
+		}
+		return newAsking(o, c.OutOrStdout(), c.ErrOrStderr()).run(c.Context(), req)
+	}
+	return c
+}
+
+// request completes the options from the environment and makes the request. It
+// has a key of its own always, so that every repeat is the same request.
+func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, error) {
+	var wrong []error
+	if o.server == "" {
+		o.server = os.Getenv("COUNTERSIGN_SERVER")
+	}
+	if o.server == "" {
+		o.server = "http://127.0.0.1:8080"
+	}
+	var target Config
+	if err := setPublicURL(&target, o.server); err != nil {
+		wrong = append(wrong, fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err))
+	}
+	o.server = strings.TrimSuffix(o.server, "/")
+	if o.token = os.Getenv("COUNTERSIGN_TOKEN"); o.token == "" {
+		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
+	}
+	if o.timeout < time.Second {
+		wrong = append(wrong, errors.New("--timeout: must be at least 1s"))
+	}
+	if o.connect <= 0 {
+		wrong = append(wrong, errors.New("--connect-timeout: must be positive"))
+	}
+	input, err := readInput(c.InOrStdin(), o.input)
+	if err != nil {
+		wrong = append(wrong, fmt.Errorf("--input: %w", err))
+	}
+	seconds := int64((o.timeout + time.Second - 1) / time.Second)
+	return api.AskRequest{
+		ApprovalID: string(models.NewID[models.ResponseID]()),
+		ToolName:   tool, Input: input, Description: o.description, TimeoutSeconds: &seconds,
+	}, errors.Join(wrong...)
+}
+
+// readInput takes JSON as given, from a file, or from standard input.
+func readInput(stdin io.Reader, given string) ([]byte, error) {
+	raw := []byte(given)
+	path, isFile := strings.CutPrefix(given, "@")
+	if isFile || given == "-" {
+		in := stdin
+		if isFile {
+			f, err := os.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			in = f
+		}
+		var err error
+		if raw, err = io.ReadAll(io.LimitReader(in, models.MaxBody+1)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := models.CanonicalJSON("--input", raw); err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "The request is not valid. "))
+	}
+	return raw, nil
+}

@@ -1,0 +1,177 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// reportTimeout is how long an ask spends on reporting earlier fallbacks.
+const reportTimeout = 5 * time.Second
+
+// asking is one run of `ask`.
+type asking struct {
+	o        askOptions
+	out, say io.Writer
+	client   *api.Client
+	memory   fallbackMemory
+	heard    atomic.Bool // something of ours answered, be it that it is broken
+}
+
+func newAsking(o askOptions, out, say io.Writer) *asking {
+	a := &asking{o: o, out: out, say: say, memory: newFallbackMemory(o.server, o.token)}
+	a.client = &api.Client{BaseURL: o.server, Token: o.token, HTTP: &http.Client{
+		Transport: a,
+		// A token belongs to the server that it was given for.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	return a
+}
+
+// RoundTrip sends a request and notes what each answer says besides its body:
+// that a server is there, and whether the policy has fallback_auto_approve on.
+func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(api.HeaderFallback, "?")
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode < http.StatusInternalServerError || strings.HasPrefix(res.Header.Get("Content-Type"), "application/problem+json") {
+		a.heard.Store(true)
+	}
+	if said := res.Header.Get(api.HeaderFallback); said == "on" || said == "off" {
+		if err := a.memory.confirm(said == "on", time.Now()); err != nil {
+			fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
+		}
+	}
+	return res, nil
+}
+
+// run asks until there is an outcome and turns it into an exit code.
+func (a *asking) run(ctx context.Context, req api.AskRequest) error {
+	got, err := a.client.AskUntilDecided(ctx, req, api.Patience{Connect: a.o.connect, Told: func(first *api.Approval) {
+		if first.Status == models.StatusPending {
+			fmt.Fprintf(a.say, "waiting for a decision at %s\n", plain(first.URL))
+		}
+		a.reportEarlier(ctx)
+	}})
+	switch {
+	case err == nil:
+		return a.outcome(got)
+	case ctx.Err() != nil:
+		return exitWith(exitInterrupted, fmt.Errorf("interrupted; the request %s stands until it is decided or runs out", req.ApprovalID))
+	case errors.Is(err, api.ErrDeadlinePassed):
+		return exitWith(exitLapsed, err)
+	case errors.Is(err, api.ErrNeverAnswered):
+		return a.unanswered(req, err)
+	}
+	return exitWith(exitOther, answerText(err))
+}
+
+// answerText is what the server said, with the fields that it named.
+func answerText(err error) error {
+	var answer *api.AnswerError
+	if !errors.As(err, &answer) || len(answer.Fields) == 0 {
+		return err
+	}
+	lines := make([]string, 0, len(answer.Fields))
+	for _, f := range answer.Fields {
+		if line := f.Field + " " + f.Message; !strings.Contains(answer.Text, f.Message) {
+			lines = append(lines, line)
+		}
+	}
+	return errors.New(strings.TrimSpace(answer.Text + " " + strings.Join(lines, "; ")))
+}
+
+// outcome prints what was decided.
+func (a *asking) outcome(got *api.Approval) error {
+	if a.o.asJSON {
+		if err := printJSON(a.out, got); err != nil {
+			return err // who cannot read the outcome must not act on it
+		}
+	} else {
+		fmt.Fprintln(a.say, plain(outcomeLine(got)))
+	}
+	switch got.Status {
+	case models.StatusApproved:
+		if got.Decision.Edited && !a.o.asJSON {
+			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which --json hands over: %s", got.Decision.Input))
+		}
+		return nil
+	case models.StatusRejected:
+		return exitWith(exitRejected, nil)
+	case models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+		return exitWith(exitLapsed, nil)
+	case models.StatusNone, models.StatusPending:
+	}
+	return exitWith(exitOther, fmt.Errorf("the server answered with the unknown status %s", got.Status))
+}
+
+// outcomeLine is the outcome in one line: what, by whom or why, and the reason.
+func outcomeLine(got *api.Approval) string {
+	line := string(got.Status)
+	switch {
+	case got.Decision.By != nil:
+		line += " by " + got.Decision.By.Name
+	case got.Cause != models.CauseNone:
+		line += " (" + strings.ReplaceAll(string(got.Cause), "_", " ") + ")"
+	}
+	if got.Decision.Reason != "" {
+		line += ": " + got.Decision.Reason
+	}
+	return line
+}
+
+// unanswered ends an ask that no server answered once: released only if the
+// policy's fallback_auto_approve was confirmed a short while ago, and only with
+// the report of it written down.
+func (a *asking) unanswered(req api.AskRequest, cause error) error {
+	now := time.Now()
+	if a.heard.Load() || !a.memory.believed(now) {
+		return exitWith(exitUnreachable, cause)
+	}
+	req.Fallback = &api.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
+	if err := a.memory.keepReport(req); err != nil {
+		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy would let this go on, but the report of it could not be kept: %w", cause, err))
+	}
+	fmt.Fprintln(a.say, "no server answered: going on under fallback_auto_approve, which is reported when one does")
+	if !a.o.asJSON {
+		return nil
+	}
+	return printJSON(a.out, api.Approval{
+		ApprovalID: models.ResponseID(req.ApprovalID), Kind: models.KindToolCall, ToolName: req.ToolName, Input: req.Input,
+		Description: req.Description, Status: models.StatusApproved, Cause: models.CauseFallback,
+		Advice: models.Advice(models.StatusNone, models.CauseFallback, models.KindToolCall), RequestedAt: now.UTC(),
+		Decision: &api.Decision{Approved: true, At: now.UTC(), Input: req.Input},
+	})
+}
+
+// reportEarlier tells the server of asks that went on while it was away. What
+// cannot be told now is kept for the next ask.
+func (a *asking) reportEarlier(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	for _, req := range a.memory.reports() {
+		got, err := a.client.Ask(ctx, req, 0)
+		var answer *api.AnswerError
+		switch {
+		case err == nil && got.Cause != models.CauseFallback:
+			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but stands as %s\n", plain(req.ApprovalID), got.Status)
+		case err == nil:
+		case errors.As(err, &answer) && api.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
+			fmt.Fprintf(a.say, "countersign: the report that %s went on under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
+		default:
+			return
+		}
+		a.memory.dropReport(req)
+	}
+}

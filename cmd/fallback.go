@@ -1,0 +1,119 @@
+package cmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"countersign/handlers/api"
+)
+
+// fallbackBelieved is how long a confirmed fallback_auto_approve holds (I11).
+const fallbackBelieved = 10 * time.Minute
+
+const (
+	confirmationFile = "fallback.json"
+	reportPrefix     = "report-"
+)
+
+// fallbackMemory keeps, in the user's cache folder, what a server last said to
+// one token about going on without it, and the asks that did. An empty folder
+// name means that nothing can be kept, and so nothing is believed.
+type fallbackMemory struct{ dir string }
+
+// confirmation is what a server last said about fallback_auto_approve.
+type confirmation struct {
+	On bool      `json:"on"`
+	At time.Time `json:"at"`
+}
+
+// newFallbackMemory finds the folder of a server and token, by a hash of both.
+func newFallbackMemory(server, token string) fallbackMemory {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fallbackMemory{}
+	}
+	sum := sha256.Sum256([]byte(server + "\x00" + token))
+	return fallbackMemory{filepath.Join(cache, "countersign", hex.EncodeToString(sum[:16]))}
+}
+
+// confirm notes what the server said at a time.
+func (m fallbackMemory) confirm(on bool, at time.Time) error {
+	return m.write(confirmationFile, confirmation{on, at.UTC()})
+}
+
+// believed reports whether a fallback may be taken at now: the last word was
+// that it is on, and was heard at most ten minutes ago.
+func (m fallbackMemory) believed(now time.Time) bool {
+	var c confirmation
+	if err := m.read(confirmationFile, &c); err != nil {
+		return false
+	}
+	age := now.Sub(c.At)
+	return c.On && age >= 0 && age <= fallbackBelieved
+}
+
+// keepReport writes down an ask that goes on without the server.
+func (m fallbackMemory) keepReport(req api.AskRequest) error {
+	return m.write(reportPrefix+req.ApprovalID+".json", req)
+}
+
+// reports are the asks that the server has not heard of. One that cannot be read
+// is left where it is.
+func (m fallbackMemory) reports() []api.AskRequest {
+	if m.dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return nil
+	}
+	var out []api.AskRequest
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), reportPrefix) {
+			continue
+		}
+		var req api.AskRequest
+		if m.read(e.Name(), &req) == nil && req.Fallback != nil {
+			out = append(out, req)
+		}
+	}
+	return out
+}
+
+// dropReport forgets a report that was heard. If that fails it is sent again,
+// and is the same request.
+func (m fallbackMemory) dropReport(req api.AskRequest) {
+	_ = os.Remove(filepath.Join(m.dir, reportPrefix+req.ApprovalID+".json"))
+}
+
+func (m fallbackMemory) write(name string, v any) error {
+	if m.dir == "" {
+		return errors.New("there is no cache folder: HOME and XDG_CACHE_HOME are not set")
+	}
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return fmt.Errorf("make the cache folder: %w", err)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", name, err)
+	}
+	return writePrivate(filepath.Join(m.dir, name), string(raw))
+}
+
+func (m fallbackMemory) read(name string, v any) error {
+	if m.dir == "" {
+		return os.ErrNotExist
+	}
+	raw, err := os.ReadFile(filepath.Join(m.dir, name))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, v)
+}
