@@ -13,6 +13,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/web"
 	"countersign/models/store"
 	"countersign/workers"
 	"countersign/workers/expire"
@@ -38,14 +39,14 @@ type App struct {
 	listener net.Listener
 	public   *url.URL
 	server   *http.Server
-	ended    chan struct{} // closed when a stop begins: event streams end
+	pages    *web.Site
 }
 
 // New opens the data folder and listens, so that Addr is known; Run serves. It
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, ended: make(chan struct{})}
+	a := &App{cfg: cfg, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -120,7 +121,7 @@ func (a *App) stop(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	a.store.EndWaits()
-	close(a.ended)
+	a.pages.Stop()
 	if err := a.server.Shutdown(limited); err != nil {
 		a.log.WarnContext(ctx, "some requests were cut off", slog.String("error", err.Error()))
 		return a.server.Close()
@@ -136,6 +137,9 @@ func (a *App) Close() error {
 		if err := a.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if a.pages != nil {
+		a.pages.Stop()
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
@@ -154,27 +158,14 @@ func (a *App) logHead(ctx context.Context) error {
 	return nil
 }
 
-// routers makes the two routers and what chooses between them before either
-// sees a request: one reads bearer tokens and never cookies, the other cookies
-// and never tokens.
+// routers makes the two routers and what chooses between them.
 func (a *App) routers() (http.Handler, error) {
 	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public}
-	json, err := api.New(kit, a.store, version)
+	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err
 	}
-	handlers.RegisterHealth(json.Echo(), a.store.Ready)
-	pages := kit.Router(kit.FailJSON)
-	handlers.RegisterHealth(pages, a.store.Ready)
-	return choose(json, pages), nil
-}
-
-func choose(json, pages http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if handlers.WantsBearer(r) {
-			json.ServeHTTP(w, r)
-			return
-		}
-		pages.ServeHTTP(w, r)
-	})
+	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
+	a.pages = web.New(kit, a.store, web.Options{StreamsPerUser: orOff(a.cfg.StreamsPerUser)})
+	return choose(queue, a.pages), nil
 }

@@ -1,0 +1,29 @@
+package cmd
+
+import (
+	"net/http"
+	"strings"
+
+	"countersign/handlers"
+	"countersign/static"
+)
+
+// public are the paths that need no sign-in and answer the same to everybody.
+// The API's router has them.
+var public = map[string]bool{"/healthz": true, "/readyz": true, "/openapi.json": true}
+
+// choose picks one of the two routers before either sees the request. One reads
+// bearer tokens and never cookies, the other cookies and never tokens, so that a
+// browser can be made to send neither's credential to the other.
+func choose(queue, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, static.Prefix):
+			pages.ServeHTTP(w, r)
+		case public[r.URL.Path], handlers.WantsBearer(r):
+			queue.ServeHTTP(w, r)
+		default:
+			pages.ServeHTTP(w, r)
+		}
+	})
+}
