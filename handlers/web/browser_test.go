@@ -1,0 +1,204 @@
+package web_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// browsing is how long a test waits for a page to show something.
+const browsing = 20 * time.Second
+
+// chromium is one browser for all tests; each tab has cookies of its own.
+var chromium struct {
+	once sync.Once
+	ctx  context.Context //nolint:containedctx // chromedp's handle of the browser
+	stop func()
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+	os.Exit(code)
+}
+
+func browser(tb testing.TB) context.Context {
+	tb.Helper()
+	path := os.Getenv("CHROMIUM")
+	if path == "" {
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+			if found, err := exec.LookPath(name); err == nil {
+				path = found
+				break
+			}
+		}
+	}
+	if path == "" {
+		tb.Fatal("browser tests need Chromium: install it (apt-get install chromium), or set CHROMIUM to its path")
+	}
+	chromium.once.Do(func() {
+		opts := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		)
+		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, stop := chromedp.NewContext(allocator)
+		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx)
+		chromium.stop = func() {
+			stop()
+			stopAllocator()
+		}
+	})
+	if chromium.err != nil {
+		tb.Fatalf("start %s: %v", path, chromium.err)
+	}
+	return chromium.ctx
+}
+
+// tab is one page in a browser. What the page writes to its console as an error,
+// broken content policies among it, fails the test.
+type tab struct {
+	tb  testing.TB
+	w   *world
+	ctx context.Context //nolint:containedctx // chromedp's handle of the tab
+
+	expected []string // errors that belong to the test
+}
+
+func (w *world) tab() *tab {
+	w.tb.Helper()
+	ctx, cancel := chromedp.NewContext(browser(w.tb), chromedp.WithNewBrowserContext())
+	t := &tab{tb: w.tb, w: w, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil {
+		cancel()
+		w.tb.Fatalf("open a tab: %v", err)
+	}
+	var mu sync.Mutex
+	var said []string
+	read := make(chan struct{})
+	messages := chromedp.Console(ctx)
+	go func() {
+		defer close(read)
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == "error" || m.Type == "warning" || m.Type == "warn" || strings.Contains(m.Text, "Content Security Policy") {
+				mu.Lock()
+				said = append(said, m.String()+" "+m.URL)
+				mu.Unlock()
+			}
+		}
+	}()
+	w.tb.Cleanup(func() {
+		cancel()
+		<-read
+		mu.Lock()
+		defer mu.Unlock()
+		for _, text := range said {
+			if !t.expects(text) {
+				w.tb.Errorf("the page says: %s", text)
+			}
+		}
+	})
+	return t
+}
+
+func (t *tab) expects(text string) bool {
+	for _, part := range t.expected {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// do runs steps, each of which may wait for the page.
+func (t *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	t.tb.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, browsing)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.tb.Fatalf("%s: %v; the page shows: %s", what, err, t.text("body"))
+	}
+}
+
+func (t *tab) open(path string) {
+	t.tb.Helper()
+	t.do("open "+path, chromedp.Navigate(t.w.url+path))
+}
+
+// sees waits until an element shows a text.
+func (t *tab) sees(selector, text string) {
+	t.tb.Helper()
+	found := func() bool { return strings.Contains(t.text(selector), text) }
+	deadline := time.After(browsing)
+	for tick := time.NewTicker(50 * time.Millisecond); !found(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.tb.Fatalf("%s never says %q: %q; the page shows: %s", selector, text, t.text(selector), t.text("body"))
+		}
+	}
+}
+
+// text is what a person reads of an element; empty while there is none.
+func (t *tab) text(selector string) string {
+	t.tb.Helper()
+	text, err := chromedp.Run(t.ctx, chromedp.Evaluate[string](`document.querySelector(`+quoted(selector)+`)?.innerText ?? ""`))
+	if err != nil {
+		return "" // between two pages there is none
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// value is the value of an expression in the page.
+func (t *tab) value(expression string) string {
+	t.tb.Helper()
+	v, err := chromedp.Run(t.ctx, chromedp.Evaluate[string](`String(`+expression+`)`))
+	if err != nil {
+		t.tb.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+func quoted(s string) string { return "`" + s + "`" }
+
+func (t *tab) click(selector string) {
+	t.tb.Helper()
+	t.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+}
+
+func (t *tab) fill(selector, text string) {
+	t.tb.Helper()
+	t.do("fill "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// withoutScript has pages of this tab run none.
+func (t *tab) withoutScript() {
+	t.tb.Helper()
+	t.do("switch scripts off", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err //nolint:wrapcheck // the step is named above
+	}))
+}
+
+func (t *tab) signIn(email, password string) {
+	t.tb.Helper()
+	t.open("/")
+	t.fill("#email", email)
+	t.fill("#password", password)
+	t.click("#sign-in")
+	t.sees("main h1", "Inbox")
+}

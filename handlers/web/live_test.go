@@ -1,0 +1,260 @@
+package web_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"countersign/handlers"
+	"countersign/handlers/api"
+	"countersign/handlers/web"
+	"countersign/models"
+	"countersign/models/storetest"
+	"countersign/workers/expire"
+)
+
+// liveWorld is the pages and the approval queue on one address under the real
+// clock, with the expirer at work.
+func liveWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{tb: t, store: storetest.New(t)}
+	server := httptest.NewUnstartedServer(nil)
+	kit := handlers.Kit{
+		Log: slog.New(slog.DiscardHandler), Now: w.store.Now,
+		PublicURL: &url.URL{Scheme: "http", Host: server.Listener.Addr().String()},
+	}
+	queue, err := api.New(kit, w.store, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.site = web.New(kit, w.store, web.Options{})
+	server.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if handlers.WantsBearer(r) {
+			queue.ServeHTTP(rw, r)
+			return
+		}
+		w.site.ServeHTTP(rw, r)
+	})
+	server.Start()
+	w.url = server.URL
+	expired := make(chan struct{})
+	go func() {
+		defer close(expired)
+		expire.Run(t.Context(), kit.Log, w.store)
+	}()
+	t.Cleanup(func() {
+		w.site.Stop()
+		w.store.EndWaits()
+		server.Close()
+		<-expired
+	})
+	w.owner = storetest.Reviewer(t, w.store, ownerEmail)
+	w.admin = storetest.Admin(t, w.store)
+	w.agent, w.token = storetest.AgentToken(t, w.store, w.owner, "deployer")
+	return w
+}
+
+// answer is what an agent's call returned.
+type answer struct {
+	*api.Approval
+	err error
+}
+
+// agentAsks has an agent wait over HTTP, as agents do: the same request again
+// until there is an outcome.
+func (w *world) agentAsks(change func(*api.AskRequest)) <-chan answer {
+	w.tb.Helper()
+	req := api.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Description: "Version 1.4 to production"}
+	if change != nil {
+		change(&req)
+	}
+	client := &api.Client{BaseURL: w.url, Token: w.token}
+	out := make(chan answer, 1)
+	ctx := w.tb.Context()
+	go func() {
+		for {
+			a, err := client.Ask(ctx, req, 20*time.Second)
+			if err != nil || a.Status != models.StatusPending {
+				out <- answer{a, err}
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// outcome waits for the agent's call to return.
+func (w *world) outcome(from <-chan answer) *api.Approval {
+	w.tb.Helper()
+	select {
+	case a := <-from:
+		if a.err != nil {
+			w.tb.Fatalf("the agent's call failed: %v", a.err)
+		}
+		return a.Approval
+	case <-time.After(browsing):
+		w.tb.Fatal("the agent's call does not return")
+	}
+	return nil
+}
+
+// decisions are what a reviewer does in the browser and what the agent hears.
+var decisions = []struct {
+	name   string
+	ask    func(*api.AskRequest)
+	do     func(*tab)
+	shows  string // the outcome on the page
+	status models.Status
+	check  func(*api.Decision) bool
+}{
+	{
+		name: "approve", do: func(t *tab) { t.click("#approve") }, shows: "approved", status: models.StatusApproved,
+		check: func(d *api.Decision) bool { return d.Approved && string(d.Input) == `{"command":"make deploy"}` },
+	},
+	{
+		name: "reject with a reason",
+		do: func(t *tab) {
+			t.fill("#reason", "not on Fridays")
+			t.click("#reject")
+		},
+		shows: "not on Fridays", status: models.StatusRejected,
+		check: func(d *api.Decision) bool { return !d.Approved && d.Reason == "not on Fridays" },
+	},
+	{
+		name: "answer", ask: asksWhere,
+		do: func(t *tab) {
+			t.fill("#answer", "Asia, please")
+			t.click("#answer-button")
+		},
+		shows: "Asia, please", status: models.StatusApproved,
+		check: func(d *api.Decision) bool { return d.Answer != nil && *d.Answer == "Asia, please" && d.Option == nil },
+	},
+	{
+		name: "choose", ask: asksWhere, do: func(t *tab) { t.click("button[value=us]") }, shows: "answered", status: models.StatusApproved,
+		check: func(d *api.Decision) bool { return d.Option != nil && *d.Option == "us" && d.Answer == nil },
+	},
+}
+
+func asksWhere(req *api.AskRequest) {
+	req.Kind, req.ToolName, req.Input = models.KindQuestion, "", nil
+	req.Description = "Which region first?"
+	req.Options = []models.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "America"}}
+}
+
+func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
+	t.Parallel()
+	for _, d := range decisions {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			w := liveWorld(t)
+			p := w.tab()
+			p.signIn(ownerEmail, storetest.Password)
+			p.sees("#inbox", "Nothing waits for you")
+			p.sees("#live-text", "live")
+			p.value("window.same = 'page'")
+			agent := w.agentAsks(d.ask)
+			p.sees("#inbox .row-link", "")
+			p.sees("#inbox", "deployer")
+			p.sees("#inbox-count", "1")
+			if got := p.value("window.same"); got != "page" {
+				t.Error("the page was loaded again")
+			}
+			if title := p.value("document.title"); title != "(1) Inbox · Countersign" {
+				t.Errorf("the title is %q", title)
+			}
+			p.click("#inbox .row-link")
+			p.sees("main", "Last turns")
+			d.do(p)
+			p.sees(".outcome", d.shows)
+			p.sees(".outcome", ownerEmail)
+			got := w.outcome(agent)
+			if got.Status != d.status || !d.check(got.Decision) || got.Decision.By == nil || got.Decision.By.ID != w.owner.UserID() {
+				t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
+			}
+		})
+	}
+}
+
+func TestInABrowserWithoutScriptTheSameIsDone(t *testing.T) {
+	t.Parallel()
+	for _, d := range decisions {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			w := liveWorld(t)
+			p := w.tab()
+			p.withoutScript()
+			p.signIn(ownerEmail, storetest.Password)
+			agent := w.agentAsks(d.ask)
+			for p.text("#inbox .row-link") == "" {
+				p.open("/")
+			}
+			p.click("#inbox .row-link")
+			p.sees("main", "Last turns")
+			d.do(p)
+			p.sees(".outcome", d.shows)
+			got := w.outcome(agent)
+			if got.Status != d.status || !d.check(got.Decision) {
+				t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
+			}
+		})
+	}
+}
+
+func TestInABrowserSilenceIsSeenToExpire(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	p := w.tab()
+	p.signIn(ownerEmail, storetest.Password)
+	p.sees("#live-text", "live")
+	agent := w.agentAsks(func(req *api.AskRequest) { req.TimeoutSeconds = new(int64(4)) })
+	p.sees("#inbox", "deployer")
+	p.click("#inbox .row-link")
+	p.sees(".deadline", "0:0")
+	p.sees(".outcome", "expired")
+	p.sees(".outcome", "4 seconds")
+	got := w.outcome(agent)
+	if got.Status != models.StatusExpired || got.Decision.Approved || got.Decision.By != nil || got.Decision.Reason != "Approval request timed out (4 seconds)" {
+		t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
+	}
+	p.open("/")
+	p.sees("#inbox", "Nothing waits for you")
+}
+
+func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	a := w.ask()
+	p := w.tab()
+	p.signIn(ownerEmail, storetest.Password)
+	p.open(pageOf(a))
+	p.sees("#live-text", "live")
+	p.fill("#reason", "I am still thinking")
+	if _, err := w.store.Decide(t.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(false), Reason: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("[data-guard-note]", "changed while you were writing")
+	if got := p.value("document.querySelector('#reason').value"); got != "I am still thinking" {
+		t.Errorf("the reason is %q", got)
+	}
+	p.expected = append(p.expected, "409")
+	p.click("#approve")
+	p.sees("main", "Already rejected by admin@example.com")
+}
+
+func TestInABrowserTheEndOfASessionIsSeen(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	p := w.tab()
+	p.expected = append(p.expected, "401")
+	p.signIn(ownerEmail, storetest.Password)
+	p.sees("#live-text", "live")
+	if err := w.store.SetPassword(t.Context(), storetest.Operator(), w.owner.UserID(), "another long password"); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("#live-text", "signed out")
+	p.open("/audit")
+	p.sees("main h1", "Sign in")
+}
