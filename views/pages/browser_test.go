@@ -1,0 +1,237 @@
+package pages_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+	"countersign/static"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// site serves the screens as the server does: static files, the content security
+// policy, fragments for htmx, and a stream that tells what say is given.
+type site struct {
+	*httptest.Server
+	say     chan string
+	screens map[string]string
+
+	mu      sync.Mutex
+	shown   models.Approval
+	refuse  int // streams to refuse before one stands
+	fetched int // fragments of the approval
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{say: make(chan string, 8), screens: map[string]string{}, shown: shell(t)}
+	for _, screen := range screens(t) {
+		s.screens["/"+screen.name] = draw(t, screen.page)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc(static.Prefix, func(w http.ResponseWriter, r *http.Request) {
+		content, contentType, ok := static.Lookup(r.URL.Path)
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		_, _ = w.Write(content)
+	})
+	mux.HandleFunc(views.EventsURL(), s.stream)
+	mux.HandleFunc("GET /approvals/{id}", s.approval)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if r.URL.Path == views.InboxURL() {
+			_ = pages.InboxFragment(pages.NewInbox(pages.InboxInput{Count: 42}, now)).Render(r.Context(), w)
+			return
+		}
+		_, _ = fmt.Fprint(w, s.screens[r.URL.Path])
+	})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'")
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+func (s *site) stream(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	refused := s.refuse > 0
+	s.refuse--
+	s.mu.Unlock()
+	if refused {
+		http.Error(w, "not now", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = fmt.Fprint(w, ": here\n\n")
+	for {
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case topic := <-s.say:
+			_, _ = fmt.Fprintf(w, "event: %s\ndata:\n\n", topic)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+func (s *site) approval(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := pages.NewApproval(pages.ApprovalInput{Approval: s.shown, MayDecide: true}, now)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if r.Header.Get("HX-Request") == "" {
+		_ = pages.ApprovalPage(page(v.Title, v.URL), v).Render(r.Context(), w)
+		return
+	}
+	s.fetched++
+	_ = pages.ApprovalPanel(v).Render(r.Context(), w)
+}
+
+// browser opens Chromium; it is an error when there is none.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if _, err := exec.LookPath("chromium"); err != nil {
+		t.Fatal("this test needs Chromium: apt-get install chromium, or make test")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-quic", true))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func eval(t *testing.T, ctx context.Context, script string) string {
+	t.Helper()
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return got
+}
+
+// until waits for a condition of the page.
+func until(t *testing.T, ctx context.Context, condition string) {
+	t.Helper()
+	script := `new Promise((resolve) => { const end = Date.now() + 20000; (function look() {
+		if (` + condition + `) resolve("yes"); else if (Date.now() > end) resolve("no"); else setTimeout(look, 20); })(); })`
+	if eval(t, ctx, script) != "yes" {
+		t.Fatalf("it never came to: %s\n%s", condition, eval(t, ctx, `document.body.innerText`))
+	}
+}
+
+func visit(t *testing.T, ctx context.Context, url string, width int64) {
+	t.Helper()
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every screen, in both themes, on the narrowest phone and a wide screen: AA
+// contrast, nothing to scroll sideways, nothing that the policy refuses.
+func TestScreensAreReadable(t *testing.T) {
+	t.Parallel()
+	check, err := os.ReadFile("testdata/contrast.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ctx := newSite(t), browser(t)
+	for name := range s.screens {
+		for _, width := range []int64{320, 1280} {
+			visit(t, ctx, s.URL+name, width)
+			for _, theme := range []string{"light", "dark"} {
+				eval(t, ctx, `document.documentElement.dataset.theme = "`+theme+`"`)
+				if found := eval(t, ctx, string(check)); found != "" {
+					t.Errorf("%s, %d px, %s:\n%s", name, width, theme, found)
+				}
+			}
+		}
+	}
+}
+
+func TestPageFollowsWhatHappens(t *testing.T) {
+	t.Parallel()
+	s, ctx := newSite(t), browser(t)
+	s.refuse = 1
+	topic := views.ApprovalTopic(s.shown.ID)
+	visit(t, ctx, s.URL+views.ApprovalURL(s.shown.ID), 1280)
+
+	until(t, ctx, `document.querySelector("#live-text").textContent === "live"`) // although the first stream was refused
+	s.say <- views.InboxTopic()
+	until(t, ctx, `document.title.startsWith("(42) ")`)
+	until(t, ctx, `document.querySelector("link[rel=icon]").href.includes("waiting")`)
+
+	// A refetch closes nothing that a person has opened.
+	eval(t, ctx, `document.querySelector(".fold").open = true; document.addEventListener("htmx:finally:swap", () => { window.swaps = (window.swaps ?? 0) + 1 }); ""`)
+	s.say <- topic
+	until(t, ctx, `window.swaps === 1`)
+	until(t, ctx, `document.querySelector(".fold").open`)
+
+	// A form that is being filled in stays, and says so once it is stale.
+	eval(t, ctx, `document.querySelector("#reason").value = "because"`)
+	s.say <- topic
+	until(t, ctx, `window.swaps === 2`)
+	until(t, ctx, `document.querySelector("[data-guard-note]").hidden`)
+	s.mu.Lock()
+	s.shown = settle(s.shown, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
+	s.mu.Unlock()
+	s.say <- topic
+	until(t, ctx, `!document.querySelector("[data-guard-note]").hidden && document.querySelector("#reason").value === "because"`)
+
+	// Left alone, it becomes the outcome. Many events at once are few fetches.
+	eval(t, ctx, `document.querySelector("#reason").value = ""`)
+	s.mu.Lock()
+	before := s.fetched
+	s.mu.Unlock()
+	for range 6 {
+		s.say <- topic
+	}
+	until(t, ctx, `document.querySelector(".outcome") && !document.querySelector("#decide")`)
+	s.mu.Lock()
+	if n := s.fetched - before; n > 2 {
+		t.Errorf("6 events at once made %d fetches", n)
+	}
+	s.mu.Unlock()
+
+	s.mu.Lock()
+	s.refuse = 1 << 30
+	s.mu.Unlock()
+	s.CloseClientConnections()
+	until(t, ctx, `document.querySelector("#live-text").textContent.startsWith("offline since ")`)
+}
+
+func TestThemeAndTimes(t *testing.T) {
+	t.Parallel()
+	s, ctx := newSite(t), browser(t)
+	visit(t, ctx, s.URL+"/inbox", 1280)
+	until(t, ctx, `document.querySelector(".row-left time").textContent === "0:08 left"`) // ticks by the server's clock
+	if got := eval(t, ctx, `document.querySelector(".row-left time").title`); !strings.Contains(got, "2026") {
+		t.Errorf("the exact time is %q", got)
+	}
+	eval(t, ctx, `document.querySelector("[data-theme-switch]").click(); document.documentElement.dataset.theme`)
+	chosen := eval(t, ctx, `document.documentElement.dataset.theme`)
+	visit(t, ctx, s.URL+"/audit", 1280)
+	if got := eval(t, ctx, `document.documentElement.dataset.theme`); got != chosen || chosen == "" {
+		t.Errorf("the theme %q became %q on the next page", chosen, got)
+	}
+}
