@@ -61,7 +61,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	// The driver starts a goroutine a query for a context that can end; this
 	// read is one row by its key.
 	ctx = context.WithoutCancel(ctx)
-	a, err := scanApproval(s.hot.approvalR.QueryRowContext(ctx, id))
+	a, err := scanApproval(s.hot.approval.QueryRowContext(ctx, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noSuchApproval(id)
 	}
@@ -69,7 +69,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
 	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return exists(s.hot.isReviewerR.QueryRowContext(ctx, actor.ID, id))
+		return exists(s.hot.isReviewer.QueryRowContext(ctx, actor.ID, id))
 	})
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 // approval reads one within a transaction, as it stands, for an actor who may
 // see it.
 func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.conn.row(t.s.hot.approvalW, id))
+	a, err := scanApproval(t.conn.row(t.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noSuchApproval(id)
 	}
@@ -91,7 +91,7 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
 	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return exists(t.conn.row(t.s.hot.isReviewer, actor.ID, id))
+		return exists(t.conn.row(t.hot.isReviewer, actor.ID, id))
 	})
 	if err != nil {
 		return nil, err

@@ -201,14 +201,8 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err != nil {
 		return nil, err
 	}
-	if conv == nil {
-		if conv, err = t.openConversation(actor, q); err != nil {
-			return nil, err
-		}
-	}
-	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
-	if err := t.conn.changeRow(t.s.hot.nextSequence, a.Energy, t.now, conv.ID).Scan(&a.Sequence); err != nil {
-		return nil, fmt.Errorf("take next sequence: %w", err)
+	if err := t.place(actor, q, a, conv); err != nil {
+		return nil, err
 	}
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
@@ -218,6 +212,33 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	}
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response), askedData(a))
 }
+
+// place gives the row its conversation, opening it if need be, and the next
+// sequence in it.
+func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) error {
+	if conv == nil && q.namesNone() {
+		// The agent's standing conversation, which mostly is there, in one step.
+		err := t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
+		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+			return err //nolint:wrapcheck // names the statement
+		}
+	}
+	if conv == nil {
+		var err error
+		if conv, err = t.openConversation(actor, q); err != nil {
+			return err
+		}
+	}
+	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
+	if err := t.conn.changeRow(t.hot.nextSequence, a.Energy, t.now, conv.ID).Scan(&a.Sequence); err != nil {
+		return fmt.Errorf("take next sequence: %w", err)
+	}
+	return nil
+}
+
+// namesNone reports whether a request names no conversation: it then belongs to
+// the agent's standing one.
+func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
 // routed to.
@@ -276,7 +297,7 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 }
 
 func (t *tx) addResponse(r *models.Response) error {
-	if _, err := t.conn.exec(t.s.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
+	if _, err := t.conn.exec(t.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
 		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
 		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy,
 		r.Description, r.Context, r.Options, r.ToolName, r.ToolInputJSON); err != nil {
@@ -291,14 +312,14 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 		return nil
 	}
 	topics := []events.Topic{events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
-	if _, err := t.conn.exec(t.s.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
+	if _, err := t.conn.exec(t.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
 		return fmt.Errorf("store decider: %w", err)
 	}
 	for _, id := range reviewers {
-		if _, err := t.conn.exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
+		if _, err := t.conn.exec(t.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
 			return fmt.Errorf("store decider: %w", err)
 		}
-		if _, err := t.conn.exec(t.s.hot.addReviewer, id, r.ID); err != nil {
+		if _, err := t.conn.exec(t.hot.addReviewer, id, r.ID); err != nil {
 			return fmt.Errorf("store reviewer: %w", err)
 		}
 		topics = append(topics, events.InboxOf(string(id)))
@@ -317,12 +338,27 @@ func (t *tx) whoDecides(owner models.UserID, emails []string) (routed []models.U
 			return nil, false, fmt.Errorf("resolve reviewers: %w", err)
 		}
 	}
-	if able, err = exists(t.conn.row(t.s.hot.userEnabled, owner)); err != nil || able || len(routed) > 0 {
+	if able, err = t.enabled(owner); err != nil || able || len(routed) > 0 {
 		return routed, able || len(routed) > 0, err
 	}
-	able, err = exists(t.conn.row(t.s.hot.anyAdmin))
+	able, err = exists(t.conn.row(t.hot.anyAdmin))
 	return routed, able, err
 }
+
+func (t *tx) enabled(user models.UserID) (bool, error) {
+	known := t.conn.w.known.enabled
+	if enabled, ok := known[user]; ok {
+		return enabled, nil
+	}
+	enabled, err := exists(t.conn.row(t.hot.userEnabled, user))
+	if err == nil && len(known) < maxKnownUsers {
+		known[user] = enabled
+	}
+	return enabled, err
+}
+
+// maxKnownUsers bounds what the writer remembers of people.
+const maxKnownUsers = 10_000
 
 // askAction is the ledger's word for how a request began.
 func askAction(a *models.Approval) string {

@@ -109,37 +109,19 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 	if wait <= 0 {
 		return s.Approval(ctx, actor, id)
 	}
-	outcome := make(chan *models.Approval, 1)
-	s.waiters.add(actor, id, outcome)
-	defer s.waiters.remove(actor, id, outcome)
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	reread := time.NewTimer(rereadEvery)
-	defer reread.Stop()
+	w := s.Watch(actor, id, wait)
+	defer w.Close()
 	for {
-		again := s.waiters.turn() // before the read, or a change between the two would be slept through
-		a, err := s.Approval(ctx, actor, id)
-		if err != nil || a.Status() != models.StatusPending {
+		a, done, err := w.Look(ctx)
+		if done || err != nil {
 			return a, err
 		}
-		reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(s.now()), time.Millisecond)))
-		select {
-		case a := <-outcome:
+		told, err := w.Sleep(ctx)
+		switch {
+		case told != nil || err != nil:
+			return told, err
+		case w.ending:
 			return a, nil
-		case <-again:
-			if err := s.CheckCredential(ctx, actor); err != nil {
-				return nil, err
-			}
-		case <-reread.C:
-			if err := s.CheckCredential(ctx, actor); err != nil {
-				return nil, err
-			}
-		case <-end.C:
-			return s.Approval(ctx, actor, id)
-		case <-s.ending:
-			return a, nil
-		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 		}
 	}
 }

@@ -198,7 +198,7 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 }
 
 func (t *tx) addVote(v *models.Vote) error {
-	if _, err := t.conn.exec(t.s.hot.addVote, v.ID, v.ResponseID, v.UserID, v.UserName, v.Verdict, v.Reason, v.Digest, v.SeenDigest,
+	if _, err := t.conn.exec(t.hot.addVote, v.ID, v.ResponseID, v.UserID, v.UserName, v.Verdict, v.Reason, v.Digest, v.SeenDigest,
 		v.Input, v.InputDigest, v.Answer, v.Option, v.At); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
@@ -256,7 +256,7 @@ func digestOfText(s string) string {
 // settle is the one UPDATE that leaves pending, with what hangs on it.
 func (t *tx) settle(a *models.Approval) error {
 	r := &a.Response
-	n, err := t.conn.exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
+	n, err := t.conn.exec(t.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
 	if err != nil {
 		return fmt.Errorf("settle approval: %w", err)
 	}
@@ -269,7 +269,7 @@ func (t *tx) settle(a *models.Approval) error {
 // settled takes a row that has left pending out of the inboxes and tells all
 // who wait for it after the commit.
 func (t *tx) settled(a *models.Approval) error {
-	rows, err := t.conn.change(t.s.hot.dropDeciders, a.ID)
+	rows, err := t.conn.changeRows(t.hot.dropDeciders, a.ID)
 	if err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}

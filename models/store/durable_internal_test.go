@@ -33,18 +33,25 @@ func TestI2EveryWritingConnectionSyncsAlsoAfterAReconnect(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
 	for _, when := range []string{"at first", "after a reconnect"} {
-		var level int
-		if err := s.w.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&level); err != nil || level != 2 {
-			t.Errorf("%s: synchronous = %d, %v; want 2", when, level, err)
-		}
-		if err := s.Ready(t.Context()); err != nil {
+		before := s.writer
+		if err := s.write(t.Context(), func(tx *tx) error {
+			var level int
+			if err := tx.conn.QueryRowContext(t.Context(), `PRAGMA synchronous`).Scan(&level); err != nil || level != 2 {
+				t.Errorf("%s: synchronous = %d, %v; want 2", when, level, err)
+			}
+			return tx.record(models.System("test"), "test", subject{}, nil)
+		}); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
-		s.w.SetMaxIdleConns(0) // closes the connection; the next use opens another
-		s.w.SetMaxIdleConns(1)
-	}
-	if got := s.w.Stats().MaxIdleClosed; got == 0 {
-		t.Error("there was no reconnect")
+		if s.writer == nil || (when != "at first" && s.writer == before) {
+			t.Error("there was no reconnect")
+		}
+		if err := s.dropWriter(); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.w.Stats().OpenConnections; n != 0 {
+			t.Errorf("%d connections are left open", n)
+		}
 	}
 	weak := strings.Replace(writeDSN(s.path), "_synchronous=FULL", "_synchronous=NORMAL", 1)
 	if db, err := openDatabase(weak); err == nil {

@@ -46,7 +46,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 				continue
 			}
 			a.Expire()
-			changed, err := t.conn.exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.now)
+			changed, err := t.conn.exec(t.hot.expire, a.ApprovalFeedback, a.ID, t.now)
 			if err != nil {
 				return fmt.Errorf("expire: %w", err)
 			}
@@ -71,7 +71,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {
-	rows, err := t.conn.rows(t.s.hot.due, t.now, limit)
+	rows, err := t.conn.rows(t.hot.due, t.now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what is due: %w", err)
 	}

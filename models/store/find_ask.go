@@ -20,6 +20,9 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			return t.repeated(actor, q, standing)
 		}
 	}
+	if q.ToolUseID == "" && q.namesNone() {
+		return nil, nil, nil // new in the agent's standing conversation
+	}
 	conv, err := t.namedConversation(actor, q)
 	if err != nil {
 		return nil, nil, err
@@ -27,9 +30,9 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if q.ToolUseID == "" {
 		return nil, conv, nil
 	}
-	if q.conversation == "" && q.RunID == "" {
+	if q.namesNone() {
 		// An agent that names no conversation may repeat what it asked in one.
-		id, err := t.rowID(t.conn.row(t.s.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
+		id, err := t.rowID(t.conn.row(t.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -40,7 +43,7 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if conv == nil {
 		return nil, nil, nil
 	}
-	id, err := t.rowID(t.conn.row(t.s.hot.byToolUse, conv.ID, q.ToolUseID))
+	id, err := t.rowID(t.conn.row(t.hot.byToolUse, conv.ID, q.ToolUseID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,7 +62,7 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 
 // standing reads a row whoever it belongs to; nil when there is none.
 func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.conn.row(t.s.hot.approvalW, id))
+	a, err := scanApproval(t.conn.row(t.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // no row is an answer here
 	}
@@ -111,13 +114,13 @@ func idTaken(field string) error {
 // the agent's standing one if it names none. Nil: to be opened. Look-ups stay
 // within the asker's own conversations.
 func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
-	if q.conversation == "" && q.RunID == "" {
-		return scanConversation(t.conn.row(t.s.hot.conversationByRest, actor.ID))
+	if q.namesNone() {
+		return scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID))
 	}
 	var byID, byRun *models.Conversation
 	var err error
 	if q.conversation != "" {
-		if byID, err = scanConversation(t.conn.row(t.s.hot.conversation, q.conversation)); err != nil {
+		if byID, err = scanConversation(t.conn.row(t.hot.conversation, q.conversation)); err != nil {
 			return nil, err
 		}
 		if err := ownConversation(actor, byID); err != nil {
@@ -127,7 +130,7 @@ func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversati
 	if q.RunID == "" {
 		return byID, nil
 	}
-	if byRun, err = scanConversation(t.conn.row(t.s.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
+	if byRun, err = scanConversation(t.conn.row(t.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
 		return nil, err
 	}
 	if err := ownConversation(actor, byRun); err != nil {
@@ -158,7 +161,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(q.RunID),
 		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, CreatedAt: t.now, UpdatedAt: t.now,
-		Standing: q.conversation == "" && q.RunID == "",
+		Standing: q.namesNone(),
 	}
 	if c.ID == "" {
 		c.ID = models.NewID[models.ConversationID]()

@@ -7,26 +7,26 @@ import (
 	"fmt"
 )
 
-// hotStatements are the statements that every ask, vote, decision, ledger entry
-// and expiry runs: prepared once, on the transaction that all callers of a batch
-// share. In a large batch a statement costs 7 µs this way and 44 through GORM,
-// so these few are SQL and everything else is GORM.
-type hotStatements struct {
+// hotWriting are the statements that every ask, vote, decision, ledger entry and
+// expiry runs: prepared once, on the writing connection, for the transaction
+// that all callers of a batch share. In a large batch a statement costs 7 µs
+// this way and 44 through GORM, so these few are SQL and everything else is GORM.
+type hotWriting struct {
 	head, setHead, addEntry *sql.Stmt
 
 	policyNow, policyDoc                                *sql.Stmt
-	approvalW, approvalR                                *sql.Stmt
+	approval                                            *sql.Stmt
 	byToolUse, byAgentToolUse                           *sql.Stmt
 	conversation, conversationByRun, conversationByRest *sql.Stmt
-	nextSequence                                        *sql.Stmt
+	nextSequence, nextOfRest                            *sql.Stmt
 	addResponse, addDecider, addReviewer                *sql.Stmt
 	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
 
-	addVote, settle, expire, dropDeciders, isReviewer, isReviewerR, reviewersOf *sql.Stmt
-	due, nextDeadline                                                           *sql.Stmt
-
-	all []*sql.Stmt
+	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
 }
+
+// hotReading are the reads of every wait, prepared on the read pool.
+type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 
 // approvalColumns and approvalFrom read one models.Approval; scanApproval takes
 // them in this order.
@@ -52,9 +52,9 @@ const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind
 
 const conversationColumns = `id, owner_id, agent_id, run_id, title, standing, next_sequence`
 
-// hotSQL are the texts, by the statement they fill; the plan test reads them too.
-func (h *hotStatements) texts() (writing, reading map[**sql.Stmt]string) {
-	writing = map[**sql.Stmt]string{
+// texts are the statements, by the place they fill; the plan test reads them too.
+func (h *hotWriting) texts() map[**sql.Stmt]string {
+	return map[**sql.Stmt]string{
 		&h.head:     `SELECT seq, hash FROM ledger_head WHERE id = 1`,
 		&h.setHead:  `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
 		&h.addEntry: `INSERT INTO ledger (` + entryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -62,7 +62,7 @@ func (h *hotStatements) texts() (writing, reading map[**sql.Stmt]string) {
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 
-		&h.approvalW:          selectApproval + ` WHERE r.id = ?`,
+		&h.approval:           selectApproval + ` WHERE r.id = ?`,
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.conversation:       `SELECT ` + conversationColumns + ` FROM conversations WHERE id = ?`,
@@ -70,6 +70,8 @@ func (h *hotStatements) texts() (writing, reading map[**sql.Stmt]string) {
 		&h.conversationByRest: `SELECT ` + conversationColumns + ` FROM conversations WHERE agent_id = ? AND standing`,
 		&h.nextSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?, updated_at = ?
  WHERE id = ? RETURNING next_sequence - 1`,
+		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?, updated_at = ?
+ WHERE agent_id = ? AND standing RETURNING next_sequence - 1, id, title`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
@@ -88,39 +90,37 @@ func (h *hotStatements) texts() (writing, reading map[**sql.Stmt]string) {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ? RETURNING user_id`,
 		&h.isReviewer:   `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
-		&h.reviewersOf:  `SELECT user_id FROM reviewers WHERE response_id = ?`,
 		&h.due: `SELECT id FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
 	}
-	reading = map[**sql.Stmt]string{
-		&h.approvalR:   selectApproval + ` WHERE r.id = ?`,
-		&h.isReviewerR: `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
+}
+
+func (h *hotReading) texts() map[**sql.Stmt]string {
+	return map[**sql.Stmt]string{
+		&h.approval:   selectApproval + ` WHERE r.id = ?`,
+		&h.isReviewer: `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
 		&h.nextDeadline: `SELECT approval_timeout_at FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT 1`,
 	}
-	return writing, reading
 }
 
-func (h *hotStatements) prepare(ctx context.Context, w, r *sql.DB) error {
-	writing, reading := h.texts()
-	for db, texts := range map[*sql.DB]map[**sql.Stmt]string{w: writing, r: reading} {
-		for place, text := range texts {
-			stmt, err := db.PrepareContext(ctx, text)
-			if err != nil {
-				return fmt.Errorf("prepare %.40q: %w", text, err)
-			}
-			*place = stmt
-			h.all = append(h.all, stmt)
+func (h *hotReading) prepare(ctx context.Context, r *sql.DB) error {
+	for place, text := range h.texts() {
+		stmt, err := r.PrepareContext(ctx, text)
+		if err != nil {
+			return fmt.Errorf("prepare %.40q: %w", text, err)
 		}
+		*place = stmt
 	}
 	return nil
 }
 
-func (h *hotStatements) close() error {
+func (h *hotReading) close() error {
 	var errs []error
-	for _, stmt := range h.all {
-		errs = append(errs, stmt.Close())
+	for place := range h.texts() {
+		if *place != nil {
+			errs = append(errs, (*place).Close())
+		}
 	}
-	h.all = nil
 	return errors.Join(errs...)
 }

@@ -12,33 +12,16 @@ import (
 	"countersign/models"
 )
 
-// chain is the head of the ledger within one transaction: read with the first
-// entry, since the command line writes too, and stored once before the commit.
-type chain struct {
-	head  models.Head
-	known bool
-	moved bool
-}
-
-func (c *chain) store(ctx context.Context, dbtx *sql.Tx, hot *hotStatements) error {
-	if !c.moved {
-		return nil
-	}
-	if _, err := dbtx.StmtContext(ctx, hot.setHead).ExecContext(ctx, c.head.Seq, c.head.Hash); err != nil {
-		return fmt.Errorf("store ledger head: %w", err)
-	}
-	return nil
-}
-
 // ledgerHead is the head as this transaction sees it.
 func (t *tx) ledgerHead() (models.Head, error) {
-	if !t.chain.known {
-		if err := t.conn.row(t.s.hot.head).Scan(&t.chain.head.Seq, &t.chain.head.Hash); err != nil {
+	k := &t.conn.w.known
+	if !k.headKnown {
+		if err := t.conn.row(t.hot.head).Scan(&k.head.Seq, &k.head.Hash); err != nil {
 			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 		}
-		t.chain.known = true
+		k.headKnown = true
 	}
-	return t.chain.head, nil
+	return k.head, nil
 }
 
 // timeFormat is how the ledger writes a time: fixed width, microseconds, UTC.
@@ -74,11 +57,11 @@ func (t *tx) record(actor models.Actor, action string, about subject, data any) 
 	if e.Prev == nil {
 		e.Prev = []byte{}
 	}
-	if _, err := t.conn.exec(t.s.hot.addEntry, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action,
+	if _, err := t.conn.exec(t.hot.addEntry, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action,
 		string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash); err != nil {
 		return fmt.Errorf("append to ledger: %w", err)
 	}
-	t.chain.head, t.chain.moved = next, true
+	t.conn.w.known.head, t.moved = next, true
 	return nil
 }
 

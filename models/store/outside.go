@@ -7,25 +7,34 @@ import (
 	"countersign/models/events"
 )
 
-func (s *Store) readDataVersion(ctx context.Context) (int64, error) {
+// seesOutside notes, at the begin of a batch, whether another process has
+// written since the last one. On the writing connection data_version changes
+// with other processes' commits only, not with our own.
+func (s *Store) seesOutside(w *writer) error {
 	var v int64
-	// On the writing connection: there it changes with other processes' commits
-	// only, not with our own.
-	if err := s.w.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&v); err != nil {
-		return 0, fmt.Errorf("read data version: %w", err)
+	if err := w.version.QueryRowContext(context.Background()).Scan(&v); err != nil {
+		return fmt.Errorf("read data version: %w", err)
 	}
-	return v, nil
+	if v == w.known.dataVersion {
+		return nil
+	}
+	first := w.known.dataVersion == 0
+	w.known.dataVersion = v
+	w.known.drop()
+	if !first {
+		s.outside.Store(true)
+	}
+	return nil
 }
 
 // CheckOutside notices what another process (the command line, a second server)
 // has committed: it drops cached credentials and has waiters, streams and the
 // expirer look again. The server calls it each second.
 func (s *Store) CheckOutside(ctx context.Context) error {
-	v, err := s.readDataVersion(ctx)
-	if err != nil {
+	if err := s.write(ctx, func(*tx) error { return nil }); err != nil {
 		return err
 	}
-	if s.dataVersion.Swap(v) == v {
+	if !s.outside.Swap(false) {
 		return nil
 	}
 	s.access.drop()

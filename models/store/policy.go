@@ -35,12 +35,15 @@ func (policyRow) TableName() string { return "policies" }
 
 // policy is the version that stands as this transaction sees it, compiled.
 func (t *tx) policy() (int64, *policy.Policy, error) {
-	var version int64
-	if err := t.conn.row(t.s.hot.policyNow).Scan(&version); err != nil {
-		return 0, nil, fmt.Errorf("read policy version: %w", err)
+	k := &t.conn.w.known
+	if k.policy == 0 {
+		if err := t.conn.row(t.hot.policyNow).Scan(&k.policy); err != nil {
+			return 0, nil, fmt.Errorf("read policy version: %w", err)
+		}
 	}
+	version := k.policy
 	p, err := t.s.policyFor(version, func() (doc string, err error) {
-		err = t.conn.row(t.s.hot.policyDoc, version).Scan(&doc)
+		err = t.conn.row(t.hot.policyDoc, version).Scan(&doc)
 		return doc, err
 	})
 	if err != nil {
@@ -154,6 +157,7 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	if err := t.gorm().Create(&row).Error; err != nil {
 		return fmt.Errorf("store policy: %w", err)
 	}
+	t.conn.w.known.policy = row.Version
 	t.publish(events.Policy)
 	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document))})
 }
@@ -173,7 +177,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	}
 	return s.write(ctx, func(t *tx) error {
 		var version sql.NullInt64
-		if err := t.conn.row(s.hot.policyNow).Scan(&version); err != nil || version.Valid {
+		if err := t.conn.row(t.hot.policyNow).Scan(&version); err != nil || version.Valid {
 			return err //nolint:wrapcheck // another process was quicker, or a read failed
 		}
 		return t.addPolicy(models.System("policy"), policyRow{

@@ -73,7 +73,7 @@ func (q *quota) admitPending(t *tx, actor models.Actor) error {
 	agent := actor.AgentID()
 	n, known := q.atMost[agent]
 	if !known || n >= q.pending {
-		if err := t.conn.row(t.s.hot.pendingOfAgent, agent, q.pending).Scan(&n); err != nil {
+		if err := t.conn.row(t.hot.pendingOfAgent, agent, q.pending).Scan(&n); err != nil {
 			return fmt.Errorf("count pending: %w", err)
 		}
 	}

@@ -51,9 +51,10 @@ type Store struct {
 	log  *slog.Logger
 	path string
 
-	w, r   *sql.DB  // the one writing connection, and the read pool
+	w, r   *sql.DB  // the pool of the one writing connection, and the read pool
 	gw, gr *gorm.DB // the same two through GORM
-	hot    hotStatements
+	writer *writer  // used by the leader of a batch only
+	hot    hotReading
 
 	queue   queue
 	bus     *events.Bus
@@ -63,13 +64,13 @@ type Store struct {
 
 	passwords passwords
 
-	policies sync.Map // int64 version -> *policy.Policy, compiled once
+	outside  atomic.Bool // another process wrote, and not all were told yet
+	policies sync.Map    // int64 version -> *policy.Policy, compiled once
 
-	dataVersion atomic.Int64
-	deadline    chan struct{} // signalled when an earlier deadline was stored
-	ending      chan struct{} // closed: waits return what stands
-	endOnce     sync.Once
-	closeOnce   sync.Once
+	deadline  chan struct{} // signalled when an earlier deadline was stored
+	ending    chan struct{} // closed: waits return what stands
+	endOnce   sync.Once
+	closeOnce sync.Once
 }
 
 // Open makes or opens the database in the data folder, brings its schema up to
@@ -124,18 +125,10 @@ func (s *Store) open(ctx context.Context) error {
 	if s.gr, err = openGORM(s.r, s.log); err != nil {
 		return err
 	}
-	if err := s.hot.prepare(ctx, s.w, s.r); err != nil {
+	if err := s.hot.prepare(ctx, s.r); err != nil {
 		return err
 	}
-	if err := s.seedPolicy(ctx); err != nil {
-		return err
-	}
-	v, err := s.readDataVersion(ctx)
-	if err != nil {
-		return err
-	}
-	s.dataVersion.Store(v)
-	return nil
+	return s.seedPolicy(ctx)
 }
 
 // Close waits for writes that have begun, refuses new ones, ends open waits and
@@ -153,7 +146,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeDatabases() error {
 	var errs []error
-	errs = append(errs, s.hot.close())
+	errs = append(errs, s.hot.close(), s.writer.close())
 	// Readers first: the last connection to close folds the log into the file,
 	// and only one that may write can do so.
 	for _, db := range []*sql.DB{s.r, s.w} {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -149,44 +148,78 @@ func (s *Store) commitBatch(batch []*op) {
 // commit runs all of batch in one transaction. Its error concerns the whole
 // transaction; what refused without having written is in the op's own err.
 func (s *Store) commit(batch []*op) (err error) {
-	// No caller can cancel: with a context that ends, the driver would also
-	// start a goroutine a statement.
-	ctx := context.Background()
-	dbtx, err := s.w.BeginTx(ctx, nil)
+	w, err := s.begin()
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, rollback(dbtx))
+			err = errors.Join(err, s.rollback(w))
 		}
 	}()
-	shared := &chain{}
+	if err := s.seesOutside(w); err != nil {
+		return err
+	}
+	moved := false
 	for _, o := range batch {
 		o.reset()
-		t := &tx{s: s, op: o, conn: conn{tx: dbtx}, now: s.now(), chain: shared}
+		t := &tx{s: s, op: o, conn: conn{w: w}, hot: &w.hot, now: s.now()}
 		o.err = t.run()
 		if o.err != nil && t.conn.wrote {
 			return o.err
 		}
+		moved = moved || t.moved
 	}
-	if err := shared.store(ctx, dbtx, &s.hot); err != nil {
-		return err
+	ctx := context.Background()
+	if moved {
+		if _, err := w.hot.setHead.ExecContext(ctx, w.known.head.Seq, w.known.head.Hash); err != nil {
+			return fmt.Errorf("store ledger head: %w", err)
+		}
 	}
 	if s.opts.BeforeCommit != nil {
 		s.opts.BeforeCommit()
 	}
-	if err := dbtx.Commit(); err != nil {
+	if _, err := w.commit.ExecContext(ctx); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return nil
 }
 
-func rollback(dbtx *sql.Tx) error {
-	if err := dbtx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-		return fmt.Errorf("roll back: %w", err)
+// begin starts a transaction on the writing connection, opening it if need be.
+// No caller can cancel it: with a context that ends, the driver would also start
+// a goroutine a statement.
+func (s *Store) begin() (*writer, error) {
+	ctx := context.Background()
+	if s.writer == nil {
+		w, err := openWriter(ctx, s.w)
+		if err != nil {
+			return nil, err
+		}
+		s.writer = w
+	}
+	if _, err := s.writer.begin.ExecContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin: %w", err), s.dropWriter())
+	}
+	return s.writer, nil
+}
+
+// rollback undoes a batch. A connection that cannot do even that is given up.
+func (s *Store) rollback(w *writer) error {
+	w.known.drop()
+	if _, err := w.rollback.ExecContext(context.Background()); err != nil {
+		return errors.Join(fmt.Errorf("roll back: %w", err), s.dropWriter())
 	}
 	return nil
+}
+
+// dropWriter closes the writing connection; the next batch opens another.
+func (s *Store) dropWriter() error {
+	w := s.writer
+	s.writer = nil
+	if w == nil {
+		return nil
+	}
+	return w.discard()
 }
 
 func (o *op) reset() {
@@ -226,8 +259,9 @@ type tx struct {
 	s     *Store
 	op    *op
 	conn  conn
+	hot   *hotWriting
 	now   time.Time
-	chain *chain
+	moved bool // the ledger has grown
 	g     *gorm.DB
 }
 
@@ -261,7 +295,10 @@ func (t *tx) tell(a *models.Approval) { t.op.settled = append(t.op.settled, a) }
 
 // accessChanged drops cached credentials after the commit and has open waits
 // and streams check theirs.
-func (t *tx) accessChanged() { t.op.access = true }
+func (t *tx) accessChanged() {
+	t.op.access = true
+	clear(t.conn.w.known.enabled)
+}
 
 // deadlineStored wakes the expirer after the commit if at is not "none".
 func (t *tx) deadlineStored(at time.Time) {

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"countersign/models"
+)
+
+// Watch is a wait in its two halves, for surfaces on which thousands sleep: Look
+// reads, deep in the database driver; Sleep does not, and holds nothing. A
+// goroutine that only sleeps keeps a small stack. Await is both in a loop.
+type Watch struct {
+	s       *Store
+	actor   models.Actor
+	id      models.ResponseID
+	outcome chan *models.Approval
+	again   <-chan struct{}
+	end     *time.Timer
+	reread  *time.Timer
+
+	check  bool // the credential is to be looked at again
+	over   bool // the wait is: whatever stands is the answer
+	ending bool // because the server stops
+}
+
+// Watch registers a caller that waits up to wait for an outcome. Registering
+// comes before the first Look, so that no decision is missed. Close it.
+func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration) *Watch {
+	w := &Watch{
+		s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1),
+		end: time.NewTimer(wait), reread: time.NewTimer(rereadEvery),
+	}
+	s.waiters.add(actor, id, w.outcome)
+	return w
+}
+
+// Close ends the registration.
+func (w *Watch) Close() {
+	w.s.waiters.remove(w.actor, w.id, w.outcome)
+	w.end.Stop()
+	w.reread.Stop()
+}
+
+// Look reads the row as it stands; done says that it is the answer, being
+// settled or the wait being over. CodeUnauthenticated if the credential was
+// revoked meanwhile.
+func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
+	if w.check {
+		w.check = false
+		if err := w.s.CheckCredential(ctx, w.actor); err != nil {
+			return nil, false, err
+		}
+	}
+	w.again = w.s.waiters.turn() // before the read, or a change between the two would be slept through
+	a, err = w.s.Approval(ctx, w.actor, w.id)
+	if err != nil {
+		return nil, false, err
+	}
+	w.reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond)))
+	return a, w.over || a.Status() != models.StatusPending, nil
+}
+
+// Sleep returns the outcome when it is told, nil when it is time to Look again,
+// and the context's error when the caller went away.
+func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
+	select {
+	case a := <-w.outcome:
+		return a, nil
+	case <-w.again:
+		w.check = true
+	case <-w.reread.C:
+		w.check = true
+	case <-w.end.C:
+		w.over = true
+	case <-w.s.ending:
+		w.over, w.ending = true, true
+	case <-ctx.Done():
+		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+	}
+	return nil, nil //nolint:nilnil // Look tells
+}
