@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,24 +24,42 @@ func AccessLog(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
 			if err := next(c); err != nil {
 				c.Error(err)
 			}
-			logRequest(log, c, id, now().Sub(start))
+			line := requestLine{log: log, ctx: c.Request().Context(), id: id, method: c.Request().Method, route: c.Path()}
+			if later, ok := c.Response().Writer.(Later); ok && later.Deferred() {
+				later.OnAnswer(func(status int) { line.write(status, now().Sub(start)) })
+				return nil
+			}
+			line.write(c.Response().Status, now().Sub(start))
 			return nil
 		}
 	}
 }
 
-// logRequest is apart from AccessLog so that a caller who waits does not hold its
-// frame: thousands of them do.
-func logRequest(log *slog.Logger, c echo.Context, id string, took time.Duration) {
-	status := c.Response().Status
+// Later is a response writer whose answer may come after the router has
+// returned; the line in the log then comes with it.
+type Later interface {
+	// Deferred reports whether nothing was answered yet.
+	Deferred() bool
+	// OnAnswer takes what is to be called with the status once there is one.
+	OnAnswer(told func(status int))
+}
+
+// requestLine is what the log tells of a request. It outlives echo's context.
+type requestLine struct {
+	log               *slog.Logger
+	ctx               context.Context //nolint:containedctx // the request's own, for the log's handler
+	id, method, route string
+}
+
+func (l requestLine) write(status int, took time.Duration) {
 	level := slog.LevelInfo
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		level = slog.LevelError
 	}
-	log.LogAttrs(c.Request().Context(), level, "request",
-		slog.String("request_id", id),
-		slog.String("method", c.Request().Method),
-		slog.String("route", c.Path()),
+	l.log.LogAttrs(l.ctx, level, "request",
+		slog.String("request_id", l.id),
+		slog.String("method", l.method),
+		slog.String("route", l.route),
 		slog.Int("status", status),
 		slog.Duration("took", took))
 }

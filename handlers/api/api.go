@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -49,7 +50,13 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 }
 
 // ServeHTTP answers one request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.RawQuery, "wait=") {
+		a.serveWaiting(w, r)
+		return
+	}
+	a.echo.ServeHTTP(w, r)
+}
 
 // Echo is the router, for what is served beside: health, metrics.
 func (a *API) Echo() *echo.Echo { return a.echo }

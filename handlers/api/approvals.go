@@ -62,8 +62,10 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 		return nil, err
 	}
 	if got.Status() == models.StatusPending && wait > 0 {
-		in.from.waits = &waitFor{id: got.ID, most: wait, asked: true, fallback: in.Fallback != ""}
-		return nil, nil //nolint:nilnil // await answers
+		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, asked: true, fallback: in.Fallback != ""}
+		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
+			return nil, err
+		}
 	}
 	out := &askOut{Status: http.StatusOK, Location: locationOf(got), Body: approvalOf(a.kit, got)}
 	if got.Status() == models.StatusPending {
@@ -110,12 +112,13 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	var got *models.Approval
 	if wait > 0 {
-		in.from.waits = &waitFor{id: id, most: wait}
-		return nil, nil //nolint:nilnil // await answers
+		got, err = in.from.wait(ctx, &waiting{watch: a.store.Watch(in.actor, id, wait), id: id})
+	} else {
+		got, err = a.store.Approval(ctx, in.actor, id)
 	}
-	got, err := a.store.Approval(ctx, in.actor, id)
-	if err != nil {
+	if got == nil || err != nil {
 		return nil, naming(in.ID, err)
 	}
 	return &approvalOut{Body: approvalOf(a.kit, got)}, nil

@@ -52,7 +52,7 @@ type signedIn struct {
 
 	actor     models.Actor
 	requestID string
-	waits     *waitFor // set by a handler that leaves the answer to a wait
+	waits     *waiting // set by a handler that leaves the answer to a wait
 }
 
 // Unwrap gives the request as it came.
@@ -75,7 +75,7 @@ func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
 		}
 		next(c)
 		if c.waits != nil {
-			a.await(c)
+			a.leave(c)
 		}
 	}
 }

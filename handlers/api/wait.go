@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,42 +12,129 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // maxWait is where every wait is cut: below the minute after which many
 // proxies and clients give up.
 const maxWait = 55 * time.Second
 
-// waitFor is a wait that begins once the handler, and with it huma's frames and
-// the request's body, are gone from the stack. What is left of a caller that
-// sleeps is then small enough for ten thousand of them.
-type waitFor struct {
+// waiting is a request whose answer comes when it is settled. It is all that is
+// left of a caller who sleeps, so that ten thousand of them are small: router,
+// huma, body and database have run on another goroutine's stack and are gone.
+type waiting struct {
+	watch    *store.Watch
 	id       models.ResponseID
-	most     time.Duration
 	asked    bool // by POST: 202 while pending, and Location
 	fallback bool // the caller wants to know of fallback_auto_approve
+
+	route, requestID string
 }
 
-// await waits and answers.
-func (a *API) await(c *signedIn) {
-	got, err := a.store.Await(c.Context(), c.actor, c.waits.id, c.waits.most)
-	a.told(c, got, err)
+// wait looks once and leaves the rest to the sleeper: the row if it is settled,
+// nil if the answer comes later.
+func (c *signedIn) wait(ctx context.Context, w *waiting) (*models.Approval, error) {
+	got, done, err := w.watch.Look(ctx)
+	if done || err != nil {
+		w.watch.Close()
+		return got, err
+	}
+	w.route, w.requestID = c.Operation().Path, c.requestID
+	c.waits = w
+	return nil, nil //nolint:nilnil // the sleeper answers
 }
 
-// told writes the answer of a wait.
-func (a *API) told(c *signedIn, got *models.Approval, err error) {
-	ctx, e := c.Context(), humaecho.Unwrap(c)
-	fallback := ""
-	if err == nil && c.waits.fallback {
+// leave hands a wait to the goroutine of the connection, which has been asleep
+// meanwhile.
+func (a *API) leave(c *signedIn) {
+	res := humaecho.Unwrap(c).Response()
+	if x, ok := res.Writer.(*exchange); ok {
+		x.waits = c.waits
+		return
+	}
+	a.sleep(c.Context(), &exchange{ResponseWriter: res, waits: c.waits})
+}
+
+// exchange is one request that may wait, and its answer.
+type exchange struct {
+	http.ResponseWriter
+
+	waits *waiting // nil: answered
+	told  func(status int)
+}
+
+// Unwrap is for http.ResponseController.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// Deferred reports whether the answer comes later.
+func (x *exchange) Deferred() bool { return x.waits != nil }
+
+// OnAnswer takes what is to hear of the answer's status.
+func (x *exchange) OnAnswer(told func(status int)) { x.told = told }
+
+// serveWaiting answers a request that may wait. The goroutine of the connection
+// does nothing but sleep: what is deep runs aside.
+func (a *API) serveWaiting(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w}
+	aside(func() { a.echo.ServeHTTP(x, r) })
+	if x.waits != nil {
+		a.sleep(r.Context(), x)
+	}
+}
+
+// sleep waits for the outcome and answers.
+func (a *API) sleep(ctx context.Context, x *exchange) {
+	defer x.waits.watch.Close()
+	for {
+		got, err := x.waits.watch.Sleep(ctx)
+		if a.settled(ctx, x, got, err) {
+			return
+		}
+	}
+}
+
+// settled answers if there is an answer now.
+func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, err error) (done bool) {
+	aside(func() {
+		done = true
+		if got == nil && err == nil {
+			got, done, err = x.waits.watch.Look(ctx)
+		}
+		if done || err != nil {
+			a.answer(ctx, x, got, err)
+			done = true
+		}
+	})
+	return done
+}
+
+// aside runs fn on a goroutine of its own and returns when it has, with its
+// panic if it had one: so the stack that fn needs is not the caller's to keep.
+func aside(fn func()) {
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		fn()
+	}()
+	if cause := <-done; cause != nil {
+		panic(cause)
+	}
+}
+
+// answer writes the answer of a wait.
+func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err error) {
+	status, fallback := http.StatusOK, ""
+	if err == nil && x.waits.fallback {
 		fallback, err = a.fallbackNow(ctx)
 	}
 	if err != nil {
-		handlers.WriteProblem(e.Response(), a.problem(ctx, e.Path(), c.requestID, naming(string(c.waits.id), err)))
+		p := a.problem(ctx, x.waits.route, x.waits.requestID, naming(string(x.waits.id), err))
+		handlers.WriteProblem(x, p)
+		x.tell(p.Status)
 		return
 	}
-	status := http.StatusOK
-	h := e.Response().Header()
-	if c.waits.asked {
+	h := x.Header()
+	if x.waits.asked {
 		h.Set(echo.HeaderLocation, locationOf(got))
 		if got.Status() == models.StatusPending {
 			status = http.StatusAccepted
@@ -55,9 +144,16 @@ func (a *API) told(c *signedIn, got *models.Approval, err error) {
 		h.Set(HeaderFallback, fallback)
 	}
 	h.Set(echo.HeaderContentType, "application/json")
-	e.Response().WriteHeader(status)
-	if err := writeBody(e.Response(), approvalOf(a.kit, got)); err != nil {
-		a.kit.LogInternal(e, err)
+	x.WriteHeader(status)
+	if err := writeBody(x, approvalOf(a.kit, got)); err != nil {
+		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", x.waits.requestID), slog.String("error", err.Error()))
+	}
+	x.tell(status)
+}
+
+func (x *exchange) tell(status int) {
+	if x.told != nil {
+		x.told(status)
 	}
 }
 
