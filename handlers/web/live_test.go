@@ -188,7 +188,7 @@ func TestInABrowserWithoutScriptTheSameIsDone(t *testing.T) {
 			p.withoutScript()
 			p.signIn(ownerEmail, storetest.Password)
 			agent := w.agentAsks(d.ask)
-			for p.text("#inbox .row-link") == "" {
+			for tries := 0; p.text("#inbox .row-link") == "" && tries < 100; tries++ {
 				p.open("/")
 			}
 			p.click("#inbox .row-link")
