@@ -41,7 +41,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	}
 	o.By, o.CauseText = a.Vote.UserName, ""
 	if a.Vote.Verdict == models.VerdictAnswer {
-		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood}
+		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 	}
 	if a.Vote.Reason != "" {
 		o.Reason = a.Vote.Reason

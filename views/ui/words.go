@@ -9,6 +9,7 @@ import (
 type Word struct {
 	Text string
 	Tone views.Tone
+	Icon string // empty: none
 }
 
 // StatusWord names where an approval stands. Let through without a person is
@@ -16,39 +17,39 @@ type Word struct {
 func StatusWord(s models.Status, cause models.Cause) Word {
 	switch s {
 	case models.StatusPending:
-		return Word{"waiting", views.ToneAccent}
+		return Word{"waiting", views.ToneAccent, ""}
 	case models.StatusApproved:
-		return Word{"approved", views.ToneGood}
+		return Word{"approved", views.ToneGood, "check"}
 	case models.StatusRejected:
-		return Word{"rejected", views.ToneBad}
+		return Word{"rejected", views.ToneBad, "x"}
 	case models.StatusExpired:
-		return Word{"expired", views.ToneWarn}
+		return Word{"expired", views.ToneWarn, "clock"}
 	case models.StatusCancelled:
-		return Word{"withdrawn", views.ToneNeutral}
+		return Word{"withdrawn", views.ToneNeutral, ""}
 	case models.StatusResolved:
-		return Word{"settled elsewhere", views.ToneNeutral}
+		return Word{"settled elsewhere", views.ToneNeutral, ""}
 	case models.StatusNone:
 	}
 	switch {
 	case cause == models.CauseFallback || cause == models.CauseGateOff:
-		return Word{"went ahead unasked", views.ToneBad}
+		return Word{"went ahead unasked", views.ToneBad, "octagon-alert"}
 	case cause != models.CauseNone:
-		return Word{"allowed", views.ToneGood}
+		return Word{"allowed", views.ToneGood, "check"}
 	}
-	return Word{"no approval needed", views.ToneNeutral}
+	return Word{"no approval needed", views.ToneNeutral, ""}
 }
 
 // RiskWord names how much a wrong approval would cost.
 func RiskWord(r models.Risk) Word {
 	switch r {
 	case models.RiskCritical:
-		return Word{"critical risk", views.ToneBad}
+		return Word{"critical risk", views.ToneBad, "octagon-alert"}
 	case models.RiskHigh:
-		return Word{"high risk", views.ToneWarn}
+		return Word{"high risk", views.ToneWarn, "triangle-alert"}
 	case models.RiskMedium:
-		return Word{"medium risk", views.ToneNeutral}
+		return Word{"medium risk", views.ToneNeutral, ""}
 	case models.RiskLow:
-		return Word{"low risk", views.ToneNeutral}
+		return Word{"low risk", views.ToneNeutral, ""}
 	}
 	return Word{}
 }
