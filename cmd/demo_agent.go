@@ -1,0 +1,112 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+func newDemoAgent() *cobra.Command {
+	return &cobra.Command{
+		Use:    demoAgent,
+		Short:  "The agent of the demo, which `demo` starts",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithCancel(c.Context())
+			defer cancel()
+			go func() {
+				_, _ = io.Copy(io.Discard, c.InOrStdin()) // ends when the process that started us does
+				cancel()
+			}()
+			client := &api.Client{BaseURL: os.Getenv("COUNTERSIGN_SERVER"), Token: os.Getenv("COUNTERSIGN_TOKEN")}
+			err := (&guide{client: client, out: c.OutOrStdout()}).run(ctx)
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+// guide is the demo's agent: it knows nothing but the HTTP interface.
+type guide struct {
+	client *api.Client
+
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// run goes through the tour, again and again while it is asked to.
+func (g *guide) run(ctx context.Context) error {
+	for {
+		if err := g.tour(ctx); err != nil {
+			return err
+		}
+		again, err := g.ask(ctx, api.AskRequest{
+			Kind:        models.KindQuestion,
+			Description: "That was the tour. Shall I ask for all of it again?",
+			Options:     []models.Option{{Name: "again", Title: "Yes, once more"}, {Name: "enough", Title: "No, that was enough"}},
+		})
+		if err != nil {
+			return err
+		}
+		if !wantsMore(again) {
+			g.say("I am done. Start the demo anew to see me again; agents of your own may ask here meanwhile.")
+			return nil
+		}
+	}
+}
+
+// wantsMore reads the answer to "again?"; free text counts when it says yes.
+func wantsMore(a *api.Approval) bool {
+	if a.Status != models.StatusApproved {
+		return false
+	}
+	if a.Decision.Option != nil {
+		return *a.Decision.Option == "again"
+	}
+	return a.Decision.Answer != nil && saysYes(*a.Decision.Answer)
+}
+
+// tour asks for everything at once, so that the inbox has something to show, and
+// acts on each outcome as it comes.
+func (g *guide) tour(ctx context.Context) error {
+	run := "tour-" + string(models.NewID[models.ResponseID]())
+	var wg sync.WaitGroup
+	errs := make([]error, len(stops))
+	for i, stop := range stops {
+		wg.Go(func() {
+			stop.ask.RunID = run
+			g.say("asks: %s", stop.ask.Description)
+			got, err := g.ask(ctx, stop.ask)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			g.say("%s", stop.react(got))
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// ask waits for as long as it takes.
+func (g *guide) ask(ctx context.Context, req api.AskRequest) (*api.Approval, error) {
+	return g.client.AskUntilDecided(ctx, req, api.Patience{Connect: time.Minute})
+}
+
+func (g *guide) say(format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	fmt.Fprintf(g.out, "agent: %s\n", plain(fmt.Sprintf(format, args...)))
+}
