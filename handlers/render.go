@@ -46,7 +46,7 @@ func Render(c echo.Context, status int, page, fragment templ.Component) error {
 	}
 	var body bytes.Buffer
 	if err := shown.Render(c.Request().Context(), &body); err != nil {
-		return err //nolint:wrapcheck // templ says where
+		return err
 	}
 	h := c.Response().Header()
 	h.Add(echo.HeaderVary, headerHXRequest)
@@ -61,8 +61,7 @@ func KeepFragment(c echo.Context) { c.Response().Header().Set(headerHXReswap, "n
 // Problem puts a handler's error into words for whoever asked, and logs those
 // that tell the caller nothing.
 func (k Kit) Problem(err error, c echo.Context) *Problem {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err = models.Errorf(models.CodeTooLarge, "This is too large; at most %d bytes are taken.", tooLarge.Limit)
 	}
 	p := ProblemOf(routingError(err, c))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -13,12 +12,6 @@ import (
 	"countersign/views"
 	"countersign/views/pages"
 )
-
-func errorOf(err error) (*models.Error, bool) {
-	var e *models.Error
-	ok := errors.As(err, &e)
-	return e, ok
-}
 
 func (s *Site) showSignIn(c echo.Context) error {
 	next := localPage(c.QueryParam("next"))
@@ -84,33 +77,33 @@ func (s *Site) openSession(c echo.Context, email, password string) error {
 	// The peer's own address: what a header says could be anything.
 	secret, _, err := s.store.SignIn(r.Context(), email, password, store.SignInFrom{Address: r.RemoteAddr, UserAgent: r.UserAgent()})
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	if before := visitorOf(c); before != nil {
 		if err := s.store.SignOut(r.Context(), before.actor); err != nil {
-			return err //nolint:wrapcheck // as above
+			return err
 		}
 	}
 	session, err := s.cookies.Get(r, s.cookie.name)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	session.ID = secret
-	return session.Save(r, c.Response()) //nolint:wrapcheck // our own
+	return session.Save(r, c.Response())
 }
 
 func (s *Site) signOut(c echo.Context) error {
 	r := c.Request()
 	if err := s.store.SignOut(r.Context(), actorOf(c)); err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	session, err := s.cookies.Get(r, s.cookie.name)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	session.ID = ""
 	if err := session.Save(r, c.Response()); err != nil {
-		return err //nolint:wrapcheck // our own
+		return err
 	}
 	s.setFlash(c, "signed-out")
 	return c.Redirect(http.StatusSeeOther, views.SignInURL(""))
@@ -119,7 +112,7 @@ func (s *Site) signOut(c echo.Context) error {
 func (s *Site) showSetup(c echo.Context) error {
 	key := c.QueryParam("key")
 	if err := s.store.CheckSetupLink(c.Request().Context(), key); err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	return s.setupPage(c, http.StatusOK, key, nil)
 }
@@ -142,7 +135,7 @@ func (s *Site) setup(c echo.Context) error {
 		return s.setupPage(c, http.StatusUnprocessableEntity, r.FormValue("key"), e)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	if err := s.openSession(c, in.Email, in.Password); err != nil {
 		return err
@@ -177,7 +170,7 @@ func (s *Site) changePassword(c echo.Context) error {
 		return s.passwordPage(c, handlers.Status(e.Code), &shown)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	s.setFlash(c, "password-changed")
 	return c.Redirect(http.StatusSeeOther, views.InboxURL())

@@ -23,10 +23,10 @@ func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) erro
 	ctx, actor := c.Request().Context(), actorOf(c)
 	var err error
 	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	if in.Tokens, err = s.store.Tokens(ctx, actor, false); err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	frame, err := s.frame(c, "Agents and tokens", -1)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Site) revokeToken(c echo.Context) error {
 		return models.Errorf(models.CodeNotFound, "There is no such token.")
 	}
 	if err := s.store.RevokeToken(c.Request().Context(), actorOf(c), id); err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	s.setFlash(c, "token-revoked")
 	return c.Redirect(http.StatusSeeOther, views.AgentsURL())
@@ -76,7 +76,7 @@ func (s *Site) revokeToken(c echo.Context) error {
 func (s *Site) audit(c echo.Context) error {
 	entries, err := s.store.Audit(c.Request().Context(), actorOf(c), 0, pages.AuditMost)
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	frame, err := s.frame(c, "Audit", -1)
 	if err != nil {

@@ -37,11 +37,11 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 		return models.Errorf(models.CodeNotFound, "There is no such request.")
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	turns, err := s.store.TurnsBefore(ctx, actor, id)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	in.Approval, in.MayDecide = *a, actor.IsPerson()
 	in.Turns = append(turns, *a)

@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"countersign/models/storetest"
 )
 
 // browsing is how long a test waits for a page to show something.
@@ -54,7 +56,7 @@ func browser(tb testing.TB) context.Context {
 		)
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, stop := chromedp.NewContext(allocator)
-		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx)
+		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx) //nolint:fatcontext // once, and all tabs come from it
 		chromium.stop = func() {
 			stop()
 			stopAllocator()
@@ -190,15 +192,16 @@ func (t *tab) withoutScript() {
 	t.tb.Helper()
 	t.do("switch scripts off", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-		return err //nolint:wrapcheck // the step is named above
+		return err
 	}))
 }
 
-func (t *tab) signIn(email, password string) {
+// signIn is for the owner.
+func (t *tab) signIn() {
 	t.tb.Helper()
 	t.open("/")
-	t.fill("#email", email)
-	t.fill("#password", password)
+	t.fill("#email", ownerEmail)
+	t.fill("#password", storetest.Password)
 	t.click("#sign-in")
 	t.sees("main h1", "Inbox")
 }

@@ -32,22 +32,26 @@ func (s *Site) decide(c echo.Context) error {
 		}
 		return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
 	}
-	e, ok := errorOf(err)
-	if !ok {
-		return err //nolint:wrapcheck // the store says what it tried
-	}
 	again := pages.ApprovalInput{Form: pages.DecideForm{Reason: form.reason, Answer: form.text("answer"), Input: form.text("input")}}
-	switch e.Code {
-	case models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch:
+	if e := asError(err, tooLate...); e != nil {
 		again.Late = form.verdict
-	case models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired,
-		models.CodeCommentRequired, models.CodeResponseRequired:
-		again.Form.Errors = atFields(e)
-	default:
-		return err //nolint:wrapcheck // as above
+		return s.approvalPage(c, handlers.Status(e.Code), id, again)
 	}
-	return s.approvalPage(c, handlers.Status(e.Code), id, again)
+	if e := asError(err, toCorrect...); e != nil {
+		again.Form.Errors = atFields(e)
+		return s.approvalPage(c, handlers.Status(e.Code), id, again)
+	}
+	return err
 }
+
+// What can be wrong with a verdict: it meets another state than was shown, or
+// its form has to be corrected.
+var (
+	tooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
+	toCorrect = []models.Code{
+		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
+	}
+)
 
 // verdictForm is what a decider sent. Who decides is never part of it (I5).
 type verdictForm struct {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,9 +43,7 @@ func TestDecidingWithoutScript(t *testing.T) {
 		if form.Get("digest") != a.Digest {
 			t.Errorf("%s: the form carries digest %q, shown is %q", c.name, form.Get("digest"), a.Digest)
 		}
-		for name, value := range c.fill {
-			form[name] = value
-		}
+		maps.Copy(form, c.fill)
 		p.post(decideOf(a), form).redirects(pageOf(a))
 		got := w.stands(a.ID)
 		if got.Status() != c.want || got.Vote == nil || got.Vote.UserID != w.owner.UserID() || got.Vote.SeenDigest != a.Digest {

@@ -53,11 +53,11 @@ func (s *Site) events(c echo.Context) error {
 	// The session may have ended between the look at the cookie and now, when
 	// nobody was listening.
 	if err := s.store.CheckCredential(ctx, actor); err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	out, err := handlers.NewEventStream(c.Response())
 	if err != nil {
-		return nil //nolint:nilerr // the reader is gone
+		return nil // the reader is gone
 	}
 	t := &teller{out: out, names: names, pending: make(map[string]bool)}
 	// What happened between the page and its stream, or while a stream was cut,
@@ -80,7 +80,7 @@ func (s *Site) watched(ctx context.Context, actor models.Actor, raw []string) ([
 		case models.ErrorCode(err) == models.CodeNotFound:
 			continue
 		case err != nil:
-			return nil, err //nolint:wrapcheck // the store says what it tried
+			return nil, err
 		}
 		out = append(out, id)
 	}

@@ -38,7 +38,7 @@ func (p *person) listen(path string) *stream {
 	req.Header.Set("HX-Request", "true")
 	client := *p.http
 	client.Timeout = 0
-	resp, err := client.Do(req)
+	resp, err := client.Do(req) //nolint:bodyclose // closed by who reads it, below
 	if err != nil {
 		p.w.tb.Fatal(err)
 	}
@@ -203,7 +203,7 @@ type withCookie string
 func (c withCookie) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Cookie", string(c))
-	return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // only adds a header
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 func TestStreamsAreLimitedAndStop(t *testing.T) {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,10 +25,7 @@ func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		"Cross-Origin-Opener-Policy": {"same-origin"},
 	}
 	return func(c echo.Context) error {
-		h := c.Response().Header()
-		for name, value := range fixed {
-			h[name] = value
-		}
+		maps.Copy(c.Response().Header(), fixed)
 		return next(c)
 	}
 }

@@ -44,13 +44,13 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 	if raw := c.QueryParam("conversation"); raw != "" {
 		id, err := models.ParseID[models.ConversationID]("conversation", raw)
 		if err != nil {
-			return err //nolint:wrapcheck // names the field
+			return err
 		}
 		in.Conversation = id
 	}
 	page, err := s.store.Inbox(ctx, actor, store.InboxQuery{Conversation: in.Conversation, After: in.After})
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	in.Rows, in.Next, in.Count = page.Items, page.Next, page.Count
 	all := page.Count
@@ -76,7 +76,7 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 func (s *Site) teachToken(c echo.Context) error {
 	secret, _, err := s.store.AddToken(c.Request().Context(), actorOf(c), store.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	return s.inboxPage(c, secret)
 }

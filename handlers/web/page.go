@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -72,7 +74,7 @@ func (w *policyWatch) document(ctx context.Context) (policy.Document, error) {
 	v, err := w.store.CurrentPolicy(ctx)
 	if err != nil {
 		w.doc = nil
-		return policy.Document{}, err //nolint:wrapcheck // the store says what it tried
+		return policy.Document{}, err
 	}
 	doc := v.Policy.Document()
 	w.doc = &doc
@@ -132,14 +134,8 @@ func (s *Site) fail(err error, c echo.Context) {
 
 // asError is the part of an error that a form can show, or nil.
 func asError(err error, codes ...models.Code) *models.Error {
-	e, ok := errorOf(err)
-	if !ok {
-		return nil
-	}
-	for _, code := range codes {
-		if e.Code == code {
-			return e
-		}
+	if e, ok := errors.AsType[*models.Error](err); ok && slices.Contains(codes, e.Code) {
+		return e
 	}
 	return nil
 }

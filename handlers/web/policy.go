@@ -22,7 +22,7 @@ const versionsShown = 50
 func (s *Site) policy(c echo.Context) error {
 	standing, err := s.store.CurrentPolicy(c.Request().Context())
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	return s.policyPage(c, http.StatusOK, standing, pages.PolicyInput{})
 }
@@ -45,7 +45,7 @@ func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersi
 	if in.Admin {
 		versions, err := s.store.Policies(ctx, v.actor, 0, versionsShown)
 		if err != nil {
-			return err //nolint:wrapcheck // the store says what it tried
+			return err
 		}
 		for i := range versions {
 			in.Versions = append(in.Versions, versionView(versions[i]))
@@ -85,11 +85,11 @@ func (s *Site) policyVersion(c echo.Context) error {
 	ctx := c.Request().Context()
 	version, err := s.store.PolicyAt(ctx, actorOf(c), n)
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	standing, err := s.store.CurrentPolicy(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	frame, err := s.frame(c, "Policy v"+views.Number(n), -1)
 	if err != nil {

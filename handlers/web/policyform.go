@@ -23,7 +23,7 @@ func (s *Site) changePolicy(c echo.Context) error {
 	form := readPolicyForm(r.PostForm)
 	standing, err := s.store.CurrentPolicy(r.Context())
 	if err != nil {
-		return err //nolint:wrapcheck // the store says what it tried
+		return err
 	}
 	in := pages.PolicyInput{Form: &form}
 	if form.BaseVersion != standing.Version {
@@ -56,18 +56,18 @@ func (s *Site) savePolicy(c echo.Context, standing store.PolicyVersion, doc poli
 	ctx := c.Request().Context()
 	raw, err := doc.Marshal()
 	if err != nil {
-		return err //nolint:wrapcheck // names what is too large
+		return err
 	}
 	saved, err := s.store.ApplyPolicy(ctx, actorOf(c), raw, in.Form.Note, in.Form.BaseVersion)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		in.Form.Errors, in.Stale = e.Fields, e.Code == models.CodeConflict
 		if standing, err = s.store.CurrentPolicy(ctx); err != nil {
-			return err //nolint:wrapcheck // the store says what it tried
+			return err
 		}
 		return s.policyPage(c, handlers.Status(e.Code), standing, in)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // as above
+		return err
 	}
 	if saved.Version == standing.Version {
 		s.setFlash(c, "policy-same")
@@ -110,11 +110,11 @@ func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, er
 	}
 	raw, err := doc.Marshal()
 	if err != nil {
-		return doc, err //nolint:wrapcheck // names what is too large
+		return doc, err
 	}
 	p, err := policy.Parse(raw)
 	if err != nil {
-		return doc, err //nolint:wrapcheck // a models.Error with the paths
+		return doc, err
 	}
 	return p.Document(), nil
 }

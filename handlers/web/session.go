@@ -31,8 +31,8 @@ func cookieFor(public *url.URL) cookieKind {
 }
 
 func (k cookieKind) cookie(name, value string, maxAge int) *http.Cookie {
-	return &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: maxAge, //nolint:gosec // Secure off loopback: see cookieFor
+	return &http.Cookie{ //nolint:gosec // Secure off loopback: see cookieFor
+		Name: name, Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, Secure: k.secure, SameSite: http.SameSiteLaxMode,
 	}
 }
@@ -71,7 +71,7 @@ func (s *sessionCookies) New(r *http.Request, name string) (*sessions.Session, e
 	case models.ErrorCode(err) == models.CodeUnauthenticated:
 		return session, nil
 	case err != nil:
-		return session, err //nolint:wrapcheck // the store says what it tried
+		return session, err
 	}
 	session.ID, session.IsNew = cookie.Value, false
 	session.Values[actorKey{}], session.Values[userKey{}] = actor, user

@@ -38,9 +38,9 @@ type world struct {
 	token               string // the agent's
 }
 
-func newWorld(tb testing.TB, opts ...storetest.Option) *world {
+func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := emptyWorld(tb, web.Options{}, opts...)
+	w := emptyWorld(tb, web.Options{})
 	w.owner = storetest.Reviewer(tb, w.store, ownerEmail)
 	storetest.Reviewer(tb, w.store, strangerEmail)
 	w.admin = storetest.Admin(tb, w.store)
@@ -49,10 +49,10 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 }
 
 // emptyWorld has nobody in it.
-func emptyWorld(tb testing.TB, settings web.Options, opts ...storetest.Option) *world {
+func emptyWorld(tb testing.TB, settings web.Options) *world {
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
-	w.store = storetest.New(tb, append([]storetest.Option{storetest.WithClock(w.clock)}, opts...)...)
+	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
 	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public}, w.store, settings)

@@ -47,7 +47,7 @@ func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		session, err := s.cookies.Get(c.Request(), s.cookie.name)
 		if err != nil {
-			return err //nolint:wrapcheck // the store says what it tried
+			return err
 		}
 		actor, signedIn := session.Values[actorKey{}].(models.Actor)
 		user, _ := session.Values[userKey{}].(*models.User)
