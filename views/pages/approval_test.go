@@ -161,3 +161,17 @@ func TestApprovalStateChangesWithWhatStands(t *testing.T) {
 		t.Errorf("%v", states)
 	}
 }
+
+// No error is lost: it stands at its field, or else above the forms.
+func TestApprovalShowsEveryError(t *testing.T) {
+	t.Parallel()
+	for _, a := range []models.Approval{shell(t), question(t), call(t, "write_file", hugeInput())} {
+		for _, field := range []string{"", "reason", "digest", "answer", "option", "input", "approved"} {
+			in := pages.ApprovalInput{Approval: a, MayDecide: true, Form: pages.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
+			html := draw(t, pages.ApprovalPanel(pages.NewApproval(in, now)))
+			if n := strings.Count(html, "is not as wanted"); n != 1 {
+				t.Errorf("%s: the error of %q is shown %d times", a.ToolName, field, n)
+			}
+		}
+	}
+}
