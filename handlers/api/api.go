@@ -19,7 +19,7 @@ import (
 )
 
 // bodyTimeout is how long a body may take to arrive.
-const bodyTimeout = 20 * time.Second
+const bodyTimeout = 10 * time.Second
 
 // API is the JSON surface: a router of its own that reads bearer tokens and
 // never cookies.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ type world struct {
 	clock *storetest.Clock
 	api   *api.API
 	url   string
+	log   *logBuffer
 
 	owner    models.Actor
 	agent    string // the owner's agent
@@ -47,7 +49,7 @@ type world struct {
 
 func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	tb.Helper()
-	w := &world{tb: tb, clock: storetest.NewClock()}
+	w := &world{tb: tb, clock: storetest.NewClock(), log: new(logBuffer)}
 	w.store = storetest.New(tb, append([]storetest.Option{storetest.WithClock(w.clock), noLimits}, opts...)...)
 	w.owner = storetest.Reviewer(tb, w.store, "owner@example.com")
 	stranger := storetest.Reviewer(tb, w.store, "stranger@example.com")
@@ -59,7 +61,7 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	_, w.stranger = storetest.ReviewerToken(tb, w.store, stranger)
 	_, w.admin = storetest.AdminToken(tb, w.store, w.adminAs)
 
-	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
+	kit := handlers.Kit{Log: slog.New(slog.NewJSONHandler(w.log, nil)), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
 	surface, err := api.New(kit, w.store, "test")
 	if err != nil {
 		tb.Fatal(err)
@@ -69,6 +71,24 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	tb.Cleanup(server.Close)
 	w.url = server.URL
 	return w
+}
+
+// logBuffer is a log that may be read while it is written.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
@@ -110,14 +130,20 @@ func (a answer) text(path string) string {
 // call sends one request; an empty token sends no Authorization.
 func (w *world) call(token, method, path, body string) answer {
 	w.tb.Helper()
-	a, err := w.try(token, method, path, body)
+	return w.callWith(token, method, path, body, "")
+}
+
+// callWith sends the fallback header besides, unless it is empty.
+func (w *world) callWith(token, method, path, body, fallback string) answer {
+	w.tb.Helper()
+	a, err := w.try(token, method, path, body, fallback)
 	if err != nil {
 		w.tb.Fatalf("%s %s: %v", method, path, err)
 	}
 	return a
 }
 
-func (w *world) try(token, method, path, body string) (answer, error) {
+func (w *world) try(token, method, path, body, fallback string) (answer, error) {
 	req, err := http.NewRequestWithContext(w.tb.Context(), method, w.url+path, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -127,6 +153,9 @@ func (w *world) try(token, method, path, body string) (answer, error) {
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if fallback != "" {
+		req.Header.Set(api.HeaderFallback, fallback)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -13,7 +13,7 @@ func (w *world) waiting(token, method, path, body string) <-chan answer {
 	told := make(chan answer, 1)
 	before := w.store.Waiters()
 	go func() {
-		a, err := w.try(token, method, path, body)
+		a, err := w.try(token, method, path, body, "")
 		if err != nil {
 			a.body = err.Error()
 		}
