@@ -1,0 +1,266 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// env is what `ask` is given, with a cache folder that outlives one run.
+func (w *world) env(t *testing.T) []string {
+	t.Helper()
+	return []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + w.agent, "XDG_CACHE_HOME=" + t.TempDir()}
+}
+
+func TestAskExitsAsDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tests := []struct {
+		name   string
+		args   []string
+		decide *api.RespondRequest // nil: nobody does
+		code   int
+		says   string
+	}{
+		{name: "approved", decide: &api.RespondRequest{Approved: new(true), Reason: "fine"}, code: 0, says: "approved by admin@example.com: fine"},
+		{name: "rejected", decide: &api.RespondRequest{Approved: new(false), Reason: "not now\u202e"}, code: 1, says: "rejected by admin@example.com: not now⟨U+202E⟩"},
+		{name: "expired", args: []string{"--timeout", "1s"}, code: 2, says: "expired (timeout): Approval request timed out (1 second)"},
+		{name: "edited", decide: &api.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 4, says: `--json hands over: {"v":2}`},
+		{name: "edited json", args: []string{"--json"}, decide: &api.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, w.env(t), append([]string{"ask", "deploy", "--input", `{"v":1}`, "--description", tt.name}, tt.args...)...)
+			url := p.says(t, p.err, "waiting for a decision at ")
+			if tt.decide != nil {
+				w.respond(t, models.ResponseID(url[strings.LastIndex(url, "/")+1:]), *tt.decide)
+			}
+			if code := p.exit(t); code != tt.code || !strings.Contains(p.err.String(), tt.says) {
+				t.Fatalf("exit %d, want %d and %q; it said:\n%s", code, tt.code, tt.says, p.err)
+			}
+			if tt.name == "edited json" {
+				var got api.Approval
+				if err := json.Unmarshal([]byte(p.out.String()), &got); err != nil || !got.Decision.Edited {
+					t.Errorf("printed %s (%v), want the edited outcome", p.out, err)
+				}
+			} else if p.out.String() != "" {
+				t.Errorf("standard output holds %q", p.out)
+			}
+		})
+	}
+	t.Run("cancelled", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, w.env(t), "ask", "cancel-me")
+		url := p.says(t, p.err, "waiting for a decision at ")
+		if _, err := w.client(w.agent).Cancel(t.Context(), models.ResponseID(url[strings.LastIndex(url, "/")+1:])); err != nil {
+			t.Fatal(err)
+		}
+		if code := p.exit(t); code != 2 {
+			t.Errorf("exit %d, want 2", code)
+		}
+	})
+}
+
+func TestAskExitsFourOnAnythingElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tests := []struct {
+		name string
+		env  []string
+		args []string
+		says string
+	}{
+		{"no token", []string{"COUNTERSIGN_SERVER=http://" + w.addr}, []string{"deploy"}, "COUNTERSIGN_TOKEN"},
+		{"wrong token", []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=wrong"}, []string{"deploy"}, "token"},
+		{"reviewer's token", []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + w.reviewer}, []string{"deploy"}, "agent's token"},
+		{"no address", []string{"COUNTERSIGN_SERVER=nowhere", "COUNTERSIGN_TOKEN=x"}, []string{"deploy"}, "COUNTERSIGN_SERVER"},
+		{"no tool", w.env(t), nil, "arg"},
+		{"unknown flag", w.env(t), []string{"deploy", "--nonsense"}, "nonsense"},
+		{"bad tool", w.env(t), []string{"de\tploy"}, "toolName"},
+		{"bad input", w.env(t), []string{"deploy", "--input", `{"a":1,"a":2}`}, "--input"},
+		{"no file", w.env(t), []string{"deploy", "--input", "@/nonexistent"}, "--input"},
+		{"too long a timeout", w.env(t), []string{"deploy", "--timeout", "9000h"}, "timeoutSeconds"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, said, code := runWith(t, tt.env, "", append([]string{"ask"}, tt.args...)...)
+			if code != 4 || !strings.Contains(said, tt.says) {
+				t.Errorf("exit %d, want 4 and %q; it said: %s", code, tt.says, said)
+			}
+		})
+	}
+}
+
+func TestAskReadsInputAndOutlivesTheServerI8(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := start(t, w.env(t), "ask", "deploy", "--input", "-")
+	fmt.Fprint(p.in, `{"n": 9007199254740993}`)
+	_ = p.in.Close()
+	p.says(t, p.err, "waiting for a decision at ")
+	before := w.pending(t, 1)[0]
+	if before.ToolInputJSON != `{"n": 9007199254740993}` && before.ToolInputJSON != `{"n":9007199254740993}` {
+		t.Errorf("the input arrived as %s", before.ToolInputJSON)
+	}
+	w.restart(t)
+	w.restart(t)
+	after := w.pending(t, 1)[0]
+	if after.ID != before.ID || !after.ApprovalTimeoutAt.Equal(before.ApprovalTimeoutAt) {
+		t.Errorf("after the restarts %s until %v stands, want %s until %v", after.ID, after.ApprovalTimeoutAt, before.ID, before.ApprovalTimeoutAt)
+	}
+	eventually(t, "the ask waits again", func() bool { return w.Store().Waiters() == 1 })
+	w.respond(t, after.ID, api.RespondRequest{Approved: new(true)})
+	if code := p.exit(t); code != 0 {
+		t.Errorf("exit %d, want 0: %s", code, p.err)
+	}
+}
+
+func TestAskInterruptedLeavesTheRequestStanding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := start(t, w.env(t), "ask", "deploy")
+	p.says(t, p.err, "waiting for a decision at ")
+	p.signal(t, syscall.SIGINT)
+	if code := p.exit(t); code != 130 {
+		t.Errorf("exit %d, want 130", code)
+	}
+	if id := string(w.pending(t, 1)[0].ID); !strings.Contains(p.err.String(), id) {
+		t.Errorf("it did not name the request %s that stands: %s", id, p.err)
+	}
+}
+
+const fallbackOn = `{"fallback_auto_approve": true, "rules": [{"name": "free", "tools": ["free"], "effect": "allow"}]}`
+
+func TestAskWithoutServerI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, fallbackOn)
+	env, other := w.env(t), w.env(t)
+	ask := func(env []string, args ...string) (string, int) {
+		t.Helper()
+		_, said, code := runWith(t, env, "", append([]string{"ask", "--connect-timeout", "300ms"}, args...)...)
+		return said, code
+	}
+	if said, code := ask(env, "free"); code != 0 {
+		t.Fatalf("an allowed call: exit %d: %s", code, said)
+	}
+	w.stop()
+	if said, code := ask(other, "deploy"); code != 3 {
+		t.Errorf("nothing confirmed: exit %d, want 3: %s", code, said)
+	}
+	otherToken := append([]string{}, env...)
+	otherToken[1] = "COUNTERSIGN_TOKEN=another"
+	if said, code := ask(otherToken, "deploy"); code != 3 {
+		t.Errorf("confirmed to another token: exit %d, want 3: %s", code, said)
+	}
+	if said, code := ask(env, "deploy", "--input", `{"v":7}`); code != 0 || !strings.Contains(said, "fallback_auto_approve") {
+		t.Errorf("confirmed a moment ago: exit %d, want 0: %s", code, said)
+	}
+	w.server = serve(t, w.dir, w.addr)
+	if said, code := ask(env, "free"); code != 0 {
+		t.Fatalf("an allowed call: exit %d: %s", code, said)
+	}
+	w.wantFallback(t, "deploy")
+	if left := cacheFiles(t, env, "report-"); len(left) > 0 {
+		t.Errorf("reports are kept after they were heard: %v", left)
+	}
+
+	w.applyPolicy(t, `{"fallback_auto_approve": false, "rules": [{"name": "free", "tools": ["free"], "effect": "allow"}]}`)
+	if said, code := ask(env, "free"); code != 0 {
+		t.Fatalf("an allowed call: exit %d: %s", code, said)
+	}
+	w.stop()
+	if said, code := ask(env, "deploy"); code != 3 {
+		t.Errorf("switched off: exit %d, want 3: %s", code, said)
+	}
+	for age, want := range map[time.Duration]int{9 * time.Minute: 0, 11 * time.Minute: 3, -time.Hour: 3} {
+		confirm(t, env, time.Now().Add(-age))
+		if said, code := ask(env, "deploy"); code != want {
+			t.Errorf("confirmed %v ago: exit %d, want %d: %s", age, code, want, said)
+		}
+	}
+}
+
+// wantFallback checks that exactly one call of a tool is stored as gone ahead
+// without anybody.
+func (w *world) wantFallback(t *testing.T, tool string) {
+	t.Helper()
+	list, err := w.Store().Approvals(t.Context(), w.admin, store.ListQuery{Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, a := range list.Items {
+		if a.ToolName == tool {
+			n++
+			if a.Cause != models.CauseFallback || a.Status() != models.StatusNone || a.DecidedBy != nil {
+				t.Errorf("%s is stored as %q, %q, decided by %v", tool, a.Status(), a.Cause, a.DecidedBy)
+			}
+		}
+	}
+	if n != 1 {
+		t.Errorf("%s is stored %d times, want once", tool, n)
+	}
+}
+
+func TestAskOnceAnsweredIsNeverReleasedByFallbackI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, fallbackOn)
+	env := w.env(t)
+	p := start(t, env, "ask", "deploy", "--timeout", "3s", "--connect-timeout", "100ms")
+	p.says(t, p.err, "waiting for a decision at ")
+	w.stop()
+	if code := p.exit(t); code != 2 {
+		t.Errorf("exit %d, want 2: %s", code, p.err)
+	}
+	if kept := cacheFiles(t, env, "report-"); len(kept) > 0 {
+		t.Errorf("it wrote a report: %v", kept)
+	}
+}
+
+// cacheFiles are the files that `ask` keeps whose names begin with prefix.
+func cacheFiles(t *testing.T, env []string, prefix string) []string {
+	t.Helper()
+	root := strings.TrimPrefix(env[2], "XDG_CACHE_HOME=")
+	var found []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), prefix) {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, want 0600", d.Name(), info.Mode().Perm())
+		}
+		found = append(found, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// confirm rewrites what was kept as if fallback had been confirmed at a time.
+func confirm(t *testing.T, env []string, at time.Time) {
+	t.Helper()
+	files := cacheFiles(t, env, "fallback.json")
+	if len(files) != 1 {
+		t.Fatalf("kept files: %v, want one", files)
+	}
+	if err := os.WriteFile(files[0], fmt.Appendf(nil, `{"on":true,"at":%q}`, at.Format(time.RFC3339Nano)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
