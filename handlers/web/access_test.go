@@ -192,3 +192,37 @@ func TestFormsFromOtherSitesAreRefused(t *testing.T) {
 	}
 	owner.post("/approvals/"+string(a.ID)+"/decide", url.Values{"verdict": {"reject"}}, header{"Sec-Fetch-Site", "same-origin"}).is(http.StatusSeeOther)
 }
+
+func TestHeadIsAnsweredLikeGet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(ownerEmail)
+	for path, want := range map[string]int{"/": 200, "/signin": 303, "/nowhere": 404, "/events": 405, "/agents": 200} {
+		if got := p.send(http.MethodHead, path, nil); got.status != want || got.body != "" {
+			t.Errorf("HEAD %s: %d with %d bytes, want %d", path, got.status, len(got.body), want)
+		}
+	}
+}
+
+func TestWhatBreaksHereIsToldWithoutDetails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(ownerEmail)
+	p.get("/").is(http.StatusOK)
+	if err := w.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := p.get("/")
+	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
+		t.Fatalf("status %d", got.status)
+	}
+	got.says("main", "Something broke here", got.header.Get("X-Request-Id")).saysNot("body", "sql", "database", "closed")
+	fragment := p.get("/", htmx)
+	if fragment.status != got.status || fragment.header.Get("HX-Reswap") != "none" {
+		t.Errorf("a fragment: %d, HX-Reswap %q", fragment.status, fragment.header.Get("HX-Reswap"))
+	}
+	problem := p.get("/", json)
+	if problem.header.Get("Content-Type") != "application/problem+json" || strings.Contains(problem.body, "sql") {
+		t.Errorf("JSON: %s", problem.body)
+	}
+}

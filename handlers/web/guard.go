@@ -1,10 +1,12 @@
 package web
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,7 +49,10 @@ func ownFormsOnly(public *url.URL) echo.MiddlewareFunc {
 	}
 }
 
-// limitBody bounds what a form may hold.
+// bodyTimeout is how long a form may take to arrive.
+const bodyTimeout = 20 * time.Second
+
+// limitBody bounds what a form may hold, and how long it may take to arrive.
 func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -55,7 +60,13 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r.Body = http.MaxBytesReader(c.Response(), r.Body, models.MaxBody)
-		if err := r.ParseForm(); err != nil {
+		// A deadline that has passed ends a read that hangs. It is set by a timer,
+		// so that no clock is read.
+		rc := http.NewResponseController(c.Response())
+		timer := time.AfterFunc(bodyTimeout, func() { _ = rc.SetReadDeadline(time.Unix(1, 0)) })
+		err := r.ParseForm()
+		timer.Stop()
+		if err != nil {
 			return badForm(err)
 		}
 		return next(c)
@@ -64,7 +75,7 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 
 // badForm is the error of a form that could not be read.
 func badForm(err error) error {
-	if strings.Contains(err.Error(), "too large") {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err // says its own limit
 	}
 	return models.Errorf(models.CodeInvalid, "The form could not be read: it must be sent as application/x-www-form-urlencoded.")

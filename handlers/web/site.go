@@ -48,8 +48,15 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	return site
 }
 
-// ServeHTTP answers one request.
-func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+// ServeHTTP answers one request. HEAD is answered as GET without a body, as HTTP
+// wants it, but for the stream, whose end nobody could wait for.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead && r.URL.Path != views.EventsURL() {
+		r = r.Clone(r.Context()) // net/http must still see that it was a HEAD
+		r.Method = http.MethodGet
+	}
+	s.echo.ServeHTTP(w, r)
+}
 
 // Echo is the router, for what is served beside: health, metrics.
 func (s *Site) Echo() *echo.Echo { return s.echo }
