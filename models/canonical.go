@@ -59,8 +59,7 @@ func jsonProblem(err error) string {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		return "an object has the same member twice"
 	}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return fmt.Sprintf("wrong at byte %d (bad syntax, text that is not UTF-8, or a lone surrogate)", syntax.ByteOffset)
 	}
 	return "bad syntax"

@@ -6,16 +6,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// Typed ids: all are UUIDv7 in lower case, so that they sort by creation. A
-// ResponseID may be any UUID, since agents choose their own approvalId.
+// Typed ids: UUIDs in lower case. Those made here are UUIDv7; agents choose the
+// ids of conversations and responses too, so that these do not sort by time.
 type (
-	UserID         string
-	AgentID        string
-	TokenID        string
-	SessionID      string
+	// UserID names a person.
+	UserID string
+	// AgentID names an agent.
+	AgentID string
+	// TokenID names a bearer token; it is not its secret.
+	TokenID string
+	// SessionID names a signed-in browser; it is not its cookie.
+	SessionID string
+	// ConversationID names a conversation.
 	ConversationID string
-	ResponseID     string
-	VoteID         string
+	// ResponseID names a response and its approval: the API's approvalId.
+	ResponseID string
+	// VoteID names a vote.
+	VoteID string
 )
 
 // NewID makes a fresh UUIDv7 of the wanted type.

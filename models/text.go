@@ -21,7 +21,7 @@ func SpokenDuration(d time.Duration) string {
 		if n == 0 || parts == 2 {
 			continue
 		}
-		d -= n * u.size
+		d -= n * u.size //nolint:durationcheck // n counts units, it is no duration
 		if parts++; parts > 1 {
 			out += " "
 		}

@@ -173,7 +173,7 @@ func (s *Store) FlushLastUse(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error {
 		for id, at := range used {
 			if err := t.gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
-				return err //nolint:wrapcheck // GORM names the table
+				return err
 			}
 		}
 		return nil

@@ -30,7 +30,7 @@ func scanApproval(row scanner) (*models.Approval, error) {
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
 		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what it tried
+		return nil, err
 	}
 	if v.id.Valid {
 		a.Vote = &models.Vote{

@@ -7,22 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
-
-// asked is an AskInput after the checks that need no database.
-type asked struct {
-	models.AskInput
-	id           models.ResponseID // empty: to be made
-	conversation models.ConversationID
-	digest       string
-	options      string
-	fallback     time.Time
-}
 
 // Ask stores an agent's request and judges it by the policy that stands: it is
 // let through, rejected, or pending. The same request sent again is the same row
@@ -63,114 +51,6 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		return nil, err
 	}
 	return out, nil
-}
-
-// checkAsk does everything that needs no database.
-func checkAsk(in models.AskInput) (*asked, error) {
-	q := &asked{AskInput: in}
-	if q.Kind == "" {
-		q.Kind = models.KindToolCall
-	}
-	if q.Kind != models.KindToolCall && q.Kind != models.KindQuestion {
-		return nil, models.Invalid("kind", "must be tool_call or question")
-	}
-	if q.Kind == models.KindQuestion && q.ToolName == "" {
-		q.ToolName = "question"
-	}
-	if err := models.CheckToolName("toolName", q.ToolName); err != nil {
-		return nil, err
-	}
-	if len(q.Input) == 0 {
-		q.Input = []byte("{}")
-	}
-	if len(q.Input) > models.MaxInput {
-		return nil, models.Invalid("input", "is %d bytes long; at most %d are taken", len(q.Input), models.MaxInput)
-	}
-	canonical, err := models.Canonical(q.Kind, q.ToolName, q.Input)
-	if err != nil {
-		return nil, err
-	}
-	q.digest = models.Digest(canonical)
-	if err := q.checkKeys(); err != nil {
-		return nil, err
-	}
-	return q, q.checkRest()
-}
-
-func (q *asked) checkKeys() (err error) {
-	if q.ApprovalID != "" {
-		if q.id, err = models.ParseID[models.ResponseID]("approvalId", q.ApprovalID); err != nil {
-			return err
-		}
-	}
-	if q.ConversationID != "" {
-		if q.conversation, err = models.ParseID[models.ConversationID]("conversationId", q.ConversationID); err != nil {
-			return err
-		}
-	}
-	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}} {
-		if key.value != "" {
-			if err := models.CheckKey(key.field, key.value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (q *asked) checkRest() error {
-	if err := models.CheckText("description", q.Description, models.MaxDescription); err != nil {
-		return err
-	}
-	if err := models.CheckText("context", q.Context, models.MaxContext); err != nil {
-		return err
-	}
-	if q.TimeoutSeconds != nil && *q.TimeoutSeconds < 1 {
-		return models.Invalid("timeoutSeconds", "must be at least 1")
-	}
-	if q.Energy != nil && (*q.Energy < 0 || *q.Energy > models.MaxEnergy) {
-		return models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
-	}
-	if q.FallbackAt != "" {
-		at, err := time.Parse(time.RFC3339, q.FallbackAt)
-		if err != nil {
-			return models.Invalid("fallback.at", "must be a time such as 2026-01-02T15:04:05Z")
-		}
-		q.fallback = stamp(at)
-	}
-	return q.checkOptions()
-}
-
-func (q *asked) checkOptions() error {
-	if len(q.Options) == 0 {
-		return nil
-	}
-	if q.Kind != models.KindQuestion {
-		return models.Invalid("options", "belong to a question")
-	}
-	if len(q.Options) > models.MaxOptions {
-		return models.Invalid("options", "at most %d are taken", models.MaxOptions)
-	}
-	seen := make(map[string]bool, len(q.Options))
-	for i, o := range q.Options {
-		field := fmt.Sprintf("options[%d]", i)
-		if err := models.CheckKey(field+".name", o.Name); err != nil {
-			return err
-		}
-		if err := models.CheckText(field+".title", o.Title, models.MaxName); err != nil {
-			return err
-		}
-		if seen[o.Name] {
-			return models.Invalid(field+".name", "stands twice")
-		}
-		seen[o.Name] = true
-	}
-	raw, err := json.Marshal(q.Options)
-	if err != nil {
-		return models.Invalid("options", "must be valid text")
-	}
-	q.options = string(raw)
-	return nil
 }
 
 // newAsk judges and stores a request that does not stand yet.
@@ -220,7 +100,7 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 		// The agent's standing conversation, which mostly is there, in one step.
 		err := t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
 		if err == nil || !errors.Is(err, sql.ErrNoRows) {
-			return err //nolint:wrapcheck // names the statement
+			return err
 		}
 	}
 	if conv == nil {
@@ -235,10 +115,6 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 	}
 	return nil
 }
-
-// namesNone reports whether a request names no conversation: it then belongs to
-// the agent's standing one.
-func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
 // routed to.
@@ -398,17 +274,4 @@ func askedData(a *models.Approval) askedEntry {
 		e.Deadline = a.ApprovalTimeoutAt.Format(timeFormat)
 	}
 	return e
-}
-
-// scanConversation reads conversationColumns; nil when there is none.
-func scanConversation(row *sql.Row) (*models.Conversation, error) {
-	var c models.Conversation
-	err := row.Scan(&c.ID, &c.OwnerID, &c.AgentID, &c.RunID, &c.Title, &c.Standing, &c.NextSequence)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // no row is an answer here
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read conversation: %w", err)
-	}
-	return &c, nil
 }

@@ -51,7 +51,7 @@ func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 	texts[&w.begin], texts[&w.commit], texts[&w.rollback] = `BEGIN IMMEDIATE`, `COMMIT`, `ROLLBACK`
 	texts[&w.version] = `PRAGMA data_version`
 	for place, text := range texts {
-		if *place, err = w.conn.PrepareContext(ctx, text); err != nil {
+		if *place, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // close does, through all
 			return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 		}
 		w.all = append(w.all, *place)
@@ -82,7 +82,7 @@ func (w *writer) discard() error {
 	}
 	bad := w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if !errors.Is(bad, driver.ErrBadConn) {
-		return bad //nolint:wrapcheck // says what it tried
+		return bad
 	}
 	return nil
 }
@@ -96,18 +96,18 @@ type conn struct {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	c.wrote = true                             // what it will be used for cannot be seen here
-	return c.w.conn.PrepareContext(ctx, query) //nolint:wrapcheck // a pass-through
+	c.wrote = true // what it will be used for cannot be seen here
+	return c.w.conn.PrepareContext(ctx, query)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	c.wrote = true
-	return c.w.conn.ExecContext(ctx, query, args...) //nolint:wrapcheck // a pass-through
+	return c.w.conn.ExecContext(ctx, query, args...)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	c.noteQuery(query)
-	return c.w.conn.QueryContext(ctx, query, args...) //nolint:wrapcheck // a pass-through
+	return c.w.conn.QueryContext(ctx, query, args...)
 }
 
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
@@ -127,9 +127,9 @@ func (c *conn) exec(stmt *sql.Stmt, args ...any) (int64, error) {
 	c.wrote = true
 	res, err := stmt.ExecContext(context.Background(), args...)
 	if err != nil {
-		return 0, err //nolint:wrapcheck // the caller says what it tried
+		return 0, err
 	}
-	return res.RowsAffected() //nolint:wrapcheck // never fails with this driver
+	return res.RowsAffected()
 }
 
 // row runs a prepared SELECT for one row.
@@ -139,7 +139,7 @@ func (c *conn) row(stmt *sql.Stmt, args ...any) *sql.Row {
 
 // rows runs a prepared SELECT for many rows.
 func (c *conn) rows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
-	return stmt.QueryContext(context.Background(), args...) //nolint:wrapcheck // the caller says what it tried
+	return stmt.QueryContext(context.Background(), args...)
 }
 
 // changeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.

@@ -64,7 +64,7 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
 	a, err := scanApproval(t.conn.row(t.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // no row is an answer here
+		return nil, nil // no row is an answer here
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read approval: %w", err)
@@ -170,4 +170,17 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
 	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, map[string]any{"standing": c.Standing})
+}
+
+// scanConversation reads conversationColumns; nil when there is none.
+func scanConversation(row *sql.Row) (*models.Conversation, error) {
+	var c models.Conversation
+	err := row.Scan(&c.ID, &c.OwnerID, &c.AgentID, &c.RunID, &c.Title, &c.Standing, &c.NextSequence)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil // no row is an answer here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	return &c, nil
 }

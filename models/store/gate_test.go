@@ -59,13 +59,21 @@ func no(reason string) models.DecisionInput {
 	return models.DecisionInput{Approved: &v, Reason: reason}
 }
 
-func wantCode(t *testing.T, err error, code models.Code) *models.Error {
+func wantCode(t *testing.T, err error, code models.Code) {
 	t.Helper()
 	if models.ErrorCode(err) != code {
 		t.Fatalf("error = %v (code %q), want code %q", err, models.ErrorCode(err), code)
 	}
-	var e *models.Error
-	errors.As(err, &e)
+}
+
+// refusal is wantCode for those who look closer.
+func refusal(t *testing.T, err error, code models.Code) *models.Error {
+	t.Helper()
+	wantCode(t, err, code)
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok {
+		t.Fatalf("error = %v, want a models.Error", err)
+	}
 	return e
 }
 
@@ -155,11 +163,11 @@ func TestTwoOwnersWithTheSameKeysNeverMeet(t *testing.T) {
 	if err != nil || theirs.ID == mine.ID || theirs.ConversationID == mine.ConversationID {
 		t.Fatalf("the same run and tool use of another owner: %v, %v", theirs, err)
 	}
-	e := wantCode(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ApprovalID: id, Explicit: true})), models.CodeIDTaken)
+	e := refusal(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ApprovalID: id, Explicit: true})), models.CodeIDTaken)
 	if e.Approval != nil || strings.Contains(e.Error(), "run") {
 		t.Errorf("a taken approvalId shows something: %v", e)
 	}
-	e = wantCode(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ConversationID: conv, Explicit: true})), models.CodeIDTaken)
+	e = refusal(t, second(b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Bash", ConversationID: conv, Explicit: true})), models.CodeIDTaken)
 	if e.Approval != nil {
 		t.Error("a taken conversationId shows a row")
 	}
@@ -206,7 +214,7 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 		unwritten.ApprovalFeedback != "Approval request timed out (5 minutes)" {
 		t.Fatalf("at the deadline: %+v, %v", unwritten, err)
 	}
-	e := wantCode(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeExpired)
+	e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeExpired)
 	if e.Approval == nil || e.Approval.Status() != models.StatusExpired {
 		t.Errorf("the conflict carries %v", e.Approval)
 	}
@@ -251,7 +259,7 @@ func TestTheDeadlineIsTheRulesThenTheAgentsThenTheKinds(t *testing.T) {
 		t.Errorf("a question has the deadline %v, want none", a.ApprovalTimeoutAt)
 	}
 	for _, n := range []int64{0, -1, 3601} {
-		e := wantCode(t, second(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x", TimeoutSeconds: secs(n)})), models.CodeInvalid)
+		e := refusal(t, second(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x", TimeoutSeconds: secs(n)})), models.CodeInvalid)
 		if e.Fields["timeoutSeconds"] == "" {
 			t.Errorf("timeoutSeconds %d: fields %v", n, e.Fields)
 		}
@@ -269,7 +277,7 @@ func TestI12ThePolicyOutcomeIsFrozen(t *testing.T) {
 	}
 	edited := yes()
 	edited.Input = []byte(`{"command":"echo"}`)
-	if e := wantCode(t, second(b.Decide(t.Context(), b.owner, a.ID, edited)), models.CodeInvalid); !strings.Contains(e.Fields["input"], "denied by the policy") {
+	if e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, edited)), models.CodeInvalid); !strings.Contains(e.Fields["input"], "denied by the policy") {
 		t.Errorf("an edit of a denied tool: %v", e)
 	}
 	if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
@@ -374,7 +382,7 @@ func TestI6WhatWasSeenIsWhatIsReleased(t *testing.T) {
 	wantCode(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeDigestRequired)
 	in := yes()
 	in.Digest = strings.Repeat("0", 64)
-	if e := wantCode(t, second(b.Decide(t.Context(), b.owner, a.ID, in)), models.CodeDigestMismatch); e.Approval == nil {
+	if e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, in)), models.CodeDigestMismatch); e.Approval == nil {
 		t.Error("the conflict lacks the fresh row")
 	}
 	in.Digest, in.Input = a.Digest, []byte(`{"sum": 2}`)

@@ -106,7 +106,7 @@ func (h *hotReading) texts() map[**sql.Stmt]string {
 
 func (h *hotReading) prepare(ctx context.Context, r *sql.DB) error {
 	for place, text := range h.texts() {
-		stmt, err := r.PrepareContext(ctx, text)
+		stmt, err := r.PrepareContext(ctx, text) //nolint:sqlclosecheck // close does
 		if err != nil {
 			return fmt.Errorf("prepare %.40q: %w", text, err)
 		}

@@ -22,7 +22,7 @@ func raw(t *testing.T, s *store.Store) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() }) //nolint:errcheck // a test's own handle
+	t.Cleanup(func() { db.Close() })
 	return db
 }
 
@@ -271,7 +271,7 @@ func TestLimitsRefuseNewRequestsAndNeverARepeat(t *testing.T) {
 		}
 	}
 	fourth := models.AskInput{ToolName: "Bash", ToolUseID: "fourth", Explicit: true}
-	if e := wantCode(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyRequests); e.RetryAfterSeconds != 20 {
+	if e := refusal(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyRequests); e.RetryAfterSeconds != 20 {
 		t.Errorf("try again after %d s, want 20", e.RetryAfterSeconds)
 	}
 	for range 10 {
@@ -289,7 +289,7 @@ func TestLimitsRefuseNewRequestsAndNeverARepeat(t *testing.T) {
 		}
 	}
 	b.clock.Step(time.Minute)
-	e := wantCode(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyPending)
+	e := refusal(t, second(b.Ask(t.Context(), b.agent, fourth)), models.CodeTooManyPending)
 	if e.RetryAfterSeconds == 0 {
 		t.Error("no Retry-After")
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +24,6 @@ const (
  AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
 
 	turnsQuery = `SELECT * FROM (` + selectApproval + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`
-
-	// An entry whose actor is the owner stands in both halves: UNION drops one.
-	auditQuery = `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (
- SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_owner WHERE owner_id = ? AND owner_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
- UNION SELECT seq FROM (SELECT seq FROM ledger INDEXED BY ledger_actor WHERE actor_id = ? AND actor_id <> '' AND seq < ? ORDER BY seq DESC LIMIT ?)
- ) ORDER BY seq DESC LIMIT ?`
 )
 
 // InboxQuery chooses from what a person may decide.
@@ -61,7 +56,7 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	page := InboxPage{}
 	count := `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`
 	now := s.now()
-	if err := s.r.QueryRowContext(ctx, count, append(args[:len(args):len(args)], now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
+	if err := s.r.QueryRowContext(ctx, count, append(slices.Clip(args), now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
 		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
 	}
 	if page.Count > models.StatsCap {
@@ -270,70 +265,6 @@ func (s *Store) turns(ctx context.Context, id models.ConversationID, before int6
 		before = 1 << 62
 	}
 	return s.approvals(ctx, turnsQuery, id, before, n)
-}
-
-// Stats counts what waits and what was decided in the last minute: own rows for
-// agents and reviewers, all for admins; capped at models.StatsCap.
-func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
-	now := s.now()
-	since := now.Add(-time.Minute)
-	var pending, settled string
-	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
-	switch {
-	case actor.IsAgent():
-		pending = `responses r INDEXED BY responses_pending_agent WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.agent_id = ? AND r.approval_timestamp > ?`
-	case !actor.IsPerson():
-		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
-	case actor.Admin:
-		pending = `responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.approval_timestamp > ?`
-		args, settledArgs = args[1:], settledArgs[1:]
-	default:
-		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
-	}
-	out := models.Stats{Waiters: min(s.waiters.countFor(actor), models.StatsCap)}
-	for _, c := range []struct {
-		from string
-		args []any
-		into *int
-	}{{pending, args, &out.Pending}, {settled, settledArgs, &out.Responses}} {
-		query := `SELECT count(*) FROM (SELECT 1 FROM ` + c.from + ` LIMIT ?)`
-		if err := s.r.QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
-			return models.Stats{}, fmt.Errorf("count: %w", err)
-		}
-	}
-	return out, nil
-}
-
-// Audit is what concerns a person: entries of which they are the actor or the
-// owner, newest first, before a number (0: the end).
-func (s *Store) Audit(ctx context.Context, actor models.Actor, before int64, limit int) ([]models.Entry, error) {
-	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only people read the audit.")
-	}
-	if before <= 0 {
-		before = 1 << 62
-	}
-	limit = pageSize(limit)
-	rows, err := s.r.QueryContext(ctx, auditQuery, actor.ID, before, limit, actor.ID, before, limit, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	defer rows.Close()
-	var out []models.Entry
-	for rows.Next() {
-		e, err := scanEntry(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	return out, nil
 }
 
 // approvals runs a query of approvalColumns and returns the rows as they hold

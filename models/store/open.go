@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -81,9 +82,7 @@ func dsn(path string, extra url.Values) string {
 		"_cache_size":   {"-32000"},
 		"_mutex":        {"no"}, // database/sql gives a connection to one caller at a time
 	}
-	for k, v := range extra {
-		q[k] = v
-	}
+	maps.Copy(q, extra)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }
 
@@ -161,7 +160,7 @@ func checkModes(dir string) (string, error) {
 		return "", fmt.Errorf("data folder %s may be read by others (mode %04o): run chmod 700 on it", dir, mode)
 	}
 	path := filepath.Join(dir, FileName)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator names the folder
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("open database: %w", err)
 	}

@@ -122,7 +122,7 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	}
 	p, err := policy.Parse(raw)
 	if err != nil {
-		return PolicyVersion{}, err //nolint:wrapcheck // a models.Error with the paths
+		return PolicyVersion{}, err
 	}
 	text, err := p.Document().Marshal()
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error {
 		var version sql.NullInt64
 		if err := t.conn.row(t.hot.policyNow).Scan(&version); err != nil || version.Valid {
-			return err //nolint:wrapcheck // another process was quicker, or a read failed
+			return err
 		}
 		return t.addPolicy(models.System("policy"), policyRow{
 			Version: 1, Document: string(text), AuthorName: "Countersign", Note: "The initial policy.", CreatedAt: t.now,

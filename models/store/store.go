@@ -78,7 +78,7 @@ type Store struct {
 // open it alike and may do so side by side.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	if opts.Now == nil {
-		opts.Now = time.Now
+		opts.Now = time.Now //nolint:forbidigo // the one place that reads the clock, and the default only
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()

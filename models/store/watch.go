@@ -76,7 +76,7 @@ func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 	case <-w.s.ending:
 		w.over, w.ending = true, true
 	case <-ctx.Done():
-		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		return nil, ctx.Err()
 	}
 	return nil, nil //nolint:nilnil // Look tells
 }

@@ -129,7 +129,7 @@ func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 
 // commitBatch runs a batch in one transaction, or each alone if one spoilt it.
 func (s *Store) commitBatch(batch []*op) {
-	start := time.Now() //nolint:forbidigo // a duration for the metrics, not a time that is stored
+	start := s.opts.Now()
 	err := s.commit(batch)
 	if err != nil && len(batch) > 1 {
 		for _, o := range batch {
@@ -141,7 +141,7 @@ func (s *Store) commitBatch(batch []*op) {
 		batch[0].err = err
 	}
 	if s.opts.Observe != nil {
-		s.opts.Observe(len(batch), time.Since(start))
+		s.opts.Observe(len(batch), s.opts.Now().Sub(start))
 	}
 }
 

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// Stats counts what waits and what was decided in the last minute: own rows for
+// agents and reviewers, all for admins; capped at models.StatsCap.
+func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
+	now := s.now()
+	since := now.Add(-time.Minute)
+	var pending, settled string
+	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
+	switch {
+	case actor.IsAgent():
+		pending = `responses r INDEXED BY responses_pending_agent WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.agent_id = ? AND r.approval_timestamp > ?`
+	case !actor.IsPerson():
+		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
+	case actor.Admin:
+		pending = `responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.approval_timestamp > ?`
+		args, settledArgs = args[1:], settledArgs[1:]
+	default:
+		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
+	}
+	out := models.Stats{Waiters: min(s.waiters.countFor(actor), models.StatsCap)}
+	for _, c := range []struct {
+		from string
+		args []any
+		into *int
+	}{{pending, args, &out.Pending}, {settled, settledArgs, &out.Responses}} {
+		query := `SELECT count(*) FROM (SELECT 1 FROM ` + c.from + ` LIMIT ?)`
+		if err := s.r.QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
+			return models.Stats{}, fmt.Errorf("count: %w", err)
+		}
+	}
+	return out, nil
+}
