@@ -1,0 +1,245 @@
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+func TestConfigTellsAllThatIsWrongAtOnce(t *testing.T) {
+	t.Parallel()
+	_, said, code := runWith(t, []string{"COUNTERSIGN_LOG_LEVEL=loud", "COUNTERSIGN_LIMIT_STREAMS_PER_USER=many", "COUNTERSIGN_ADDR=flag wins"}, "",
+		"serve", "--addr", "nowhere", "--public-url", "https://me:secret@example.com", "--limit-asks-per-minute", "-1", "--log-format", "xml", "--data", "")
+	if code != 1 {
+		t.Errorf("exit %d, want 1", code)
+	}
+	for _, want := range []string{
+		"--addr: ", "--public-url: ", "--limit-asks-per-minute: ", "--log-format: ", "--data: ",
+		"COUNTERSIGN_LOG_LEVEL: ", "COUNTERSIGN_LIMIT_STREAMS_PER_USER: ",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing about %s in:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "secret") {
+		t.Errorf("the password is repeated:\n%s", said)
+	}
+}
+
+func TestCommandLineOnAFreshFolder(t *testing.T) {
+	t.Parallel()
+	data := "--data=" + filepath.Join(t.TempDir(), "new")
+	must(t, "", "migrate", data)
+	must(t, "correct horse battery\n", "user", "add", "Ada@Example.com", "--name", "Ada\u202e", "--role", "admin", "--password-stdin", data)
+	if out := must(t, "", "user", "list", data); !strings.Contains(out, "ada@example.com") || !strings.Contains(out, "Ada⟨U+202E⟩") {
+		t.Errorf("user list:\n%s", out)
+	}
+	token := must(t, "", "token", "add", "bot", "--user", "ada@example.com", "--expires", "90d", data)
+	if strings.Count(token, "\n") != 1 || !strings.HasPrefix(token, "cs_agent_") {
+		t.Errorf("token add printed %q, want the token alone", token)
+	}
+	must(t, "", "token", "add", "bot", "--user", "ada@example.com", data)
+	var tokens []struct {
+		ID        string     `json:"id"`
+		RevokedAt *time.Time `json:"revokedAt"`
+		ExpiresAt *time.Time `json:"expiresAt"`
+	}
+	if err := json.Unmarshal([]byte(must(t, "", "token", "list", "--json", data)), &tokens); err != nil {
+		t.Fatal(err)
+	}
+	if len(tokens) != 2 || tokens[0].RevokedAt != nil || tokens[1].RevokedAt == nil || tokens[1].ExpiresAt == nil {
+		t.Errorf("a second token of an agent must rotate: %+v", tokens)
+	}
+	must(t, "next correct horse\n", "user", "password", "ada@example.com", "--password-stdin", data)
+
+	doc := must(t, "", "policy", "show", data)
+	if out := must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 says the same") {
+		t.Errorf("the document that stands: %s", out)
+	}
+	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 stands") || !strings.Contains(out, "unmatched") {
+		t.Errorf("another document: %s", out)
+	}
+	for _, refused := range [][]string{
+		{"policy", "apply", "/nonexistent", data},
+		{"user", "add", "ada@example.com", "--name", "Twice", "--password-stdin", data},
+		{"user", "disable", "ada@example.com", data},
+		{"user", "disable", "nobody@example.com", data},
+		{"token", "add", "bot", data},
+		{"token", "add", "bot", "--user", "ada@example.com", "--expires", "soon", data},
+		{"token", "revoke", "everything", data},
+		{"setup-link", data},
+	} {
+		if out, said, code := run(t, "correct horse battery\n", refused...); code != 1 || said == "" || out != "" {
+			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", refused, code, said, out)
+		}
+	}
+	must(t, "", "audit", "verify", data)
+}
+
+func TestCommandLineAndServerNoticeEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := "--data=" + w.dir
+
+	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.client(token).Ask(t.Context(), api.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
+		ended <- err
+	}()
+	eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+
+	must(t, `{"rules": [{"name": "none", "tools": ["deploy"], "effect": "deny"}]}`, "policy", "apply", "-", data)
+	got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 0)
+	if err != nil || got.Status != models.StatusRejected || got.Cause != models.CausePolicy {
+		t.Errorf("the policy that was just applied gives %+v, %v", got, err)
+	}
+
+	out := must(t, "", "token", "list", data)
+	id := ""
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "helper") {
+			id = strings.Fields(line)[0]
+		}
+	}
+	must(t, "", "token", "revoke", id, data)
+	revoked := time.Now()
+	select {
+	case err := <-ended:
+		if took := time.Since(revoked); took > time.Second {
+			t.Errorf("the wait ended %v after the revocation, want within a second", took)
+		}
+		if err == nil || !strings.Contains(err.Error(), "token") {
+			t.Errorf("the wait ended with %v, want that the token does not hold", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("the wait of a revoked token goes on")
+	}
+}
+
+func TestAuditVerifyExitCodes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := "--data=" + w.dir
+	out := must(t, "", "audit", "verify", data)
+	head := strings.TrimSpace(out[strings.LastIndex(out, " ")+1:])
+	w.stop()
+	must(t, "", "audit", "verify", "--head", head, data)
+
+	verify := func(args ...string) (string, int) {
+		t.Helper()
+		_, said, code := run(t, "", append([]string{"audit", "verify"}, args...)...)
+		return said, code
+	}
+	flipped := []byte(head)
+	flipped[len(flipped)-1] ^= 1
+	if said, code := verify("--head", string(flipped), data); code != 1 || !strings.Contains(said, "entry "+head[:strings.Index(head, ":")]) {
+		t.Errorf("another head: exit %d, want 1 and the number: %s", code, said)
+	}
+	for _, args := range [][]string{{"--head", "nonsense", data}, {"--nonsense", data}, {"superfluous", data}} {
+		if said, code := verify(args...); code != 2 {
+			t.Errorf("%v: exit %d, want 2: %s", args, code, said)
+		}
+	}
+
+	file := filepath.Join(w.dir, "countersign.db")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(content []byte) {
+		t.Helper()
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(bytes.ReplaceAll(raw, []byte("user.added"), []byte("user.faked")))
+	if said, code := verify(data); code != 1 || !strings.Contains(said, "ledger entry ") || !strings.Contains(said, "was changed") {
+		t.Errorf("a changed entry: exit %d, want 1 and its number: %s", code, said)
+	}
+	write(append([]byte("no database at all"), raw[18:]...))
+	if said, code := verify(data); code != 2 {
+		t.Errorf("a broken file: exit %d, want 2: %s", code, said)
+	}
+}
+
+func TestSetupLinkWhereThereIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	dir, addr := filepath.Join(t.TempDir(), "data"), freeAddr(t)
+	file := filepath.Join(dir, "setup-link")
+	p := start(t, nil, "serve", "--data", dir, "--addr", addr)
+	line := p.says(t, p.err, file)
+	link := readLink(t, file)
+	if strings.Contains(p.err.String(), link.Query().Get("key")) {
+		t.Errorf("the link is in the log: %s", line)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v; want mode 0600", file, info, err)
+	}
+	newer, err := url.Parse(strings.TrimSpace(must(t, "", "setup-link", "--data", dir, "--addr", addr)))
+	if err != nil || newer.Host != addr {
+		t.Fatalf("setup-link printed %v, %v", newer, err)
+	}
+	if code := setUp(t, link); code != http.StatusNotFound {
+		t.Errorf("the replaced link: %d, want 404", code)
+	}
+	if code := setUp(t, newer); code != http.StatusSeeOther {
+		t.Errorf("the new link: %d, want 303", code)
+	}
+	if _, _, code := run(t, "", "setup-link", "--data", dir); code != 1 {
+		t.Errorf("setup-link with a user there: exit %d, want 1", code)
+	}
+	p.signal(t, syscall.SIGTERM)
+	if code := p.exit(t); code != 0 {
+		t.Errorf("serve: exit %d: %s", code, p.err)
+	}
+}
+
+func TestSetupLinkFileGoesWhenSetupIsDone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, storetest.Dir(t), "")
+	file := filepath.Join(s.dir, "setup-link")
+	if code := setUp(t, readLink(t, file)); code != http.StatusSeeOther {
+		t.Fatalf("setup: %d, want 303", code)
+	}
+	eventually(t, "the file is gone", func() bool {
+		_, err := os.Stat(file)
+		return os.IsNotExist(err)
+	})
+}
+
+func readLink(t *testing.T, file string) *url.URL {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := url.Parse(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// setUp sends the form that a setup link shows.
+func setUp(t *testing.T, link *url.URL) int {
+	t.Helper()
+	form := url.Values{"key": {link.Query().Get("key")}, "name": {"Ada"}, "email": {"ada@example.com"}, "password": {storetest.Password}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, link.Scheme+"://"+link.Host+link.Path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return send(t, req).StatusCode
+}
