@@ -1,0 +1,168 @@
+package cmd_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func TestDemoRefusesAFolderThatNoDemoMade(t *testing.T) {
+	t.Parallel()
+	dir := storetest.Dir(t)
+	must(t, "", "migrate", "--data", dir)
+	_, said, code := run(t, "", "demo", "--data", dir)
+	if code != 1 || !strings.Contains(said, "was not made by a demo") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".countersign-demo")); err == nil {
+		t.Error("the refused folder was marked")
+	}
+}
+
+// demo is a running demo and a reviewer's hand in it.
+type demo struct {
+	*process
+
+	url, password string
+	client        *api.Client
+	store         *store.Store
+	admin         models.Actor
+}
+
+// startDemo starts a demo at addr and signs a reviewer's token for its admin.
+func startDemo(t *testing.T, dir, addr string) *demo {
+	t.Helper()
+	d := &demo{process: start(t, nil, "demo", "--data", dir, "--addr", addr)}
+	word := func(label string) string { return strings.Fields(d.says(t, d.out, label))[1] }
+	d.password, d.url = word("    Password"), word("    Open")
+	d.store = storetest.New(t, storetest.WithDir(dir))
+	u, err := d.store.UserByEmail(t.Context(), storetest.Operator(), word("    E-mail"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.admin = models.Actor{Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID, Admin: true}
+	_, token := storetest.ReviewerToken(t, d.store, d.admin)
+	d.client = &api.Client{BaseURL: d.url, Token: token}
+	return d
+}
+
+// inbox waits until n requests of the tour are there, by tool.
+func (d *demo) inbox(t *testing.T, n int) map[string]models.Approval {
+	t.Helper()
+	byTool := map[string]models.Approval{}
+	eventually(t, strconv.Itoa(n)+" requests of the demo agent", func() bool {
+		page, err := d.store.Inbox(t.Context(), d.admin, store.InboxQuery{Limit: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(byTool)
+		for _, a := range page.Items {
+			byTool[a.ToolName] = a
+		}
+		return len(page.Items) == n
+	})
+	return byTool
+}
+
+func TestDemoAgentReactsAndStartsOver(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := filepath.Join(t.TempDir(), "demo")
+	d := startDemo(t, dir, taken.Addr().String())
+	if d.url == "http://"+taken.Addr().String() {
+		t.Errorf("the demo claims the taken address %s", d.url)
+	}
+	if _, _, err := d.store.SignIn(t.Context(), "admin@example.com", d.password, store.SignInFrom{Address: "127.0.0.1"}); err != nil {
+		t.Errorf("sign in with the printed password: %v", err)
+	}
+	if _, said, code := run(t, "", "demo", "--data", dir); code != 1 || !strings.Contains(said, "a demo runs") {
+		t.Errorf("a second demo in the folder: exit %d: %s", code, said)
+	}
+
+	asked := d.inbox(t, 4)
+	for tool, verdict := range map[string]api.RespondRequest{
+		"shell.run":    {Approved: new(true), Input: []byte(`{"command": "make release"}`)},
+		"file.edit":    {Approved: new(false), Reason: "not in a freeze"},
+		"payment.send": {Approved: new(true), Digest: asked["payment.send"].Digest},
+		"question":     {Option: new("summer")},
+	} {
+		if _, err := d.client.Respond(t.Context(), asked[tool].ID, verdict); err != nil {
+			t.Fatalf("%s: %v", tool, err)
+		}
+	}
+	for _, reaction := range []string{
+		"shell: ran your version instead: make release",
+		"file: writes the change into a draft for the next review instead (you said: not in a freeze)",
+		"payment: sent 240.00 EUR to Nordlicht Hosting",
+		"question: puts this on the start page: Summer sale",
+	} {
+		d.says(t, d.out, reaction)
+	}
+	again := d.inbox(t, 1)["question"]
+	if _, err := d.client.Respond(t.Context(), again.ID, api.RespondRequest{Option: new("again")}); err != nil {
+		t.Fatal(err)
+	}
+	d.inbox(t, 4)
+
+	agent := childOf(t, d.Process.Pid)
+	d.signal(t, syscall.SIGINT)
+	if code := d.exit(t); code != 0 {
+		t.Errorf("exit %d: %s", code, d.err)
+	}
+	eventually(t, "the agent is gone", func() bool { return gone(agent) })
+}
+
+func TestDemoAgentEndsWithAKilledDemo(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "demo")
+	d := startDemo(t, dir, freeAddr(t))
+	d.inbox(t, 4)
+	first, agent := d.password, childOf(t, d.Process.Pid)
+	if err := d.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the agent is gone", func() bool { return gone(agent) })
+	if second := startDemo(t, dir, freeAddr(t)); second.password == first {
+		t.Error("the second start has the password of the first")
+	}
+}
+
+// childOf is the one process that pid started.
+func childOf(t *testing.T, pid int) int {
+	t.Helper()
+	child := 0
+	eventually(t, "the agent's process", func() bool {
+		lists, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children") // each thread has its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			raw, err := os.ReadFile(list)
+			if fields := strings.Fields(string(raw)); err == nil && len(fields) > 0 {
+				child, err = strconv.Atoi(fields[0])
+				return err == nil
+			}
+		}
+		return false
+	})
+	return child
+}
+
+// gone reports whether a process has ended; one that nobody has reaped yet has.
+func gone(pid int) bool {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || strings.Contains(string(raw), ") Z ")
+}
