@@ -77,6 +77,9 @@ func InboxTopic() string { return "inbox" }
 // ApprovalTopic is the event that tells that one approval changed.
 func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id) }
 
+// PolicyTopic is the event that tells that the policy changed.
+func PolicyTopic() string { return "policy" }
+
 // On is the trigger of an element that refetches itself when a topic is told,
 // at most once in 250 ms and never missing the last one.
 func On(topic string) string { return topic + " from:body throttle:250ms" }

@@ -92,7 +92,7 @@ func (s *Site) watched(ctx context.Context, actor models.Actor, raw []string) ([
 func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]string {
 	names := map[events.Topic]string{
 		events.InboxOf(actor.ID): views.InboxTopic(),
-		events.Policy:            string(events.Policy),
+		events.Policy:            views.PolicyTopic(),
 	}
 	if actor.Admin {
 		names[events.InboxOfAdmins] = views.InboxTopic()

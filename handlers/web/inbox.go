@@ -18,20 +18,32 @@ import (
 const teachAgent = "first-agent"
 
 func (s *Site) inbox(c echo.Context) error {
-	if countOnly(c.Request()) {
-		n, err := s.waiting(c.Request().Context(), actorOf(c))
+	ctx := c.Request().Context()
+	switch shellPart(c.Request()) {
+	case "inbox-count":
+		n, err := s.waiting(ctx, actorOf(c))
 		if err != nil {
 			return err
 		}
 		return handlers.Render(c, http.StatusOK, nil, views.InboxCountOutOfBand(n))
+	case "dangers":
+		frame := views.Page{Viewer: visitorOf(c).view()}
+		if err := s.warn(ctx, &frame); err != nil {
+			return err
+		}
+		return handlers.Render(c, http.StatusOK, nil, views.Dangers(frame))
 	}
 	return s.inboxPage(c, "")
 }
 
-// countOnly reports whether it is the navigation's count that refetches itself:
-// it swaps nothing else of what the inbox answers.
-func countOnly(r *http.Request) bool {
-	return handlers.WantsFragment(r) && strings.HasPrefix(r.Header.Get("Hx-Source"), "span#inbox-count")
+// shellPart is the part of the shell that refetches itself, by its id: it wants
+// nothing else of what the inbox answers.
+func shellPart(r *http.Request) string {
+	if !handlers.WantsFragment(r) {
+		return ""
+	}
+	_, id, _ := strings.Cut(r.Header.Get("Hx-Source"), "#")
+	return id
 }
 
 // inboxPage shows what waits; secret is a token that was made just now.
@@ -56,7 +68,7 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 	all := page.Count
 	if in.Conversation != "" {
 		if len(page.Items) > 0 {
-			in.ConversationTitle = page.Items[0].ConversationTitle
+			in.ConversationTitle = pages.ConversationLabel(&page.Items[0])
 		}
 		if all, err = s.waiting(ctx, actor); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -242,6 +243,28 @@ func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {
 	p.expected = append(p.expected, "409")
 	p.click("#approve")
 	p.sees("main", "Already rejected by admin@example.com")
+}
+
+func TestInABrowserAnOpenPageTurnsRed(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	p := w.tab()
+	p.signIn()
+	p.open("/audit")
+	p.sees("#live-text", "live")
+	p.value("window.same = 'page'")
+	w.applyPolicy(`{"approval_enabled": false}`)
+	p.sees(".dangers", "The gate is off")
+	w.applyPolicy(`{"fallback_auto_approve": true}`)
+	p.sees(".dangers", "Fallback is on")
+	if got := p.text(".dangers"); strings.Contains(got, "The gate is off") {
+		t.Errorf("the page still says %q", got)
+	}
+	w.ask()
+	p.sees("#inbox-count", "1")
+	if got := p.value("window.same"); got != "page" {
+		t.Error("the page was loaded again")
+	}
 }
 
 func TestInABrowserTheEndOfASessionIsSeen(t *testing.T) {

@@ -25,11 +25,10 @@ import (
 func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, error) {
 	ctx := c.Request().Context()
 	p := views.Page{Title: title, Path: c.Request().URL.Path, Now: s.kit.Now(), Flash: s.takeFlash(c)}
-	doc, err := s.policies.document(ctx)
+	err := s.warn(ctx, &p)
 	if err != nil {
 		return p, err
 	}
-	p.GateOff, p.FallbackOn = !doc.ApprovalEnabled, doc.FallbackAutoApprove
 	v := visitorOf(c)
 	if v == nil {
 		p.Narrow = true
@@ -40,6 +39,13 @@ func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, err
 		p.Inbox, err = s.waiting(ctx, v.actor)
 	}
 	return p, err
+}
+
+// warn has the page say in red what lets calls through unasked (I11).
+func (s *Site) warn(ctx context.Context, p *views.Page) error {
+	doc, err := s.policies.document(ctx)
+	p.GateOff, p.FallbackOn = !doc.ApprovalEnabled, doc.FallbackAutoApprove
+	return err
 }
 
 // waiting counts what the person may decide, up to models.StatsCap.

@@ -104,7 +104,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		ID: r.ID, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
 		Tool: r.ToolName, Kind: kindWord(r.Kind), Question: r.Kind == models.KindQuestion,
 		Agent: a.AgentName, Owner: a.OwnerName,
-		Conversation: a.ConversationTitle, ConversationURL: views.InboxPageURL(r.ConversationID, ""),
+		Conversation: ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		RunID: deref(a.RunID), ToolUseID: deref(r.ToolUseID), Sequence: strconv.FormatInt(r.Sequence, 10),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
 		Description: r.Description, Context: r.Context,

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -112,15 +113,16 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// outcomeOf picks what an entry says about the end of a request.
+// outcomeOf picks what an entry says about the end of a request: its status, or
+// the verdict that has not led to one, and the cause.
 func outcomeOf(all []Detail) string {
-	var parts []string
-	for _, name := range [...]string{"status", "verdict", "cause"} {
-		for _, d := range all {
-			if d.Name == name && d.Value != "" && !slices.Contains(parts, d.Value) {
-				parts = append(parts, d.Value)
-			}
-		}
+	values := make(map[string]string, len(all))
+	for _, d := range all {
+		values[d.Name] = d.Value
 	}
-	return strings.Join(parts, ", ")
+	outcome := cmp.Or(values["status"], values["verdict"])
+	if cause := values["cause"]; cause != "" && cause != outcome {
+		outcome = strings.TrimPrefix(outcome+", "+cause, ", ")
+	}
+	return outcome
 }

@@ -104,7 +104,7 @@ func newInboxRow(a *models.Approval, now time.Time) InboxRow {
 		Question:     a.Kind == models.KindQuestion,
 		Summary:      summary(&a.Response),
 		Agent:        a.AgentName,
-		Conversation: a.ConversationTitle,
+		Conversation: ConversationLabel(a),
 		FilterURL:    views.InboxPageURL(a.ConversationID, ""),
 		Asked:        views.Ago(asked, now),
 		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
@@ -113,6 +113,15 @@ func newInboxRow(a *models.Approval, now time.Time) InboxRow {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
 	return row
+}
+
+// ConversationLabel is what a conversation is called: its title, or the name that
+// the agent gave its run; empty for the agent's standing one. Both are claims.
+func ConversationLabel(a *models.Approval) string {
+	if a.ConversationTitle == "" && a.RunID != nil {
+		return *a.RunID
+	}
+	return a.ConversationTitle
 }
 
 func askedAt(r *models.Response) time.Time {
