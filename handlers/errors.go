@@ -76,7 +76,7 @@ type FieldProblem struct {
 
 // Problem is the error answer of every JSON surface: an RFC 9457 problem
 // document with a stable code. It never holds what was sent.
-type Problem struct {
+type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Type      string         `json:"type" doc:"urn:countersign:problem: and the code"`
 	Title     string         `json:"title"`
 	Status    int            `json:"status"`

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 				if open := openRoutes[route.Method+" "+route.Path]; (kind == "none" || kind == "nonsense") && !open && got.status != 401 {
 					t.Errorf("%s: %d, want 401", name, got.status)
 				}
-				if route.Method == "GET" && w.head().Seq != before.Seq {
+				if route.Method == http.MethodGet && w.head().Seq != before.Seq {
 					t.Errorf("%s: a GET changed something (I15)", name)
 				}
 				people := kind == "owner" || kind == "admin"

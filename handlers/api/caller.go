@@ -1,8 +1,6 @@
 package api
 
 import (
-	"time"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
@@ -100,14 +98,11 @@ type caller struct {
 	from  *signedIn
 }
 
-// Resolve is called by huma once parameters and body are read. It takes the
-// body's read deadline back: left standing, it would end the request of a
-// caller who waits.
+// Resolve is called by huma once parameters and body are read.
 func (c *caller) Resolve(ctx huma.Context) []error {
 	if s, ok := ctx.(*signedIn); ok {
 		c.actor, c.from = s.actor, s
 	}
-	_ = ctx.SetReadDeadline(time.Time{}) // a writer without deadlines has none to take back
 	return nil
 }
 

@@ -41,12 +41,10 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 // server asked to be left alone (zero if it did not): nobody answered, the
 // server broke or is stopping, or there were too many requests.
 func Retryable(err error) (after time.Duration, ok bool) {
-	var unreached *UnreachableError
-	if errors.As(err, &unreached) {
+	if _, unreached := errors.AsType[*UnreachableError](err); unreached {
 		return 0, true
 	}
-	var answer *AnswerError
-	if errors.As(err, &answer) && (answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {
+	if answer, ok := errors.AsType[*AnswerError](err); ok && (answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests) {
 		return answer.RetryAfter, true
 	}
 	return 0, false
@@ -55,8 +53,8 @@ func Retryable(err error) (after time.Duration, ok bool) {
 // Answered reports whether an error is the word of a server that works: then
 // nothing may go on as if none had been there.
 func Answered(err error) bool {
-	var answer *AnswerError
-	return errors.As(err, &answer) && answer.Status < http.StatusInternalServerError
+	answer, ok := errors.AsType[*AnswerError](err)
+	return ok && answer.Status < http.StatusInternalServerError
 }
 
 // unreachable tells the caller's own end from a server that is not there.

@@ -168,6 +168,18 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 	if _, err := w.front(silent).AskUntilDecided(ctx, req, api.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
+	late := func(n int64, rw http.ResponseWriter) bool { // busy, then a refusal after patience has ended
+		if n == 1 {
+			rw.Header().Set("Retry-After", "1")
+			rw.WriteHeader(http.StatusTooManyRequests)
+		} else {
+			rw.WriteHeader(http.StatusUnauthorized)
+		}
+		return true
+	}
+	if _, err := w.front(late).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Millisecond}); !api.Answered(err) || errors.Is(err, api.ErrNeverAnswered) {
+		t.Errorf("refused late: %v", err)
+	}
 	busy := func(n int64, rw http.ResponseWriter) bool {
 		if n == 1 {
 			rw.Header().Set("Retry-After", "1")

@@ -60,33 +60,35 @@ func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience
 	return c.outcome(ctx, req, a, tooLate)
 }
 
-// firstAnswer tries until the server answers for the first time.
+// firstAnswer tries until the server answers for the first time: while patience
+// lasts, or without end once it said that it is busy, for then a server is there.
 func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.Duration) (*Approval, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	answered := false
+	busy := false
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		a, err := c.Ask(limited, req, 0)
+		turn := limited
+		if busy {
+			turn = ctx
+		}
+		a, err := c.Ask(turn, req, 0)
 		if err == nil {
 			return a, nil
 		}
 		after, again := Retryable(err)
-		if ctx.Err() == nil && limited.Err() != nil {
-			again = true // our own patience ended, not the caller's
-		}
-		if !again {
-			return nil, err
-		}
-		if Answered(err) { // too many requests: a server is there, so patience has no end
-			limited, answered = ctx, true
-		}
-		if !rest(limited, max(after, jittered(pause))) {
+		busy = busy || again && Answered(err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		case !again && (limited.Err() == nil || Answered(err)):
+			return nil, err // a refusal is an answer, however late
+		case busy:
+			rest(ctx, max(after, jittered(pause)))
+		case !rest(limited, max(after, jittered(pause))):
 			if ctx.Err() != nil {
 				return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 			}
-			if !answered {
-				return nil, fmt.Errorf("%w: %w", ErrNeverAnswered, err)
-			}
+			return nil, fmt.Errorf("%w: %w", ErrNeverAnswered, err)
 		}
 	}
 }

@@ -162,16 +162,15 @@ func wanted(t reflect.Type) string {
 // 413 for a body over the limit, 422 for all else that is wrong with a body or
 // parameter, whatever status huma would have chosen. Values are dropped.
 func newError(status int, _ string, errs ...error) huma.StatusError {
-	switch {
-	case status == 0: // huma asks for an example, for the document
+	switch status {
+	case 0: // huma asks for an example, for the document
 		return &handlers.Problem{}
-	case status == http.StatusRequestEntityTooLarge:
+	case http.StatusRequestEntityTooLarge:
 		return handlers.ProblemOf(models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes.", models.MaxBody))
 	}
 	e := &models.Error{Code: models.CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{}}
 	for _, err := range errs {
-		var detail *huma.ErrorDetail
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 			field, message := fieldProblem(detail)
 			e.Fields[field] = message
 		}

@@ -159,7 +159,7 @@ func TestProblemsOfTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode != 422 {
+	if res.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a form: %d, want 422", res.StatusCode)
 	}
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -111,7 +112,9 @@ func TestACallerThatLeavesLeavesTheRequest(t *testing.T) {
 	}()
 	w.blocked(1)
 	leave()
-	<-done
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller that left heard: %v", err)
+	}
 	w.blocked(0)
 	w.call(w.agent, "GET", "/v1/approvals/"+uuid+"1", "").want(t, 200, map[string]any{"status": "pending"})
 }
