@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"strings"
@@ -44,8 +43,9 @@ func Render(c echo.Context, status int, page, fragment templ.Component) error {
 	if fragment != nil && WantsFragment(c.Request()) {
 		shown = fragment
 	}
-	var body bytes.Buffer
-	if err := shown.Render(c.Request().Context(), &body); err != nil {
+	body := templ.GetBuffer()
+	defer templ.ReleaseBuffer(body)
+	if err := shown.Render(c.Request().Context(), body); err != nil {
 		return err
 	}
 	h := c.Response().Header()
