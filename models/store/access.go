@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -170,7 +171,7 @@ func (s *Store) FlushLastUse(ctx context.Context) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) error {
 		for id, at := range used {
 			if err := t.gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
 				return err
@@ -178,6 +179,33 @@ func (s *Store) FlushLastUse(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err != nil {
+		s.access.keep(used)
+		return fmt.Errorf("write last use of tokens: %w", err)
+	}
+	return nil
+}
+
+// keep takes back uses that could not be written; later ones stand.
+func (c *accessCache) keep(used map[models.TokenID]time.Time) {
+	c.usedMu.Lock()
+	defer c.usedMu.Unlock()
+	for id, at := range used {
+		if at.After(c.used[id]) {
+			c.used[id] = at
+		}
+	}
+}
+
+// overlay shows uses that were not written down yet.
+func (c *accessCache) overlay(tokens []models.Token) {
+	c.usedMu.Lock()
+	defer c.usedMu.Unlock()
+	for i := range tokens {
+		if at, ok := c.used[tokens[i].ID]; ok {
+			tokens[i].LastUsedAt = &at
+		}
+	}
 }
 
 // notFoundAs replaces GORM's "record not found" by want and leaves other errors.

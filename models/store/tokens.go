@@ -71,6 +71,7 @@ func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mod
 	if err := db.Order("revoked_at IS NOT NULL, id DESC").Limit(maxListedTokens).Find(&tokens).Error; err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
+	s.access.overlay(tokens)
 	return tokens, nil
 }
 

@@ -292,3 +292,24 @@ func TestTokenUseIsWrittenDown(t *testing.T) {
 		t.Error("using a token is in the ledger")
 	}
 }
+
+func TestTokensTellTheirLastUseBeforeItIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	owner := storetest.Admin(t, s)
+	_, secret := storetest.AgentToken(t, s, owner, "bot")
+	clock.Step(time.Hour)
+	if _, err := s.AuthenticateToken(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"before", "after"} {
+		tokens, err := s.Tokens(t.Context(), owner, false)
+		if err != nil || len(tokens) != 1 || tokens[0].LastUsedAt == nil || !tokens[0].LastUsedAt.Equal(clock.Now()) {
+			t.Errorf("%s it was written: %+v, %v", when, tokens, err)
+		}
+		if err := s.FlushLastUse(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
