@@ -48,7 +48,9 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode < http.StatusInternalServerError || strings.HasPrefix(res.Header.Get("Content-Type"), "application/problem+json") {
 		a.heard.Store(true)
 	}
-	if said := res.Header.Get(api.HeaderFallback); said == "on" || said == "off" {
+	// Only an answer confirms: what a proxy says about its own troubles does not.
+	answered := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted
+	if said := res.Header.Get(api.HeaderFallback); answered && (said == "on" || said == "off") {
 		if err := a.memory.confirm(said == "on", time.Now()); err != nil {
 			fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
 		}
