@@ -47,7 +47,7 @@ type App struct {
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
 	a := &App{cfg: cfg, log: log}
-	defer func() {
+	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
@@ -60,7 +60,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	a.public = publicURL(cfg, a.Addr())
-	handler, err := a.routers()
+	handler, err := a.routers() //nolint:contextcheck // requests bring their own
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,9 @@ func (a *App) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		err = a.stop(context.WithoutCancel(ctx))
-		<-served
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
 	case err = <-served:
 		err = fmt.Errorf("serve: %w", err)
 	}

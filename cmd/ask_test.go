@@ -110,13 +110,13 @@ func TestAskReadsInputAndOutlivesTheServerI8(t *testing.T) {
 	fmt.Fprint(p.in, `{"n": 9007199254740993}`)
 	_ = p.in.Close()
 	p.says(t, p.err, "waiting for a decision at ")
-	before := w.pending(t, 1)[0]
+	before := w.onlyPending(t)
 	if before.ToolInputJSON != `{"n": 9007199254740993}` && before.ToolInputJSON != `{"n":9007199254740993}` {
 		t.Errorf("the input arrived as %s", before.ToolInputJSON)
 	}
 	w.restart(t)
 	w.restart(t)
-	after := w.pending(t, 1)[0]
+	after := w.onlyPending(t)
 	if after.ID != before.ID || !after.ApprovalTimeoutAt.Equal(before.ApprovalTimeoutAt) {
 		t.Errorf("after the restarts %s until %v stands, want %s until %v", after.ID, after.ApprovalTimeoutAt, before.ID, before.ApprovalTimeoutAt)
 	}
@@ -136,7 +136,7 @@ func TestAskInterruptedLeavesTheRequestStanding(t *testing.T) {
 	if code := p.exit(t); code != 130 {
 		t.Errorf("exit %d, want 130", code)
 	}
-	if id := string(w.pending(t, 1)[0].ID); !strings.Contains(p.err.String(), id) {
+	if id := string(w.onlyPending(t).ID); !strings.Contains(p.err.String(), id) {
 		t.Errorf("it did not name the request %s that stands: %s", id, p.err)
 	}
 }

@@ -47,8 +47,7 @@ func newAuditVerify() *cobra.Command {
 			kept = &h
 		}
 		at, err := s.VerifyLedger(c.Context(), kept)
-		var broken *models.ChainError
-		if errors.As(err, &broken) {
+		if broken, ok := errors.AsType[*models.ChainError](err); ok {
 			return exitWith(exitBroken, broken)
 		}
 		if err != nil {

@@ -241,5 +241,6 @@ func setUp(t *testing.T, link *url.URL) int {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return send(t, req).StatusCode
+	status, _ := send(t, req)
+	return status
 }

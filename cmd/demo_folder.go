@@ -75,7 +75,7 @@ func (f *demoFolder) people(ctx context.Context, cfg Config, log *slog.Logger, p
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }() //nolint:contextcheck // closing is not cancelled
 	actor := operator()
 	admin, err := s.UserByEmail(ctx, actor, demoEmail)
 	switch {

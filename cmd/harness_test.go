@@ -131,19 +131,19 @@ func (w *world) client(token string) *api.Client {
 	return &api.Client{BaseURL: "http://" + w.addr, Token: token}
 }
 
-// pending waits until exactly n requests wait for a decision, and returns them.
-func (w *world) pending(t *testing.T, n int) []models.Approval {
+// onlyPending waits until exactly one request waits for a decision.
+func (w *world) onlyPending(t *testing.T) models.Approval {
 	t.Helper()
 	var got []models.Approval
-	eventually(t, fmt.Sprintf("%d pending requests", n), func() bool {
-		page, err := w.Store().Inbox(t.Context(), w.admin, store.InboxQuery{Limit: 500})
+	eventually(t, "one pending request", func() bool {
+		page, err := w.Store().Inbox(t.Context(), w.admin, store.InboxQuery{Limit: 10})
 		if err != nil {
 			t.Fatalf("inbox: %v", err)
 		}
 		got = page.Items
-		return len(got) == n
+		return len(got) == 1
 	})
-	return got
+	return got[0]
 }
 
 func (w *world) respond(t *testing.T, id models.ResponseID, verdict api.RespondRequest) {

@@ -12,15 +12,14 @@ import (
 	"countersign/workers/expire"
 )
 
-func ask(t *testing.T, s *store.Store, agent models.Actor, seconds int64) models.ResponseID {
+func ask(t *testing.T, s *store.Store, agent models.Actor, seconds int64) {
 	t.Helper()
-	a, err := s.Ask(t.Context(), agent, models.AskInput{
+	_, err := s.Ask(t.Context(), agent, models.AskInput{
 		ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "deploy", TimeoutSeconds: &seconds, Explicit: true,
 	})
 	if err != nil {
 		t.Fatalf("ask: %v", err)
 	}
-	return a.ID
 }
 
 func pendingRows(t *testing.T, s *store.Store) bool {
