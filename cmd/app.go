@@ -24,9 +24,9 @@ const (
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
 	// stopTimeout is how long requests under way may take to end at a stop.
-	stopTimeout = 1500 * time.Millisecond
+	stopTimeout = 1200 * time.Millisecond
 
-	outsideEvery = 700 * time.Millisecond // well within the second that is promised
+	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
 )

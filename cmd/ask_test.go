@@ -148,24 +148,25 @@ func TestAskWithoutServerI11(t *testing.T) {
 	w := newWorld(t)
 	w.applyPolicy(t, fallbackOn)
 	env, other := w.env(t), w.env(t)
+	const soon = "--connect-timeout=300ms"
 	ask := func(env []string, args ...string) (string, int) {
 		t.Helper()
-		_, said, code := runWith(t, env, "", append([]string{"ask", "--connect-timeout", "300ms"}, args...)...)
+		_, said, code := runWith(t, env, "", append([]string{"ask"}, args...)...)
 		return said, code
 	}
 	if said, code := ask(env, "free"); code != 0 {
 		t.Fatalf("an allowed call: exit %d: %s", code, said)
 	}
 	w.stop()
-	if said, code := ask(other, "deploy"); code != 3 {
+	if said, code := ask(other, "deploy", soon); code != 3 {
 		t.Errorf("nothing confirmed: exit %d, want 3: %s", code, said)
 	}
 	otherToken := append([]string{}, env...)
 	otherToken[1] = "COUNTERSIGN_TOKEN=another"
-	if said, code := ask(otherToken, "deploy"); code != 3 {
+	if said, code := ask(otherToken, "deploy", soon); code != 3 {
 		t.Errorf("confirmed to another token: exit %d, want 3: %s", code, said)
 	}
-	if said, code := ask(env, "deploy", "--input", `{"v":7}`); code != 0 || !strings.Contains(said, "fallback_auto_approve") {
+	if said, code := ask(env, "deploy", "--input", `{"v":7}`, soon); code != 0 || !strings.Contains(said, "fallback_auto_approve") {
 		t.Errorf("confirmed a moment ago: exit %d, want 0: %s", code, said)
 	}
 	w.server = serve(t, w.dir, w.addr)
@@ -182,12 +183,12 @@ func TestAskWithoutServerI11(t *testing.T) {
 		t.Fatalf("an allowed call: exit %d: %s", code, said)
 	}
 	w.stop()
-	if said, code := ask(env, "deploy"); code != 3 {
+	if said, code := ask(env, "deploy", soon); code != 3 {
 		t.Errorf("switched off: exit %d, want 3: %s", code, said)
 	}
 	for age, want := range map[time.Duration]int{9 * time.Minute: 0, 11 * time.Minute: 3, -time.Hour: 3} {
 		confirm(t, env, time.Now().Add(-age))
-		if said, code := ask(env, "deploy"); code != want {
+		if said, code := ask(env, "deploy", soon); code != want {
 			t.Errorf("confirmed %v ago: exit %d, want %d: %s", age, code, want, said)
 		}
 	}
@@ -220,7 +221,7 @@ func TestAskOnceAnsweredIsNeverReleasedByFallbackI11(t *testing.T) {
 	w := newWorld(t)
 	w.applyPolicy(t, fallbackOn)
 	env := w.env(t)
-	p := start(t, env, "ask", "deploy", "--timeout", "3s", "--connect-timeout", "100ms")
+	p := start(t, env, "ask", "deploy", "--timeout", "3s")
 	p.says(t, p.err, "waiting for a decision at ")
 	w.stop()
 	if code := p.exit(t); code != 2 {

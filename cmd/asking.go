@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ type asking struct {
 	client   *api.Client
 	memory   fallbackMemory
 	heard    atomic.Bool // something of ours answered, be it that it is broken
+	warned   sync.Once
 }
 
 func newAsking(o askOptions, out, say io.Writer) *asking {
@@ -52,7 +54,9 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	answered := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted
 	if said := res.Header.Get(api.HeaderFallback); answered && (said == "on" || said == "off") {
 		if err := a.memory.confirm(said == "on", time.Now()); err != nil {
-			fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
+			a.warned.Do(func() {
+				fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
+			})
 		}
 	}
 	return res, nil

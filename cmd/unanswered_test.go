@@ -45,7 +45,7 @@ func TestAskFallsBackOnSilenceOnlyI11(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "fallback.json"), kept, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, said, code := runWith(t, env, "", "ask", "deploy", "--connect-timeout", "300ms"); code != tt.code {
+			if _, said, code := runWith(t, env, "", "ask", "deploy", "--connect-timeout", "1s"); code != tt.code {
 				t.Errorf("exit %d, want %d: %s", code, tt.code, said)
 			}
 		})
