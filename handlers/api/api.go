@@ -29,12 +29,12 @@ type API struct {
 	kit   handlers.Kit
 	store *store.Store
 	spec  []byte
-	who   map[string]Capability // by method and path
+	looks chan struct{} // held by those who look again
 }
 
 // New makes the surface over a store. version goes into /openapi.json.
 func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
-	a := &API{kit: kit, store: s, who: make(map[string]Capability)}
+	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce)}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders)
 	a.huma = humaecho.New(a.echo, configOf(version))
@@ -95,7 +95,6 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	op.Tags = []string{"Approvals"}
 	op.Security = []map[string][]string{{"bearer": {}}}
 	op.Middlewares = huma.Middlewares{a.signIn(who)}
-	a.who[op.Method+" "+op.Path] = who
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := fn(ctx, in)
 		if err != nil {

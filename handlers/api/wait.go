@@ -19,6 +19,9 @@ import (
 // proxies and clients give up.
 const maxWait = 55 * time.Second
 
+// looksAtOnce is how many of those who sleep read their row again at a time.
+const looksAtOnce = 16
+
 // waiting is a request whose answer comes when it is settled. It is all that is
 // left of a caller who sleeps, so that ten thousand of them are small: router,
 // huma, body and database have run on another goroutine's stack and are gone.
@@ -94,18 +97,28 @@ func (a *API) sleep(ctx context.Context, x *exchange) {
 }
 
 // settled answers if there is an answer now.
-func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, err error) (done bool) {
-	aside(func() {
-		done = true
-		if got == nil && err == nil {
-			got, done, err = x.waits.watch.Look(ctx)
+func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, err error) bool {
+	if got == nil && err == nil {
+		if got, err = a.lookAgain(ctx, x.waits.watch); got == nil && err == nil {
+			return false
 		}
-		if done || err != nil {
-			a.answer(ctx, x, got, err)
-			done = true
+	}
+	aside(func() { a.answer(ctx, x, got, err) })
+	return true
+}
+
+// lookAgain reads the row once more: nil if it is to be waited for further. Few
+// do so at a time, for all who sleep may be woken together.
+func (a *API) lookAgain(ctx context.Context, w *store.Watch) (got *models.Approval, err error) {
+	a.looks <- struct{}{}
+	defer func() { <-a.looks }()
+	aside(func() {
+		var done bool
+		if got, done, err = w.Look(ctx); !done {
+			got = nil
 		}
 	})
-	return done
+	return got, err
 }
 
 // aside runs fn on a goroutine of its own and returns when it has, with its

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"countersign/models"
@@ -14,25 +15,34 @@ type Watch struct {
 	s       *Store
 	actor   models.Actor
 	id      models.ResponseID
-	outcome chan *models.Approval
+	outcome chan *models.Approval // nil: look again
 	again   <-chan struct{}
 	end     *time.Timer
 	reread  *time.Timer
 
-	check  bool // the credential is to be looked at again
-	over   bool // the wait is: whatever stands is the answer
-	ending bool // because the server stops
+	over   atomic.Bool // the wait is: whatever stands is the answer
+	check  bool        // the credential is to be looked at: something about access changed
+	ending bool        // the server stops
 }
 
 // Watch registers a caller that waits up to wait for an outcome. Registering
 // comes before the first Look, so that no decision is missed. Close it.
 func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration) *Watch {
-	w := &Watch{
-		s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1),
-		end: time.NewTimer(wait), reread: time.NewTimer(rereadEvery),
-	}
+	w := &Watch{s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
+	// Timers that call need neither a channel nor a place in Sleep's select: with
+	// thousands of sleepers that is felt.
+	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
+	w.reread = time.AfterFunc(rereadEvery, w.rouse)
 	s.waiters.add(actor, id, w.outcome)
 	return w
+}
+
+// rouse ends the sleep. If an outcome was told at the same time, that one wins.
+func (w *Watch) rouse() {
+	select {
+	case w.outcome <- nil:
+	default:
+	}
 }
 
 // Close ends the registration.
@@ -46,6 +56,7 @@ func (w *Watch) Close() {
 // settled or the wait being over. CodeUnauthenticated if the credential was
 // revoked meanwhile.
 func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
+	over := w.over.Load() // before the read, which is then the answer
 	if w.check {
 		w.check = false
 		if err := w.s.CheckCredential(ctx, w.actor); err != nil {
@@ -58,7 +69,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		return nil, false, err
 	}
 	w.reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond)))
-	return a, w.over || a.Status() != models.StatusPending, nil
+	return a, over || w.ending || a.Status() != models.StatusPending, nil
 }
 
 // Sleep returns the outcome when it is told, nil when it is time to Look again,
@@ -69,14 +80,10 @@ func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 		return a, nil
 	case <-w.again:
 		w.check = true
-	case <-w.reread.C:
-		w.check = true
-	case <-w.end.C:
-		w.over = true
 	case <-w.s.ending:
-		w.over, w.ending = true, true
+		w.ending = true
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 	}
 	return nil, nil //nolint:nilnil // Look tells
 }
