@@ -143,8 +143,8 @@ func TestStopAnswersWaitsQuicklyAndLeavesOneFile(t *testing.T) {
 	eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
 	began := time.Now()
 	w.stop()
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("the stop took %v, want under 2 s", took)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the stop took %v, but nothing hangs", took)
 	}
 	if got := <-answer; got == nil || got.Status != models.StatusPending {
 		t.Errorf("the waiter was told %+v, want that it is pending", got)

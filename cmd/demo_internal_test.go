@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
+	t.Parallel()
+	for _, s := range stops {
+		released := &api.Decision{Approved: true, Input: s.ask.Input}
+		edited := &api.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new": "x", "amount": "1"}`)}
+		if s.answered != nil {
+			released, edited = &api.Decision{Approved: true, Option: new("plain")}, &api.Decision{Approved: true, Answer: new("Closed in August")}
+		}
+		outcomes := map[string]*api.Approval{
+			"approve":  {Status: models.StatusApproved, Decision: released},
+			"edit":     {Status: models.StatusApproved, Decision: edited},
+			"reject":   {Status: models.StatusRejected, Decision: &api.Decision{}},
+			"expiry":   {Status: models.StatusExpired, Decision: &api.Decision{}},
+			"withdraw": {Status: models.StatusCancelled, Decision: &api.Decision{}},
+		}
+		seen := map[string]string{}
+		for name, got := range outcomes {
+			did := s.react(got)
+			if other, ok := seen[did]; ok || did == "" {
+				t.Errorf("%s: %s is answered like %s: %q", s.ask.Description, name, other, did)
+			}
+			seen[did] = name
+		}
+		outcomes["reject"].Decision.Reason = "too early"
+		if did := s.react(outcomes["reject"]); !strings.Contains(did, "too early") {
+			t.Errorf("%s: the reason is not heard: %q", s.ask.Description, did)
+		}
+	}
+}
+
+func TestTourGoesOnOnlyWhenAskedTo(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]bool{"Yes!": true, "again": true, "no": false, "yesterday": false, "": false} {
+		a := &api.Approval{Status: models.StatusApproved, Decision: &api.Decision{Approved: true, Answer: &answer}}
+		if got := wantsMore(a); got != want {
+			t.Errorf("%q: %v, want %v", answer, got, want)
+		}
+	}
+	if wantsMore(&api.Approval{Status: models.StatusApproved, Decision: &api.Decision{Option: new("enough")}}) ||
+		wantsMore(&api.Approval{Status: models.StatusRejected, Decision: &api.Decision{}}) {
+		t.Error("it goes on without being asked to")
+	}
+}
