@@ -54,15 +54,19 @@ func BenchmarkAskStore(b *testing.B) {
 	}
 }
 
-// BenchmarkGet is GET /v1/approvals/{id}?wait=50s of a settled request, and
-// BenchmarkGetStore the same without the surface.
+// BenchmarkGet is GET /v1/approvals/{id} of a settled request, without and with
+// a wait, and BenchmarkGetStore the same without the surface.
 func BenchmarkGet(b *testing.B) {
-	w, id := settled(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		if rec := w.serve(w.agent, "GET", "/v1/approvals/"+id+"?wait=50s", ""); rec.Code != http.StatusOK {
-			b.Fatal(rec.Body)
-		}
+	for name, query := range map[string]string{"plain": "", "wait": "?wait=50s"} {
+		b.Run(name, func(b *testing.B) {
+			w, id := settled(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				if rec := w.serve(w.agent, "GET", "/v1/approvals/"+id+query, ""); rec.Code != http.StatusOK {
+					b.Fatal(rec.Body)
+				}
+			}
+		})
 	}
 }
 
