@@ -49,7 +49,7 @@ func newAsk() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
 	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
-	c.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the request stands, unless a rule of the policy says")
+	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the request stands, such as 10m, unless a rule of the policy says (default: what the policy says)")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
@@ -81,7 +81,7 @@ func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, err
 	if o.token = os.Getenv("COUNTERSIGN_TOKEN"); o.token == "" {
 		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
 	}
-	if o.timeout < time.Second {
+	if c.Flags().Changed("timeout") && o.timeout < time.Second {
 		wrong = append(wrong, errors.New("--timeout: must be at least 1s"))
 	}
 	if o.connect <= 0 {
@@ -91,11 +91,15 @@ func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, err
 	if err != nil {
 		wrong = append(wrong, fmt.Errorf("--input: %w", err))
 	}
-	seconds := int64((o.timeout + time.Second - 1) / time.Second)
-	return api.AskRequest{
+	req := api.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Description: o.description, TimeoutSeconds: &seconds,
-	}, errors.Join(wrong...)
+		ToolName:   tool, Input: input, Description: o.description,
+	}
+	if o.timeout > 0 {
+		seconds := int64((o.timeout + time.Second - 1) / time.Second)
+		req.TimeoutSeconds = &seconds
+	}
+	return req, errors.Join(wrong...)
 }
 
 // readInput takes JSON as given, from a file, or from standard input.
