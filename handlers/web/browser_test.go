@@ -158,7 +158,7 @@ func (t *tab) sees(selector, text string) {
 // text is what a person reads of an element; empty while there is none.
 func (t *tab) text(selector string) string {
 	t.tb.Helper()
-	text, err := chromedp.Run(t.ctx, chromedp.Evaluate[string](`document.querySelector(`+quoted(selector)+`)?.innerText ?? ""`))
+	text, err := t.evaluate(`document.querySelector(` + quoted(selector) + `)?.innerText ?? ""`)
 	if err != nil {
 		return "" // between two pages there is none
 	}
@@ -168,11 +168,17 @@ func (t *tab) text(selector string) string {
 // value is the value of an expression in the page.
 func (t *tab) value(expression string) string {
 	t.tb.Helper()
-	v, err := chromedp.Run(t.ctx, chromedp.Evaluate[string](`String(`+expression+`)`))
+	v, err := t.evaluate(`String(` + expression + `)`)
 	if err != nil {
 		t.tb.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+func (t *tab) evaluate(expression string) (string, error) {
+	ctx, cancel := context.WithTimeout(t.ctx, browsing)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[string](expression))
 }
 
 func quoted(s string) string { return "`" + s + "`" }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"countersign/handlers"
 	"countersign/handlers/api"
 	"countersign/handlers/web"
@@ -123,6 +125,23 @@ var decisions = []struct {
 		},
 		shows: "not on Fridays", status: models.StatusRejected,
 		check: func(d *api.Decision) bool { return !d.Approved && d.Reason == "not on Fridays" },
+	},
+	{
+		name: "edit", // at first to something that is no JSON
+		do: func(t *tab) {
+			t.expected = append(t.expected, "422")
+			t.click("#edit summary")
+			t.sees("#edit", "Input as JSON")
+			t.fill("#edit textarea", "nonsense")
+			t.click("#approve-edited")
+			t.sees("#edit .field-error", "JSON")
+			t.sees("#edit", "Input as JSON")
+			t.do("clear", chromedp.Clear(chromedp.CSS("#edit textarea")))
+			t.fill("#edit textarea", `{"command":"make check"}`)
+			t.click("#approve-edited")
+		},
+		shows: "make check", status: models.StatusApproved,
+		check: func(d *api.Decision) bool { return d.Edited && string(d.Input) == `{"command":"make check"}` },
 	},
 	{
 		name: "answer", ask: asksWhere,
@@ -242,6 +261,10 @@ func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {
 	}
 	p.expected = append(p.expected, "409")
 	p.click("#approve")
+	p.sees("main", "Already rejected by admin@example.com")
+	p.sees("#live-text", "live")
+	w.ask()
+	p.sees("#inbox-count", "1") // by then the page has looked at what stands
 	p.sees("main", "Already rejected by admin@example.com")
 }
 

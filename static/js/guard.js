@@ -7,7 +7,10 @@ const filled = (field) => {
   return field.value !== field.defaultValue;
 };
 
+// What answers a form that was sent (data-kept) is kept as well: what was typed is
+// no change to its own page.
 function busy(region) {
+  if (region.hasAttribute("data-kept")) return true;
   const active = document.activeElement;
   if (region.contains(active) && active.matches("textarea, input:not([type=hidden]), select")) return true;
   return [...region.querySelectorAll("input, textarea, select")].some(filled);

@@ -39,6 +39,7 @@ type Approval struct {
 	DecideURL string
 	Topic     string
 	State     string // changes when a reader must look again
+	Kept      bool   // holds what was sent and what became of it: not to be refetched away
 	Title     string
 
 	Tool            string
@@ -130,6 +131,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	} else {
 		v.Outcome = newOutcome(&a, r, now)
 	}
+	v.Kept = in.Late != "" || len(in.Form.Errors) > 0
 	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held
 	v.Notice = lateText(in.Late, v)
 	return v
