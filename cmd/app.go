@@ -29,6 +29,7 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
+	memoryEvery  = 5 * time.Second
 )
 
 // App is one server: store, surfaces and workers, put together.
@@ -40,13 +41,14 @@ type App struct {
 	public   *url.URL
 	server   *http.Server
 	pages    *web.Site
+	memory   memory
 }
 
 // New opens the data folder and listens, so that Addr is known; Run serves. It
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log}
+	a := &App{cfg: cfg, log: log, memory: newMemory()}
 	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -97,6 +99,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
 	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
 
 	served := make(chan error, 1)
