@@ -569,7 +569,7 @@ func editForm(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{ID: "edit-reason", Name: "reason", Label: "Reason", Optional: true, MaxLength: "4000"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{ID: "edit-reason", Name: "reason", Label: "Reason", Optional: true, MaxLength: "4000", Value: v.Form.Reason}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
