@@ -165,7 +165,7 @@ func (a *App) logHead(ctx context.Context) error {
 
 // routers makes the two routers and what chooses between them.
 func (a *App) routers() (http.Handler, error) {
-	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public}
+	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Proxies: a.cfg.TrustedProxies}
 	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"countersign/handlers"
 )
 
 // Config is what the server and the data commands are started with. It holds no
@@ -18,6 +20,9 @@ type Config struct {
 	Addr      string   // where to listen, host:port; port 0 picks a free one
 	Data      string   // the data folder
 	PublicURL *url.URL // the address that people and agents use; nil: where it listens
+
+	// TrustedProxies are believed about where a request comes from.
+	TrustedProxies handlers.Proxies
 
 	// Limits of what one client may do; 0 switches one off.
 	AsksPerMinute   int
@@ -53,6 +58,7 @@ var dataSetting = setting{"data", "./data", "FOLDER", "data folder, made if miss
 var serveSettings = []setting{
 	{"addr", "127.0.0.1:8080", "HOST:PORT", "address to listen on", setAddr},
 	{"public-url", "", "URL", "address that people and agents use, if it is another (behind a proxy)", setPublicURL},
+	{"trusted-proxies", "", "CIDR,...", "reverse proxies whose X-Forwarded-For is believed (default: none)", setTrustedProxies},
 	{"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit", limit(func(c *Config) *int { return &c.AsksPerMinute })},
 	{"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit", limit(func(c *Config) *int { return &c.PendingPerAgent })},
 	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
@@ -126,6 +132,11 @@ func setPublicURL(c *Config, v string) error {
 	return nil
 }
 
+func setTrustedProxies(c *Config, v string) (err error) {
+	c.TrustedProxies, err = handlers.ParseProxies(v)
+	return err
+}
+
 func limit(field func(*Config) *int) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		n, err := strconv.Atoi(v)
@@ -169,6 +180,7 @@ func (c Config) LogValue() slog.Value {
 	}
 	return slog.GroupValue(
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
+		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_streams_per_user", c.StreamsPerUser),
 	)

@@ -17,6 +17,7 @@ type Kit struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	PublicURL *url.URL // the address that people and agents use
+	Proxies   Proxies  // whose word about a client's address counts
 }
 
 // Router is an echo with what every surface has around its handlers: request

@@ -74,8 +74,7 @@ func (s *Site) signIn(c echo.Context) error {
 // had before.
 func (s *Site) openSession(c echo.Context, email, password string) error {
 	r := c.Request()
-	// The peer's own address: what a header says could be anything.
-	secret, _, err := s.store.SignIn(r.Context(), email, password, store.SignInFrom{Address: r.RemoteAddr, UserAgent: r.UserAgent()})
+	secret, _, err := s.store.SignIn(r.Context(), email, password, store.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()})
 	if err != nil {
 		return err
 	}
