@@ -60,7 +60,7 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 		}
 		in.Conversation = id
 	}
-	page, err := s.store.Inbox(ctx, actor, store.InboxQuery{Conversation: in.Conversation, After: in.After})
+	page, err := s.store.Inbox(ctx, actor, store.InboxQuery{Brief: true, Conversation: in.Conversation, After: in.After})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"sync"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -36,6 +39,12 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
  r.is_completed, r.energy, r.description, r.context, r.options, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at`
+
+// MaxBrief is where inputs are cut in lists that show a line of each, in
+// characters: some are 256 KiB, and a page has fifty.
+const MaxBrief = 4096
+
+var briefColumns = strings.NewReplacer(`r.context`, `''`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id
@@ -113,6 +122,41 @@ func (h *hotReading) prepare(ctx context.Context, r *sql.DB) error {
 		*place = stmt
 	}
 	return nil
+}
+
+// listStatements are the statements of lists, prepared when they are first
+// wanted. There are as many as there are shapes of a list: a few dozen.
+type listStatements struct {
+	mu   sync.Mutex
+	byID map[string]*sql.Stmt
+}
+
+func (l *listStatements) prepared(ctx context.Context, r *sql.DB, text string) (*sql.Stmt, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if stmt, ok := l.byID[text]; ok {
+		return stmt, nil
+	}
+	stmt, err := r.PrepareContext(context.WithoutCancel(ctx), text)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
+	}
+	if l.byID == nil {
+		l.byID = make(map[string]*sql.Stmt)
+	}
+	l.byID[text] = stmt
+	return stmt, nil
+}
+
+func (l *listStatements) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, stmt := range l.byID {
+		errs = append(errs, stmt.Close())
+	}
+	l.byID = nil
+	return errors.Join(errs...)
 }
 
 func (h *hotReading) close() error {

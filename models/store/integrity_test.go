@@ -434,3 +434,16 @@ func TestI8ARestartLosesNothing(t *testing.T) {
 		t.Errorf("asked again: %+v, %v", got, err)
 	}
 }
+
+func TestABriefInboxCutsWhatItDoesNotShow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	long := `{"command":"` + strings.Repeat("x", 2*store.MaxBrief) + `"}`
+	b.ask(t, models.AskInput{Input: []byte(long), Context: "why"})
+	for brief, want := range map[bool]int{true: store.MaxBrief, false: len(long)} {
+		page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{Brief: brief})
+		if err != nil || len(page.Items) != 1 || len(page.Items[0].ToolInputJSON) != want || (page.Items[0].Context == "") != brief {
+			t.Errorf("brief %v: %d bytes of input and context %q, %v", brief, len(page.Items[0].ToolInputJSON), page.Items[0].Context, err)
+		}
+	}
+}

@@ -18,18 +18,19 @@ const (
 	MaxPage     = 200
 )
 
-const (
+var (
 	pendingOfAgentQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_agent
  WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
  AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
 
-	turnsQuery = `SELECT * FROM (` + selectApproval + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`
+	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`
 )
 
 // InboxQuery chooses from what a person may decide.
 type InboxQuery struct {
 	Conversation models.ConversationID // empty: all
 	After        string                // InboxPage.Next of the page before
+	Brief        bool                  // for a list of one line each: inputs are cut to MaxBrief, contexts left out
 	Limit        int                   // 0: DefaultPage
 }
 
@@ -56,7 +57,11 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	page := InboxPage{}
 	count := `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`
 	now := s.now()
-	if err := s.r.QueryRowContext(ctx, count, append(slices.Clip(args), now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
+	counting, err := s.lists.prepared(ctx, s.r, count)
+	if err != nil {
+		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
+	}
+	if err := counting.QueryRowContext(context.WithoutCancel(ctx), append(slices.Clip(args), now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
 		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
 	}
 	if page.Count > models.StatsCap {
@@ -65,7 +70,7 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	if after.at.Before(now) {
 		after = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
 	}
-	query := inboxSelect(from)
+	query := inboxSelect(from, q.Brief)
 	page.Items, err = s.approvals(ctx, query, append(args, after.at, after.id, limit+1)...)
 	if err != nil {
 		return InboxPage{}, err
@@ -99,8 +104,12 @@ func inboxFrom(actor models.Actor, conv models.ConversationID) (source, []any) {
 }
 
 // inboxSelect picks the keys of a page by the index first and joins the rest.
-func inboxSelect(from source) string {
-	return `SELECT ` + approvalColumns + ` FROM (SELECT ` + from.id + ` AS id, ` + from.deadline + ` AS deadline` + from.tables +
+func inboxSelect(from source, brief bool) string {
+	columns := approvalColumns
+	if brief {
+		columns = briefColumns
+	}
+	return `SELECT ` + columns + ` FROM (SELECT ` + from.id + ` AS id, ` + from.deadline + ` AS deadline` + from.tables +
 		` WHERE ` + from.where + ` AND (` + from.deadline + `, ` + from.id + `) > (?, ?) ORDER BY ` + from.deadline + `, ` + from.id + ` LIMIT ?) k
  JOIN responses r ON r.id = k.id` + strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.deadline, k.id`
 }
@@ -270,13 +279,17 @@ func (s *Store) turns(ctx context.Context, id models.ConversationID, before int6
 // approvals runs a query of approvalColumns and returns the rows as they hold
 // now.
 func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), query, args...)
+	stmt, err := s.lists.prepared(ctx, s.r, query)
+	if err != nil {
+		return nil, fmt.Errorf("list approvals: %w", err)
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
 	defer rows.Close()
 	now := s.now()
-	out := []models.Approval{}
+	out := make([]models.Approval, 0, DefaultPage+1)
 	for rows.Next() {
 		a, err := scanApproval(rows)
 		if err != nil {

@@ -33,7 +33,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		for _, conv := range []models.ConversationID{"", "c"} {
 			from, args := inboxFrom(actor, conv)
 			queries = append(queries,
-				query{"inbox of " + who + " " + string(conv), inboxSelect(from), append(args, now, "", 51), true},
+				query{"inbox of " + who + " " + string(conv), inboxSelect(from, true), append(args, now, "", 51), true},
 				query{"count of " + who + " " + string(conv), `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`, append(args, now, 9), false})
 		}
 	}

@@ -55,6 +55,7 @@ type Store struct {
 	gw, gr *gorm.DB // the same two through GORM
 	writer *writer  // used by the leader of a batch only
 	hot    hotReading
+	lists  listStatements
 
 	queue   queue
 	bus     *events.Bus
@@ -146,7 +147,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeDatabases() error {
 	var errs []error
-	errs = append(errs, s.hot.close(), s.writer.close())
+	errs = append(errs, s.hot.close(), s.lists.close(), s.writer.close())
 	// Readers first: the last connection to close folds the log into the file,
 	// and only one that may write can do so.
 	for _, db := range []*sql.DB{s.r, s.w} {
