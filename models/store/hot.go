@@ -137,7 +137,7 @@ func (l *listStatements) prepared(ctx context.Context, r *sql.DB, text string) (
 	if stmt, ok := l.byID[text]; ok {
 		return stmt, nil
 	}
-	stmt, err := r.PrepareContext(context.WithoutCancel(ctx), text)
+	stmt, err := r.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 	}

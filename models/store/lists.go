@@ -57,7 +57,7 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	page := InboxPage{}
 	count := `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`
 	now := s.now()
-	counting, err := s.lists.prepared(ctx, s.r, count)
+	counting, err := s.lists.prepared(ctx, s.r, count) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
 	}
@@ -279,7 +279,7 @@ func (s *Store) turns(ctx context.Context, id models.ConversationID, before int6
 // approvals runs a query of approvalColumns and returns the rows as they hold
 // now.
 func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
-	stmt, err := s.lists.prepared(ctx, s.r, query)
+	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
