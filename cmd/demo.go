@@ -63,7 +63,8 @@ func runDemo(c *cobra.Command, cfg Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
-	log := newLogger(cfg, c.ErrOrStderr())
+	log, flush := newLogger(cfg, c.ErrOrStderr())
+	defer flush()
 	password := newPassword()
 	token, err := folder.people(ctx, cfg, log, password)
 	if err != nil {

@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"io"
-	"log/slog"
 	"net"
 	"os"
 
@@ -27,7 +25,8 @@ func newServe() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log := newLogger(cfg, c.ErrOrStderr())
+		log, flush := newLogger(cfg, c.ErrOrStderr())
+		defer flush()
 		app, err := New(c.Context(), cfg, log, terminalOf())
 		if err != nil {
 			return err
@@ -39,14 +38,6 @@ func newServe() *cobra.Command {
 		return app.Run(c.Context())
 	}
 	return c
-}
-
-func newLogger(cfg Config, w io.Writer) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
-	if cfg.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
-	}
-	return slog.New(slog.NewTextHandler(w, opts))
 }
 
 // dialable is where a listening address can be reached from this machine: one
