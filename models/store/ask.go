@@ -59,7 +59,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err != nil {
 		return nil, err
 	}
-	verdict := p.Judge(policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit})
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err
@@ -89,6 +89,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	}
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
+	}
+	if a.Status() != models.StatusPending {
+		t.op.atOnce = a
 	}
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response), askedData(a))
 }

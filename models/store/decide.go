@@ -185,11 +185,11 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if digest == a.Digest {
 		return nil // nothing was changed
 	}
-	_, p, err := t.policy()
+	version, p, err := t.policy()
 	if err != nil {
 		return err
 	}
-	if j := p.Judge(policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}); j.Effect == policy.EffectDeny {
+	if j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, digest); j.Effect == policy.EffectDeny {
 		return models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
 	}
 	text := string(in.Input)

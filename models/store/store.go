@@ -36,9 +36,12 @@ type Options struct {
 	// count and hold back with it.
 	BeforeHash func()
 
-	// Observe hears of every commit: how many callers shared it and how long
-	// it took. It must be quick and must not call the store.
+	// Observe hears of every commit that wrote: how many callers shared it and
+	// how long it took. It must be quick and must not call the store.
 	Observe func(callers int, took time.Duration)
+	// ObserveOutcome hears of every request that was settled, at the ask or
+	// later, after the commit. It must be quick and must not call the store.
+	ObserveOutcome func(models.Outcome)
 	// BeforeCommit is called before each COMMIT; tests hold the commit back
 	// with it to see that nobody was told early.
 	BeforeCommit func()
@@ -62,6 +65,7 @@ type Store struct {
 	waiters waiters
 	access  accessCache
 	quota   quota
+	ready   readiness
 
 	passwords passwords
 
@@ -169,14 +173,6 @@ func (s *Store) Now() time.Time { return s.now() }
 
 // Bus is where changes are announced after they were committed.
 func (s *Store) Bus() *events.Bus { return s.bus }
-
-// Ready tells whether the database can be written and its head read.
-func (s *Store) Ready(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.ledgerHead()
-		return err
-	})
-}
 
 // stamp is the one place where times are cut to what is stored: UTC, whole
 // microseconds, no monotonic part.

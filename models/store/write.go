@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,8 +26,10 @@ type op struct {
 
 	topics  []events.Topic
 	settled []*models.Approval
+	atOnce  *models.Approval // settled at the ask: nobody waits for it
 	access  bool
 	sooner  bool
+	wrote   bool
 }
 
 // queue gathers callers while the one before them commits.
@@ -140,7 +143,7 @@ func (s *Store) commitBatch(batch []*op) {
 	} else if err != nil {
 		batch[0].err = err
 	}
-	if s.opts.Observe != nil {
+	if s.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.wrote }) {
 		s.opts.Observe(len(batch), s.opts.Now().Sub(start))
 	}
 }
@@ -165,6 +168,7 @@ func (s *Store) commit(batch []*op) (err error) {
 		o.reset()
 		t := &tx{s: s, op: o, conn: conn{w: w}, hot: &w.hot, now: s.now()}
 		o.err = t.run()
+		o.wrote = t.conn.wrote
 		if o.err != nil && t.conn.wrote {
 			return o.err
 		}
@@ -223,7 +227,7 @@ func (s *Store) dropWriter() error {
 }
 
 func (o *op) reset() {
-	o.err, o.topics, o.settled, o.access, o.sooner = nil, nil, nil, false, false
+	*o = op{fn: o.fn, turn: o.turn}
 }
 
 // announce tells what was committed: first those who wait for an outcome, then
@@ -237,6 +241,7 @@ func (s *Store) announce(batch []*op) {
 		for _, a := range o.settled {
 			s.waiters.tell(a)
 		}
+		s.observe(o)
 		s.bus.Publish(o.topics...)
 		access = access || o.access
 		sooner = sooner || o.sooner

@@ -1,0 +1,27 @@
+package models
+
+import "time"
+
+// Numbers are the figures of the whole store, for those who run it.
+type Numbers struct {
+	Pending   int       // requests that wait, not capped
+	Oldest    time.Time // when the one that waits longest was asked; zero if none waits
+	Waiters   int       // callers blocked in a wait
+	LedgerSeq int64     // number of the last entry
+}
+
+// Outcome is what became of one request, told once, after its commit.
+type Outcome struct {
+	Status Status // StatusNone: let through without a person
+	Cause  Cause
+	Waited time.Duration // from the ask to the outcome; zero when settled at the ask
+}
+
+// OutcomeOf reads the outcome of an approval that has one.
+func OutcomeOf(a *Approval) Outcome {
+	o := Outcome{Status: a.Status(), Cause: a.Cause}
+	if a.ApprovalRequestedAt != nil && a.ApprovalTimestamp != nil {
+		o.Waited = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt)
+	}
+	return o
+}

@@ -1,0 +1,117 @@
+package store_test
+
+import (
+	"bytes"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func TestNumbersFollowWhatHappens(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	start := b.clock.Now()
+	first := b.ask(t, models.AskInput{ToolUseID: "1"})
+	b.clock.Step(time.Minute)
+	second := b.ask(t, models.AskInput{ToolUseID: "2"})
+	want := func(pending int, oldest time.Time) {
+		t.Helper()
+		n, err := b.Numbers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, err := b.LedgerHead(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Pending != pending || !n.Oldest.Equal(oldest) || n.Waiters != 0 || n.LedgerSeq != head.Seq || n.LedgerSeq == 0 {
+			t.Errorf("%+v, want %d pending since %v and entry %d", n, pending, oldest, head.Seq)
+		}
+	}
+	want(2, start)
+	if _, err := b.Decide(t.Context(), b.owner, first.ID, yes()); err != nil {
+		t.Fatal(err)
+	}
+	want(1, start.Add(time.Minute))
+	b.clock.Step(second.ApprovalTimeoutAt.Sub(b.clock.Now())) // past its deadline, not yet written down (I3)
+	want(0, time.Time{})
+}
+
+func TestOutcomesAreToldOnceWithTheirCause(t *testing.T) {
+	t.Parallel()
+	var told []models.Outcome // the store is used by one goroutine here
+	b := newBench(t, func(o *store.Options) { o.ObserveOutcome = func(x models.Outcome) { told = append(told, x) } })
+	b.policy(t, `{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"rm","tools":["rm"],"effect":"deny"}]}`)
+	decided := b.ask(t, models.AskInput{ToolUseID: "1"})
+	b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "ls"})
+	b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "ls"}) // the same request: no second outcome
+	b.ask(t, models.AskInput{ToolUseID: "3", ToolName: "rm"})
+	b.ask(t, models.AskInput{ToolUseID: "4"})
+	b.clock.Step(30 * time.Second)
+	if _, err := b.Decide(t.Context(), b.owner, decided.ID, no("not today")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Decide(t.Context(), b.owner, decided.ID, yes()); err == nil {
+		t.Fatal("decided twice")
+	}
+	b.clock.Step(time.Hour)
+	if n, err := b.ExpireDue(t.Context(), 10); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	want := []models.Outcome{
+		{Status: models.StatusNone, Cause: models.CausePolicy},
+		{Status: models.StatusRejected, Cause: models.CausePolicy},
+		{Status: models.StatusRejected, Cause: models.CauseReviewer, Waited: 30 * time.Second},
+		{Status: models.StatusExpired, Cause: models.CauseTimeout, Waited: 5 * time.Minute},
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %+v,\nwant %+v", told, want)
+	}
+}
+
+func TestJudgementsAreLoggedWithoutInputs(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[slog.Level]int{slog.LevelDebug: 3, slog.LevelInfo: 0} {
+		log := new(bytes.Buffer)
+		b := newBench(t, func(o *store.Options) { o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level})) })
+		b.policy(t, `{"rules":[{"name":"hold rm","tools":["rm"],"effect":"require"}]}`)
+		a := b.ask(t, models.AskInput{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"path":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush"})
+		b.ask(t, models.AskInput{ToolUseID: "2", ToolName: "deploy"})
+		edit := yes()
+		edit.Input = []byte(`{"path":"also hush-hush"}`)
+		if _, err := b.Decide(t.Context(), b.owner, a.ID, edit); err != nil {
+			t.Fatal(err)
+		}
+		text := log.String()
+		if got := strings.Count(text, `msg="policy judged"`); got != want {
+			t.Errorf("%v: %d judgements are logged, want %d:\n%s", level, got, want, text)
+		}
+		if want > 0 && (!strings.Contains(text, `rule="hold rm"`) || !strings.Contains(text, "digest="+a.Digest)) {
+			t.Errorf("rule or digest is missing:\n%s", text)
+		}
+		if strings.Contains(text, "hush-hush") {
+			t.Errorf("the log holds what was sent:\n%s", text)
+		}
+	}
+}
+
+func BenchmarkNumbers(b *testing.B) {
+	s := storetest.New(b, func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 })
+	agent, _ := storetest.AgentToken(b, s, storetest.Admin(b, s), "bot")
+	for range 10_000 {
+		if _, err := s.Ask(b.Context(), agent, models.AskInput{ToolName: "Bash", Explicit: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := s.Numbers(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+func TestReadyNamesWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	exec := func(t *testing.T, s *Store, text string) {
+		t.Helper()
+		if _, err := s.writer.conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ name, plant, want string }{
+		{"nothing", `SELECT 1`, ""},
+		{"the database refuses writes", `PRAGMA query_only = 1`, "cannot be written"},
+		{"the ledger has no head", `DELETE FROM ledger_head`, "head of the ledger"},
+		{"a newer program has migrated", `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`, "schema"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Unix(1_800_000_000, 0)
+			s := openTemp(t, Options{Now: func() time.Time { return now }})
+			if err := s.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			exec(t, s, tt.plant)
+			if err := s.Ready(t.Context()); err != nil {
+				t.Errorf("asked again at once: %v", err)
+			}
+			now = now.Add(readyFor)
+			err := s.Ready(t.Context())
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("%v, want one that says %q", err, tt.want)
+			}
+			// A failure is not remembered as a success; the refusing connection
+			// was given up for another.
+			if again := s.Ready(t.Context()); (again == nil) != (tt.want == "" || strings.Contains(tt.plant, "query_only")) {
+				t.Errorf("asked again: %v", again)
+			}
+		})
+	}
+}
+
+func TestNumbersAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	plan := explain(t, s, pendingNumbers, []any{time.Unix(0, 0)})
+	if !strings.Contains(plan, "COVERING INDEX responses_pending") {
+		t.Errorf("rows are read: %s", plan)
+	}
+	if plan := explain(t, s, requestedAt, []any{1}); !strings.Contains(plan, "PRIMARY KEY") {
+		t.Errorf("a scan: %s", plan)
+	}
+}
