@@ -46,6 +46,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeKeyConflict:       {http.StatusConflict, "Same key, another request"},
 	models.CodeIDTaken:           {http.StatusConflict, "The id is taken"},
 	models.CodeOtherAgent:        {http.StatusConflict, "Another agent's run"},
+	models.CodeAmbiguousSession:  {http.StatusConflict, "More than one session"},
 	models.CodeConflict:          {http.StatusConflict, "Conflict"},
 	models.CodeBudgetExhausted:   {http.StatusPaymentRequired, "The budget is exhausted"},
 	models.CodeTooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},

@@ -26,6 +26,10 @@ type AskInput struct {
 	ApprovalID     string // a UUID of the agent's choice, or empty
 	ConversationID string // a UUID, or empty
 	RunID          string
+	// Session names the conversation instead of the two above, in one string: the
+	// id of one of the asker's own, else a run id; unknown, it becomes the run id of
+	// a new one and never its id.
+	Session        string
 	ToolUseID      string
 	JobID          string
 	Kind           Kind // tool_call or question; empty is tool_call

@@ -21,7 +21,7 @@ type asked struct {
 
 // namesNone reports whether a request names no conversation: it then belongs to
 // the agent's standing one.
-func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" }
+func (q *asked) namesNone() bool { return q.conversation == "" && q.RunID == "" && q.Session == "" }
 
 // checkAsk does everything that needs no database.
 func checkAsk(in models.AskInput) (*asked, error) {
@@ -66,7 +66,10 @@ func (q *asked) checkKeys() (err error) {
 			return err
 		}
 	}
-	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}} {
+	if q.Session != "" && (q.ConversationID != "" || q.RunID != "") {
+		return models.Invalid("sessionId", "stands in place of a conversation's id and a run id; send one of them")
+	}
+	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"sessionId", q.Session}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}} {
 		if key.value != "" {
 			if err := models.CheckKey(key.field, key.value); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -102,6 +103,8 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 		return conflict("conversation")
 	case q.RunID != "" && (a.RunID == nil || *a.RunID != q.RunID):
 		return conflict("run")
+	case q.Session != "" && !inSession(a, q.Session):
+		return conflict("session")
 	}
 	return a, nil, nil
 }
@@ -116,6 +119,9 @@ func idTaken(field string) error {
 func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	if q.namesNone() {
 		return scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID))
+	}
+	if q.Session != "" {
+		return t.sessionConversation(actor, q.Session)
 	}
 	var byID, byRun *models.Conversation
 	var err error
@@ -159,7 +165,7 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 // standing one.
 func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
-		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(q.RunID),
+		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
 		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, CreatedAt: t.now, UpdatedAt: t.now,
 		Standing: q.namesNone(),
 	}

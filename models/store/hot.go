@@ -84,7 +84,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
-		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id) VALUES (?, ?)`,
+		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
 		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"countersign/models"
+)
+
+// A session is what orchestrators call a conversation: a string that is its id
+// or its run id. Nobody meets another's by it: every look-up keeps to what the
+// one who asks may see, whatever the string is elsewhere.
+
+// sessionConversation finds the conversation that an asking agent's session
+// names, among its own; nil: to be opened. A stranger's conversation of that id
+// is none of its business, and is no hindrance: the id becomes a run id here.
+func (t *tx) sessionConversation(actor models.Actor, session string) (*models.Conversation, error) {
+	if id, err := models.ParseID[models.ConversationID]("sessionId", session); err == nil {
+		c, err := scanConversation(t.conn.row(t.hot.conversation, id))
+		if err != nil {
+			return nil, err
+		}
+		if c != nil && c.OwnerID == actor.OwnerID {
+			return c, ownConversation(actor, c)
+		}
+	}
+	c, err := scanConversation(t.conn.row(t.hot.conversationByRun, actor.OwnerID, session))
+	if err != nil {
+		return nil, err
+	}
+	return c, ownConversation(actor, c)
+}
+
+// inSession reports whether a row belongs to the session of that name.
+func inSession(a *models.Approval, session string) bool {
+	return strings.EqualFold(string(a.ConversationID), session) || (a.RunID != nil && *a.RunID == session)
+}
+
+// sessions are the conversations that a session string may mean to the actor, as
+// queries of ids in the order in which they go: by id, then by run id.
+func sessions(actor models.Actor, session string) []part {
+	var out []part
+	if id, err := models.ParseID[models.ConversationID]("sessionId", session); err == nil {
+		out = append(out, part{`SELECT id FROM conversations WHERE id = ?`, []any{id}})
+	}
+	if actor.IsAgent() {
+		return append(out, part{`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, []any{actor.OwnerID, session}})
+	}
+	// Run ids are unique for one owner: one look into the index for each.
+	return append(out, part{
+		`SELECT c.id FROM users u CROSS JOIN conversations c INDEXED BY conversations_run ON c.owner_id = u.id AND c.run_id = ?`, []any{session},
+	})
+}
+
+// part is a piece of SQL with its arguments.
+type part struct {
+	text string
+	args []any
+}
+
+// visible is the condition under which the actor sees a row r: as maySee.
+func visible(actor models.Actor) part {
+	switch {
+	case actor.IsAgent():
+		return part{`r.agent_id = ?`, []any{actor.ID}}
+	case actor.Admin:
+		return part{`TRUE`, nil}
+	}
+	return part{`(r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`, []any{actor.ID, actor.ID}}
+}
+
+// SessionPending is what waits in a session, soonest deadline first: of an
+// agent's own, or of what a person may decide. A session that nobody has opened,
+// or that the actor may not see, has nothing that waits. Next, if not empty, is
+// what after takes for the page that follows.
+func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (List, error) {
+	if !actor.IsAgent() && !actor.IsPerson() {
+		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
+	}
+	if err := models.CheckKey("sessionId", session); err != nil {
+		return List{}, err
+	}
+	from, err := parseCursor(after)
+	if err != nil {
+		return List{}, err
+	}
+	if now := s.now(); from.at.Before(now) {
+		from = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
+	}
+	limit = pageSize(limit)
+	for _, conversations := range sessions(actor, session) {
+		q := sessionPendingQuery(actor, conversations, from, limit+1)
+		items, err := s.approvals(ctx, q.text, q.args...)
+		if err != nil {
+			return List{}, fmt.Errorf("read what waits in a session: %w", err)
+		}
+		if len(items) > 0 {
+			var out List
+			out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
+			return out, nil
+		}
+	}
+	return List{}, nil
+}
+
+func sessionPendingQuery(actor models.Actor, conversations part, from cursor, limit int) part {
+	sees := visible(actor)
+	keys := `SELECT r.number AS number FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_pending_conversation
+ ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
+ WHERE ` + sees.text + ` ORDER BY r.approval_timeout_at, r.id LIMIT ?`
+	args := append(append(append([]any{}, conversations.args...), from.at, from.id), sees.args...)
+	return part{
+		selectApproval + ` WHERE r.number IN (` + keys + `) ORDER BY r.approval_timeout_at, r.id`,
+		append(args, limit),
+	}
+}

@@ -1,0 +1,223 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// call asks as an orchestrator does: by a session string, and not explicitly.
+func (b *bench) call(t *testing.T, agent models.Actor, session, toolUse string) *models.Approval {
+	t.Helper()
+	a, err := b.Ask(t.Context(), agent, models.AskInput{Session: session, ToolUseID: toolUse, ToolName: "rm"})
+	mustDo(t, err)
+	return a
+}
+
+const holdRM = `{"required_approval_tools":["rm"]}`
+
+func TestASessionIsAConversationOrARunAndNeverANewID(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, holdRM)
+	named := b.ask(t, models.AskInput{RunID: "run 1", ToolUseID: "a"})
+	for _, session := range []string{"run 1", string(named.ConversationID)} {
+		if got := b.call(t, b.agent, session, "in "+session); got.ConversationID != named.ConversationID {
+			t.Errorf("session %q is another conversation than the one it names", session)
+		}
+	}
+	const fresh = "01890A5D-AC96-774B-BCCE-B302099A8057"
+	opened := b.call(t, b.agent, fresh, "b")
+	if opened.RunID == nil || *opened.RunID != fresh || string(opened.ConversationID) == fresh || opened.ConversationID == named.ConversationID {
+		t.Errorf("an unknown session opened conversation %s with run %v, want %s as run id only", opened.ConversationID, opened.RunID, fresh)
+	}
+	if again := b.call(t, b.agent, fresh, "c"); again.ConversationID != opened.ConversationID {
+		t.Error("the session sent again is another conversation")
+	}
+	_, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", RunID: "s", ToolName: "rm"})
+	refusal(t, err, models.CodeInvalid)
+	_, err = b.Ask(t.Context(), b.agent, models.AskInput{Session: "s\n", ToolName: "rm"})
+	refusal(t, err, models.CodeInvalid)
+}
+
+// Two owners with the same strings never meet, also where one uses the other's
+// conversation id.
+func TestSessionsOfTwoOwnersNeverMeet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, holdRM)
+	mine := b.call(t, b.agent, "run", "tu")
+	for _, session := range []string{"run", string(mine.ConversationID)} {
+		theirs := b.call(t, b.other, session, "tu")
+		if theirs.ID == mine.ID || theirs.ConversationID == mine.ConversationID || *theirs.RunID != session {
+			t.Errorf("session %q of a stranger met %s", session, mine.ConversationID)
+		}
+		found, err := b.FindInvocation(t.Context(), b.stranger, "tu", session)
+		mustDo(t, err)
+		if found.ID != theirs.ID {
+			t.Errorf("the stranger finds %s by %q, want their own", found.ID, session)
+		}
+	}
+	found, err := b.FindInvocation(t.Context(), b.owner, "tu", "")
+	mustDo(t, err)
+	if found.ID != mine.ID {
+		t.Errorf("the owner finds %s, want their own", found.ID)
+	}
+	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
+	for _, session := range []string{"run", string(mine.ConversationID)} {
+		_, err := b.Ask(t.Context(), second, models.AskInput{Session: session, ToolUseID: "tu", ToolName: "rm"})
+		refusal(t, err, models.CodeOtherAgent)
+		_, err = b.FindInvocation(t.Context(), second, "tu", session)
+		refusal(t, err, models.CodeNotFound)
+	}
+}
+
+func TestFindInvocation(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
+	b.policy(t, `{"rules":[{"name":"rm","tools":["rm"],"effect":"require","reviewers":["routed@example.com"]}]}`)
+	one := b.call(t, b.agent, "s1", "once")
+	first, second := b.call(t, b.agent, "s1", "tu"), b.call(t, b.agent, "s2", "tu")
+	theirs := b.call(t, b.other, "s1", "tu")
+	for _, tt := range []struct {
+		name             string
+		actor            models.Actor
+		toolUse, session string
+		want             *models.Approval
+		code             models.Code
+	}{
+		{"agent", b.agent, "once", "", one, ""},
+		{"agent, in several", b.agent, "tu", "", nil, models.CodeAmbiguousSession},
+		{"agent, by run", b.agent, "tu", "s2", second, ""},
+		{"agent, by conversation", b.agent, "tu", string(first.ConversationID), first, ""},
+		{"agent, in another session", b.agent, "once", "s2", nil, models.CodeNotFound},
+		{"agent, unknown", b.agent, "nothing", "", nil, models.CodeNotFound},
+		{"other agent", b.other, "tu", "", theirs, ""},
+		{"other agent, a name of the first", b.other, "once", "", nil, models.CodeNotFound},
+		{"owner", b.owner, "once", "", one, ""},
+		{"owner, in several", b.owner, "tu", "", nil, models.CodeAmbiguousSession},
+		{"owner, by run", b.owner, "tu", "s1", first, ""},
+		{"stranger", b.stranger, "tu", "", theirs, ""},
+		{"stranger, another's", b.stranger, "once", "", nil, models.CodeNotFound},
+		{"stranger, another's conversation", b.stranger, "once", string(one.ConversationID), nil, models.CodeNotFound},
+		{"routed", routed, "once", "", one, ""},
+		{"routed, in several", routed, "tu", "", nil, models.CodeAmbiguousSession},
+		{"routed, by run of one owner", routed, "tu", "s2", second, ""},
+		{"routed, a run of two owners", routed, "tu", "s1", nil, models.CodeAmbiguousSession},
+		{"routed, by conversation", routed, "tu", string(theirs.ConversationID), theirs, ""},
+		{"admin", b.admin, "once", "", one, ""},
+		{"admin, a run of two owners", b.admin, "tu", "s1", nil, models.CodeAmbiguousSession},
+		{"admin, by conversation", b.admin, "tu", string(theirs.ConversationID), theirs, ""},
+		{"no name", b.admin, "", "", nil, models.CodeInvalid},
+		{"nobody", models.Actor{}, "tu", "", nil, models.CodeForbidden},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := b.FindInvocation(t.Context(), tt.actor, tt.toolUse, tt.session)
+			wantCode(t, err, tt.code)
+			if tt.want != nil && got.ID != tt.want.ID {
+				t.Errorf("found %s, want %s", got.ID, tt.want.ID)
+			}
+		})
+	}
+}
+
+func TestSessionPending(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"rules":[{"name":"soon","tools":["soon"],"effect":"require","timeout_minutes":1},{"name":"rm","tools":["rm"],"effect":"require"}]}`)
+	first, second := b.call(t, b.agent, "s", "1"), b.call(t, b.agent, "s", "2")
+	soon, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", ToolUseID: "3", ToolName: "soon"})
+	mustDo(t, err)
+	b.call(t, b.agent, "other", "1")
+	theirs := b.call(t, b.other, "s", "1")
+	sees := func(actor models.Actor, session string, want ...*models.Approval) {
+		t.Helper()
+		var got, ids []string
+		for next, more := "", true; more; more = next != "" {
+			page, err := b.SessionPending(t.Context(), actor, session, next, 2)
+			mustDo(t, err)
+			for i := range page.Items {
+				got = append(got, string(page.Items[i].ID))
+			}
+			next = page.Next
+		}
+		for _, a := range want {
+			ids = append(ids, string(a.ID))
+		}
+		sameStrings(t, "pending of "+session, got, ids)
+	}
+	conversation := string(first.ConversationID)
+	for _, session := range []string{"s", conversation} {
+		sees(b.agent, session, soon, first, second)
+		sees(b.owner, session, soon, first, second)
+	}
+	sees(b.admin, conversation, soon, first, second)
+	sees(b.admin, "s", soon, first, second, theirs)
+	sees(b.stranger, conversation)
+	sees(b.stranger, "s", theirs)
+	sees(b.other, conversation)
+	sees(b.agent, "unknown")
+	_, err = b.Decide(t.Context(), b.owner, first.ID, yes())
+	mustDo(t, err)
+	b.clock.Step(time.Minute)
+	sees(b.agent, "s", second) // the one past its deadline has expired (I3)
+	_, err = b.SessionPending(t.Context(), b.agent, "s", "nonsense", 2)
+	refusal(t, err, models.CodeInvalid)
+}
+
+func TestChangePolicyKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"required_approval_tools":["a"],"rules":[{"name":"r","tools":["x"],"effect":"deny"}],"max_timeout_minutes":60}`)
+	before, err := b.CurrentPolicy(t.Context())
+	mustDo(t, err)
+	change := func(actor models.Actor, tools ...string) (store.PolicyVersion, error) {
+		return b.ChangePolicy(t.Context(), actor, "note", func(d *policy.Document) { d.RequiredApprovalTools = tools })
+	}
+	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
+		_, err := change(actor, "b")
+		refusal(t, err, models.CodeForbidden)
+	}
+	_, err = change(b.admin, "b", "/(/")
+	if e := refusal(t, err, models.CodeInvalid); e.Fields["required_approval_tools[1]"] == "" {
+		t.Errorf("the path is not named: %v", e.Fields)
+	}
+	if v, err := change(b.admin, "a"); err != nil || v.Version != before.Version {
+		t.Errorf("a change of nothing made version %d (%v)", v.Version, err)
+	}
+	after, err := change(b.admin, "b")
+	mustDo(t, err)
+	doc := after.Policy.Document()
+	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
+		len(doc.RequiredApprovalTools) != 1 || doc.RequiredApprovalTools[0] != "b" {
+		t.Errorf("version %d by %s: %+v", after.Version, after.AuthorID, doc)
+	}
+}
+
+func TestCleanupSaysHowMany(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, holdRM)
+	for i := range 300 {
+		b.call(t, b.agent, "s", "call "+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	}
+	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
+		_, err := b.Cleanup(t.Context(), actor)
+		refusal(t, err, models.CodeForbidden)
+	}
+	for _, tt := range []struct {
+		step time.Duration
+		want int
+	}{{time.Minute, 0}, {4 * time.Minute, 300}, {0, 0}} {
+		b.clock.Step(tt.step)
+		if n, err := b.Cleanup(t.Context(), b.admin); err != nil || n != tt.want {
+			t.Errorf("cleaned up %d (%v), want %d", n, err, tt.want)
+		}
+	}
+}
