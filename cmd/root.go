@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newServe(), newDemo(), newDemoAgent(), newAsk(),
-		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(),
+		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(), newBackup(), newRestore(),
 	)
 	return root
 }

@@ -79,7 +79,18 @@ func (s *Store) LedgerHead(ctx context.Context) (models.Head, error) {
 // A broken chain is a *models.ChainError; any other error means that it could
 // not be checked.
 func (s *Store) VerifyLedger(ctx context.Context, kept *models.Head) (models.Head, error) {
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	return chainOf(ctx, s.r, kept)
+}
+
+func chainOf(ctx context.Context, db *sql.DB, kept *models.Head) (models.Head, error) {
+	return walkChain(ctx, db, kept, func(int64, int64) {})
+}
+
+// toldEvery is after how many entries a walk tells how far it is.
+const toldEvery = 4096
+
+func walkChain(ctx context.Context, db *sql.DB, kept *models.Head, told func(read, of int64)) (models.Head, error) {
+	dbtx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -88,7 +99,18 @@ func (s *Store) VerifyLedger(ctx context.Context, kept *models.Head) (models.Hea
 	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
 		return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 	}
-	return models.VerifyChain(entries(ctx, dbtx), recorded, kept)
+	walk := func(yield func(*models.Entry, error) bool) {
+		var read int64
+		for e, err := range entries(ctx, dbtx) {
+			if read++; read%toldEvery == 0 {
+				told(read, recorded.Seq)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+	return models.VerifyChain(walk, recorded, kept)
 }
 
 func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] {

@@ -149,15 +149,8 @@ func migrate(ctx context.Context, path string) (err error) {
 // checkModes refuses a data folder or database that others may read; files that
 // are not ours are left alone.
 func checkModes(dir string) (string, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", fmt.Errorf("look at data folder: %w", err)
-	}
-	if !info.IsDir() {
-		return "", fmt.Errorf("data folder %s is not a folder", dir)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", fmt.Errorf("data folder %s may be read by others (mode %04o): run chmod 700 on it", dir, mode)
+	if err := folderMode(dir); err != nil {
+		return "", err
 	}
 	path := filepath.Join(dir, FileName)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -167,17 +160,35 @@ func checkModes(dir string) (string, error) {
 	if err := f.Close(); err != nil {
 		return "", fmt.Errorf("open database: %w", err)
 	}
+	return path, fileModes(dir)
+}
+
+func folderMode(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at data folder: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("data folder %s is not a folder", dir)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("data folder %s may be read by others (mode %04o): run chmod 700 on it", dir, mode)
+	}
+	return nil
+}
+
+func fileModes(dir string) error {
 	for _, name := range []string{FileName, FileName + "-wal", FileName + "-shm", SetupLinkFile} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("look at %s: %w", name, err)
+			return fmt.Errorf("look at %s: %w", name, err)
 		}
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
-			return "", fmt.Errorf("%s in the data folder may be read by others (mode %04o): run chmod 600 on it", name, mode)
+			return fmt.Errorf("%s in the data folder may be read by others (mode %04o): run chmod 600 on it", name, mode)
 		}
 	}
-	return path, nil
+	return nil
 }

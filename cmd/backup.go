@@ -1,0 +1,36 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models/store"
+)
+
+func newBackup() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write a verified copy of all data into a new file, beside a running server too",
+		Long: "Write a copy of all data, as one moment saw it, into a new file that only its owner\n" +
+			"may read. A running server goes on meanwhile. The copy is verified before it gets its\n" +
+			"name: every page, every reference, the whole ledger. A file that is there is refused.\n\n" +
+			"It prints the head of the ledger in the copy, for `audit verify --head`.",
+		Args: cobra.ExactArgs(1),
+	}
+	addSettings(c.Flags(), dataSetting)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		head, err := store.Backup(c.Context(), cfg.Data, args[0])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "wrote %s: verified, %d ledger entries, head %s\n", plain(args[0]), head.Seq, head)
+		return nil
+	}
+	return c
+}

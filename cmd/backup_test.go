@@ -1,0 +1,91 @@
+package cmd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// TestBackupBesideAServerAndRestoreI8 takes a backup of a running server, brings
+// it to life elsewhere, and has the agent meet its own request there.
+func TestBackupBesideAServerAndRestoreI8(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ask := api.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}
+	asked, err := w.client(w.agent).Ask(t.Context(), ask, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "copy.db")
+	wrote := must(t, "", "backup", file, "--data", w.dir)
+	_, head, _ := strings.Cut(strings.TrimSpace(wrote), "head ")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v; want mode 0600", file, info, err)
+	}
+	if _, said, code := run(t, "", "backup", file, "--data", w.dir); code != 1 || !strings.Contains(said, "already") {
+		t.Errorf("over the backup: exit %d, %s", code, said)
+	}
+
+	dir := filepath.Join(t.TempDir(), "elsewhere")
+	if out := must(t, "", "restore", file, "--data", dir); !strings.Contains(out, head) {
+		t.Errorf("restore printed %q, want the head %s", out, head)
+	}
+	must(t, "", "audit", "verify", "--head", head, "--data", dir)
+	w.stop()
+	elsewhere := &world{server: serve(t, dir, ""), admin: w.admin, agent: w.agent, reviewer: w.reviewer}
+	elsewhere.respond(t, asked.ApprovalID, api.RespondRequest{Approved: new(true)})
+	got, err := elsewhere.client(w.agent).Ask(t.Context(), ask, 0)
+	if err != nil || got.ApprovalID != asked.ApprovalID || got.Status != models.StatusApproved {
+		t.Errorf("the request of before the backup: %+v, %v", got, err)
+	}
+}
+
+func TestRestoreRefusesWhereAServerRuns(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	must(t, "", "backup", file, "--data", v.dir)
+	for _, args := range [][]string{{}, {"--force"}} {
+		_, said, code := run(t, "", append([]string{"restore", file, "--data", v.dir}, args...)...)
+		if code != 1 || !strings.Contains(said, "stop it first") {
+			t.Errorf("restore %v beside a server: exit %d, %s", args, code, said)
+		}
+	}
+	v.signal(t, syscall.SIGKILL)
+	v.exit(t)
+	if _, said, code := run(t, "", "restore", file, "--data", v.dir); code != 1 || !strings.Contains(said, "--force") {
+		t.Errorf("restore over a database: exit %d, %s", code, said)
+	}
+	if out := must(t, "", "restore", file, "--force", "--data", v.dir); !strings.Contains(out, "is now") {
+		t.Errorf("restore printed %q, want where the old database is", out)
+	}
+	aside, err := filepath.Glob(filepath.Join(v.dir, "countersign.db.before-*Z"))
+	if err != nil || len(aside) != 1 {
+		t.Fatalf("moved aside: %v, %v", aside, err)
+	}
+	// The server was killed: its log went with its database, or it would be lost.
+	old := storetest.Dir(t)
+	for _, end := range []string{"", "-wal"} {
+		if err := os.Rename(aside[0]+end, filepath.Join(old, "countersign.db"+end)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, "", "audit", "verify", "--data", old)
+}
+
+func TestBackupMakesNoDatabase(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "mistyped")
+	if _, said, code := run(t, "", "backup", filepath.Join(t.TempDir(), "copy.db"), "--data", dir); code != 1 || !strings.Contains(said, "no database") {
+		t.Errorf("backup of nothing: exit %d, %s", code, said)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder was made: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models/store"
+)
+
+func newRestore() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "restore FILE [--force]",
+		Short: "Put a backup into a data folder, in which no server runs",
+		Long: "Put a backup into a data folder, in which no server runs. The file is verified before\n" +
+			"and the data folder after it. A database that stands there is refused or, with\n" +
+			"--force, moved aside within the folder.\n\n" +
+			"What was revoked, disabled or changed after the backup stands again as it did then:\n" +
+			"look through tokens, people and policy.",
+		Args: cobra.ExactArgs(1),
+	}
+	c.Flags().BoolVar(&force, "force", false, "move a database that stands there aside")
+	addSettings(c.Flags(), dataSetting)
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		done, err := store.Restore(c.Context(), args[0], cfg.Data, force, time.Now())
+		if err != nil {
+			return err
+		}
+		if done.Aside != "" {
+			fmt.Fprintf(c.OutOrStdout(), "the database that stood there is now %s\n", plain(done.Aside))
+		}
+		s, err := openStore(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
+		if err != nil {
+			return fmt.Errorf("the backup stands in %s but cannot be opened: %w", cfg.Data, err)
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+		head, err := s.VerifyLedger(c.Context(), &done.Head)
+		if err != nil {
+			return fmt.Errorf("the backup stands in %s, and its ledger does not verify: %w", cfg.Data, err)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", plain(s.Path()), head.Seq, head)
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Restored is what Restore did.
+type Restored struct {
+	Verified
+	Aside string // where the database went that stood there before; empty if none did
+}
+
+// Restore puts a verified copy of a backup into a data folder, as its database.
+// A database that stands there is refused, or with force moved aside; and no
+// process may be at work on it. When the copy cannot be finished, what stood
+// there stands.
+func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (done Restored, err error) {
+	if done.Verified, err = VerifyFile(ctx, file); err != nil {
+		return done, fmt.Errorf("%s cannot be restored: %w", file, err)
+	}
+	unlock, err := lockFolder(dir)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	path := filepath.Join(dir, FileName)
+	standing, err := lockDatabase(path)
+	if err != nil {
+		return done, err
+	}
+	if standing != nil {
+		defer standing.Close()
+		if !force {
+			return done, fmt.Errorf("%s holds a database: give --force to move it aside, or name an empty folder", dir)
+		}
+	}
+	part, err := copyInto(file, dir)
+	if err != nil {
+		return done, fmt.Errorf("restore: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(part))
+		}
+	}()
+	again, err := VerifyFile(ctx, part)
+	if err != nil {
+		return done, fmt.Errorf("the copy is not sound: %w", err)
+	}
+	if again.Head.String() != done.Head.String() {
+		return done, errors.New("the backup changed while it was read: try again")
+	}
+	if standing != nil {
+		if done.Aside, err = moveAside(path, now); err != nil {
+			return done, fmt.Errorf("move the database aside: %w", err)
+		}
+	}
+	if err := settle(part, path); err != nil {
+		return done, errors.Join(fmt.Errorf("restore: %w", err), moveBack(done.Aside, path))
+	}
+	return done, nil
+}
+
+// lockFolder makes the folder and keeps servers from opening its database, as a
+// migration does.
+func lockFolder(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	if err := folderMode(dir); err != nil {
+		return nil, err
+	}
+	lock, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder: %w", err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(inUse(dir), lock.Close())
+	}
+	return lock.Close, nil
+}
+
+// SQLite's locks on a database file: whoever has it open holds some of the
+// shared bytes.
+const (
+	sharedFirst = 0x40000002
+	sharedSize  = 510
+)
+
+// lockDatabase keeps other processes off a database file until it is closed; nil
+// where there is none. It asks the operating system and not SQLite, for the file
+// may be damaged: that is when backups are needed.
+func lockDatabase(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing to lock
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the database that stands: %w", err)
+	}
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
+		return nil, errors.Join(inUse(filepath.Dir(path)), f.Close())
+	}
+	if info, err := f.Stat(); err != nil || info.Size() == 0 {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func inUse(dir string) error {
+	return fmt.Errorf("a server or another command works on %s: stop it first", dir)
+}
+
+// copyInto copies a backup into the folder under a name of its own.
+func copyInto(file, dir string) (part string, err error) {
+	from, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(dir, ".restore-*") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(to.Name()))
+	}
+	return to.Name(), nil
+}
+
+// beside are the files that belong to a database that was not closed cleanly.
+var beside = [...]string{"", "-wal", "-shm"}
+
+// moveAside renames a database with what belongs to it, under a name that says
+// when, and that was not in use.
+func moveAside(path string, now time.Time) (string, error) {
+	aside := path + ".before-" + now.UTC().Format("20060102T150405.000000Z")
+	if _, err := os.Lstat(aside); err == nil {
+		return "", fmt.Errorf("%s is there already", aside)
+	}
+	return aside, moveAll(path, aside)
+}
+
+func moveBack(aside, path string) error {
+	if aside == "" {
+		return nil
+	}
+	return moveAll(aside, path)
+}
+
+func moveAll(from, to string) error {
+	for _, end := range beside {
+		if err := os.Rename(from+end, to+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
