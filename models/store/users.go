@@ -107,15 +107,8 @@ func (t *tx) newUser(in NewUser, hash string) *models.User {
 }
 
 func (t *tx) addUser(actor models.Actor, user *models.User) error {
-	var taken int64
-	if err := t.gorm().Model(&models.User{}).Where("email = ?", user.Email).Count(&taken).Error; err != nil {
-		return fmt.Errorf("look for the e-mail: %w", err)
-	}
-	if taken > 0 {
-		return &models.Error{
-			Code: models.CodeConflict, Text: "There is a user with this e-mail already.",
-			Fields: map[string]string{"email": "is in use"},
-		}
+	if err := t.emailFree(user.Email); err != nil {
+		return err
 	}
 	if err := t.gorm().Create(user).Error; err != nil {
 		return fmt.Errorf("add user: %w", err)
@@ -188,15 +181,8 @@ func (s *Store) DisableUser(ctx context.Context, actor models.Actor, id models.U
 }
 
 func (t *tx) disable(actor models.Actor, user *models.User) error {
-	if user.Role == models.RoleAdmin {
-		var others int64
-		err := t.gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
-		if err != nil {
-			return fmt.Errorf("count admins: %w", err)
-		}
-		if others == 0 {
-			return models.Errorf(models.CodeConflict, "The last enabled admin cannot be disabled: add another admin first.")
-		}
+	if err := t.keepAnAdmin(user, "be disabled"); err != nil {
+		return err
 	}
 	if err := t.gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.now).Error; err != nil {
 		return fmt.Errorf("disable user: %w", err)

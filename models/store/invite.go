@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// inviteLength is how long the link of an invitation works.
+const inviteLength = 7 * 24 * time.Hour
+
+// maxInvites is how many open invitations are listed, the latest first.
+const maxInvites = 100
+
+// inviteData is what the ledger keeps of an invitation; never its secret.
+type inviteData struct {
+	InviteID models.InviteID `json:"inviteId"`
+	Email    string          `json:"email"`
+	Role     models.Role     `json:"role"`
+}
+
+func dataOf(i *models.Invite) inviteData {
+	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role}
+}
+
+// Invite makes a one-time link for a person with an e-mail and a role. The
+// secret is given out here and stored hashed; the link works for seven days, and
+// as long as who made it is an enabled admin. An older open invitation of the
+// same e-mail is withdrawn. For admins and the operator, else CodeForbidden;
+// CodeInvalid names "email" or "role"; CodeConflict if the e-mail is in use.
+func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, role models.Role) (secret string, invite *models.Invite, err error) {
+	if err := needAdmin(actor); err != nil {
+		return "", nil, err
+	}
+	email = foldEmail(email)
+	faults := make(map[string]string)
+	if fault := emailFault(email); fault != "" {
+		faults["email"] = fault
+	}
+	if !knownRole(role) {
+		faults["role"] = "must be admin or reviewer"
+	}
+	if len(faults) > 0 {
+		return "", nil, &models.Error{Code: models.CodeInvalid, Text: "The invitation is not valid.", Fields: faults}
+	}
+	secret = newSecret("")
+	hash := hashSecret(secret)
+	err = s.write(ctx, func(t *tx) error {
+		if err := t.emailFree(email); err != nil {
+			return err
+		}
+		if err := t.withdrawOlder(actor, email); err != nil {
+			return err
+		}
+		invite = &models.Invite{
+			ID: models.NewID[models.InviteID](), SecretHash: hash[:], Email: email, Role: role,
+			InviterName: actor.Name, CreatedAt: t.now, ExpiresAt: t.now.Add(inviteLength),
+		}
+		if by := actor.UserID(); by != "" {
+			invite.InvitedBy = &by
+		}
+		if err := t.gorm().Create(invite).Error; err != nil {
+			return fmt.Errorf("add invitation: %w", err)
+		}
+		return t.record(actor, "invite.made", subject{owner: actor.UserID()}, dataOf(invite))
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	invite.SecretHash = nil
+	return secret, invite, nil
+}
+
+// withdrawOlder ends the open invitations of an e-mail.
+func (t *tx) withdrawOlder(actor models.Actor, email string) error {
+	var older []models.Invite
+	err := t.gorm().Where("used_at IS NULL AND withdrawn_at IS NULL AND email = ?", email).Order("id").Find(&older).Error
+	if err != nil {
+		return fmt.Errorf("look for older invitations: %w", err)
+	}
+	for i := range older {
+		if err := t.withdraw(actor, &older[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withdraw ends one invitation if it is open.
+func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
+	changed := t.gorm().Model(&models.Invite{}).
+		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.now)
+	if changed.Error != nil {
+		return fmt.Errorf("withdraw invitation: %w", changed.Error)
+	}
+	if !exactlyOne(changed.RowsAffected) {
+		return nil
+	}
+	return t.record(actor, "invite.withdrawn", subject{owner: actor.UserID()}, dataOf(invite))
+}
+
+// WithdrawInvite ends an open invitation; twice is harmless. For admins and the
+// operator, else CodeForbidden; CodeNotFound if there is none.
+func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id models.InviteID) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		var invite models.Invite
+		if err := t.gorm().Where("id = ?", id).Take(&invite).Error; err != nil {
+			return notFoundAs(err, notFound("invitation"))
+		}
+		return t.withdraw(actor, &invite)
+	})
+}
+
+// Invites lists the open invitations, the latest first, at most a hundred. For
+// admins and the operator, else CodeForbidden.
+func (s *Store) Invites(ctx context.Context, actor models.Actor) ([]models.Invite, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	var out []models.Invite
+	err := s.gr.WithContext(ctx).Omit("secret_hash").
+		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", s.now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
+	if err != nil {
+		return nil, fmt.Errorf("list invitations: %w", err)
+	}
+	return out, nil
+}
+
+// openInvite finds the invitation of a link: open, and made by the command line
+// or by who is an enabled admin still.
+const openInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invited_by
+ WHERE i.secret_hash = ? AND i.used_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > ?
+ AND (i.invited_by IS NULL OR (u.role = 'admin' AND u.disabled_at IS NULL))`
+
+// CheckInvite is the invitation behind a link; it uses nothing up. CodeNotFound
+// if the link is unknown, used, withdrawn or seven days old, or if who made it
+// is no enabled admin any more.
+func (s *Store) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
+	hash := hashSecret(secret)
+	var found []models.Invite
+	if err := s.gr.WithContext(ctx).Raw(openInvite, hash[:], s.now()).Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("look for invitation: %w", err)
+	}
+	if len(found) == 0 {
+		return nil, badInvite()
+	}
+	found[0].SecretHash = nil
+	return &found[0], nil
+}
+
+// Join uses an invitation up and adds the person under the name and password
+// they chose. CodeNotFound as CheckInvite, of two at once for the second;
+// CodeInvalid names "name" or "password" and leaves the link as it is;
+// CodeConflict if the e-mail came into use meanwhile.
+func (s *Store) Join(ctx context.Context, secret, name, password string) (*models.User, error) {
+	// First, or strangers could have passwords hashed.
+	invite, err := s.CheckInvite(ctx, secret)
+	if err != nil {
+		return nil, err
+	}
+	in, err := NewUser{Email: invite.Email, Name: name, Role: invite.Role, Password: password}.checked()
+	if err != nil {
+		return nil, err
+	}
+	passwordHash, err := s.passwords.hash(ctx, in.Password)
+	if err != nil {
+		return nil, err
+	}
+	hash := hashSecret(secret)
+	var user *models.User
+	err = s.write(ctx, func(t *tx) error {
+		var still []models.Invite
+		if err := t.gorm().Raw(openInvite, hash[:], t.now).Scan(&still).Error; err != nil {
+			return fmt.Errorf("look for invitation: %w", err)
+		}
+		if len(still) == 0 {
+			return badInvite()
+		}
+		if err := t.emailFree(in.Email); err != nil {
+			return err
+		}
+		used := t.gorm().Model(&models.Invite{}).Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still[0].ID).Update("used_at", t.now)
+		if used.Error != nil {
+			return fmt.Errorf("use invitation: %w", used.Error)
+		}
+		if !exactlyOne(used.RowsAffected) {
+			return badInvite()
+		}
+		user = t.newUser(in, passwordHash)
+		actor := personActor(user)
+		if err := t.record(actor, "invite.used", subject{owner: user.ID}, dataOf(&still[0])); err != nil {
+			return err
+		}
+		return t.addUser(actor, user)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return withoutHash(user), nil
+}
+
+func badInvite() error {
+	return models.Errorf(models.CodeNotFound, "This link does not work: it was used or withdrawn, or it is older than seven days. Ask an admin for a new one.")
+}
+
+// emailFree refuses an e-mail that somebody signs in with.
+func (t *tx) emailFree(email string) error {
+	var taken int64
+	if err := t.gorm().Model(&models.User{}).Where("email = ?", email).Count(&taken).Error; err != nil {
+		return fmt.Errorf("look for the e-mail: %w", err)
+	}
+	if taken > 0 {
+		return &models.Error{
+			Code: models.CodeConflict, Text: "There is a user with this e-mail already.", Fields: map[string]string{"email": "is in use"},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// LedgerQuery narrows the ledger; the zero value is all of it. Members combine.
+type LedgerQuery struct {
+	Who          string // id of a person or agent that acted, or of the person concerned
+	Action       string // exact, such as token.revoked
+	Conversation models.ConversationID
+	From, Until  time.Time // from the first to before the second; zero: no bound
+	Before       int64     // numbers below this one only; 0: from the newest
+	Limit        int
+}
+
+// LedgerPage is one page of the ledger, newest first.
+type LedgerPage struct {
+	Entries []models.Entry
+	Next    int64 // to pass as Before; 0: that was all
+	// Looked says, where Next is set and the page is not full, that reading
+	// stopped early: several filters together found little in what was read.
+	Looked bool
+}
+
+// ledgerLook bounds how many entries of one index are read for a page, where a
+// further filter may leave few of them.
+const ledgerLook = 20_000
+
+// Ledger is everybody's audit trail. For admins and the operator, else
+// CodeForbidden. One filter drives, by its index; the others pick from what it
+// finds.
+func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (LedgerPage, error) {
+	if err := needAdmin(actor); err != nil {
+		return LedgerPage{}, err
+	}
+	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	low, high, err := q.span(ctx, dbtx)
+	if err != nil || low >= high {
+		return LedgerPage{}, err
+	}
+	limit := pageSize(q.Limit)
+	keys, args, alone := q.keys(low, high, limit+1)
+	picks, pickArgs := q.picks()
+	found, err := ledgerEntries(ctx, dbtx, ledgerSelect(keys, picks), append(append(args, pickArgs...), limit+1)...)
+	if err != nil {
+		return LedgerPage{}, err
+	}
+	out := LedgerPage{Entries: found}
+	if len(found) > limit {
+		out.Entries = found[:limit]
+		out.Next = out.Entries[limit-1].Seq
+		return out, nil
+	}
+	if alone {
+		return out, nil
+	}
+	var last, read int64
+	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+keys+`)`, args...).Scan(&last, &read); err != nil {
+		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
+	}
+	if read >= ledgerLook {
+		out.Next, out.Looked = last, true
+	}
+	return out, nil
+}
+
+// ledgerSelect reads the entries of keys that pass the other filters.
+func ledgerSelect(keys, picks string) string {
+	return `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (` + keys + `)` + picks + ` ORDER BY seq DESC LIMIT ?`
+}
+
+// keys is the driving part: numbers of entries, newest first, through one index.
+// alone says that nothing else filters, so that a page's worth is enough.
+func (q LedgerQuery) keys(low, high int64, page int) (text string, args []any, alone bool) {
+	filters := 0
+	for _, set := range []bool{q.Who != "", q.Action != "", q.Conversation != ""} {
+		if set {
+			filters++
+		}
+	}
+	alone = filters <= 1
+	most := page
+	if !alone {
+		most = ledgerLook
+	}
+	through := func(index, column string, value any) (string, []any) {
+		return `SELECT seq FROM ledger INDEXED BY ` + index + ` WHERE ` + column + ` = ? AND ` + column +
+			` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`, []any{value, low, high, most}
+	}
+	switch {
+	case q.Conversation != "":
+		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
+	case q.Who != "":
+		// An entry whose actor is the owner stands in both halves: UNION drops one.
+		owner, of := through("ledger_owner", "owner_id", q.Who)
+		acted, by := through("ledger_actor", "actor_id", q.Who)
+		text = `SELECT seq FROM (SELECT seq FROM (` + owner + `) UNION SELECT seq FROM (` + acted + `)) ORDER BY seq DESC LIMIT ?`
+		args = append(append(of, by...), most)
+	case q.Action != "":
+		text, args = through("ledger_action", "action", q.Action)
+	default:
+		text = `SELECT seq FROM ledger WHERE seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+		args = []any{low, high, most}
+	}
+	return text, args, alone
+}
+
+// picks are the filters that do not drive.
+func (q LedgerQuery) picks() (string, []any) {
+	var text strings.Builder
+	var args []any
+	if q.Conversation != "" && q.Who != "" {
+		text.WriteString(` AND (+actor_id = ? OR +owner_id = ?)`)
+		args = append(args, q.Who, q.Who)
+	}
+	if q.Action != "" && (q.Conversation != "" || q.Who != "") {
+		text.WriteString(` AND +action = ?`)
+		args = append(args, q.Action)
+	}
+	return text.String(), args
+}
+
+// span turns times and the key of the page before into numbers of entries: from
+// low to before high.
+func (q LedgerQuery) span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err error) {
+	low, high = 1, 1<<62
+	if !q.From.IsZero() {
+		if low, err = firstSince(ctx, dbtx, q.From); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !q.Until.IsZero() {
+		if high, err = firstSince(ctx, dbtx, q.Until); err != nil {
+			return 0, 0, err
+		}
+	}
+	if q.Before > 0 {
+		high = min(high, q.Before)
+	}
+	return low, high, nil
+}
+
+// firstSince finds by halving the first entry that is not older than at, or the
+// number after the last. Entries are written one after another under one lock,
+// each with the clock's time: their times rise with their numbers unless the
+// clock was set back, and then the answer is one of the borders.
+func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) {
+	var last int64
+	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM ledger`).Scan(&last); err != nil {
+		return 0, fmt.Errorf("read ledger: %w", err)
+	}
+	stmt, err := dbtx.PrepareContext(ctx, `SELECT at >= ? FROM ledger WHERE seq = ?`)
+	if err != nil {
+		return 0, fmt.Errorf("read ledger: %w", err)
+	}
+	defer stmt.Close()
+	want := at.UTC().Format(timeFormat)
+	found := sort.Search(int(last), func(i int) bool {
+		var reached bool
+		if err == nil {
+			err = stmt.QueryRowContext(ctx, want, i+1).Scan(&reached)
+		}
+		return reached
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read ledger by time: %w", err)
+	}
+	return int64(found) + 1, nil
+}
+
+func ledgerEntries(ctx context.Context, dbtx *sql.Tx, query string, args ...any) ([]models.Entry, error) {
+	rows, err := dbtx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	defer rows.Close()
+	var out []models.Entry
+	for rows.Next() {
+		e, err := scanEntry(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	return out, nil
+}
+
+// actionsQuery leaps from one action to the next through the index.
+const actionsQuery = `WITH RECURSIVE known(action) AS (
+ SELECT min(action) FROM ledger UNION ALL SELECT (SELECT min(l.action) FROM ledger l WHERE l.action > known.action) FROM known WHERE known.action IS NOT NULL)
+ SELECT action FROM known WHERE action IS NOT NULL`
+
+// LedgerActions names every action that the ledger holds, in order. For admins
+// and the operator, else CodeForbidden.
+func (s *Store) LedgerActions(ctx context.Context, actor models.Actor) ([]string, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	var out []string
+	if err := s.gr.WithContext(ctx).Raw(actionsQuery).Scan(&out).Error; err != nil {
+		return nil, fmt.Errorf("list actions: %w", err)
+	}
+	return out, nil
+}
+
+// LedgerEntry is one entry and the hash of the one before it (nil for the
+// first). For admins and the operator, else CodeForbidden; CodeNotFound if there
+// is none of that number.
+func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) (entry *models.Entry, before []byte, err error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, nil, err
+	}
+	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read ledger: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	found, err := ledgerEntries(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq, seq-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found) == 0 || found[0].Seq != seq {
+		return nil, nil, notFound("ledger entry")
+	}
+	if len(found) > 1 {
+		before = found[1].Hash
+	}
+	return &found[0], before, nil
+}
+
+// CheckChain is VerifyLedger that tells, now and then, how many entries it has
+// read of how many.
+func (s *Store) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
+	return walkChain(ctx, s.r, nil, told)
+}

@@ -1,0 +1,199 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// audited is a store in which two people's agents have asked, an hour apart.
+func audited(t *testing.T) (s *store.Store, clock *storetest.Clock, admin, ada, bot models.Actor, asked []*models.Approval) {
+	t.Helper()
+	clock = storetest.NewClock()
+	s = storetest.New(t, storetest.WithClock(clock))
+	admin = storetest.Admin(t, s)
+	ada = storetest.Reviewer(t, s, "ada@example.com")
+	bo := storetest.Reviewer(t, s, "bo@example.com")
+	bot, _ = storetest.AgentToken(t, s, ada, "bot")
+	other, _ := storetest.AgentToken(t, s, bo, "other")
+	for i := range 12 {
+		clock.Step(time.Hour)
+		agent := bot
+		if i%3 == 0 {
+			agent = other
+		}
+		a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true, RunID: fmt.Sprintf("run-%d", i%4)})
+		mustDo(t, err)
+		asked = append(asked, a)
+	}
+	return s, clock, admin, ada, bot, asked
+}
+
+// walk reads all pages and returns the numbers.
+func walk(t *testing.T, s *store.Store, admin models.Actor, q store.LedgerQuery) []int64 {
+	t.Helper()
+	var out []int64
+	for range 200 {
+		page, err := s.Ledger(t.Context(), admin, q)
+		mustDo(t, err)
+		for _, e := range page.Entries {
+			out = append(out, e.Seq)
+		}
+		if page.Next == 0 {
+			return out
+		}
+		q.Before = page.Next
+	}
+	t.Fatal("the pages have no end")
+	return nil
+}
+
+func TestTheLedgerByEveryFilter(t *testing.T) {
+	t.Parallel()
+	s, clock, admin, ada, bot, asked := audited(t)
+	all := walk(t, s, admin, store.LedgerQuery{Limit: 5})
+	if int64(len(all)) != ledgerAt(t, s) || !slices.IsSortedFunc(all, func(a, b int64) int { return int(b - a) }) {
+		t.Fatalf("all entries: %v", all)
+	}
+	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Hour)
+	for _, c := range []struct {
+		name  string
+		q     store.LedgerQuery
+		where string
+		args  []any
+	}{
+		{"person", store.LedgerQuery{Who: ada.ID}, `owner_id = ? OR actor_id = ?`, []any{ada.ID, ada.ID}},
+		{"agent", store.LedgerQuery{Who: bot.ID}, `actor_id = ?`, []any{bot.ID}},
+		{"action", store.LedgerQuery{Action: "approval.asked"}, `action = 'approval.asked'`, nil},
+		{"unknown action", store.LedgerQuery{Action: "x"}, `0`, nil},
+		{"conversation", store.LedgerQuery{Conversation: asked[0].ConversationID}, `conversation_id = ?`, []any{asked[0].ConversationID}},
+		{"time", store.LedgerQuery{From: from, Until: until}, `at >= ? AND at < ?`, []any{from.Format("2006-01-02T15:04:05.000000Z"), until.Format("2006-01-02T15:04:05.000000Z")}},
+		{"from", store.LedgerQuery{From: from}, `at >= ?`, []any{from.Format("2006-01-02T15:04:05.000000Z")}},
+		{"the future", store.LedgerQuery{From: clock.Now().Add(time.Hour)}, `0`, nil},
+		{"before all", store.LedgerQuery{Until: clock.Now().AddDate(-1, 0, 0)}, `0`, nil},
+		{"person and action", store.LedgerQuery{Who: ada.ID, Action: "approval.asked"}, `action = 'approval.asked' AND owner_id = ?`, []any{ada.ID}},
+		{
+			"all of them", store.LedgerQuery{Who: bot.ID, Action: "approval.asked", Conversation: asked[1].ConversationID, From: from},
+			`action = 'approval.asked' AND actor_id = ? AND conversation_id = ? AND at >= ?`, []any{bot.ID, asked[1].ConversationID, from.Format("2006-01-02T15:04:05.000000Z")},
+		},
+	} {
+		c.q.Limit = 2
+		want := scalar[string](t, s, `SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, c.args...)
+		got := ""
+		for i, n := range walk(t, s, admin, c.q) {
+			if i > 0 {
+				got += ","
+			}
+			got += fmt.Sprint(n)
+		}
+		if got != want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
+		}
+	}
+	actions, err := s.LedgerActions(t.Context(), admin)
+	mustDo(t, err)
+	if want := scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
+		t.Errorf("actions: %v, want %d", actions, want)
+	}
+}
+
+func TestOneEntryOfTheLedger(t *testing.T) {
+	t.Parallel()
+	s, _, admin, _, _, _ := audited(t)
+	for _, seq := range []int64{1, 2, ledgerAt(t, s)} {
+		e, before, err := s.LedgerEntry(t.Context(), admin, seq)
+		mustDo(t, err)
+		if e.Seq != seq || string(before) != string(e.Prev) || (seq == 1) != (before == nil) {
+			t.Errorf("entry %d: %+v after %x", seq, e, before)
+		}
+	}
+	for _, seq := range []int64{0, -1, ledgerAt(t, s) + 1, 1 << 62} {
+		_, _, err := s.LedgerEntry(t.Context(), admin, seq)
+		refused(t, err, models.CodeNotFound)
+	}
+}
+
+func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	storetest.Admin(t, s)
+	db := rawDB(t, s)
+	head, err := s.LedgerHead(t.Context())
+	mustDo(t, err)
+	tx, err := db.BeginTx(t.Context(), nil)
+	mustDo(t, err)
+	for range 9000 {
+		e := models.Entry{At: "2026-03-02T12:00:00.000000Z", ActorKind: models.ActorSystem, Action: "test.made", Data: "{}"}
+		head = models.Seal(head, &e)
+		_, err := tx.ExecContext(t.Context(), `INSERT INTO ledger VALUES (?,?,?,'','',?,'','','',?,?,?)`, e.Seq, e.At, e.ActorKind, e.Action, e.Data, e.Prev, e.Hash)
+		mustDo(t, err)
+	}
+	_, err = tx.ExecContext(t.Context(), `UPDATE ledger_head SET seq = ?, hash = ?`, head.Seq, head.Hash)
+	mustDo(t, err)
+	mustDo(t, tx.Commit())
+	var told []int64
+	got, err := s.CheckChain(t.Context(), func(read, of int64) {
+		if of != head.Seq {
+			t.Errorf("of %d, want %d", of, head.Seq)
+		}
+		told = append(told, read)
+	})
+	mustDo(t, err)
+	if got.String() != head.String() || len(told) != 2 || told[0] >= told[1] {
+		t.Errorf("head %s, told %v", got, told)
+	}
+}
+
+func TestTheSystemInNumbers(t *testing.T) {
+	t.Parallel()
+	s, clock, admin, ada, _, asked := audited(t)
+	got, err := s.System(t.Context(), admin)
+	mustDo(t, err)
+	head, err := s.LedgerHead(t.Context())
+	mustDo(t, err)
+	if got.Entries != head.Seq || got.Head.String() != head.String() || got.Responses != 12 || got.People != 3 || got.Agents != 2 || got.Conversations < 4 {
+		t.Errorf("%+v", got)
+	}
+	if got.Day != head.Seq || got.Week != head.Seq || got.DatabaseBytes+got.LogBytes < 4096 || got.SQLite == "" || got.Schema < 2 {
+		t.Errorf("%+v", got)
+	}
+	// Only the last of them still waits: its deadline is five minutes.
+	if got.Pending != 1 || got.Oldest == nil || got.Oldest.ID != asked[11].ID || got.Oldest.OwnerName != "ada@example.com" || len(got.Stranded) != 0 {
+		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.Stranded)
+	}
+	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	if got, err = s.System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
+		t.Errorf("stranded: %+v (%v)", got.Stranded, err)
+	}
+	clock.Step(25 * time.Hour)
+	if got, err = s.System(t.Context(), admin); err != nil || got.Pending != 0 || got.Oldest != nil || len(got.Stranded) != 0 || got.Day != 0 || got.Week != got.Entries {
+		t.Errorf("a day later: %+v (%v)", got, err)
+	}
+}
+
+func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	bo := storetest.Reviewer(t, s, "bo@example.com")
+	bot, _ := storetest.AgentToken(t, s, ada, "bot")
+	_, err := s.ApplyPolicy(t.Context(), admin, []byte(`{"rules":[{"name":"r","tools":["Bash"],"effect":"require","reviewers":["bo@example.com"]}]}`), "", 0)
+	mustDo(t, err)
+	_, err = s.Ask(t.Context(), bot, models.AskInput{ToolName: "Bash", Input: []byte(`{}`)})
+	mustDo(t, err)
+	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	for _, want := range []int{0, 1} {
+		got, err := s.System(t.Context(), admin)
+		mustDo(t, err)
+		if len(got.Stranded) != want {
+			t.Errorf("%d stranded, want %d", len(got.Stranded), want)
+		}
+		mustDo(t, errOf(s.DisableUser(t.Context(), admin, bo.OwnerID)))
+	}
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// PeoplePage is one page of people by e-mail.
+type PeoplePage struct {
+	People []models.Person
+	Next   string // the e-mail to go on after; empty: that was all
+}
+
+// peopleQuery counts each person's open sessions through the index of those that
+// were not closed; reading stops at the cap.
+const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
+  (SELECT count(*) FROM (SELECT 1 FROM web_sessions s INDEXED BY web_sessions_user
+    WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ? LIMIT ?)),
+  (SELECT s.last_seen_at FROM web_sessions s INDEXED BY web_sessions_user
+    WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?
+    ORDER BY s.last_seen_at DESC LIMIT 1)
+ FROM users u WHERE u.email > ? ORDER BY u.email LIMIT ?`
+
+// People lists everybody by e-mail, disabled people too, from after an e-mail
+// (empty: the start). For admins and the operator, else CodeForbidden.
+func (s *Store) People(ctx context.Context, actor models.Actor, after string, limit int) (PeoplePage, error) {
+	if err := needAdmin(actor); err != nil {
+		return PeoplePage{}, err
+	}
+	limit = pageSize(limit)
+	now := s.now()
+	idle := now.Add(-sessionIdle)
+	rows, err := s.r.QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, foldEmail(after), limit+1)
+	if err != nil {
+		return PeoplePage{}, fmt.Errorf("list people: %w", err)
+	}
+	defer rows.Close()
+	var out PeoplePage
+	for rows.Next() {
+		var p models.Person
+		var disabled, seen sql.NullTime
+		if err := rows.Scan(&p.ID, &p.Email, &p.Name, &p.Role, &p.CreatedAt, &disabled, &p.Sessions, &seen); err != nil {
+			return PeoplePage{}, fmt.Errorf("list people: %w", err)
+		}
+		p.DisabledAt, p.LastSeen = timeOf(disabled), timeOf(seen)
+		out.People = append(out.People, p)
+	}
+	if err := rows.Err(); err != nil {
+		return PeoplePage{}, fmt.Errorf("list people: %w", err)
+	}
+	if len(out.People) > limit {
+		out.People = out.People[:limit]
+		out.Next = out.People[limit-1].Email
+	}
+	return out, nil
+}
+
+func timeOf(t sql.NullTime) *time.Time {
+	if !t.Valid {
+		return nil
+	}
+	return &t.Time
+}
+
+// SetRole makes a person an admin or a reviewer, from the next request on: open
+// streams and waits check their credential at once, admin tokens of who is no
+// admin any more are refused. The same role again is harmless. For admins and
+// the operator, else CodeForbidden; CodeInvalid names "role"; CodeNotFound if
+// there is no such person; CodeConflict for the last enabled admin.
+func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserID, role models.Role) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	if !knownRole(role) {
+		return models.Invalid("role", "must be admin or reviewer")
+	}
+	return s.write(ctx, func(t *tx) error {
+		user, err := t.user(id)
+		if err != nil || user.Role == role {
+			return err
+		}
+		if err := t.keepAnAdmin(user, "stop being one"); err != nil {
+			return err
+		}
+		changed := t.gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
+		if changed.Error != nil {
+			return fmt.Errorf("set role: %w", changed.Error)
+		}
+		if !exactlyOne(changed.RowsAffected) {
+			return notFound("user")
+		}
+		t.accessChanged()
+		return t.record(actor, "user.role_changed", subject{owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role})
+	})
+}
+
+// roleData is what the ledger keeps of a change of role.
+type roleData struct {
+	UserID models.UserID `json:"userId"`
+	Email  string        `json:"email"`
+	Role   models.Role   `json:"role"`
+	Before models.Role   `json:"before"`
+}
+
+func knownRole(role models.Role) bool {
+	return role == models.RoleAdmin || role == models.RoleReviewer
+}
+
+// keepAnAdmin refuses what would leave nobody who may administer.
+func (t *tx) keepAnAdmin(user *models.User, what string) error {
+	if user.Role != models.RoleAdmin || !user.Enabled() {
+		return nil
+	}
+	var others int64
+	err := t.gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
+	if err != nil {
+		return fmt.Errorf("count admins: %w", err)
+	}
+	if others == 0 {
+		return models.Errorf(models.CodeConflict, "The last enabled admin cannot %s: add another admin first.", what)
+	}
+	return nil
+}
+
+// EnableUser lets a disabled person sign in again, with the password and the
+// reviewer and admin tokens that stood; sessions stay ended. Enabling twice is
+// harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
+// there is no such person.
+func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		user, err := t.user(id)
+		if err != nil || user.Enabled() {
+			return err
+		}
+		changed := t.gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)
+		if changed.Error != nil {
+			return fmt.Errorf("enable user: %w", changed.Error)
+		}
+		if !exactlyOne(changed.RowsAffected) {
+			return notFound("user")
+		}
+		t.accessChanged()
+		return t.record(actor, "user.enabled", subject{owner: id}, userData{UserID: id, Email: user.Email})
+	})
+}
+
+// EndSessionsOf ends a person's sessions, with one ledger entry each, and tells
+// how many; of one's own all but the one that asks. For admins and the operator,
+// else CodeForbidden; CodeNotFound if there is no such person.
+func (s *Store) EndSessionsOf(ctx context.Context, actor models.Actor, id models.UserID) (ended int, err error) {
+	if err := needAdmin(actor); err != nil {
+		return 0, err
+	}
+	keep := models.SessionID("")
+	if actor.UserID() == id {
+		keep = actor.SessionID
+	}
+	err = s.write(ctx, func(t *tx) error {
+		if _, err := t.user(id); err != nil {
+			return err
+		}
+		ended, err = t.endSessions(actor, id, keep)
+		return err
+	})
+	return ended, err
+}

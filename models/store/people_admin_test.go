@@ -1,0 +1,337 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	uses := map[string]func(models.Actor) error{
+		"People":         func(a models.Actor) error { return errOf(s.People(t.Context(), a, "", 5)) },
+		"SetRole":        func(a models.Actor) error { return s.SetRole(t.Context(), a, ada.OwnerID, "owner") },
+		"EnableUser":     func(a models.Actor) error { return s.EnableUser(t.Context(), a, "x") },
+		"EndSessionsOf":  func(a models.Actor) error { return errOf(s.EndSessionsOf(t.Context(), a, "x")) },
+		"Invites":        func(a models.Actor) error { return errOf(s.Invites(t.Context(), a)) },
+		"Invite":         func(a models.Actor) error { _, _, err := s.Invite(t.Context(), a, "", ""); return err },
+		"WithdrawInvite": func(a models.Actor) error { return s.WithdrawInvite(t.Context(), a, "x") },
+		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger(t.Context(), a, store.LedgerQuery{})) },
+		"LedgerActions":  func(a models.Actor) error { return errOf(s.LedgerActions(t.Context(), a)) },
+		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.LedgerEntry(t.Context(), a, 1); return err },
+		"System":         func(a models.Actor) error { return errOf(s.System(t.Context(), a)) },
+	}
+	actors := whoMayNot(t, s)
+	start := ledgerAt(t, s)
+	for who, actor := range actors {
+		for what, use := range uses {
+			if err := use(actor); models.ErrorCode(err) != models.CodeForbidden {
+				t.Errorf("%s by %s: %v, want %s", what, who, err, models.CodeForbidden)
+			}
+		}
+	}
+	if now := ledgerAt(t, s); now != start {
+		t.Errorf("the ledger moved from %d to %d", start, now)
+	}
+	admin := storetest.Admin(t, s)
+	for what, use := range uses {
+		if models.ErrorCode(use(admin)) == models.CodeForbidden {
+			t.Errorf("%s is refused to an admin", what)
+		}
+	}
+}
+
+func TestARoleHoldsFromTheNextRequestOn(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.User(t, s, "ada@example.com", models.RoleAdmin)
+	session, cookie := storetest.Session(t, s, "ada@example.com")
+	_, token := storetest.AdminToken(t, s, ada)
+	if !session.MayAdminister() {
+		t.Fatal("an admin's session has no admin rights")
+	}
+	start := ledgerAt(t, s)
+	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer))
+	actor, user, err := s.AuthenticateSession(t.Context(), cookie)
+	mustDo(t, err)
+	if actor.MayAdminister() || user.Role != models.RoleReviewer {
+		t.Errorf("after being made reviewer: %+v, %+v", actor, user)
+	}
+	refused(t, errOf(s.AuthenticateToken(t.Context(), token)), models.CodeUnauthenticated)
+	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer)) // the same again
+	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.role_changed " + ada.ID})
+
+	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleAdmin))
+	if actor, _, err = s.AuthenticateSession(t.Context(), cookie); err != nil || !actor.MayAdminister() {
+		t.Errorf("after being made admin: %+v (%v)", actor, err)
+	}
+	e := refused(t, s.SetRole(t.Context(), admin, ada.OwnerID, "owner"), models.CodeInvalid)
+	if e.Fields["role"] == "" {
+		t.Errorf("fields: %v", e.Fields)
+	}
+	refused(t, s.SetRole(t.Context(), admin, models.NewID[models.UserID](), models.RoleAdmin), models.CodeNotFound)
+}
+
+func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	var admins []models.Actor
+	for i := range 6 {
+		admins = append(admins, storetest.User(t, s, fmt.Sprintf("a%d@example.com", i), models.RoleAdmin))
+	}
+	var refusals atomic.Int64
+	var group sync.WaitGroup
+	for i, a := range admins {
+		group.Go(func() {
+			var err error
+			if i%2 == 0 {
+				err = s.SetRole(t.Context(), storetest.Operator(), a.OwnerID, models.RoleReviewer)
+			} else {
+				err = errOf(s.DisableUser(t.Context(), storetest.Operator(), a.OwnerID))
+			}
+			if models.ErrorCode(err) == models.CodeConflict {
+				refusals.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	left := scalar[int](t, s, `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL`)
+	if left != 1 || refusals.Load() != 1 {
+		t.Errorf("%d enabled admins are left after %d refusals, want 1 and 1", left, refusals.Load())
+	}
+}
+
+func TestWhoIsEnabledAgainSignsInAgain(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	_, cookie := storetest.Session(t, s, "ada@example.com")
+	_, token := storetest.ReviewerToken(t, s, ada)
+	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	start := ledgerAt(t, s)
+	mustDo(t, s.EnableUser(t.Context(), admin, ada.OwnerID))
+	mustDo(t, s.EnableUser(t.Context(), admin, ada.OwnerID))
+	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.enabled " + ada.ID})
+	if isOpen(t, s, cookie) {
+		t.Error("a session that was ended is open again")
+	}
+	mustDo(t, errOf(s.AuthenticateToken(t.Context(), token)))
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
+	refused(t, s.EnableUser(t.Context(), admin, models.NewID[models.UserID]()), models.CodeNotFound)
+}
+
+func TestPeopleArePagedWithTheirSessions(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	for i := range 7 {
+		storetest.Reviewer(t, s, fmt.Sprintf("P%d@example.com", i))
+	}
+	storetest.Session(t, s, "p3@example.com") // idle by the time of the look
+	clock.Step(13 * time.Hour)
+	for range 2 {
+		storetest.Session(t, s, "p3@example.com")
+	}
+	seen := clock.Now()
+	var emails []string
+	after := ""
+	for range 10 {
+		page, err := s.People(t.Context(), admin, after, 3)
+		mustDo(t, err)
+		for _, p := range page.People {
+			emails = append(emails, p.Email)
+			want, at := 0, p.LastSeen
+			if p.Email == "p3@example.com" {
+				want = 2
+			}
+			if p.Sessions != want || (want > 0) != (at != nil) || at != nil && !at.Equal(seen) || p.PasswordHash != "" {
+				t.Errorf("%s: %d sessions, last seen %v, want %d", p.Email, p.Sessions, at, want)
+			}
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	if len(emails) != 8 || !slices.IsSorted(emails) {
+		t.Errorf("people: %v", emails)
+	}
+}
+
+func TestEndingSessions(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	storetest.Reviewer(t, s, "bo@example.com")
+	_, foreign := storetest.Session(t, s, "bo@example.com")
+	var cookies []string
+	var sessions []models.Actor
+	for range 4 {
+		clock.Step(time.Second)
+		session, cookie := storetest.Session(t, s, "ada@example.com")
+		sessions, cookies = append(sessions, session), append(cookies, cookie)
+	}
+	mine := sessions[0]
+	page, err := s.Sessions(t.Context(), mine, "", 3)
+	mustDo(t, err)
+	if len(page.Items) != 3 || page.Next == "" || page.Items[0].ID != sessions[3].SessionID || page.Items[0].Address != "192.0.2.1" || page.Items[0].UserAgent != "test" {
+		t.Fatalf("sessions: %+v", page)
+	}
+	rest, err := s.Sessions(t.Context(), mine, page.Next, 3)
+	mustDo(t, err)
+	if len(rest.Items) != 1 || rest.Items[0].ID != mine.SessionID || rest.Next != "" {
+		t.Errorf("the second page: %+v", rest)
+	}
+
+	start := ledgerAt(t, s)
+	mustDo(t, s.EndSession(t.Context(), mine, sessions[1].SessionID))
+	refused(t, s.EndSession(t.Context(), mine, sessions[1].SessionID), models.CodeNotFound)
+	bo, _, err := s.AuthenticateSession(t.Context(), foreign)
+	mustDo(t, err)
+	refused(t, s.EndSession(t.Context(), mine, bo.SessionID), models.CodeNotFound)
+	n, err := s.EndOtherSessions(t.Context(), mine)
+	mustDo(t, err)
+	if n != 2 {
+		t.Errorf("%d others ended, want 2", n)
+	}
+	for i, cookie := range cookies {
+		if open := isOpen(t, s, cookie); open != (i == 0) {
+			t.Errorf("session %d is open: %v", i, open)
+		}
+	}
+	sameStrings(t, "ledger", actionsSince(t, s, start), slices.Repeat([]string{"session.closed " + ada.ID}, 3))
+
+	if n, err = s.EndSessionsOf(t.Context(), admin, ada.OwnerID); err != nil || n != 1 || isOpen(t, s, cookies[0]) {
+		t.Errorf("an admin ended %d (%v)", n, err)
+	}
+	if !isOpen(t, s, foreign) {
+		t.Error("somebody else's session was ended")
+	}
+	own, cookie := storetest.Session(t, s, storetest.AdminEmail)
+	_, second := storetest.Session(t, s, storetest.AdminEmail)
+	if n, err = s.EndSessionsOf(t.Context(), own, own.OwnerID); err != nil || n != 1 || !isOpen(t, s, cookie) || isOpen(t, s, second) {
+		t.Errorf("of one's own %d ended (%v), want all but the one that asks", n, err)
+	}
+	agent, _ := storetest.AgentToken(t, s, ada, "bot")
+	reviewer, _ := storetest.ReviewerToken(t, s, ada)
+	refused(t, errOf(s.Sessions(t.Context(), agent, "", 5)), models.CodeForbidden)
+	refused(t, s.EndSession(t.Context(), agent, mine.SessionID), models.CodeForbidden)
+	refused(t, errOf(s.EndOtherSessions(t.Context(), agent)), models.CodeForbidden)
+	refused(t, errOf(s.EndOtherSessions(t.Context(), reviewer)), models.CodeForbidden)
+}
+
+func TestAnInvitationIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	ctx := t.Context()
+	admin := storetest.Admin(t, s)
+	start := ledgerAt(t, s)
+	older, _, err := s.Invite(ctx, admin, "Ada@Example.com ", models.RoleAdmin)
+	mustDo(t, err)
+	secret, invite, err := s.Invite(ctx, admin, "ada@example.com", models.RoleReviewer)
+	mustDo(t, err)
+	refused(t, errOf(s.CheckInvite(ctx, older)), models.CodeNotFound)
+	found, err := s.CheckInvite(ctx, secret)
+	mustDo(t, err)
+	if found.ID != invite.ID || found.Email != "ada@example.com" || found.Role != models.RoleReviewer || found.SecretHash != nil || invite.SecretHash != nil {
+		t.Errorf("invitation %+v", found)
+	}
+	list, err := s.Invites(ctx, admin)
+	mustDo(t, err)
+	if len(list) != 1 || list[0].ID != invite.ID || list[0].InviterName != admin.Name || list[0].SecretHash != nil {
+		t.Errorf("open invitations: %+v", list)
+	}
+	e := refused(t, errOf(s.Join(ctx, secret, "", "short")), models.CodeInvalid)
+	if e.Fields["name"] == "" || e.Fields["password"] == "" || len(e.Fields) != 2 {
+		t.Errorf("fields: %v", e.Fields)
+	}
+	var joined atomic.Int64
+	var user atomic.Pointer[models.User]
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			u, err := s.Join(ctx, secret, "Ada", nextPassword)
+			switch models.ErrorCode(err) {
+			case "":
+				joined.Add(1)
+				user.Store(u)
+			case models.CodeNotFound, models.CodeConflict:
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	u := user.Load()
+	if joined.Load() != 1 || u.Email != "ada@example.com" || u.Role != models.RoleReviewer || u.PasswordHash != "" {
+		t.Fatalf("%d joined: %+v", joined.Load(), u)
+	}
+	mustDo(t, signIn(t, s, "ada@example.com", nextPassword, somewhere))
+	sameStrings(t, "ledger", actionsSince(t, s, start), []string{
+		"invite.made " + admin.ID, "invite.withdrawn " + admin.ID, "invite.made " + admin.ID,
+		"invite.used " + string(u.ID), "user.added " + string(u.ID), "session.opened " + string(u.ID),
+	})
+	all := scalar[string](t, s, `SELECT group_concat(data) FROM ledger`)
+	if strings.Contains(all, secret) || strings.Contains(all, older) || scalar[int](t, s, `SELECT count(*) FROM invites WHERE instr(CAST(secret_hash AS TEXT), ?)`, secret) != 0 {
+		t.Error("a link's secret is stored")
+	}
+	_, err = s.VerifyLedger(ctx, nil)
+	mustDo(t, err)
+}
+
+func TestAnInvitationEnds(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	ctx := t.Context()
+	admin := storetest.Admin(t, s)
+	other := storetest.User(t, s, "other@example.com", models.RoleAdmin)
+	for _, c := range []struct {
+		name string
+		end  func(*models.Invite)
+	}{
+		{"withdrawn", func(i *models.Invite) { mustDo(t, s.WithdrawInvite(ctx, admin, i.ID)) }},
+		{"seven days old", func(*models.Invite) { clock.Step(7 * 24 * time.Hour) }},
+		{"whoever made it is no admin", func(*models.Invite) { mustDo(t, s.SetRole(ctx, admin, other.OwnerID, models.RoleReviewer)) }},
+		{"whoever made it is disabled", func(*models.Invite) {
+			mustDo(t, s.SetRole(ctx, admin, other.OwnerID, models.RoleAdmin))
+			mustDo(t, errOf(s.DisableUser(ctx, admin, other.OwnerID)))
+		}},
+	} {
+		secret, invite, err := s.Invite(ctx, other, "ada@example.com", models.RoleAdmin)
+		mustDo(t, err)
+		if c.name != "whoever made it is disabled" {
+			mustDo(t, errOf(s.CheckInvite(ctx, secret)))
+		}
+		c.end(invite)
+		if err := errOf(s.CheckInvite(ctx, secret)); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("%s: it can be looked at: %v", c.name, err)
+		}
+		if err := errOf(s.Join(ctx, secret, "Ada", nextPassword)); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("%s: it can be used: %v", c.name, err)
+		}
+	}
+	refused(t, s.WithdrawInvite(ctx, admin, models.NewID[models.InviteID]()), models.CodeNotFound)
+	_, _, err := s.Invite(ctx, admin, storetest.AdminEmail, models.RoleReviewer)
+	refused(t, err, models.CodeConflict)
+	_, _, err = s.Invite(ctx, admin, "nobody", "owner")
+	if e := refused(t, err, models.CodeInvalid); e.Fields["email"] == "" || e.Fields["role"] == "" {
+		t.Errorf("fields: %v", e.Fields)
+	}
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+)
+
+// SessionPage is one page of a person's open sessions, the latest sign-in first.
+type SessionPage struct {
+	Items []models.Device
+	Next  models.SessionID // to go on before; empty: that was all
+}
+
+// deviceQuery goes backwards through the index of a person's open sessions: it
+// ends with the id, which sorts by the time of the sign-in.
+const deviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
+ FROM web_sessions INDEXED BY web_sessions_user
+ WHERE user_id = ? AND revoked_at IS NULL AND id < ? AND expires_at > ? AND last_seen_at > ? ORDER BY id DESC LIMIT ?`
+
+// Sessions lists the person's own open sessions before a key (empty: from the
+// latest). People only, else CodeForbidden.
+func (s *Store) Sessions(ctx context.Context, actor models.Actor, before models.SessionID, limit int) (SessionPage, error) {
+	if !actor.IsPerson() {
+		return SessionPage{}, onlyPeople()
+	}
+	if before == "" {
+		before = maxID
+	}
+	limit = pageSize(limit)
+	now := s.now()
+	rows, err := s.r.QueryContext(ctx, deviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
+	if err != nil {
+		return SessionPage{}, fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	var out SessionPage
+	for rows.Next() {
+		var d models.Device
+		if err := rows.Scan(&d.ID, &d.Address, &d.UserAgent, &d.CreatedAt, &d.LastSeenAt, &d.ExpiresAt); err != nil {
+			return SessionPage{}, fmt.Errorf("list sessions: %w", err)
+		}
+		out.Items = append(out.Items, d)
+	}
+	if err := rows.Err(); err != nil {
+		return SessionPage{}, fmt.Errorf("list sessions: %w", err)
+	}
+	if len(out.Items) > limit {
+		out.Items = out.Items[:limit]
+		out.Next = out.Items[limit-1].ID
+	}
+	return out, nil
+}
+
+func onlyPeople() error {
+	return models.Errorf(models.CodeForbidden, "Only people have sessions.")
+}
+
+// EndSession ends one of the person's own sessions. People only, else
+// CodeForbidden; CodeNotFound if the person has no such open session.
+func (s *Store) EndSession(ctx context.Context, actor models.Actor, id models.SessionID) error {
+	if !actor.IsPerson() {
+		return onlyPeople()
+	}
+	return s.write(ctx, func(t *tx) error {
+		var open int64
+		err := t.gorm().Model(&models.WebSession{}).
+			Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", id, actor.ID, t.now).Count(&open).Error
+		if err != nil {
+			return fmt.Errorf("look for session: %w", err)
+		}
+		if open == 0 {
+			return notFound("session")
+		}
+		return t.closeSession(actor, actor.UserID(), id)
+	})
+}
+
+// EndOtherSessions ends all of the person's sessions but the one that asks, and
+// tells how many. CodeForbidden for an actor without a session.
+func (s *Store) EndOtherSessions(ctx context.Context, actor models.Actor) (ended int, err error) {
+	if !actor.IsPerson() || actor.SessionID == "" {
+		return 0, models.Errorf(models.CodeForbidden, "Only a person who is signed in may end the other sessions.")
+	}
+	err = s.write(ctx, func(t *tx) error {
+		ended, err = t.endSessions(actor, actor.UserID(), actor.SessionID)
+		return err
+	})
+	return ended, err
+}
+
+// endSessions closes all open sessions of a user but keep and counts them.
+func (t *tx) endSessions(actor models.Actor, owner models.UserID, keep models.SessionID) (int, error) {
+	var open int64
+	err := t.gorm().Model(&models.WebSession{}).
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ? AND last_seen_at > ?", owner, keep, t.now, t.now.Add(-sessionIdle)).
+		Count(&open).Error
+	if err != nil {
+		return 0, fmt.Errorf("count sessions: %w", err)
+	}
+	return int(open), t.closeSessions(actor, owner, keep)
+}

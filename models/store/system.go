@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"countersign/models"
+)
+
+const (
+	pendingRefColumns = `SELECT r.id, r.kind, r.tool_name, a.name, u.name, r.created_at, r.approval_timeout_at`
+	// oldestQuery walks the index of what waits, which holds the numbers of arrival
+	// too; one row is read.
+	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+ WHERE r.number = (SELECT min(number) FROM responses INDEXED BY responses_pending
+  WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
+	// strandedQuery begins with the disabled people, so that its cost follows what
+	// is theirs and not what waits.
+	strandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
+ CROSS JOIN deciders d ON d.user_id = gone.id AND d.deadline > ?
+ CROSS JOIN responses r ON r.id = d.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+ WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
+ AND NOT EXISTS (SELECT 1 FROM deciders o JOIN users able ON able.id = o.user_id WHERE o.response_id = r.id AND able.disabled_at IS NULL)
+ LIMIT ?`
+)
+
+// System reads what the page of that name shows, in one snapshot. Its cost
+// follows what waits, not what was kept. For admins and the operator, else
+// CodeForbidden.
+func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("read system: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	out := &models.SystemState{Waiters: s.waiters.len()}
+	if err := systemNumbers(ctx, dbtx, now, out); err != nil {
+		return nil, err
+	}
+	if err := systemGrowth(ctx, dbtx, now, out); err != nil {
+		return nil, err
+	}
+	if err := systemWaiting(ctx, dbtx, now, out); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(s.path); err == nil {
+		out.DatabaseBytes = info.Size()
+	}
+	switch info, err := os.Stat(s.path + "-wal"); {
+	case err == nil:
+		out.LogBytes = info.Size()
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("look at the write-ahead log: %w", err)
+	}
+	return out, nil
+}
+
+func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
+	var pages, size int64
+	for _, q := range []struct {
+		text string
+		args []any
+		into any
+	}{
+		{`SELECT sqlite_version()`, nil, &out.SQLite},
+		{`SELECT coalesce(max(version_id), 0) FROM goose_db_version`, nil, &out.Schema},
+		{`PRAGMA freelist_count`, nil, &pages},
+		{`PRAGMA page_size`, nil, &size},
+		// Responses are kept for ever, so the last number is how many there are.
+		{`SELECT coalesce(max(number), 0) FROM responses`, nil, &out.Responses},
+		{`SELECT count(*) FROM (SELECT 1 FROM users LIMIT ?)`, []any{models.StatsCap}, &out.People},
+		{`SELECT count(*) FROM (SELECT 1 FROM agents LIMIT ?)`, []any{models.StatsCap}, &out.Agents},
+		{`SELECT count(*) FROM (SELECT 1 FROM conversations LIMIT ?)`, []any{models.StatsCap}, &out.Conversations},
+		{
+			`SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
+			[]any{now, models.StatsCap}, &out.Pending,
+		},
+	} {
+		if err := dbtx.QueryRowContext(ctx, q.text, q.args...).Scan(q.into); err != nil {
+			return fmt.Errorf("read system: %.40s: %w", q.text, err)
+		}
+	}
+	out.FreeBytes = pages * size
+	return nil
+}
+
+func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
+	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&out.Head.Seq, &out.Head.Hash); err != nil {
+		return fmt.Errorf("read ledger head: %w", err)
+	}
+	out.Entries = out.Head.Seq
+	for _, span := range []struct {
+		days int
+		into *int64
+	}{{1, &out.Day}, {7, &out.Week}} {
+		first, err := firstSince(ctx, dbtx, now.AddDate(0, 0, -span.days))
+		if err != nil {
+			return err
+		}
+		*span.into = out.Entries + 1 - first
+	}
+	return nil
+}
+
+func systemWaiting(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
+	oldest, err := pendingRefs(ctx, dbtx, oldestQuery, now)
+	if err != nil {
+		return err
+	}
+	if len(oldest) > 0 {
+		out.Oldest = &oldest[0]
+	}
+	if out.Stranded, err = pendingRefs(ctx, dbtx, strandedQuery, now, models.StrandedMost+1); err != nil {
+		return err
+	}
+	if len(out.Stranded) > models.StrandedMost {
+		out.Stranded, out.StrandedMore = out.Stranded[:models.StrandedMost], true
+	}
+	return nil
+}
+
+func pendingRefs(ctx context.Context, dbtx *sql.Tx, query string, args ...any) ([]models.PendingRef, error) {
+	rows, err := dbtx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read what waits: %w", err)
+	}
+	defer rows.Close()
+	var out []models.PendingRef
+	for rows.Next() {
+		var p models.PendingRef
+		if err := rows.Scan(&p.ID, &p.Kind, &p.ToolName, &p.AgentName, &p.OwnerName, &p.AskedAt, &p.Deadline); err != nil {
+			return nil, fmt.Errorf("read what waits: %w", err)
+		}
+		out = append(out, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what waits: %w", err)
+	}
+	return out, nil
+}
