@@ -12,26 +12,25 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// AccessLog gives each request an id, answers the errors of the handlers
-// inside, and writes one line: id, method, route, status, duration. Routes are
-// logged as registered, so neither ids, queries nor tokens get into the log.
-func AccessLog(log *slog.Logger, now func() time.Time) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			start := now()
-			id := newRequestID()
-			c.Response().Header()[headerRequestID] = []string{id}
-			if err := next(c); err != nil {
-				c.Error(err)
-			}
-			line := requestLine{log: log, ctx: c.Request().Context(), id: id, method: c.Request().Method, route: c.Path()}
-			if later, ok := c.Response().Writer.(Later); ok && later.Deferred() {
-				later.OnAnswer(func(status int) { line.write(status, now().Sub(start)) })
-				return nil
-			}
-			line.write(c.Response().Status, now().Sub(start))
+// accessLog gives each request an id, answers the errors of the handlers
+// inside, counts it, and writes one line: id, method, route, status, duration.
+// Routes are logged as registered, so neither ids, queries nor tokens get into
+// the log.
+func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		start := k.Now()
+		id := newRequestID()
+		c.Response().Header()[headerRequestID] = []string{id}
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		line := requestLine{kit: k, ctx: c.Request().Context(), id: id, method: c.Request().Method, route: c.Path()}
+		if later, ok := c.Response().Writer.(Later); ok && later.Deferred() {
+			later.OnAnswer(func(status int) { line.write(status, k.Now().Sub(start)) })
 			return nil
 		}
+		line.write(c.Response().Status, k.Now().Sub(start))
+		return nil
 	}
 }
 
@@ -46,7 +45,7 @@ type Later interface {
 
 // requestLine is what the log tells of a request. It outlives echo's context.
 type requestLine struct {
-	log               *slog.Logger
+	kit               *Kit
 	ctx               context.Context //nolint:containedctx // the request's own, for the log's handler
 	id, method, route string
 }
@@ -56,7 +55,8 @@ func (l requestLine) write(status int, took time.Duration) {
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		level = slog.LevelError
 	}
-	l.log.LogAttrs(l.ctx, level, "request",
+	l.kit.Metrics.answered(l.method, l.route, status)
+	l.kit.Log.LogAttrs(l.ctx, level, "request",
 		slog.String("request_id", l.id),
 		slog.String("method", l.method),
 		slog.String("route", l.route),

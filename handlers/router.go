@@ -18,6 +18,7 @@ type Kit struct {
 	Now       func() time.Time
 	PublicURL *url.URL // the address that people and agents use
 	Proxies   Proxies  // whose word about a client's address counts
+	Metrics   *Metrics // nil: nothing is counted
 }
 
 // Router is an echo with what every surface has around its handlers: request
@@ -26,7 +27,7 @@ func (k Kit) Router(fail echo.HTTPErrorHandler) *echo.Echo {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = fail
-	e.Use(AccessLog(k.Log, k.Now), Recover(k.Log), HostGuard(k.PublicURL))
+	e.Use((&k).accessLog, Recover(k.Log), HostGuard(k.PublicURL))
 	return e
 }
 

@@ -1,0 +1,165 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"countersign/models"
+)
+
+// Surfaces that have streams, as metrics call them.
+const (
+	StreamsOfPages = "pages"
+	StreamsOfAPI   = "api"
+)
+
+// Metrics is what the server tells Prometheus. No value of a label comes from
+// outside: routes are told as registered, methods and statuses are those of
+// HTTP. A nil Metrics counts nothing.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests resolved[requestKey]
+	settled  resolved[settledKey]
+	decided  prometheus.Histogram
+	callers  prometheus.Histogram
+	commits  prometheus.Histogram
+	streams  *prometheus.GaugeVec
+}
+
+// NewMetrics makes the metrics of one server.
+func NewMetrics(version string) *Metrics {
+	m := &Metrics{registry: prometheus.NewRegistry()}
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_http_requests_total", Help: "Requests answered, by route and status.",
+	}, []string{"method", "route", "status"})
+	m.requests.make = func(k requestKey) prometheus.Counter {
+		return requests.WithLabelValues(k.method, k.route, strconv.Itoa(k.status))
+	}
+	settled := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_approvals_settled_total", Help: "Requests settled since the start, by status and cause; approved includes what was let through.",
+	}, []string{"status", "cause"})
+	m.settled.make = func(k settledKey) prometheus.Counter {
+		return settled.WithLabelValues(string(k.status), string(k.cause))
+	}
+	m.decided = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "countersign_approval_decision_seconds", Help: "Time from an ask to the decision of a person.",
+		Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600},
+	})
+	m.callers = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "countersign_commit_callers", Help: "Callers that shared one commit.",
+		Buckets: prometheus.ExponentialBuckets(1, 2, 9),
+	})
+	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "countersign_commit_seconds", Help: "Duration of a commit, fsync included.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 13),
+	})
+	m.streams = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "countersign_stream_clients", Help: "Open event streams, by surface.",
+	}, []string{"surface"})
+	m.streams.WithLabelValues(StreamsOfPages)
+	m.streams.WithLabelValues(StreamsOfAPI)
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "countersign_build_info", Help: "Always 1; the version is in the label.",
+	}, []string{"version"})
+	build.WithLabelValues(version).Set(1)
+	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Follow adds the figures of the store, which are read when they are asked for.
+// Call it once.
+func (m *Metrics) Follow(read func(context.Context) (models.Numbers, error), now func() time.Time) {
+	m.registry.MustRegister(&numbers{read: read, now: now})
+}
+
+// Committed counts one commit; it is made for store.Options.Observe.
+func (m *Metrics) Committed(callers int, took time.Duration) {
+	m.callers.Observe(float64(callers))
+	m.commits.Observe(took.Seconds())
+}
+
+// Settled counts one outcome; it is made for store.Options.ObserveOutcome.
+func (m *Metrics) Settled(o models.Outcome) {
+	status := o.Status
+	if status == models.StatusNone {
+		status = models.StatusApproved
+	}
+	m.settled.get(settledKey{status, o.Cause}).Inc()
+	if o.Cause == models.CauseReviewer {
+		m.decided.Observe(o.Waited.Seconds())
+	}
+}
+
+// Stream counts an open stream until left is called.
+func (m *Metrics) Stream(surface string) (left func()) {
+	if m == nil {
+		return func() {}
+	}
+	gauge := m.streams.WithLabelValues(surface)
+	gauge.Inc()
+	return gauge.Dec
+}
+
+// answered counts one request.
+func (m *Metrics) answered(method, route string, status int) {
+	if m == nil {
+		return
+	}
+	if route == "" {
+		route = "none"
+	}
+	m.requests.get(requestKey{knownMethod(method), route, status}).Inc()
+}
+
+// knownMethod keeps methods of a caller's own making out of labels.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+type requestKey struct {
+	method, route string
+	status        int
+}
+
+type settledKey struct {
+	status models.Status
+	cause  models.Cause
+}
+
+// resolved are counters found by their labels once: afterwards counting costs a
+// look-up and allocates nothing.
+type resolved[K comparable] struct {
+	make func(K) prometheus.Counter
+
+	mu    sync.RWMutex
+	known map[K]prometheus.Counter
+}
+
+func (r *resolved[K]) get(k K) prometheus.Counter {
+	r.mu.RLock()
+	c := r.known[k]
+	r.mu.RUnlock()
+	if c != nil {
+		return c
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = make(map[K]prometheus.Counter)
+	}
+	if r.known[k] == nil {
+		r.known[k] = r.make(k)
+	}
+	return r.known[k]
+}

@@ -1,0 +1,54 @@
+package handlers
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"countersign/models"
+)
+
+// readNumbersWithin is how long the store may take to tell its figures.
+const readNumbersWithin = 5 * time.Second
+
+var (
+	pendingDesc = prometheus.NewDesc("countersign_approvals_pending", "Requests that wait for a decision.", nil, nil)
+	oldestDesc  = prometheus.NewDesc("countersign_approvals_oldest_pending_seconds", "Age of the request that waits longest; 0 when none waits.", nil, nil)
+	waitersDesc = prometheus.NewDesc("countersign_waiters", "Callers that are blocked in a wait.", nil, nil)
+	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
+)
+
+// numbers reads the figures of the store when they are collected. If they cannot
+// be read they are missing, and the rest is told.
+type numbers struct {
+	read func(context.Context) (models.Numbers, error)
+	now  func() time.Time
+}
+
+// Describe names the figures.
+func (*numbers) Describe(descs chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, ledgerDesc} {
+		descs <- d
+	}
+}
+
+// Collect reads the figures.
+func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), readNumbersWithin)
+	defer cancel()
+	n, err := c.read(ctx)
+	if err != nil {
+		metrics <- prometheus.NewInvalidMetric(pendingDesc, err)
+		return
+	}
+	age := 0.0
+	if !n.Oldest.IsZero() {
+		age = max(0, c.now().Sub(n.Oldest).Seconds())
+	}
+	for desc, value := range map[*prometheus.Desc]float64{
+		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters), ledgerDesc: float64(n.LedgerSeq),
+	} {
+		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
+	}
+}
