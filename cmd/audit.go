@@ -17,8 +17,8 @@ const (
 )
 
 func newAudit() *cobra.Command {
-	c := &cobra.Command{Use: "audit", Short: "Check the ledger", Args: cobra.NoArgs}
-	c.AddCommand(newAuditVerify())
+	c := &cobra.Command{Use: "audit", Short: "Check and export the ledger", Args: cobra.NoArgs}
+	c.AddCommand(newAuditVerify(), newAuditExport())
 	return c
 }
 
