@@ -41,6 +41,7 @@ type App struct {
 	public   *url.URL
 	server   *http.Server
 	pages    *web.Site
+	metrics  *handlers.Metrics
 	memory   memory
 }
 
@@ -48,15 +49,16 @@ type App struct {
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, memory: newMemory()}
+	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory()}
 	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.store, err = openStore(ctx, cfg, log); err != nil {
+	if a.store, err = openStore(ctx, cfg, log, a.measured); err != nil {
 		return nil, err
 	}
+	a.metrics.Follow(a.store.Numbers, time.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
@@ -79,6 +81,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, err
 	}
 	return a, nil
+}
+
+// measured has the store report to the metrics.
+func (a *App) measured(o *store.Options) {
+	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
 }
 
 // Addr is where the App listens, host:port.
@@ -165,12 +172,13 @@ func (a *App) logHead(ctx context.Context) error {
 
 // routers makes the two routers and what chooses between them.
 func (a *App) routers() (http.Handler, error) {
-	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Proxies: a.cfg.TrustedProxies}
+	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies}
 	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
+	kit.RegisterMetrics(queue.Echo(), a.store)
 	a.pages = web.New(kit, a.store, web.Options{StreamsPerUser: orOff(a.cfg.StreamsPerUser)})
 	return choose(queue, a.pages), nil
 }

@@ -8,9 +8,9 @@ import (
 	"countersign/static"
 )
 
-// public are the paths that need no sign-in and answer the same to everybody.
-// The API's router has them.
-var public = map[string]bool{"/healthz": true, "/readyz": true, "/openapi.json": true}
+// operation are the paths that no session opens: the API's router has them,
+// whoever asks.
+var operation = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/openapi.json": true}
 
 // choose picks one of the two routers before either sees the request. One reads
 // bearer tokens and never cookies, the other cookies and never tokens, so that a
@@ -20,7 +20,7 @@ func choose(queue, pages http.Handler) http.Handler {
 		switch {
 		case strings.HasPrefix(r.URL.Path, static.Prefix):
 			pages.ServeHTTP(w, r)
-		case public[r.URL.Path], handlers.WantsBearer(r):
+		case operation[r.URL.Path], handlers.WantsBearer(r):
 			queue.ServeHTTP(w, r)
 		default:
 			pages.ServeHTTP(w, r)

@@ -40,11 +40,15 @@ func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *s
 }
 
 // openStore opens the data folder, for the server and the command line alike.
-func openStore(ctx context.Context, cfg Config, log *slog.Logger) (*store.Store, error) {
-	return store.Open(ctx, store.Options{
+func openStore(ctx context.Context, cfg Config, log *slog.Logger, change ...func(*store.Options)) (*store.Store, error) {
+	opts := store.Options{
 		Dir: cfg.Data, Log: log,
 		AsksPerMinute: orOff(cfg.AsksPerMinute), PendingPerAgent: orOff(cfg.PendingPerAgent),
-	})
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	return store.Open(ctx, opts)
 }
 
 // orOff turns the 0 of a setting, no limit, into the store's word for that.

@@ -42,6 +42,7 @@ func (s *Site) events(c echo.Context) error {
 		return err
 	}
 	defer leave()
+	defer s.kit.Metrics.Stream(handlers.StreamsOfPages)()
 
 	names := namesFor(actor, watched)
 	topics := []events.Topic{events.Access, events.Outside}

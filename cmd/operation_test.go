@@ -1,0 +1,199 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// With 1,000 waits and 100 streams open the server stops within two seconds,
+// every wait is answered as pending, and every stream ends.
+func TestAStopUnderLoadIsQuick(t *testing.T) {
+	t.Parallel()
+	const waits, streams = 1000, 100
+	w := newWorld(t)
+	_, session := storetest.Session(t, w.Store(), storetest.AdminEmail)
+	transport := &http.Transport{MaxIdleConns: 1, MaxIdleConnsPerHost: 1}
+	defer transport.CloseIdleConnections()
+	client := w.client(w.agent)
+	client.HTTP = &http.Client{Transport: transport}
+
+	var all sync.WaitGroup
+	var pending, ended atomic.Int64
+	for i := range waits {
+		all.Go(func() {
+			got, err := client.Ask(context.WithoutCancel(t.Context()), api.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy"}, 50*time.Second)
+			if err != nil || got.Status != models.StatusPending {
+				t.Errorf("ask %d: %+v, %v", i, got, err)
+				return
+			}
+			pending.Add(1)
+		})
+	}
+	for range streams {
+		body := pageStream(t, transport, w, session)
+		all.Go(func() {
+			defer body.Close()
+			_, _ = io.Copy(io.Discard, body)
+			ended.Add(1)
+		})
+	}
+	eventually(t, "all wait", func() bool { return w.Store().Waiters() == waits })
+	if got := metric(t, w.addr, "countersign_stream_clients{surface=\"pages\"}"); got != streams {
+		t.Errorf("%v streams are told to be open, want %d", got, streams)
+	}
+	if got := metric(t, w.addr, "countersign_waiters"); got != waits {
+		t.Errorf("%v waiters are told, want %d", got, waits)
+	}
+	began := time.Now()
+	w.stop()
+	took := time.Since(began)
+	t.Logf("stopped in %v", took)
+	if took >= 2*time.Second {
+		t.Errorf("the stop took %v, want less than two seconds", took)
+	}
+	all.Wait()
+	if pending.Load() != waits || ended.Load() != streams {
+		t.Errorf("%d of %d waits were answered, %d of %d streams ended", pending.Load(), waits, ended.Load(), streams)
+	}
+}
+
+// pageStream opens one page's stream and returns once it stands.
+func pageStream(t *testing.T, transport *http.Transport, w *world, session string) io.ReadCloser {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+w.addr+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.AddCookie(&http.Cookie{Name: "countersign", Value: session})
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatalf("open a stream: %v", err)
+	}
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("open a stream: %s", res.Status)
+	}
+	return res.Body
+}
+
+func TestMetricsFollowARequestFromAskToDecision(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, `{"rules":[{"name":"no rm","tools":["rm"],"effect":"deny"}]}`)
+	ask := func(id, tool string) *api.Approval {
+		t.Helper()
+		got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: id, ToolName: tool}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := func(name string, value float64) {
+		t.Helper()
+		if got := metric(t, w.addr, name); got != value {
+			t.Errorf("%s is %v, want %v", name, got, value)
+		}
+	}
+	want("countersign_approvals_pending", 0)
+	want("countersign_approvals_oldest_pending_seconds", 0)
+	held := ask("1", "deploy")
+	ask("2", "rm")
+	want("countersign_approvals_pending", 1)
+	w.respond(t, held.ApprovalID, api.RespondRequest{Approved: new(true)})
+	want("countersign_approvals_pending", 0)
+	want(`countersign_approvals_settled_total{cause="reviewer",status="approved"}`, 1)
+	want(`countersign_approvals_settled_total{cause="policy",status="rejected"}`, 1)
+	want(`countersign_approval_decision_seconds_count`, 1)
+	want(`countersign_http_requests_total{method="POST",route="/v1/approvals",status="202"}`, 1)
+	want(`countersign_http_requests_total{method="POST",route="/v1/approvals/:id/respond",status="200"}`, 1)
+	if n := metric(t, w.addr, "countersign_commit_callers_count"); n < 3 {
+		t.Errorf("%v commits are told", n)
+	}
+	head, err := w.Store().LedgerHead(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("countersign_ledger_entry", float64(head.Seq))
+}
+
+// metric reads one figure, as a scraper on this machine does.
+func metric(t *testing.T, addr, name string) float64 {
+	t.Helper()
+	text := get(t, "http://"+addr+"/metrics")
+	line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(text)
+	if line == nil {
+		t.Fatalf("%s is not told:\n%s", name, text)
+	}
+	value, err := strconv.ParseFloat(line[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body := new(bytes.Buffer)
+	if _, err := body.ReadFrom(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s", url, res.Status, body)
+	}
+	return body.String()
+}
+
+// The log of the real program: one line a request with the id of its answer,
+// judgements at the level for finding faults, and nothing that must not be read.
+func TestTheLogOfTheProgram(t *testing.T) {
+	t.Parallel()
+	dir, addr := storetest.Dir(t), freeAddr(t)
+	must(t, "correct horse battery\n", "user", "add", "a@example.com", "--name", "Ada", "--role", "admin", "--password-stdin", "--data", dir)
+	agent := strings.TrimSpace(must(t, "", "token", "add", "bot", "--user", "a@example.com", "--scope", "agent", "--data", dir))
+	p := start(t, nil, "serve", "--data", dir, "--addr", addr, "--log-level", "debug", "--log-format", "json")
+	p.says(t, p.err, "serving")
+	client := &api.Client{BaseURL: "http://" + addr, Token: agent}
+	got, err := client.Ask(t.Context(), api.AskRequest{
+		ToolUseID: "1", ToolName: "deploy", Input: []byte(`{"password":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush",
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := p.says(t, p.err, "policy judged")
+	for _, want := range []string{`"digest":"` + got.Digest + `"`, `"rule":"`, `"effect":"require"`, `"policy_version":1`} {
+		if !strings.Contains(judged, want) {
+			t.Errorf("%s is not in %s", want, judged)
+		}
+	}
+	p.says(t, p.err, `"route":"/v1/approvals"`)
+	for _, secret := range []string{"hush-hush", agent} {
+		if strings.Contains(p.err.String()+p.out.String(), secret) {
+			t.Errorf("%q is in the log:\n%s", secret, p.err)
+		}
+	}
+	if lines := regexp.MustCompile(`"msg":"request","request_id":"[0-9a-f]{16}","method":"POST","route":"/v1/approvals","status":202`).
+		FindAllString(p.err.String(), -1); len(lines) != 1 {
+		t.Errorf("%d lines for one request:\n%s", len(lines), p.err)
+	}
+}
