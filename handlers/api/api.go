@@ -40,6 +40,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	a.huma = humaecho.New(a.echo, configOf(version))
 	a.registerApprovals()
 	a.registerQueue()
+	a.registerTools()
 	spec, err := a.huma.OpenAPI().MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
@@ -92,7 +93,9 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	op.MaxBodyBytes = models.MaxBody + 1 // huma refuses a body that reaches the limit
 	op.BodyReadTimeout = bodyTimeout
 	op.SkipValidateBody = true
-	op.Tags = []string{"Approvals"}
+	if op.Tags == nil {
+		op.Tags = []string{"Approvals"}
+	}
 	op.Security = []map[string][]string{{"bearer": {}}}
 	op.Middlewares = huma.Middlewares{a.signIn(who)}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
@@ -109,10 +112,13 @@ func (a *API) problem(ctx context.Context, route, requestID string, err error) *
 	if ctx.Err() != nil {
 		err = context.Canceled // whatever it broke, nobody is there to hear of it
 	}
+	if onToolRoute(route) {
+		err = inToolWords(err)
+	}
 	p := handlers.ProblemOf(err)
 	var e *models.Error
 	if errors.As(err, &e) && e.Approval != nil {
-		p.Approval = approvalOf(a.kit, e.Approval)
+		p.Approval = a.standing(route, e.Approval)
 	}
 	if p.Code == models.CodeInternal {
 		p.RequestID = requestID

@@ -17,6 +17,7 @@ const (
 	Anyone Capability = "anyone" // with a token that holds
 	Agents Capability = "agents" // agent tokens
 	People Capability = "people" // reviewer and admin tokens (I4)
+	Admins Capability = "admins" // admin tokens of people who are admins now (I4)
 )
 
 func (c Capability) allows(actor models.Actor) bool {
@@ -25,6 +26,8 @@ func (c Capability) allows(actor models.Actor) bool {
 		return actor.IsAgent()
 	case People:
 		return actor.IsPerson()
+	case Admins:
+		return actor.MayAdminister()
 	case Anyone:
 		return true
 	}
@@ -35,6 +38,8 @@ func (c Capability) refusal() error {
 	switch c {
 	case Agents:
 		return models.Errorf(models.CodeForbidden, "Only an agent's token may do this.")
+	case Admins:
+		return models.Errorf(models.CodeForbidden, "Only an admin may do this: use an admin's token or the page.")
 	case People, Anyone:
 	}
 	return models.Errorf(models.CodeForbidden, "Only a person may do this: use a reviewer's token or the page.")

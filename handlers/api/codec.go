@@ -148,7 +148,7 @@ func wanted(t reflect.Type) string {
 		return "a string"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		return "a whole number"
 	case reflect.Slice:
 		return "an array"

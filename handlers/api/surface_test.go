@@ -2,10 +2,13 @@ package api_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 )
+
+var parameter = regexp.MustCompile(`:(\w+)`)
 
 func TestTheDocumentDescribesTheRoutes(t *testing.T) {
 	t.Parallel()
@@ -16,7 +19,7 @@ func TestTheDocumentDescribesTheRoutes(t *testing.T) {
 		if route.Path == "/openapi.json" {
 			continue
 		}
-		path := strings.Replace(route.Path, ":id", "{id}", 1)
+		path := parameter.ReplaceAllString(route.Path, "{$1}")
 		paths, _ := a.at("paths").(map[string]any)
 		operations, _ := paths[path].(map[string]any)
 		if operations[strings.ToLower(route.Method)] == nil {

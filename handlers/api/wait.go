@@ -28,8 +28,9 @@ const looksAtOnce = 16
 type waiting struct {
 	watch    *store.Watch
 	id       models.ResponseID
-	asked    bool // by POST: 202 while pending, and Location
-	fallback bool // the caller wants to know of fallback_auto_approve
+	asked    bool      // by POST: 202 while pending, and Location
+	fallback bool      // the caller wants to know of fallback_auto_approve
+	tool     *toolName // set where the request was named by tool use id
 
 	route, requestID string
 }
@@ -141,7 +142,7 @@ func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err
 		fallback, err = a.fallbackNow(ctx)
 	}
 	if err != nil {
-		p := a.problem(ctx, x.waits.route, x.waits.requestID, naming(string(x.waits.id), err))
+		p := a.problem(ctx, x.waits.route, x.waits.requestID, naming(x.waits.name(), err))
 		handlers.WriteProblem(x, p)
 		x.tell(p.Status)
 		return
@@ -158,10 +159,26 @@ func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err
 	}
 	h.Set(echo.HeaderContentType, "application/json")
 	x.WriteHeader(status)
-	if err := writeBody(x, approvalOf(a.kit, got)); err != nil {
+	if err := writeBody(x, a.shown(x.waits, got)); err != nil {
 		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", x.waits.requestID), slog.String("error", err.Error()))
 	}
 	x.tell(status)
+}
+
+// name is what the caller named the request by.
+func (w *waiting) name() string {
+	if w.tool != nil {
+		return w.tool.toolUseID
+	}
+	return string(w.id)
+}
+
+// shown is a request as the surface that it is waited for on shows it.
+func (a *API) shown(w *waiting, got *models.Approval) any {
+	if w.tool != nil {
+		return invocationOf(got, w.tool.sessionID)
+	}
+	return approvalOf(a.kit, got)
 }
 
 func (x *exchange) tell(status int) {

@@ -39,9 +39,9 @@ func TestASessionIsAConversationOrARunAndNeverANewID(t *testing.T) {
 		t.Error("the session sent again is another conversation")
 	}
 	_, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", RunID: "s", ToolName: "rm"})
-	refusal(t, err, models.CodeInvalid)
+	wantCode(t, err, models.CodeInvalid)
 	_, err = b.Ask(t.Context(), b.agent, models.AskInput{Session: "s\n", ToolName: "rm"})
-	refusal(t, err, models.CodeInvalid)
+	wantCode(t, err, models.CodeInvalid)
 }
 
 // Two owners with the same strings never meet, also where one uses the other's
@@ -70,9 +70,9 @@ func TestSessionsOfTwoOwnersNeverMeet(t *testing.T) {
 	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
 	for _, session := range []string{"run", string(mine.ConversationID)} {
 		_, err := b.Ask(t.Context(), second, models.AskInput{Session: session, ToolUseID: "tu", ToolName: "rm"})
-		refusal(t, err, models.CodeOtherAgent)
+		wantCode(t, err, models.CodeOtherAgent)
 		_, err = b.FindInvocation(t.Context(), second, "tu", session)
-		refusal(t, err, models.CodeNotFound)
+		wantCode(t, err, models.CodeNotFound)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestSessionPending(t *testing.T) {
 	b.clock.Step(time.Minute)
 	sees(b.agent, "s", second) // the one past its deadline has expired (I3)
 	_, err = b.SessionPending(t.Context(), b.agent, "s", "nonsense", 2)
-	refusal(t, err, models.CodeInvalid)
+	wantCode(t, err, models.CodeInvalid)
 }
 
 func TestChangePolicyKeepsTheRest(t *testing.T) {
@@ -182,7 +182,7 @@ func TestChangePolicyKeepsTheRest(t *testing.T) {
 	}
 	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
 		_, err := change(actor, "b")
-		refusal(t, err, models.CodeForbidden)
+		wantCode(t, err, models.CodeForbidden)
 	}
 	_, err = change(b.admin, "b", "/(/")
 	if e := refusal(t, err, models.CodeInvalid); e.Fields["required_approval_tools[1]"] == "" {
@@ -209,7 +209,7 @@ func TestCleanupSaysHowMany(t *testing.T) {
 	}
 	for _, actor := range []models.Actor{b.owner, b.agent, {}} {
 		_, err := b.Cleanup(t.Context(), actor)
-		refusal(t, err, models.CodeForbidden)
+		wantCode(t, err, models.CodeForbidden)
 	}
 	for _, tt := range []struct {
 		step time.Duration

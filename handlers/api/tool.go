@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/models"
+)
+
+// toolPath is where the tool approval surface lives: for orchestrators that
+// pause a tool and know it by their own tool_use_id.
+const toolPath = "/api/approval"
+
+var toolTags = []string{"Tool approval"}
+
+func (a *API) registerTools() {
+	register(a, Agents, huma.Operation{
+		OperationID: "request-tool-approval", Method: http.MethodPost, Path: toolPath + "/request", Tags: toolTags,
+		Summary:     "Ask whether a tool may run",
+		Description: "Where the policy requires no approval the call is recorded and APPROVED at once. The same tool_use_id in the same session is the same call, however often it is sent.",
+		Errors:      []int{401, 403, 409, 413, 422, 429, 503},
+	}, a.requestTool)
+	register(a, People, huma.Operation{
+		OperationID: "decide-tool-approval", Method: http.MethodPost, Path: toolPath + "/decide", Tags: toolTags,
+		Summary: "Decide a call", Errors: []int{401, 403, 404, 409, 413, 422, 503},
+	}, a.decideTool)
+	register(a, Anyone, huma.Operation{
+		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}", Tags: toolTags,
+		Summary:     "See where a call stands, or wait for it",
+		Description: "With edited_input in the answer, run that and not what was sent: it is what the reviewer approved.",
+		Errors:      []int{401, 404, 409, 422},
+	}, a.invocation)
+	register(a, Anyone, huma.Operation{
+		OperationID: "list-pending-invocations", Method: http.MethodGet, Path: toolPath + "/pending/{session_id}", Tags: toolTags,
+		Summary: "List what waits in a session, soonest deadline first", Errors: []int{401, 422},
+	}, a.pendingOfSession)
+	a.registerToolConfig()
+}
+
+type requestToolIn struct {
+	caller
+
+	Body ToolRequest
+}
+
+type toolAnswerOut struct {
+	Body *ToolAnswer
+}
+
+func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOut, error) {
+	ask, err := in.Body.askInput()
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.Ask(ctx, in.actor, ask)
+	if err != nil {
+		return nil, err
+	}
+	return &toolAnswerOut{Body: toolAnswerOf(got, in.Body.SessionID)}, nil
+}
+
+type invocationOut struct {
+	Body *Invocation
+}
+
+type decideToolIn struct {
+	caller
+
+	Body ToolDecision
+}
+
+func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*invocationOut, error) {
+	decision, err := in.Body.decisionInput()
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.store.FindInvocation(ctx, in.actor, in.Body.ToolUseID, in.Body.SessionID)
+	if err != nil {
+		return nil, naming(in.Body.ToolUseID, err)
+	}
+	got, err := a.store.Decide(ctx, in.actor, found.ID, decision)
+	if err != nil {
+		return nil, naming(in.Body.ToolUseID, err)
+	}
+	return &invocationOut{Body: invocationOf(got, in.Body.SessionID)}, nil
+}
+
+type invocationIn struct {
+	caller
+
+	ToolUseID string `path:"tool_use_id" doc:"The orchestrator's name for the call"`
+	SessionID string `query:"session_id" doc:"Needed where the name stands in several sessions"`
+	Wait      string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+}
+
+func (a *API) invocation(ctx context.Context, in *invocationIn) (*invocationOut, error) {
+	wait, err := waitOf(in.Wait)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.FindInvocation(ctx, in.actor, in.ToolUseID, in.SessionID)
+	if err != nil {
+		return nil, naming(in.ToolUseID, err)
+	}
+	if wait > 0 && got.Status() == models.StatusPending {
+		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, tool: &toolName{in.ToolUseID, in.SessionID}}
+		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
+			return nil, naming(in.ToolUseID, err)
+		}
+	}
+	return &invocationOut{Body: invocationOf(got, in.SessionID)}, nil
+}
+
+type pendingOfSessionIn struct {
+	caller
+
+	SessionID string `path:"session_id" doc:"A conversation's id or a run id"`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"200"`
+}
+
+type pendingOfSessionOut struct {
+	Body *PendingInvocations
+}
+
+func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pendingOfSessionOut, error) {
+	got, err := a.store.SessionPending(ctx, in.actor, in.SessionID, in.Cursor, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page := &PendingInvocations{Pending: make([]*Invocation, 0, len(got.Items)), Next: got.Next}
+	for i := range got.Items {
+		page.Pending = append(page.Pending, invocationOf(&got.Items[i], in.SessionID))
+	}
+	return &pendingOfSessionOut{Body: page}, nil
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+func (a *API) registerToolConfig() {
+	register(a, Anyone, huma.Operation{
+		OperationID: "get-approval-config", Method: http.MethodGet, Path: toolPath + "/config", Tags: toolTags,
+		Summary: "See which tools need approval", Errors: []int{401},
+	}, a.toolConfig)
+	register(a, Admins, huma.Operation{
+		OperationID: "change-approval-config", Method: http.MethodPut, Path: toolPath + "/config", Tags: toolTags,
+		Summary:     "Change which tools need approval",
+		Description: "What is left out stays as it is. A change is a new version of the policy, whose rules stay as they are.",
+		Errors:      []int{401, 403, 413, 422, 503},
+	}, a.changeToolConfig)
+	register(a, Admins, huma.Operation{
+		OperationID: "cleanup-approvals", Method: http.MethodPost, Path: toolPath + "/cleanup", Tags: toolTags,
+		Summary: "Write down what has expired, now", Errors: []int{401, 403, 503},
+	}, a.cleanup)
+}
+
+// ApprovalConfig are the four fields of the policy that everybody may read.
+type ApprovalConfig struct {
+	RequiredApprovalTools []string `json:"required_approval_tools" doc:"Tool names, or regular expressions between slashes"`
+	DefaultTimeoutMinutes int      `json:"default_timeout_minutes"`
+	FallbackAutoApprove   bool     `json:"fallback_auto_approve" doc:"Clients go on when no server answers"`
+	ApprovalEnabled       bool     `json:"approval_enabled" doc:"False: no tool call is held"`
+}
+
+// ConfigChange changes those fields that are sent.
+type ConfigChange struct {
+	RequiredApprovalTools given[[]string] `json:"required_approval_tools,omitzero"`
+	DefaultTimeoutMinutes given[int]      `json:"default_timeout_minutes,omitzero"`
+	FallbackAutoApprove   given[bool]     `json:"fallback_auto_approve,omitzero"`
+	ApprovalEnabled       given[bool]     `json:"approval_enabled,omitzero"`
+}
+
+// CleanupResult says how many requests had expired and were not written down.
+type CleanupResult struct {
+	Expired int `json:"expired"`
+}
+
+type toolConfigIn struct {
+	caller
+}
+
+type toolConfigOut struct {
+	Body *ApprovalConfig
+}
+
+func (a *API) toolConfig(ctx context.Context, _ *toolConfigIn) (*toolConfigOut, error) {
+	v, err := a.store.CurrentPolicy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &toolConfigOut{Body: configFields(v.Policy.Document())}, nil
+}
+
+type changeToolConfigIn struct {
+	caller
+
+	Body ConfigChange
+}
+
+func (a *API) changeToolConfig(ctx context.Context, in *changeToolConfigIn) (*toolConfigOut, error) {
+	if err := in.Body.check(); err != nil {
+		return nil, err
+	}
+	v, err := a.store.ChangePolicy(ctx, in.actor, "Changed through "+toolPath+"/config.", in.Body.apply)
+	if err != nil {
+		return nil, err
+	}
+	return &toolConfigOut{Body: configFields(v.Policy.Document())}, nil
+}
+
+type cleanupIn struct {
+	caller
+}
+
+type cleanupOut struct {
+	Body *CleanupResult
+}
+
+func (a *API) cleanup(ctx context.Context, in *cleanupIn) (*cleanupOut, error) {
+	n, err := a.store.Cleanup(ctx, in.actor)
+	if err != nil {
+		return nil, err
+	}
+	return &cleanupOut{Body: &CleanupResult{Expired: n}}, nil
+}
+
+func configFields(d policy.Document) *ApprovalConfig {
+	return &ApprovalConfig{
+		RequiredApprovalTools: d.RequiredApprovalTools, DefaultTimeoutMinutes: d.DefaultTimeoutMinutes,
+		FallbackAutoApprove: d.FallbackAutoApprove, ApprovalEnabled: d.ApprovalEnabled,
+	}
+}
+
+func (c *ConfigChange) check() error {
+	for field, null := range map[string]bool{
+		"required_approval_tools": c.RequiredApprovalTools.null, "default_timeout_minutes": c.DefaultTimeoutMinutes.null,
+		"fallback_auto_approve": c.FallbackAutoApprove.null, "approval_enabled": c.ApprovalEnabled.null,
+	} {
+		if null {
+			return models.Invalid(field, "must not be null; leave it out to keep it")
+		}
+	}
+	return nil
+}
+
+func (c *ConfigChange) apply(d *policy.Document) {
+	c.RequiredApprovalTools.to(&d.RequiredApprovalTools)
+	c.DefaultTimeoutMinutes.to(&d.DefaultTimeoutMinutes)
+	c.FallbackAutoApprove.to(&d.FallbackAutoApprove)
+	c.ApprovalEnabled.to(&d.ApprovalEnabled)
+}
+
+// given is a member that may be left out. Null is not the same as left out: it
+// could be taken for false or for nothing.
+type given[T any] struct {
+	value     T
+	set, null bool
+}
+
+func (g *given[T]) to(field *T) {
+	if g.set {
+		*field = g.value
+	}
+}
+
+// UnmarshalJSONFrom reads the value, if there is one.
+func (g *given[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if g.null = dec.PeekKind() == 'n'; g.null {
+		return dec.SkipValue()
+	}
+	g.set = true
+	return json.UnmarshalDecode(dec, &g.value)
+}
+
+// Schema describes it in the document as its value.
+func (given[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"countersign/models"
+)
+
+// ToolRequest is what an orchestrator sends before a tool runs.
+type ToolRequest struct {
+	ToolUseID   string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
+	JobID       string          `json:"job_id,omitempty"`
+	ToolName    string          `json:"tool_name"`
+	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
+	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
+	Description string          `json:"description,omitempty"`
+}
+
+// ToolStatus is where a call stands, in the words of this surface.
+type ToolStatus string
+
+// The words.
+const (
+	ToolPending   ToolStatus = "PENDING"
+	ToolApproved  ToolStatus = "APPROVED"
+	ToolRejected  ToolStatus = "REJECTED"
+	ToolTimedOut  ToolStatus = "TIMED_OUT"
+	ToolCancelled ToolStatus = "CANCELLED"
+)
+
+// toolStatuses is the one table from the states of an approval to these words.
+// There is none for what was settled elsewhere: its reason says so.
+var toolStatuses = map[models.Status]ToolStatus{
+	models.StatusNone:      ToolApproved,
+	models.StatusPending:   ToolPending,
+	models.StatusApproved:  ToolApproved,
+	models.StatusRejected:  ToolRejected,
+	models.StatusExpired:   ToolTimedOut,
+	models.StatusCancelled: ToolCancelled,
+	models.StatusResolved:  ToolCancelled,
+}
+
+// ToolAnswer tells an orchestrator whether its tool may run.
+type ToolAnswer struct {
+	RequiresApproval bool              `json:"requires_approval" doc:"False: the policy lets the call through without a person"`
+	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
+	Cause            models.Cause      `json:"cause" doc:"What led to the status; empty while pending"`
+	ToolUseID        string            `json:"tool_use_id"`
+	ToolCallID       models.ResponseID `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
+	JobID            *string           `json:"job_id"`
+	SessionID        string            `json:"session_id" doc:"As sent"`
+	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
+	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+}
+
+// Invocation is a call, who decided it, and when.
+type Invocation struct {
+	ToolUseID        string            `json:"tool_use_id"`
+	ToolCallID       models.ResponseID `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
+	JobID            *string           `json:"job_id"`
+	SessionID        string            `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
+	ToolName         string            `json:"tool_name"`
+	ToolInput        json.RawMessage   `json:"tool_input" doc:"As sent"`
+	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+	Description      string            `json:"description"`
+	RequiresApproval bool              `json:"requires_approval"`
+	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
+	Cause            models.Cause      `json:"cause" doc:"What led to the status; empty while pending"`
+	Risk             models.Risk       `json:"risk" enum:"low,medium,high,critical"`
+	Digest           string            `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input"`
+	RequestedAt      time.Time         `json:"requested_at"`
+	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
+	DecidedAt        *time.Time        `json:"decided_at" doc:"Null while pending"`
+	DecidedBy        *Decider          `json:"decided_by" doc:"Null: no person did"`
+	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+}
+
+// PendingInvocations is one page of what waits in a session; Next, where there
+// is more, is the cursor of the next.
+type PendingInvocations struct {
+	Pending []*Invocation `json:"pending"`
+	Next    string        `json:"next,omitempty"`
+}
+
+// ToolDecision is a reviewer's verdict on a call. Who decides is the token's
+// person and never a member of the body.
+type ToolDecision struct {
+	ToolUseID string `json:"tool_use_id"`
+	SessionID string `json:"session_id,omitempty" doc:"Needed where the name stands in several sessions"`
+	Decision  string `json:"decision" enum:"APPROVED,REJECTED"`
+	Reason    string `json:"reason,omitempty"`
+	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+}
+
+// toolAnswerOf and invocationOf are the one mapping from a stored approval, as
+// it stands now, to this surface. session is what the caller named the session
+// by; empty if it did not.
+func toolAnswerOf(a *models.Approval, session string) *ToolAnswer {
+	i := invocationOf(a, session)
+	return &ToolAnswer{
+		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput,
+	}
+}
+
+func invocationOf(a *models.Approval, session string) *Invocation {
+	status := a.Status()
+	out := &Invocation{
+		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
+		Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
+		Risk: a.Risk, Digest: a.Digest, RequestedAt: a.CreatedAt, Reason: a.ApprovalFeedback,
+	}
+	if a.ToolUseID != nil {
+		out.ToolUseID = *a.ToolUseID
+	}
+	if out.SessionID == "" {
+		out.SessionID = string(a.ConversationID)
+		if a.RunID != nil {
+			out.SessionID = *a.RunID
+		}
+	}
+	if a.ApprovalRequestedAt != nil {
+		out.RequestedAt = *a.ApprovalRequestedAt
+	}
+	if a.HasDeadline() {
+		out.TimeoutAt = &a.ApprovalTimeoutAt
+	}
+	if d := decisionOf(a, status); d != nil {
+		out.DecidedAt, out.DecidedBy, out.Reason = &d.At, d.By, d.Reason
+		if d.Edited {
+			out.EditedInput = d.Input
+		}
+	} else {
+		out.Reason = a.PolicyReason
+	}
+	if status == models.StatusResolved && out.Reason == "" {
+		out.Reason = "settled elsewhere"
+	}
+	return out
+}
+
+// askInput translates the body to the use case's words. The policy alone says
+// whether approval is needed.
+func (r *ToolRequest) askInput() (models.AskInput, error) {
+	if r.ToolUseID == "" {
+		return models.AskInput{}, models.Invalid("tool_use_id", "must name the call")
+	}
+	if r.SessionID == "" {
+		return models.AskInput{}, models.Invalid("session_id", "must name the session")
+	}
+	return models.AskInput{
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description,
+	}, nil
+}
+
+// decisionInput translates the body to the use case's words.
+func (r *ToolDecision) decisionInput() (models.DecisionInput, error) {
+	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest}
+	switch ToolStatus(r.Decision) {
+	case ToolApproved:
+		in.Approved = new(true)
+	case ToolRejected:
+		in.Approved = new(false)
+	case ToolPending, ToolTimedOut, ToolCancelled:
+		return in, errDecision()
+	default:
+		return in, errDecision()
+	}
+	return in, nil
+}
+
+func errDecision() error { return models.Invalid("decision", "must be APPROVED or REJECTED") }

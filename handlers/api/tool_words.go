@@ -1,0 +1,54 @@
+package api
+
+import (
+	"errors"
+	"strings"
+
+	"countersign/models"
+)
+
+// toolName is what a caller named a call by.
+type toolName struct{ toolUseID, sessionID string }
+
+// toolFields are the members of this surface, by the names that the use cases
+// have for them.
+var toolFields = map[string]string{
+	"toolUseId": "tool_use_id",
+	"jobId":     "job_id",
+	"toolName":  "tool_name",
+	"input":     "tool_input",
+	"sessionId": "session_id",
+	"approved":  "decision",
+}
+
+// onToolRoute reports whether a route belongs to the tool approval surface.
+func onToolRoute(route string) bool { return strings.HasPrefix(route, toolPath+"/") }
+
+// inToolWords puts an error's fields into the names of this surface.
+func inToolWords(err error) error {
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return err
+	}
+	renamed := *e
+	renamed.Fields = make(map[string]string, len(e.Fields))
+	for path, text := range e.Fields {
+		root, rest := path, ""
+		if end := strings.IndexAny(path, ".["); end >= 0 {
+			root, rest = path[:end], path[end:]
+		}
+		if name, ok := toolFields[root]; ok {
+			root = name
+		}
+		renamed.Fields[root+rest] = text
+	}
+	return &renamed
+}
+
+// standing is the request of a conflict as the surface of a route shows it.
+func (a *API) standing(route string, got *models.Approval) any {
+	if onToolRoute(route) {
+		return invocationOf(got, "")
+	}
+	return approvalOf(a.kit, got)
+}
