@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newServe(), newDemo(), newDemoAgent(), newAsk(),
-		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(), newBackup(), newRestore(),
+		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(), newBackup(), newRestore(), newDoctor(),
 	)
 	return root
 }

@@ -1,0 +1,175 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/store"
+)
+
+const fromBackup = "stop the server and run `countersign restore BACKUP --force`"
+
+func (d *doctor) database(ctx context.Context) diagnosis {
+	if d.opening != nil {
+		return fail("check --data; `countersign serve` makes a new database; for a damaged one: "+fromBackup, "%v", d.opening)
+	}
+	if err := d.folder.Sound(ctx); err != nil {
+		return fail("check the disk and whether the file is read-only; if it is damaged: "+fromBackup, "%v", err)
+	}
+	return well("whole and writable")
+}
+
+func (d *doctor) permissions(context.Context) diagnosis {
+	if err := store.CheckFolder(d.cfg.Data); err != nil {
+		return fail("make the folder and the database private to the server's user, as it says", "%v", err)
+	}
+	return well("private to its user")
+}
+
+func (d *doctor) migrations(ctx context.Context) diagnosis {
+	switch have, want, err := d.folder.Schema(ctx); {
+	case err != nil:
+		return fail("check --data: this may be another program's file; else "+fromBackup, "%v", err)
+	case have > want:
+		return fail("run the newer countersign that wrote it", "the database has schema %d, and this program knows %d", have, want)
+	case have < want:
+		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d", have, want)
+	default:
+		return well("schema %d, as this program brings", have)
+	}
+}
+
+func (d *doctor) ledger(ctx context.Context) diagnosis {
+	head, _, err := d.folder.Ledger(ctx)
+	if broken, ok := errors.AsType[*models.ChainError](err); ok {
+		return fail("keep this file as evidence, find out who could write it, and compare with a backup", "%v", broken)
+	}
+	if err != nil {
+		return fail("see the database's check", "the ledger could not be checked: %v", err)
+	}
+	return well("%d entries, head %s", head.Seq, head)
+}
+
+// clockSlack is how far two looks at one clock may seem apart.
+const clockSlack = time.Minute
+
+func (d *doctor) clock(ctx context.Context) diagnosis {
+	_, last, err := d.folder.Ledger(ctx)
+	if err != nil {
+		return diagnosis{Result: checkSkipped, Text: "needs the ledger"}
+	}
+	if ahead := last.Sub(d.now); ahead > clockSlack {
+		return fail("set the clock (timedatectl set-ntp true); deadlines depend on it",
+			"the clock says %s, and the last ledger entry is of %s: it was set back", listTime(&d.now), listTime(&last))
+	}
+	return well("%s, not behind the ledger", listTime(&d.now))
+}
+
+func (d *doctor) space(context.Context) diagnosis {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(d.cfg.Data, &fs); err != nil {
+		return fail("check --data", "look at the disk of %s: %v", d.cfg.Data, err)
+	}
+	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec,unconvert // a size is positive, and its type differs by system
+	var size uint64
+	if d.folder != nil {
+		size = uint64(max(d.folder.Size(), 0))
+	}
+	text := fmt.Sprintf("%s free, the database takes %s", spokenSize(free), spokenSize(size))
+	switch {
+	case free < d.minFree:
+		return fail("free some: a full disk stops every decision", "%s; at least %s should be free", text, spokenSize(d.minFree))
+	case free < size:
+		return warn("free some, or write backups elsewhere", "%s: there is no room for a copy", text)
+	}
+	return well("%s", text)
+}
+
+func (d *doctor) policy(ctx context.Context) diagnosis {
+	version, doc, err := d.policyDocument(ctx)
+	if err != nil {
+		return fail("apply a valid document: `countersign policy apply FILE`", "%v", err)
+	}
+	var lines []string
+	for _, w := range policy.Lint(doc) {
+		lines = append(lines, w.Path+": "+w.Text)
+	}
+	const remedy = "change it on the page Policy or with `countersign policy apply FILE`, if it is not meant"
+	switch {
+	case !doc.ApprovalEnabled:
+		return fail(remedy, "version %d\n%s", version, strings.Join(lines, "\n"))
+	case len(lines) > 0:
+		return warn(remedy, "version %d\n%s", version, strings.Join(lines, "\n"))
+	}
+	return well("version %d, nothing to say", version)
+}
+
+func (d *doctor) policyDocument(ctx context.Context) (int64, policy.Document, error) {
+	version, text, err := d.folder.Policy(ctx)
+	if err != nil {
+		return 0, policy.Document{}, err
+	}
+	p, err := policy.Parse([]byte(text))
+	if err != nil {
+		return 0, policy.Document{}, fmt.Errorf("policy version %d: %w", version, err)
+	}
+	return version, p.Document(), nil
+}
+
+func (d *doctor) deciders(ctx context.Context) diagnosis {
+	var emails []string
+	if _, doc, err := d.policyDocument(ctx); err == nil {
+		for _, rule := range doc.Rules {
+			emails = append(emails, rule.Reviewers...)
+		}
+	}
+	const addAdmin = "add one: `countersign user add EMAIL --name NAME --role admin`"
+	switch who, err := d.folder.Deciders(ctx, emails); {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case who.People == 0:
+		return fail("open the setup link (`countersign setup-link`), or "+addAdmin, "nobody can sign in")
+	case who.Stranded > 0:
+		return fail(addAdmin, "%d pending requests can be decided by nobody", who.Stranded)
+	case len(who.Alone) > 0:
+		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s", strings.Join(who.Alone, ", "))
+	case len(who.Missing) > 0:
+		return warn("add these people, or change the rules", "rules name reviewers who cannot sign in: %s", strings.Join(who.Missing, ", "))
+	case who.Admins == 0:
+		return warn(addAdmin, "people who can sign in: %d, none of them an admin: what an owner leaves, nobody takes up", who.People)
+	default:
+		return well("people who can sign in: %d; admins: %d", who.People, who.Admins)
+	}
+}
+
+var sizeUnits = [...]string{"KiB", "MiB", "GiB", "TiB"}
+
+// parseSize reads a whole number of one of the units.
+func parseSize(s string) (uint64, error) {
+	for i, unit := range sizeUnits {
+		if number, ok := strings.CutSuffix(s, unit); ok {
+			n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
+			if err == nil {
+				return n << (10 * (i + 1)), nil
+			}
+		}
+	}
+	return 0, errors.New("must be a whole number of KiB, MiB, GiB or TiB, such as 256MiB")
+}
+
+func spokenSize(n uint64) string {
+	for i := len(sizeUnits) - 1; i > 0; i-- {
+		if unit := uint64(1) << (10 * (i + 1)); n >= unit {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(unit), sizeUnits[i])
+		}
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}

@@ -1,0 +1,291 @@
+package cmd_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// doctorChecks are all checks, in the order in which they are told.
+var doctorChecks = []string{
+	"database", "permissions", "migrations", "ledger", "clock", "public URL", "disk space", "policy lint", "who can decide",
+}
+
+type diagnosis struct {
+	Check, Result, Text, Remedy string
+}
+
+// examine runs the doctor on a folder and returns what it found, by check.
+func examine(t *testing.T, dir string, args ...string) (found map[string]diagnosis, code int) {
+	t.Helper()
+	out, said, code := run(t, "", append([]string{"doctor", "--json", "--data", dir}, args...)...)
+	var told struct {
+		OK     bool
+		Checks []diagnosis
+	}
+	if err := json.Unmarshal([]byte(out), &told); err != nil {
+		t.Fatalf("%v: %s%s", err, out, said)
+	}
+	found = map[string]diagnosis{}
+	var order []string
+	for _, d := range told.Checks {
+		found[d.Check], order = d, append(order, d.Check)
+		if (d.Result == "fail" || d.Result == "warn") && d.Remedy == "" {
+			t.Errorf("%s: no remedy for: %s", d.Check, d.Text)
+		}
+	}
+	if !slices.Equal(order, doctorChecks) {
+		t.Errorf("checks %v, want %v", order, doctorChecks)
+	}
+	if told.OK != (code == 0) {
+		t.Errorf("ok is %v, exit %d", told.OK, code)
+	}
+	return found, code
+}
+
+// patient is a data folder with an admin, a reviewer with an agent, and one
+// request that waits.
+func patient(t *testing.T, opts ...storetest.Option) (dir string) {
+	t.Helper()
+	dir = storetest.Dir(t)
+	s := storetest.New(t, append([]storetest.Option{storetest.WithDir(dir)}, opts...)...)
+	storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, storetest.Reviewer(t, s, "owner@example.com"), "bot")
+	if _, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", ToolUseID: "call", Explicit: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// infect changes a database behind its program's back.
+func infect(t *testing.T, dir string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName)+"?mode=rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+func TestDoctorFindsNothingWrong(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	before := fileNames(t, dir)
+	found, code := examine(t, dir)
+	for check, d := range found {
+		if d.Result != "ok" {
+			t.Errorf("%s: %+v", check, d)
+		}
+	}
+	if code != 0 || !slices.Equal(before, fileNames(t, dir)) {
+		t.Errorf("exit %d, and the folder holds %v", code, fileNames(t, dir))
+	}
+	if out := must(t, "", "doctor", "--data", dir); strings.Count(out, "\n") != len(doctorChecks) || strings.Contains(out, "->") {
+		t.Errorf("for people:\n%s", out)
+	}
+}
+
+func TestDoctorFindsEachFault(t *testing.T) {
+	t.Parallel()
+	const policyRow = `UPDATE policies SET document = `
+	tests := []struct {
+		name          string
+		fault         func(t *testing.T, dir string)
+		args          []string
+		check, result string
+		says          string
+	}{
+		{"no database", func(t *testing.T, dir string) { t.Helper(); remove(t, dir) }, nil, "database", "fail", "no database"},
+		{"another file", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 0) }, nil, "database", "fail", "not a database"},
+		{"a broken page", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 40<<10) }, nil, "database", "fail", ""},
+		{"a row without its owner", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO agents VALUES ('a', 'nobody', 'x', '2026-01-01', NULL)`)
+		}, nil, "database", "fail", "agents -> users"},
+		{"an open folder", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o755) }, nil, "permissions", "fail", "chmod 700"},
+		{"an open file", func(t *testing.T, dir string) {
+			t.Helper()
+			chmod(t, filepath.Join(dir, store.FileName), 0o644)
+		}, nil, "permissions", "fail", "chmod 600"},
+		{"an older schema", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
+		}, nil, "migrations", "fail", "this program brings"},
+		{"a newer schema", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+		}, nil, "migrations", "fail", "9999"},
+		{"a changed entry", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET actor_name = 'eve' WHERE seq = 2`)
+		}, nil, "ledger", "fail", "entry 2"},
+		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
+		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
+		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},
+		{"no server", nil, []string{"--public-url", "https://countersign.example.com", "--addr", "127.0.0.1:1"}, "public URL", "warn", "no server answers"},
+		{"approvals are off", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"approval_enabled": false}'`)
+		}, nil, "policy lint", "fail", "approval_enabled"},
+		{"no policy that parses", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"tools": ["/(/"]}]}'`)
+		}, nil, "policy lint", "fail", "rules[0]"},
+		{"a rule that never applies", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["x"], "effect": "allow"}]}'`)
+		}, nil, "policy lint", "warn", "rules[1]"},
+		{"nobody", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE users SET disabled_at = created_at`)
+		}, nil, "who can decide", "fail", "nobody can sign in"},
+		{"nobody for a request", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE users SET role = 'reviewer'`, `UPDATE users SET disabled_at = created_at WHERE email LIKE 'owner@%'`)
+		}, nil, "who can decide", "fail", "1 pending"},
+		{"nobody for an agent", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE users SET role = 'reviewer'`, `UPDATE users SET disabled_at = created_at WHERE email LIKE 'owner@%'`,
+				`UPDATE responses SET approval_status = 'cancelled'`)
+		}, nil, "who can decide", "fail", "bot"},
+		{"a reviewer who is not there", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"]}]}'`)
+		}, nil, "who can decide", "warn", "gone@example.com"},
+		{"no admin", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE users SET role = 'reviewer'`)
+		}, nil, "who can decide", "warn", "none of them an admin"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := patient(t)
+			if tt.fault != nil {
+				tt.fault(t, dir)
+			}
+			found, code := examine(t, dir, tt.args...)
+			if d := found[tt.check]; d.Result != tt.result || !strings.Contains(d.Text, tt.says) {
+				t.Errorf("%+v, want %s and a word of %q", d, tt.result, tt.says)
+			}
+			if want := map[string]int{"fail": 1}[tt.result]; code != want {
+				t.Errorf("exit %d, want %d", code, want)
+			}
+			for check, d := range found {
+				// A database that cannot be opened is told once.
+				if check != tt.check && d.Result != "ok" && d.Result != "skipped" {
+					t.Errorf("%s too: %+v", check, d)
+				}
+			}
+		})
+	}
+}
+
+func TestDoctorFindsAClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	ahead := storetest.NewClock()
+	ahead.Step(time.Since(ahead.Now()) + 100*time.Hour)
+	found, code := examine(t, patient(t, storetest.WithClock(ahead)))
+	if d := found["clock"]; code != 1 || d.Result != "fail" || !strings.Contains(d.Text, "set back") {
+		t.Errorf("exit %d, %+v", code, d)
+	}
+}
+
+func TestDoctorTriesThePublicURL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	back := &url.URL{Scheme: "http", Host: w.addr}
+	proxy := func(h http.Handler) string {
+		front := httptest.NewServer(h)
+		t.Cleanup(front.Close)
+		return front.URL
+	}
+	good := proxy(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(back); r.Out.Host = r.In.Host }})
+	noHost := proxy(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(back); r.Out.Host = "backend.internal" }})
+	for public, want := range map[string]diagnosis{
+		good:                          {Result: "ok", Text: "answers"},
+		noHost:                        {Result: "fail", Text: "does not know this name"},
+		proxy(http.NotFoundHandler()): {Result: "fail", Text: "answers 404"},
+		"https://127.0.0.1:1":         {Result: "fail", Text: "does not answer"},
+		"https" + good[len("http"):]:  {Result: "fail", Text: "does not answer"},
+		"http://" + w.addr:            {Result: "ok", Text: "answers"},
+	} {
+		found, code := examine(t, w.dir, "--addr", w.addr, "--public-url", public)
+		d := found["public URL"]
+		if d.Result != want.Result || !strings.Contains(d.Text, want.Text) || (code == 0) != (want.Result == "ok") {
+			t.Errorf("%s: exit %d, %+v; want %s and a word of %q", public, code, d, want.Result, want.Text)
+		}
+	}
+}
+
+func TestDoctorTakesASize(t *testing.T) {
+	t.Parallel()
+	for _, size := range []string{"", "12", "many MiB", "-1GiB", "1.5GiB", "99999999999TiB"} {
+		if _, said, code := run(t, "", "doctor", "--min-free", size); code != 1 || !strings.Contains(said, "--min-free") {
+			t.Errorf("%q: exit %d, %s", size, code, said)
+		}
+	}
+}
+
+func remove(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, store.FileName)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scribble writes over a page of the database.
+func scribble(t *testing.T, dir string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, store.FileName), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(strings.Repeat("scribble", 512)), at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fileNames(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"countersign/models"
+)
+
+// Inspection looks at a data folder from outside, as it is: it makes nothing,
+// migrates nothing and works beside a server.
+type Inspection struct {
+	db   *sql.DB
+	path string
+}
+
+// Inspect opens the database of a folder, which must have one. Close it.
+func Inspect(ctx context.Context, dir string) (*Inspection, error) {
+	path, err := databaseIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite3", fileURI(path, "mode=rw&_txlock=immediate&_foreign_keys=on&_busy_timeout="+busyTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	i := &Inspection{db: db, path: path}
+	var tables int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), i.Close())
+	}
+	return i, nil
+}
+
+// Close ends the inspection.
+func (i *Inspection) Close() error { return i.db.Close() }
+
+// Size is how many bytes the database takes, its log included.
+func (i *Inspection) Size() int64 {
+	var size int64
+	for _, end := range beside {
+		if info, err := os.Stat(i.path + end); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// Sound tells whether every page and every reference is whole and the file can
+// be written.
+func (i *Inspection) Sound(ctx context.Context) error {
+	if err := soundPages(ctx, i.db); err != nil {
+		return err
+	}
+	dbtx, err := i.db.BeginTx(ctx, nil) // takes the lock for writing
+	if err != nil {
+		return fmt.Errorf("the database cannot be written: %w", err)
+	}
+	return dbtx.Rollback()
+}
+
+// Schema is the version of the schema that stands and the one that this program
+// brings.
+func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
+	return schemaOf(ctx, i.db)
+}
+
+// Ledger walks the whole chain, and tells its head and the time of its last
+// entry (zero: there is none). A broken one is a *models.ChainError.
+func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error) {
+	head, err := chainOf(ctx, i.db, nil)
+	if err != nil || head.Seq == 0 {
+		return head, time.Time{}, err
+	}
+	last := models.Entry{}
+	if err := i.db.QueryRowContext(ctx, `SELECT at FROM ledger ORDER BY seq DESC LIMIT 1`).Scan(&last.At); err != nil {
+		return head, time.Time{}, fmt.Errorf("read the last entry: %w", err)
+	}
+	return head, EntryTime(last), nil
+}
+
+// Policy is the document that stands, as stored.
+func (i *Inspection) Policy(ctx context.Context) (version int64, document string, err error) {
+	err = i.db.QueryRowContext(ctx, `SELECT version, document FROM policies ORDER BY version DESC LIMIT 1`).Scan(&version, &document)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, "", errors.New("there is no policy")
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("read policy: %w", err)
+	}
+	return version, document, nil
+}
+
+// CheckFolder tells whether a data folder and the files of ours in it are
+// private to the one who runs this program. One that is not there yet is.
+func CheckFolder(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(folderMode(dir), fileModes(dir)); err != nil {
+		return err
+	}
+	return owners(dir)
+}
+
+// owners: a database that root left in another's folder is one that the server
+// cannot open.
+func owners(dir string) error {
+	folder, err := ownerOf(dir)
+	if err != nil {
+		return err
+	}
+	if me := os.Geteuid(); me != 0 && me != folder {
+		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user", dir, folder, me)
+	}
+	for _, end := range beside {
+		owner, err := ownerOf(filepath.Join(dir, FileName) + end)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if owner != folder {
+			return fmt.Errorf("%s belongs to user %d, and the data folder to user %d: run chown on it", FileName+end, owner, folder)
+		}
+	}
+	return nil
+}
+
+func ownerOf(path string) (int, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, fmt.Errorf("look at %s: %w", path, err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid), nil
+	}
+	return os.Geteuid(), nil // a system that does not tell
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"countersign/models"
+)
+
+// Deciders is who can decide at all, and what nobody can.
+type Deciders struct {
+	People int // who may sign in
+	Admins int // of these, who may decide everything
+
+	// Stranded is how many pending requests have nobody: their owner and those
+	// they were routed to are disabled, and there is no admin. At most
+	// models.StatsCap are counted.
+	Stranded int
+	// Alone names agents whose requests would be refused at once, for the same
+	// reason. At most ten.
+	Alone []string
+	// Missing are those of the e-mails asked about whom no enabled person has.
+	Missing []string
+}
+
+const strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.approval_status = 'pending'
+ AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE d.response_id = r.id AND u.disabled_at IS NULL) LIMIT ?)`
+
+const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
+ WHERE a.disabled_at IS NULL AND u.disabled_at IS NOT NULL ORDER BY a.name LIMIT 10`
+
+// Deciders counts who can decide. emails are the reviewers that the policy names.
+func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, error) {
+	var d Deciders
+	err := i.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE disabled_at IS NULL`).Scan(&d.People, &d.Admins)
+	if err != nil {
+		return d, fmt.Errorf("count people: %w", err)
+	}
+	for _, email := range emails {
+		var there bool
+		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`, foldEmail(email)).Scan(&there)
+		if err != nil {
+			return d, fmt.Errorf("look for reviewers: %w", err)
+		}
+		if !there {
+			d.Missing = append(d.Missing, email)
+		}
+	}
+	if d.Admins > 0 {
+		return d, nil // who may decide everything
+	}
+	if err := i.db.QueryRowContext(ctx, strandedCount, models.StatsCap).Scan(&d.Stranded); err != nil {
+		return d, fmt.Errorf("count requests without anybody: %w", err)
+	}
+	d.Alone, err = agentsAlone(ctx, i.db)
+	return d, err
+}
+
+func agentsAlone(ctx context.Context, db *sql.DB) ([]string, error) {
+	names, err := strs(ctx, db, aloneQuery)
+	if err != nil {
+		return nil, fmt.Errorf("list agents without anybody: %w", err)
+	}
+	return names, nil
+}
