@@ -41,6 +41,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	a.registerApprovals()
 	a.registerQueue()
 	a.registerTools()
+	a.describe()
 	spec, err := a.huma.OpenAPI().MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
@@ -96,6 +97,7 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	if op.Tags == nil {
 		op.Tags = []string{"Approvals"}
 	}
+	op.Metadata = map[string]any{metadataWho: who}
 	op.Security = []map[string][]string{{"bearer": {}}}
 	op.Middlewares = huma.Middlewares{a.signIn(who)}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

@@ -22,6 +22,7 @@ import (
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.NewError = newError
+	huma.DefaultArrayNullable = false
 }
 
 // format reads and writes bodies. Reading is strict: exact member names, no

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// operationDoc is what /openapi.json tells of an operation beyond its types:
+// examples, and every code that its problems may have. Each surface has a map
+// of them by OperationID, in its openapi_ file.
+type operationDoc struct {
+	requests map[string]any // examples of the body, by a word for each
+	answers  map[int]any    // an example by status; for a stream, its text
+	problems []models.Code  // its own; those of every operation are added
+	conflict any            // what stands in "approval" of a 409; nil: nothing
+}
+
+// operationDocs are all surfaces' maps.
+var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs}
+
+// metadataWho is where register leaves the capability for the document.
+const metadataWho = "who"
+
+// docOf finds what is told of an operation.
+func docOf(id string) operationDoc {
+	for _, docs := range operationDocs {
+		if d, ok := docs[id]; ok {
+			return d
+		}
+	}
+	return operationDoc{}
+}
+
+// describe completes the document that huma made of routes and types.
+func (a *API) describe() {
+	doc := a.huma.OpenAPI()
+	if a.kit.PublicURL != nil {
+		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(a.kit.PublicURL.String(), "/")}}
+	}
+	doc.Tags = []*huma.Tag{
+		{Name: "Approvals", Description: "The approval queue: for any agent. An agent asks and waits; a person decides here or on the page."},
+		{Name: "Tool approval", Description: "For orchestrators that pause a tool: requests are known by tool_use_id, the configuration by four fields."},
+		{Name: "Streams", Description: "Server-sent events, resumed by Last-Event-ID from the ledger."},
+	}
+	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return !usesTag(doc, t.Name) })
+	for name, schema := range doc.Components.Schemas.Map() {
+		describeMembers(schema, doc.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
+	}
+	for _, item := range doc.Paths {
+		for _, op := range operationsOf(item) {
+			d := docOf(op.OperationID)
+			d.describe(op)
+			d.describeProblems(op)
+		}
+	}
+}
+
+func operationsOf(item *huma.PathItem) []*huma.Operation {
+	all := []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete}
+	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
+}
+
+func usesTag(doc *huma.OpenAPI, tag string) bool {
+	for _, item := range doc.Paths {
+		for _, op := range operationsOf(item) {
+			if slices.Contains(op.Tags, tag) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// describe puts examples at requests and answers.
+func (d operationDoc) describe(op *huma.Operation) {
+	if op.RequestBody != nil {
+		for _, media := range op.RequestBody.Content {
+			media.Examples = examplesOf(d.requests)
+		}
+	}
+	for status, example := range d.answers {
+		res := op.Responses[strconv.Itoa(status)]
+		if res == nil {
+			continue // the test of the document says so
+		}
+		if ok := op.Responses["200"]; res.Content == nil && ok != nil { // 202 answers as 200 does
+			res.Headers = ok.Headers
+			res.Content = map[string]*huma.MediaType{}
+			for kind, media := range ok.Content {
+				res.Content[kind] = &huma.MediaType{Schema: media.Schema}
+			}
+		}
+		for _, media := range res.Content {
+			media.Examples = examplesOf(map[string]any{"answer": example})
+		}
+	}
+}
+
+func examplesOf(values map[string]any) map[string]*huma.Example {
+	out := make(map[string]*huma.Example, len(values))
+	for name, value := range values {
+		out[name] = &huma.Example{Value: value}
+	}
+	return out
+}
+
+// extensionCodes lists, at each answer that is a problem, the codes it may have.
+const extensionCodes = "x-problem-codes"
+
+// describeProblems names the codes of each status, with an example of each.
+func (d operationDoc) describeProblems(op *huma.Operation) {
+	codes := append(commonProblems(op), d.problems...)
+	slices.Sort(codes)
+	byStatus := map[int][]models.Code{}
+	for _, code := range slices.Compact(codes) {
+		byStatus[handlers.Status(code)] = append(byStatus[handlers.Status(code)], code)
+	}
+	for status, codes := range byStatus {
+		media := &huma.MediaType{
+			Schema:   &huma.Schema{Ref: "#/components/schemas/Problem"},
+			Examples: map[string]*huma.Example{},
+		}
+		for _, code := range codes {
+			p := exampleProblem(code)
+			if status == http.StatusConflict {
+				p.Approval = d.conflict
+			}
+			media.Examples[string(code)] = &huma.Example{Summary: p.Title, Value: p}
+		}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: fmt.Sprintf("%s: %s", http.StatusText(status), joinCodes(codes)),
+			Content:     map[string]*huma.MediaType{"application/problem+json": media},
+			Extensions:  map[string]any{extensionCodes: codes},
+		}
+	}
+}
+
+func joinCodes(codes []models.Code) string {
+	words := make([]string, len(codes))
+	for i, c := range codes {
+		words[i] = string(c)
+	}
+	return strings.Join(words, ", ")
+}
+
+// anyJSON are the types that a value of any JSON may have.
+var anyJSON = []string{"object", "array", "string", "number", "boolean", "null"}
+
+// describeMembers says what huma leaves out: that members which are pointers to
+// objects may be null, and that raw values may be anything.
+func describeMembers(schema *huma.Schema, t reflect.Type) {
+	if t == nil || t.Kind() != reflect.Struct {
+		return
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		property := schema.Properties[name]
+		switch {
+		case property == nil:
+		case field.Type == reflect.TypeFor[json.RawMessage]():
+			property.Extensions = map[string]any{"type": anyJSON}
+		case property.Ref != "" && field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit"):
+			schema.Properties[name] = &huma.Schema{
+				Description: property.Description,
+				AnyOf:       []*huma.Schema{{Ref: property.Ref}, {Type: "null"}},
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"countersign/models"
+)
+
+// The examples are one story: an agent asks to deploy, Ada approves.
+const (
+	exampleID           models.ResponseID     = "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42"
+	exampleConversation models.ConversationID = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
+	exampleUser         models.UserID         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
+	exampleDigest                             = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+)
+
+var (
+	exampleInput = json.RawMessage(`{"version":"1.4","target":"production"}`)
+	exampleAsked = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+)
+
+// examplePending is a request that waits.
+func examplePending() *Approval {
+	timeout := exampleAsked.Add(5 * time.Minute)
+	return &Approval{
+		ApprovalID: exampleID, ConversationID: exampleConversation, Sequence: 7,
+		Kind: models.KindToolCall, ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
+		Digest: exampleDigest, Risk: models.RiskHigh, Status: models.StatusPending,
+		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
+		RequiresApproval: true, RequestedAt: exampleAsked, TimeoutAt: &timeout,
+		Policy: Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held."},
+		URL:    "https://sign.example.com/approvals/" + string(exampleID),
+	}
+}
+
+// exampleSettled is the same request, approved.
+func exampleSettled() *Approval {
+	a := examplePending()
+	a.Status, a.Cause = models.StatusApproved, models.CauseReviewer
+	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
+	a.Decision = &Decision{
+		Approved: true, Reason: "go", By: &Decider{ID: exampleUser, Name: "Ada Lovelace"},
+		At: exampleAsked.Add(40 * time.Second), Input: exampleInput,
+	}
+	return a
+}
+
+func exampleCancelled() *Approval {
+	a := examplePending()
+	a.Status, a.Cause = models.StatusCancelled, models.CauseCancelled
+	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
+	a.Decision = &Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
+	return a
+}
+
+// approvalDocs are the operations of the approval queue.
+var approvalDocs = map[string]operationDoc{
+	"ask": {
+		requests: map[string]any{
+			"tool_call": &AskRequest{
+				ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+			},
+			"question": &AskRequest{
+				ToolUseID: "toolu_02", RunID: "release-1.4", Kind: models.KindQuestion, Description: "Which region first?",
+				Options: []models.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
+			},
+		},
+		answers: map[int]any{200: exampleSettled(), 202: examplePending()},
+		problems: []models.Code{
+			models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+		},
+	},
+	"get-approval": {
+		answers:  map[int]any{200: exampleSettled()},
+		problems: []models.Code{models.CodeNotFound},
+	},
+	"cancel-approval": {
+		answers:  map[int]any{200: exampleCancelled()},
+		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided},
+		conflict: exampleSettled(),
+	},
+	"respond": {
+		requests: map[string]any{
+			"approve": &RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+			"edit":    &RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
+			"reject":  &RespondRequest{Approved: new(false), Reason: "not on a Friday"},
+			"answer":  &RespondRequest{Option: new("eu")},
+		},
+		answers: map[int]any{200: &RespondResult{
+			Success: true, ApprovalID: exampleID, Status: models.StatusApproved,
+			Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+		}},
+		problems: []models.Code{
+			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+			models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeResponseRequired,
+		},
+		conflict: exampleSettled(),
+	},
+	"list-approvals": {
+		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}},
+	},
+	"list-pending": {
+		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *examplePending(), Timestamp: exampleAsked}}}},
+	},
+	"approval-stats": {
+		answers: map[int]any{200: &Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},
+	},
+}

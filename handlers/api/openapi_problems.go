@@ -1,0 +1,65 @@
+package api
+
+import (
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// commonProblems are the codes that an operation may answer with by where it
+// stands: behind a token, behind a capability, with a body.
+func commonProblems(op *huma.Operation) []models.Code {
+	codes := []models.Code{handlers.CodeUnknownHost, models.CodeInvalid, models.CodeUnavailable, models.CodeInternal}
+	if len(op.Security) > 0 {
+		codes = append(codes, models.CodeUnauthenticated)
+	}
+	if who, ok := op.Metadata[metadataWho].(Capability); ok && who != Anyone {
+		codes = append(codes, models.CodeForbidden)
+	}
+	if op.RequestBody != nil {
+		codes = append(codes, models.CodeTooLarge)
+	}
+	return codes
+}
+
+// problemTexts are the details of the examples. A code without one has its title
+// for a detail.
+var problemTexts = map[models.Code]string{
+	models.CodeDigestRequired:    "Approving a request of high risk needs the digest that was shown.",
+	models.CodeWrongDecisionKind: "This is a question: answer it, choose an option, or decline it with approved: false.",
+	models.CodeResponseRequired:  "A question needs an answer that is not empty.",
+	models.CodeUnauthenticated:   "A bearer token is needed: Authorization: Bearer TOKEN.",
+	models.CodeForbidden:         "Only a person may do this: use a reviewer's token or the page.",
+	models.CodeNotFound:          "No pending approval request for ID: 0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42",
+	models.CodeAlreadyDecided:    "This request was already approved by Ada Lovelace.",
+	models.CodeExpired:           "This request has expired: Approval request timed out (5 minutes).",
+	models.CodeBeingDecided:      "A verdict on this request is on its way.",
+	models.CodeDigestMismatch:    "The request is not the one that was shown: its digest differs.",
+	models.CodeKeyConflict:       "Another request was made under this key.",
+	models.CodeIDTaken:           "The id is taken: choose another.",
+	models.CodeOtherAgent:        "This run belongs to another agent.",
+	models.CodeAmbiguousSession:  "This tool use id stands in more than one session: say which by session_id.",
+	models.CodeTooManyRequests:   "This token may ask 600 times a minute; try again in 3 s. A repeat of a request that stands is not counted.",
+	models.CodeTooManyPending:    "This agent has 10000 requests pending, which is as many as it may.",
+	models.CodeTooLarge:          "A body may be at most 1048576 bytes.",
+	models.CodeUnavailable:       "The server could not answer in time; try again.",
+	models.CodeInternal:          "Something went wrong here; the server's log says what.",
+	handlers.CodeUnknownHost:     "This server answers to the host of its public URL and to localhost only.",
+}
+
+// exampleProblem is a problem document of a code.
+func exampleProblem(code models.Code) *handlers.Problem {
+	e := &models.Error{Code: code, Text: problemTexts[code]}
+	if code == models.CodeInvalid {
+		e = models.Invalid("limit", "must be from 1 to 200")
+	}
+	p := handlers.ProblemOf(e)
+	if p.Detail == "" {
+		p.Detail = p.Title + "."
+	}
+	if code == models.CodeInternal {
+		p.RequestID = "5f0c9a3be1d24c78"
+	}
+	return p
+}

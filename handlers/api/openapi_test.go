@@ -1,0 +1,264 @@
+package api_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// document is /openapi.json, read by a tool that knows the standard.
+func document(t *testing.T, w *world) *openapi3.T {
+	t.Helper()
+	got := w.call("", "GET", "/openapi.json", "")
+	got.want(t, 200, nil)
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(got.body))
+	if err != nil {
+		t.Fatalf("the document cannot be read: %v", err)
+	}
+	return doc
+}
+
+// The document keeps to OpenAPI 3.1, and its examples to its schemas.
+func TestTheDocumentIsValid(t *testing.T) {
+	t.Parallel()
+	doc := document(t, newWorld(t))
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("openapi: %s, want 3.1.0", doc.OpenAPI)
+	}
+	if err := doc.Validate(t.Context(), openapi3.IsOpenAPI31OrLater(), openapi3.DisableExamplesValidation(), openapi3.EnableMultiError()); err != nil {
+		t.Errorf("the document is not valid: %v", err)
+	}
+	checked := 0
+	for _, op := range operations(doc) {
+		for _, media := range contents(op.op) {
+			for name, example := range media.Examples {
+				if media.Schema == nil {
+					continue // a stream's example is its text
+				}
+				if err := doc.ValidateSchemaJSON(media.Schema.Value, example.Value.Value, openapi3.EnableJSONSchema2020(), openapi3.MultiErrors()); err != nil {
+					t.Errorf("%s: example %s does not keep to its schema: %v", op.name, name, err)
+				}
+				checked++
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d examples were checked", checked)
+	}
+}
+
+// Every operation has an example of its body and of each answer, and names the
+// codes of each problem.
+func TestEveryOperationHasExamplesAndProblemCodes(t *testing.T) {
+	t.Parallel()
+	const remedy = "; add it to the operationDocs map of its surface, in handlers/api/openapi_*.go"
+	for _, op := range operations(document(t, newWorld(t))) {
+		if op.op.Summary == "" || op.op.OperationID == "" || len(op.op.Tags) == 0 {
+			t.Errorf("%s: summary, operationId or tag is missing", op.name)
+		}
+		if op.op.RequestBody != nil {
+			for kind, media := range op.op.RequestBody.Value.Content {
+				if len(media.Examples) == 0 {
+					t.Errorf("%s (%s): no example of the %s body"+remedy, op.name, op.op.OperationID, kind)
+				}
+			}
+		}
+		problems := 0
+		for status, res := range op.op.Responses.Map() {
+			problems += checkAnswer(t, op, status, res.Value, remedy)
+		}
+		if problems == 0 {
+			t.Errorf("%s (%s): no problem codes"+remedy, op.name, op.op.OperationID)
+		}
+	}
+}
+
+// checkAnswer looks at one answer and returns how many problem codes it names.
+func checkAnswer(t *testing.T, op operation, status string, res *openapi3.Response, remedy string) int {
+	t.Helper()
+	for kind, media := range res.Content {
+		if len(media.Examples) == 0 {
+			t.Errorf("%s (%s): no example of the %s answer of status %s"+remedy, op.name, op.op.OperationID, kind, status)
+		}
+	}
+	number, err := strconv.Atoi(status)
+	if err != nil {
+		t.Errorf("%s: an answer of status %q: name it", op.name, status)
+	}
+	if number < 400 {
+		if len(res.Content) == 0 {
+			t.Errorf("%s (%s): the answer of status %s has no content"+remedy, op.name, op.op.OperationID, status)
+		}
+		return 0
+	}
+	codes := codesOf(t, res)
+	if len(codes) == 0 {
+		t.Errorf("%s (%s): status %s names no problem codes"+remedy, op.name, op.op.OperationID, status)
+	}
+	for _, code := range codes {
+		if got := handlers.Status(code); got != number {
+			t.Errorf("%s: %s is named at %d, but its status is %d", op.name, code, number, got)
+		}
+		example := res.Content["application/problem+json"].Examples[string(code)]
+		if example == nil {
+			t.Errorf("%s: %s has no example", op.name, code)
+			continue
+		}
+		if p, ok := example.Value.Value.(map[string]any); !ok || p["code"] != string(code) || p["detail"] == "" {
+			t.Errorf("%s: the example of %s is %v", op.name, code, example.Value.Value)
+		}
+	}
+	return len(codes)
+}
+
+func codesOf(t *testing.T, res *openapi3.Response) (codes []models.Code) {
+	t.Helper()
+	raw, err := json.Marshal(res.Extensions["x-problem-codes"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &codes); err != nil {
+		t.Fatal(err)
+	}
+	return codes
+}
+
+// Answers of the server keep to the schemas that the document gives for them,
+// and problems have codes that it names.
+func TestAnswersKeepToTheDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := document(t, w)
+	w.policy(`{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"critical","tools":["rm"],"effect":"require","risk":"critical"}]}`)
+	question := w.ask(`{"toolUseId":"q","kind":"question","description":"Which?","options":[{"name":"eu"}]}`)
+	held := w.ask(`{"toolUseId":"rm","toolName":"rm","input":[1,"two"],"runId":"r"}`)
+	seen := map[string]int{}
+	for _, c := range []struct{ token, method, path, body string }{
+		{w.agent, "POST", "/v1/approvals", `{"toolUseId":"1","toolName":"ls"}`},
+		{w.agent, "POST", "/v1/approvals", `{"toolUseId":"2","toolName":"deploy"}`},
+		{w.agent, "POST", "/v1/approvals", `{"toolUseId":"2","toolName":"other"}`},
+		{w.agent, "POST", "/v1/approvals?wait=1ms", `{"toolUseId":"2","toolName":"deploy"}`},
+		{w.agent, "POST", "/v1/approvals", `{"toolname":"x"}`},
+		{w.reviewer, "POST", "/v1/approvals", `{}`},
+		{"", "GET", "/v1/approvals", ""},
+		{w.agent, "GET", "/v1/approvals?limit=0", ""},
+		{w.agent, "GET", "/v1/approvals?wait=long", ""},
+		{w.reviewer, "GET", "/v1/approvals", ""},
+		{w.reviewer, "GET", "/v1/approvals/pending", ""},
+		{w.admin, "GET", "/v1/approvals/stats", ""},
+		{w.reviewer, "GET", "/v1/approvals/" + held, ""},
+		{w.stranger, "GET", "/v1/approvals/" + held, ""},
+		{w.reviewer, "POST", "/v1/approvals/" + held + "/respond", `{"approved":true}`},
+		{w.reviewer, "POST", "/v1/approvals/" + held + "/respond", `{"answer":"yes"}`},
+		{w.reviewer, "POST", "/v1/approvals/" + held + "/respond", `{"approved":true,"digest":"0"}`},
+		{w.reviewer, "POST", "/v1/approvals/" + held + "/respond", `{"approved":false,"reason":"no"}`},
+		{w.reviewer, "POST", "/v1/approvals/" + held + "/respond", `{"approved":false}`},
+		{w.reviewer, "POST", "/v1/approvals/" + question + "/respond", `{"answer":""}`},
+		{w.reviewer, "POST", "/v1/approvals/" + question + "/respond", `{"option":"eu"}`},
+		{w.agent, "POST", "/v1/approvals/" + question + "/cancel", ""},
+		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"9","tool_name":"read","session_id":"s"}`},
+		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"8","tool_name":"rm","session_id":"s"}`},
+		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"8","tool_name":"ls","session_id":"s"}`},
+		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"8","tool_name":"rm","session_id":"t"}`},
+		{w.reviewer, "GET", "/api/approval/invocation/8", ""},
+		{w.reviewer, "GET", "/api/approval/invocation/8?session_id=s", ""},
+		{w.reviewer, "GET", "/api/approval/pending/s", ""},
+		{w.reviewer, "POST", "/api/approval/decide", `{"tool_use_id":"8","session_id":"s","decision":"APPROVED"}`},
+		{w.reviewer, "POST", "/api/approval/decide", `{"tool_use_id":"8","session_id":"s","decision":"REJECTED"}`},
+		{w.reviewer, "POST", "/api/approval/decide", `{"tool_use_id":"8","session_id":"s","decision":"REJECTED"}`},
+		{w.reviewer, "GET", "/api/approval/config", ""},
+		{w.reviewer, "PUT", "/api/approval/config", `{}`},
+		{w.admin, "PUT", "/api/approval/config", `{"default_timeout_minutes":7}`},
+		{w.admin, "POST", "/api/approval/cleanup", ""},
+	} {
+		got := w.call(c.token, c.method, c.path, c.body)
+		path, _, _ := strings.Cut(c.path, "?")
+		op := operationAt(doc, c.method, path)
+		if op == nil {
+			t.Errorf("%s %s is not in the document", c.method, path)
+			continue
+		}
+		seen[op.OperationID]++
+		res := op.Responses.Status(got.status)
+		if res == nil {
+			t.Errorf("%s %s answers %d, of which the document does not know: %s", c.method, c.path, got.status, got.body)
+			continue
+		}
+		kind := got.header.Get("Content-Type")
+		media := res.Value.Content[kind]
+		if media == nil {
+			t.Errorf("%s %s answers %d as %s, of which the document does not know", c.method, c.path, got.status, kind)
+			continue
+		}
+		var value any
+		if err := json.Unmarshal([]byte(got.body), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.ValidateSchemaJSON(media.Schema.Value, value, openapi3.EnableJSONSchema2020(), openapi3.MultiErrors()); err != nil {
+			t.Errorf("%s %s: %s\ndoes not keep to the schema: %v", c.method, c.path, got.body, err)
+		}
+		if got.status >= 400 && !slices.Contains(codesOf(t, res.Value), models.Code(got.text("code"))) {
+			t.Errorf("%s %s: the code %q is not named", c.method, c.path, got.text("code"))
+		}
+	}
+	if len(seen) < 14 {
+		t.Errorf("only these were called: %v", seen)
+	}
+}
+
+// operation is one entry of the document.
+type operation struct {
+	name string // "GET /v1/approvals"
+	path string
+	op   *openapi3.Operation
+}
+
+func operations(doc *openapi3.T) (all []operation) {
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, operation{name: method + " " + path, path: path, op: op})
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// operationAt finds the operation that a request means; names go before
+// parameters.
+func operationAt(doc *openapi3.T, method, path string) (found *openapi3.Operation) {
+	for _, op := range operations(doc) {
+		if !strings.HasPrefix(op.name, method+" ") {
+			continue
+		}
+		if op.path == path {
+			return op.op
+		}
+		want, got := strings.Split(op.path, "/"), strings.Split(path, "/")
+		if len(want) == len(got) && slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") }) {
+			found = op.op
+		}
+	}
+	return found
+}
+
+// contents are all bodies of an operation, asked and answered.
+func contents(op *openapi3.Operation) (all []*openapi3.MediaType) {
+	if op.RequestBody != nil {
+		for _, media := range op.RequestBody.Value.Content {
+			all = append(all, media)
+		}
+	}
+	for _, res := range op.Responses.Map() {
+		for _, media := range res.Value.Content {
+			all = append(all, media)
+		}
+	}
+	return all
+}

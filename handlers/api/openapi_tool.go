@@ -1,0 +1,80 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"countersign/models"
+)
+
+// exampleInvocation is the request of the other examples in this surface's words.
+func exampleInvocation() *Invocation {
+	decided, timeout := exampleAsked.Add(40*time.Second), exampleAsked.Add(5*time.Minute)
+	return &Invocation{
+		ToolUseID: "toolu_01", ToolCallID: exampleID, JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
+		Description: "1.4 to production", RequiresApproval: true, Status: ToolApproved, Cause: models.CauseReviewer, Risk: models.RiskHigh,
+		Digest: exampleDigest, RequestedAt: exampleAsked, TimeoutAt: &timeout, DecidedAt: &decided,
+		DecidedBy: &Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
+	}
+}
+
+func examplePendingInvocation() *Invocation {
+	i := exampleInvocation()
+	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = ToolPending, models.CauseNone, nil, nil, "Deployments to production are held."
+	return i
+}
+
+func exampleToolAnswer() *ToolAnswer {
+	i := examplePendingInvocation()
+	return &ToolAnswer{
+		RequiresApproval: true, Status: i.Status, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason,
+	}
+}
+
+func exampleConfig() *ApprovalConfig {
+	return &ApprovalConfig{RequiredApprovalTools: []string{"send_email", "/.*delete.*/"}, DefaultTimeoutMinutes: 10, ApprovalEnabled: true}
+}
+
+// toolDocs are the operations of the tool approval surface.
+var toolDocs = map[string]operationDoc{
+	"request-tool-approval": {
+		requests: map[string]any{"call": &ToolRequest{
+			ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Description: "1.4 to production",
+		}},
+		answers: map[int]any{200: exampleToolAnswer()},
+		problems: []models.Code{
+			models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+		},
+	},
+	"decide-tool-approval": {
+		requests: map[string]any{
+			"approve": &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolApproved), Digest: exampleDigest},
+			"reject":  &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolRejected), Reason: "not on a Friday"},
+		},
+		answers: map[int]any{200: exampleInvocation()},
+		problems: []models.Code{
+			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+			models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind,
+		},
+		conflict: exampleInvocation(),
+	},
+	"get-tool-invocation": {
+		answers:  map[int]any{200: exampleInvocation()},
+		problems: []models.Code{models.CodeNotFound, models.CodeAmbiguousSession},
+	},
+	"list-pending-invocations": {
+		answers:  map[int]any{200: &PendingInvocations{Pending: []*Invocation{examplePendingInvocation()}}},
+		problems: []models.Code{models.CodeAmbiguousSession},
+	},
+	"get-approval-config": {
+		answers: map[int]any{200: exampleConfig()},
+	},
+	"change-approval-config": {
+		requests: map[string]any{"tools": json.RawMessage(`{"required_approval_tools":["send_email","/.*delete.*/"],"default_timeout_minutes":10}`)},
+		answers:  map[int]any{200: exampleConfig()},
+	},
+	"cleanup-approvals": {
+		answers: map[int]any{200: &CleanupResult{Expired: 2}},
+	},
+}
