@@ -143,7 +143,12 @@ func migrate(ctx context.Context, path string) (err error) {
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}
-	return nil
+	// What a newer program wrote may mean something else than this one thinks.
+	has, knows, err := schemaOf(ctx, db)
+	if err == nil && has > knows {
+		err = fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
+	}
+	return err
 }
 
 // checkModes refuses a data folder or database that others may read; files that

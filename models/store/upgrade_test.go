@@ -139,6 +139,18 @@ func TestUpgradeGoesOn(t *testing.T) {
 	}
 }
 
+func TestOpenRefusesANewerSchema(t *testing.T) {
+	t.Parallel()
+	dir := storetest.Dir(t)
+	if err := storetest.New(t, storetest.WithDir(dir)).Close(); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("open: %v, %v; want a refusal", s, err)
+	}
+}
+
 // afterDump is a clock a minute after the last row of the dumps.
 func afterDump() *storetest.Clock {
 	clock := storetest.NewClock()
