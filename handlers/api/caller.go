@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/url"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
@@ -60,6 +62,19 @@ type signedIn struct {
 
 // Unwrap gives the request as it came.
 func (c *signedIn) Unwrap() huma.Context { return c.inner }
+
+// Param is a parameter of the path as it was meant. The router takes it from the
+// path as sent where that is not the usual spelling, as in a%2Fb.
+func (c *signedIn) Param(name string) string {
+	value := c.inner.Param(name)
+	if humaecho.Unwrap(c).Request().URL.RawPath == "" {
+		return value
+	}
+	if meant, err := url.PathUnescape(value); err == nil {
+		return meant
+	}
+	return value
+}
 
 // SetStatus sends the status, unless the answer comes after a wait.
 func (c *signedIn) SetStatus(code int) {

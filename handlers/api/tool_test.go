@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,35 @@ func TestAnEditReachesTheOrchestrator(t *testing.T) {
 	w.request("tu", "rm", "s").want(t, 200, map[string]any{"status": "APPROVED", "edited_input.n": jsonNumber("1")})
 	w.call(w.agent, "GET", "/api/approval/invocation/tu", "").
 		want(t, 200, map[string]any{"status": "APPROVED", "edited_input.n": jsonNumber("1"), "tool_input.n": jsonNumber("9007199254740993")})
+}
+
+// Names are any text, also where they stand in a path.
+func TestOddNamesInPaths(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"required_approval_tools":["rm"]}`)
+	for _, name := range []string{"a/b", "50% + 1?", "ключ", "..", "{x}", ":id", "a%2Fb", `say \"hi\"`} {
+		w.request(name, "rm", name).want(t, 200, map[string]any{"status": "PENDING", "session_id": strings.ReplaceAll(name, `\`, "")})
+		name = strings.ReplaceAll(name, `\`, "")
+		escaped := strings.ReplaceAll(url.PathEscape(name), "..", "%2E%2E")
+		w.call(w.reviewer, "GET", "/api/approval/invocation/"+escaped+"?session_id="+url.QueryEscape(name), "").want(t, 200, map[string]any{"tool_use_id": name, "session_id": name})
+		if list, _ := w.call(w.agent, "GET", "/api/approval/pending/"+escaped, "").at("pending").([]any); len(list) != 1 {
+			t.Errorf("%d calls wait in session %q, want 1", len(list), name)
+		}
+	}
+}
+
+// I9: one call asked over two surfaces is one call.
+func TestACallIsTheSameOverBothSurfaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"required_approval_tools":["rm"]}`)
+	id := w.request("tu", "rm", "s").text("tool_call_id")
+	body := `{"toolUseId":"tu","runId":"s","toolName":"rm","input":{"n":9007199254740993}}`
+	w.call(w.agent, "POST", "/v1/approvals", body).want(t, 202, map[string]any{"approvalId": id})
+	let := w.request("other", "ls", "s").text("tool_call_id")
+	body = strings.NewReplacer(`"tu"`, `"other"`, `"rm"`, `"ls"`).Replace(body)
+	w.call(w.agent, "POST", "/v1/approvals", body).want(t, 200, map[string]any{"approvalId": let, "requiresApproval": false})
 }
 
 func TestEveryStatusHasAWordOnTheToolSurface(t *testing.T) {

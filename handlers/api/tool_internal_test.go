@@ -1,0 +1,32 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// Every state has its word, and what was settled elsewhere is cancelled with
+// that reason.
+func TestToolStatuses(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[models.Status]ToolStatus{
+		models.StatusNone: "APPROVED", models.StatusPending: "PENDING", models.StatusApproved: "APPROVED", models.StatusRejected: "REJECTED",
+		models.StatusExpired: "TIMED_OUT", models.StatusCancelled: "CANCELLED", models.StatusResolved: "CANCELLED",
+	} {
+		a := &models.Approval{Response: models.Response{ID: "r", ConversationID: "c", ApprovalTimeoutAt: models.NoDeadline, PolicyReason: "why"}}
+		if status != models.StatusNone {
+			a.ApprovalStatus, a.ApprovalTimestamp = &status, new(time.Unix(0, 0))
+		}
+		got := invocationOf(a, "")
+		if got.Status != want || got.SessionID != "c" || (got.DecidedAt == nil) != (status == models.StatusPending) {
+			t.Errorf("%q shows as %+v, want %s", status, got, want)
+		}
+		if wantReason := map[models.Status]string{
+			models.StatusNone: "why", models.StatusPending: "why", models.StatusResolved: "settled elsewhere",
+		}[status]; got.Reason != wantReason {
+			t.Errorf("%q has reason %q, want %q", status, got.Reason, wantReason)
+		}
+	}
+}
