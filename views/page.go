@@ -86,6 +86,9 @@ func (p Page) places() []place {
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
 	}
+	if p.Viewer.Admin {
+		out = append(out, place{label: "People", icon: "users", url: PeopleURL()}, place{label: "System", icon: "activity", url: SystemURL()})
+	}
 	for i := range out {
 		out[i].current = p.Path == out[i].url || out[i].url != InboxURL() && strings.HasPrefix(p.Path, out[i].url+"/")
 	}

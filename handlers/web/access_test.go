@@ -13,11 +13,13 @@ import (
 
 // open are the routes that need no sign-in; all others do, by being missing
 // here.
-var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin", "POST /signin"}
+var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join"}
 
 // filled puts the parts of a world into a route's path.
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
-	path := strings.NewReplacer("/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token), ":n", "1").Replace(route.Path)
+	path := strings.NewReplacer("/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
+		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
+		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.tb.Fatalf("no value for the parameters of %s", route.Path)
 	}
@@ -122,6 +124,26 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/policy/versions/99", 403, 403, 404},
 		{"GET", "/policy/versions/x", 403, 403, 404},
 		{"GET", "/account/password", 200, 200, 200},
+		{"GET", "/account/sessions", 200, 200, 200},
+		{"GET", "/account/sessions?before=x", 422, 422, 422},
+		{"POST", "/account/sessions/" + string(models.NewID[models.SessionID]()) + "/end", 404, 404, 404},
+		{"POST", "/account/sessions/nonsense/end", 404, 404, 404},
+		{"GET", "/people", 403, 403, 200},
+		{"GET", "/people/invites", 403, 403, 303},
+		{"POST", "/people/invites", 403, 403, 422},
+		{"POST", "/people/invites/nonsense/withdraw", 403, 403, 404},
+		{"POST", "/people/nonsense/role", 403, 403, 404},
+		{"POST", "/people/" + string(models.NewID[models.UserID]()) + "/disable", 403, 403, 404},
+		{"POST", "/people/" + w.owner.ID + "/role", 403, 403, 422},
+		{"GET", "/audit/all", 403, 403, 200},
+		{"GET", "/audit/all?who=nobody@example.com", 403, 403, 422},
+		{"GET", "/audit/all?before=x", 403, 403, 404},
+		{"GET", "/audit/entries/1", 403, 403, 200},
+		{"GET", "/audit/entries/99999", 403, 403, 404},
+		{"GET", "/audit/entries/x", 403, 403, 404},
+		{"GET", "/audit/chain", 403, 403, 303},
+		{"GET", "/system", 403, 403, 200},
+		{"GET", "/join?key=x", 404, 404, 404},
 		{"GET", "/signin", 303, 303, 303},
 		{"GET", "/setup?key=x", 404, 404, 404},
 		{"GET", "/nowhere", 404, 404, 404},

@@ -14,12 +14,20 @@ const flashCookie = "countersign-flash"
 const flashSeconds = 60
 
 var flashes = map[string]views.Flash{
-	"signed-out":       {Tone: views.ToneNeutral, Text: "You are signed out."},
-	"set-up":           {Tone: views.ToneGood, Text: "The account is made, and you are signed in."},
-	"password-changed": {Tone: views.ToneGood, Text: "The password is changed. Your other sessions have ended."},
-	"token-revoked":    {Tone: views.ToneGood, Text: "The token is revoked."},
-	"policy-saved":     {Tone: views.ToneGood, Text: "The new version holds."},
-	"policy-same":      {Tone: views.ToneNeutral, Text: "Nothing changed: the policy says that already."},
+	"signed-out":        {Tone: views.ToneNeutral, Text: "You are signed out."},
+	"set-up":            {Tone: views.ToneGood, Text: "The account is made, and you are signed in."},
+	"password-changed":  {Tone: views.ToneGood, Text: "The password is changed. Your other sessions have ended."},
+	"token-revoked":     {Tone: views.ToneGood, Text: "The token is revoked."},
+	"joined":            {Tone: views.ToneGood, Text: "Welcome. The account is made, and you are signed in."},
+	"invite-withdrawn":  {Tone: views.ToneGood, Text: "The invitation is withdrawn: its link stopped working."},
+	"role-changed":      {Tone: views.ToneGood, Text: "The role is changed. It holds from the next request on."},
+	"person-disabled":   {Tone: views.ToneGood, Text: "Disabled: their sessions have ended, and their tokens are refused."},
+	"person-enabled":    {Tone: views.ToneGood, Text: "Enabled: they may sign in again."},
+	"sessions-of-ended": {Tone: views.ToneGood, Text: "Their sessions have ended."},
+	"session-ended":     {Tone: views.ToneGood, Text: "The session has ended."},
+	"sessions-ended":    {Tone: views.ToneGood, Text: "All your other sessions have ended."},
+	"policy-saved":      {Tone: views.ToneGood, Text: "The new version holds."},
+	"policy-same":       {Tone: views.ToneNeutral, Text: "Nothing changed: the policy says that already."},
 }
 
 func (s *Site) setFlash(c echo.Context, name string) {

@@ -26,6 +26,8 @@ func everyPage(w *world) map[string]*page {
 		owner.post("/inbox/token", nil), owner.get(pageOf(a)), owner.get(pageOf(q)), owner.get(pageOf(done)),
 		owner.get("/agents"), owner.get("/audit"), owner.get("/policy"), admin.get("/policy"), admin.post("/policy", form),
 		admin.get("/policy/versions/1"), owner.get("/account/password"), owner.get("/policy/versions/1"),
+		owner.get("/account/sessions"), admin.get("/people"), admin.post("/people/invites", map[string][]string{"email": {"new@example.com"}, "role": {"reviewer"}}),
+		admin.get("/audit/all"), admin.get("/audit/entries/1"), admin.get("/system"),
 	} {
 		out[p.asked] = p
 	}
@@ -120,7 +122,7 @@ func TestI13WhatAgentsWriteStaysText(t *testing.T) {
 		in.Options = []models.Option{{Name: `"><script src=/z>`, Title: evil}}
 	})
 	p := w.signedIn(ownerEmail)
-	for _, path := range []string{"/", pageOf(a), pageOf(q), "/audit"} {
+	for _, path := range []string{"/", pageOf(a), pageOf(q), "/audit", "/account/sessions"} {
 		got := p.get(path).is(http.StatusOK)
 		if n := got.doc.Find("script[src='/x'], script[src='/y'], script[src='/z'], img").Length(); n != 0 {
 			t.Errorf("%s: %d foreign elements", path, n)

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/gorilla/sessions"
 	"github.com/labstack/echo/v4"
@@ -19,6 +20,9 @@ const DefaultStreams = 20
 // Options are the settings of the pages.
 type Options struct {
 	StreamsPerUser int // zero: DefaultStreams; negative: no limit
+
+	Version string     // of the product, for the page of the system
+	Streams func() int // counts the streams of the other surfaces; may be nil
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer
@@ -31,6 +35,9 @@ type Site struct {
 	cookie   cookieKind
 	policies *policyWatch
 	streams  *streams
+	chain    *chainCheck
+	opts     Options
+	started  time.Time
 }
 
 // New makes the pages over a store. The kit's PublicURL must be set: by it links
@@ -40,6 +47,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	site := &Site{
 		kit: kit, store: s, cookie: cookieFor(kit.PublicURL),
 		policies: watchPolicy(s), streams: newStreams(opts.StreamsPerUser),
+		chain: &chainCheck{store: s, now: kit.Now, log: kit.Log}, opts: opts, started: kit.Now(),
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
@@ -67,6 +75,7 @@ func (s *Site) Routes() []handlers.Route { return handlers.Routes(s.echo) }
 // Stop ends open streams, and new ones at once. Stopping twice is harmless.
 func (s *Site) Stop() {
 	s.streams.stop()
+	s.chain.stop()
 	s.policies.close()
 }
 
@@ -76,6 +85,8 @@ func (s *Site) routes(e *echo.Echo) {
 	e.POST("/setup", s.setup)
 	e.GET("/signin", s.showSignIn)
 	e.POST("/signin", s.signIn)
+	e.GET("/join", s.showJoin)
+	e.POST("/join", s.join)
 
 	// No group: echo would answer what a group does not have with 404 where the
 	// method is what is wrong.
@@ -100,11 +111,28 @@ func (s *Site) routes(e *echo.Echo) {
 	post("/policy", s.changePolicy, adminsOnly)
 	get("/policy/versions/:n", s.policyVersion, adminsOnly)
 	get("/events", s.events)
+	get("/account/sessions", s.mySessions)
+	post("/account/sessions/:id/end", s.endSession)
+	post("/account/sessions/end-others", s.endOtherSessions)
+
+	get("/people", s.people, adminsOnly)
+	post("/people/invites", s.invite, adminsOnly)
+	post("/people/invites/:id/withdraw", s.withdrawInvite, adminsOnly)
+	post("/people/:id/role", s.changePerson("role-changed", s.setRole), adminsOnly)
+	post("/people/:id/disable", s.changePerson("person-disabled", s.disablePerson), adminsOnly)
+	post("/people/:id/enable", s.changePerson("person-enabled", s.enablePerson), adminsOnly)
+	post("/people/:id/end-sessions", s.changePerson("sessions-of-ended", s.endSessionsOf), adminsOnly)
+	get("/audit/all", s.ledger, adminsOnly)
+	get("/audit/entries/:n", s.ledgerEntry, adminsOnly)
+	get("/audit/chain", s.showChain, adminsOnly)
+	post("/audit/chain", s.checkChain, adminsOnly)
+	get("/system", s.system, adminsOnly)
 
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))
 	get("/agents/tokens", goTo(views.AgentsURL()))
 	get("/signout", goTo(views.InboxURL()))
+	get("/people/invites", goTo(views.PeopleURL()), adminsOnly)
 }
 
 func goTo(path string) echo.HandlerFunc {

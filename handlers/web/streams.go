@@ -43,4 +43,15 @@ func (s *streams) enter(user models.UserID) (leave func(), err error) {
 	}, nil
 }
 
+// total counts the open streams.
+func (s *streams) total() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, open := range s.open {
+		n += open
+	}
+	return n
+}
+
 func (s *streams) stop() { s.once.Do(func() { close(s.stopped) }) }

@@ -40,26 +40,29 @@ type Detail struct{ Name, Value string }
 func NewAudit(entries []models.Entry) Audit {
 	var v Audit
 	for i := range entries {
-		e := &entries[i]
-		row := AuditRow{
-			Seq: views.Number(e.Seq), Actor: e.ActorName, Kind: actorWord(e.ActorKind), Action: actionWords(e.Action),
-		}
-		if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
-			row.At = views.Exact(at)
-			row.At.Text, row.At.Form = at.UTC().Format("2006-01-02 15:04:05"), "stamp"
-		}
-		if e.ResponseID != "" {
-			row.URL = views.ApprovalURL(e.ResponseID)
-			row.Label = "request " + tail(string(e.ResponseID))
-		}
-		row.Details = details(e.Data)
-		row.Outcome = outcomeOf(row.Details)
-		v.Entries = append(v.Entries, row)
+		v.Entries = append(v.Entries, auditRowOf(&entries[i]))
 	}
 	if len(entries) > 0 {
 		v.Head = models.Head{Seq: entries[0].Seq, Hash: entries[0].Hash}.String()
 	}
 	return v
+}
+
+func auditRowOf(e *models.Entry) AuditRow {
+	row := AuditRow{
+		Seq: views.Number(e.Seq), Actor: e.ActorName, Kind: actorWord(e.ActorKind), Action: actionWords(e.Action),
+	}
+	if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
+		row.At = views.Exact(at)
+		row.At.Text, row.At.Form = at.UTC().Format("2006-01-02 15:04:05"), "stamp"
+	}
+	if e.ResponseID != "" {
+		row.URL = views.ApprovalURL(e.ResponseID)
+		row.Label = "request " + tail(string(e.ResponseID))
+	}
+	row.Details = details(e.Data)
+	row.Outcome = outcomeOf(row.Details)
+	return row
 }
 
 func actorWord(k models.ActorKind) string {

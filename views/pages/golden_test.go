@@ -59,7 +59,7 @@ func screens(t *testing.T) []screen {
 	fresh := agentsInput()
 	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef"}
 	throttled := pages.NewSignIn("ada@example.org", "/audit", &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 601})
-	return []screen{
+	return append(adminScreens(), []screen{
 		{"inbox", inbox(pages.InboxInput{Rows: rows, Count: 5, BaseURL: "http://127.0.0.1:8080"})},
 		{"inbox-many", inbox(pages.InboxInput{Rows: rows[:2], Count: models.StatsCap, Next: "k2", After: "k1", Conversation: conversationID, ConversationTitle: "Ship 1.4"})},
 		{"inbox-empty", inbox(pages.InboxInput{BaseURL: "http://127.0.0.1:8080"})},
@@ -100,7 +100,7 @@ func screens(t *testing.T) []screen {
 		{"password", pages.PasswordPage(page("Change password", "/account/password"), pages.NewPassword(views.Viewer{Email: "ada@example.org"}, models.Invalid("current", "is not your password")))},
 		{"failure-404", pages.FailurePage(page("Not found", "/nowhere"), pages.NewFailure(404, "", "req-1"))},
 		{"failure-500", pages.FailurePage(alone, pages.NewFailure(500, "", "req-2"))},
-	}
+	}...)
 }
 
 func draw(t *testing.T, c templ.Component) string {

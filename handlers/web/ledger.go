@@ -1,0 +1,160 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// ledger is everybody's audit.
+func (s *Site) ledger(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.LedgerInput{Filter: views.LedgerFilter{
+		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"), Conversation: strings.TrimSpace(c.QueryParam("conversation")),
+		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
+	}, Chain: s.chain.state()}
+	q, err := s.ledgerQuery(ctx, actor, in.Filter, c.QueryParam("before"))
+	status := http.StatusOK
+	if e := asError(err, models.CodeInvalid); e != nil {
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+	} else if err != nil {
+		return err
+	} else {
+		found, err := s.store.Ledger(ctx, actor, q)
+		if err != nil {
+			return err
+		}
+		in.Entries, in.Next, in.Looked, in.Before = found.Entries, found.Next, found.Looked, q.Before
+	}
+	if in.Actions, err = s.store.LedgerActions(ctx, actor); err != nil {
+		return err
+	}
+	if in.Head, err = s.store.LedgerHead(ctx); err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "Audit of everything", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.LedgerPage(frame, pages.NewLedger(in, frame.Now)), nil)
+}
+
+// ledgerQuery reads the filters of an address: CodeInvalid names all that are
+// wrong.
+func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, before string) (store.LedgerQuery, error) {
+	q := store.LedgerQuery{Action: f.Action, Limit: store.DefaultPage}
+	faults := make(map[string]string)
+	var err error
+	if q.Who, err = s.whoIs(ctx, actor, f.Who); asError(err, models.CodeInvalid) != nil {
+		faults["who"] = "must be the e-mail of somebody here, or the id of a person or agent"
+	} else if err != nil {
+		return q, err
+	}
+	if f.Conversation != "" {
+		if q.Conversation, err = models.ParseID[models.ConversationID]("conversation", f.Conversation); err != nil {
+			faults["conversation"] = "must be the id of a conversation"
+		}
+	}
+	for _, bound := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", f.From, &q.From}, {"until", f.Until, &q.Until}} {
+		at, ok := timeIn(bound.text)
+		if !ok {
+			faults[bound.name] = "must be a time in UTC such as 2026-11-20 14:30, or a day"
+		}
+		*bound.into = at
+	}
+	if before != "" {
+		if q.Before, err = strconv.ParseInt(before, 10, 64); err != nil || q.Before < 1 {
+			return q, models.Errorf(models.CodeNotFound, "There is no such page of the ledger.")
+		}
+	}
+	if len(faults) > 0 {
+		return q, &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: faults}
+	}
+	return q, nil
+}
+
+// whoIs finds the id behind an e-mail; an id stands for itself.
+func (s *Site) whoIs(ctx context.Context, actor models.Actor, who string) (string, error) {
+	if who == "" {
+		return "", nil
+	}
+	if !strings.Contains(who, "@") {
+		id, err := models.ParseID[models.UserID]("who", who)
+		return string(id), err
+	}
+	user, err := s.store.UserByEmail(ctx, actor, who)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return "", models.Invalid("who", "nobody has this e-mail")
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(user.ID), nil
+}
+
+// timeIn reads a time or a day in UTC; empty is the zero time.
+func timeIn(text string) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// ledgerEntry shows one entry, readable and raw.
+func (s *Site) ledgerEntry(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
+	if err != nil || n < 1 {
+		return models.Errorf(models.CodeNotFound, "There is no such entry.")
+	}
+	entry, before, err := s.store.LedgerEntry(ctx, actor, n)
+	if err != nil {
+		return err
+	}
+	head, err := s.store.LedgerHead(ctx)
+	if err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "Entry "+strconv.FormatInt(n, 10), -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.LedgerEntryPage(frame, pages.NewLedgerEntry(*entry, before, head.Seq)), nil)
+}
+
+// showChain is how the check stands, for the page that waits for its end.
+func (s *Site) showChain(c echo.Context) error {
+	if !handlers.WantsFragment(c.Request()) {
+		return c.Redirect(http.StatusSeeOther, views.LedgerURL(views.LedgerFilter{}, 0))
+	}
+	head, err := s.store.LedgerHead(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	panel := pages.ChainPanel(pages.NewChain(s.chain.state(), s.kit.Now()), head.String())
+	return handlers.Render(c, http.StatusOK, panel, panel)
+}
+
+// checkChain begins to read the whole ledger, in the background.
+func (s *Site) checkChain(c echo.Context) error {
+	s.chain.begin()
+	return c.Redirect(http.StatusSeeOther, views.LedgerURL(views.LedgerFilter{}, 0))
+}

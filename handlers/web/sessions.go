@@ -1,0 +1,55 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// mySessions lists where the person is signed in.
+func (s *Site) mySessions(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.SessionsInput{Current: actor.SessionID}
+	if raw := c.QueryParam("before"); raw != "" {
+		var err error
+		if in.Before, err = models.ParseID[models.SessionID]("before", raw); err != nil {
+			return err
+		}
+	}
+	found, err := s.store.Sessions(ctx, actor, in.Before, store.DefaultPage)
+	if err != nil {
+		return err
+	}
+	in.Devices, in.Next = found.Items, found.Next
+	frame, err := s.frame(c, "My sessions", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.SessionsPage(frame, pages.NewSessions(in, frame.Now)), nil)
+}
+
+func (s *Site) endSession(c echo.Context) error {
+	id, err := models.ParseID[models.SessionID]("id", c.Param("id"))
+	if err != nil {
+		return models.Errorf(models.CodeNotFound, "There is no such session.")
+	}
+	if err := s.store.EndSession(c.Request().Context(), actorOf(c), id); err != nil {
+		return err
+	}
+	s.setFlash(c, "session-ended")
+	return c.Redirect(http.StatusSeeOther, views.SessionsURL())
+}
+
+func (s *Site) endOtherSessions(c echo.Context) error {
+	if _, err := s.store.EndOtherSessions(c.Request().Context(), actorOf(c)); err != nil {
+		return err
+	}
+	s.setFlash(c, "sessions-ended")
+	return c.Redirect(http.StatusSeeOther, views.SessionsURL())
+}

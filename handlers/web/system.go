@@ -1,0 +1,39 @@
+package web
+
+import (
+	"net/http"
+	"runtime"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+// system shows how the server fares.
+func (s *Site) system(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	state, err := s.store.System(ctx, actor)
+	if err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "System", -1)
+	if err != nil {
+		return err
+	}
+	in := pages.SystemInput{
+		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
+		Streams: s.streams.total(), GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+	}
+	if s.opts.Streams != nil {
+		in.Streams += s.opts.Streams()
+	}
+	if err := s.store.Ready(ctx); err != nil {
+		if models.ErrorCode(err) != models.CodeUnavailable {
+			return err
+		}
+		in.Fault = err.Error()
+	}
+	return handlers.Render(c, http.StatusOK, pages.SystemPage(frame, pages.NewSystem(in, frame.Now)), nil)
+}

@@ -1,0 +1,214 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// LedgerInput is what the page of everybody's audit is made of.
+type LedgerInput struct {
+	Entries []models.Entry // one page, newest first
+	Next    int64          // the key of the next page; 0: that was all
+	Looked  bool           // reading stopped early: the filters together are rare
+	Before  int64          // the key this page began with
+	Filter  views.LedgerFilter
+	Errors  map[string]string // of the filter, by field
+	Actions []string          // that the ledger holds
+	Head    models.Head
+	Chain   ChainState
+}
+
+// ChainState is how the check of the whole chain stands.
+type ChainState struct {
+	Running  bool
+	Read, Of int64     // while it runs
+	Ended    time.Time // zero: not checked since the server started
+	Took     time.Duration
+	Head     models.Head // the end of what was checked
+	Fault    string      // empty: the chain holds
+	Broken   bool        // the fault is in the chain, and not in reading it
+}
+
+// Ledger is the view model of everybody's audit.
+type Ledger struct {
+	Rows              []LedgerRow
+	Filter            views.LedgerFilter
+	Errors            map[string]string
+	Actions           []ui.Choice
+	Head              string
+	Chain             Chain
+	FirstURL, NextURL string
+	NextLabel         string
+	Note              string
+}
+
+// LedgerRow is one entry in words, with what leads on from it.
+type LedgerRow struct {
+	AuditRow
+	EntryURL        string
+	WhoURL          string
+	ConversationURL string
+	Conversation    string
+}
+
+// Chain is how the check of the chain stands, in words.
+type Chain struct {
+	Running  bool
+	Progress string
+	Word     ui.Word
+	At       views.Moment
+	Text     string
+}
+
+// NewLedger makes the page as of now.
+func NewLedger(in LedgerInput, now time.Time) Ledger {
+	v := Ledger{
+		Filter: in.Filter, Errors: in.Errors, Head: in.Head.String(), Chain: NewChain(in.Chain, now),
+		Actions: []ui.Choice{{Value: "", Label: "any"}}, NextLabel: "Older entries",
+	}
+	known := in.Filter.Action == ""
+	for _, action := range in.Actions {
+		known = known || action == in.Filter.Action
+		v.Actions = append(v.Actions, ui.Choice{Value: action, Label: actionWords(action)})
+	}
+	if !known {
+		v.Actions = append(v.Actions, ui.Choice{Value: in.Filter.Action, Label: models.RevealString(in.Filter.Action, false)})
+	}
+	if in.Before > 0 {
+		v.FirstURL = views.LedgerURL(in.Filter, 0)
+	}
+	if in.Next > 0 {
+		v.NextURL = views.LedgerURL(in.Filter, in.Next)
+	}
+	if in.Looked {
+		v.Note = "Read back to entry " + views.Number(in.Next) + ". Few entries match all filters together; there may be more before it."
+		v.NextLabel = "Look further back"
+	}
+	for i := range in.Entries {
+		v.Rows = append(v.Rows, ledgerRow(&in.Entries[i], in.Filter))
+	}
+	return v
+}
+
+func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {
+	row := LedgerRow{AuditRow: auditRowOf(e), EntryURL: views.LedgerEntryURL(e.Seq)}
+	if e.ActorID != "" {
+		who := filter
+		who.Who = e.ActorID
+		row.WhoURL = views.LedgerURL(who, 0)
+	}
+	if e.ConversationID != "" {
+		only := filter
+		only.Conversation = string(e.ConversationID)
+		row.ConversationURL = views.LedgerURL(only, 0)
+		row.Conversation = tail(string(e.ConversationID))
+	}
+	return row
+}
+
+// NewChain puts a check into words.
+func NewChain(s ChainState, now time.Time) Chain {
+	c := Chain{Running: s.Running}
+	switch {
+	case s.Running:
+		c.Word = ui.Word{Text: "checking", Tone: views.ToneAccent}
+		c.Progress = views.Number(s.Read) + " of " + views.Number(s.Of) + " entries read"
+		if s.Of == 0 {
+			c.Progress = "beginning"
+		}
+		return c
+	case s.Ended.IsZero():
+		c.Word = ui.Word{Text: "not checked", Tone: views.ToneNeutral}
+		c.Text = "Not checked since the server started."
+		return c
+	}
+	c.At = views.Ago(s.Ended, now)
+	switch {
+	case s.Broken:
+		c.Word, c.Text = ui.Word{Text: "broken", Tone: views.ToneBad, Icon: "octagon-alert"}, s.Fault
+	case s.Fault != "":
+		c.Word, c.Text = ui.Word{Text: "could not be checked", Tone: views.ToneWarn, Icon: "triangle-alert"}, s.Fault
+	default:
+		c.Word = ui.Word{Text: "holds", Tone: views.ToneGood, Icon: "check"}
+		c.Text = views.Number(s.Head.Seq) + " entries, each follows the one before; read in " + tookText(s.Took) + "."
+	}
+	return c
+}
+
+func tookText(d time.Duration) string {
+	if d < time.Second {
+		return views.Number(d.Milliseconds()) + " ms"
+	}
+	return views.Duration(d)
+}
+
+// LedgerEntry is the view model of one entry.
+type LedgerEntry struct {
+	LedgerRow
+	Stamp            string
+	Owner            string
+	OwnerURL         string
+	Raw              string
+	Hash, Prev       string
+	Whole, Follows   bool
+	BeforeURL, Later string
+}
+
+// NewLedgerEntry makes the page of e; before is the hash that the entry before
+// it has, newest the number of the last entry.
+func NewLedgerEntry(e models.Entry, before []byte, newest int64) LedgerEntry {
+	v := LedgerEntry{
+		LedgerRow: ledgerRow(&e, views.LedgerFilter{}), Stamp: e.At, Owner: string(e.OwnerID),
+		Hash: hex.EncodeToString(e.Hash), Prev: hex.EncodeToString(e.Prev), Raw: rawEntry(e),
+		Follows: bytes.Equal(e.Prev, before),
+	}
+	again := e
+	models.Seal(models.Head{Seq: e.Seq - 1, Hash: e.Prev}, &again)
+	v.Whole = bytes.Equal(again.Hash, e.Hash)
+	if e.OwnerID != "" {
+		v.OwnerURL = views.LedgerURL(views.LedgerFilter{Who: string(e.OwnerID)}, 0)
+	}
+	if e.Seq > 1 {
+		v.BeforeURL = views.LedgerEntryURL(e.Seq - 1)
+	}
+	if e.Seq < newest {
+		v.Later = views.LedgerEntryURL(e.Seq + 1)
+	}
+	return v
+}
+
+// rawEntry is every stored field; data stands in it as stored.
+func rawEntry(e models.Entry) string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(struct {
+		Seq          int64  `json:"seq"`
+		At           string `json:"at"`
+		ActorKind    string `json:"actor_kind"`
+		ActorID      string `json:"actor_id"`
+		ActorName    string `json:"actor_name"`
+		Action       string `json:"action"`
+		Owner        string `json:"owner_id"`
+		Conversation string `json:"conversation_id"`
+		Response     string `json:"response_id"`
+		Data         string `json:"data"`
+		Prev         string `json:"prev"`
+		Hash         string `json:"hash"`
+	}{
+		e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action, string(e.OwnerID), string(e.ConversationID),
+		string(e.ResponseID), e.Data, hex.EncodeToString(e.Prev), hex.EncodeToString(e.Hash),
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,127 @@
+package pages
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// PeopleInput is what the page of people is made of.
+type PeopleInput struct {
+	People  []models.Person // one page, by e-mail
+	After   string          // the key this page began with
+	Next    string          // the key of the next one
+	Invites []models.Invite
+	Self    models.UserID
+	Fresh   *FreshInvite
+	Form    InviteForm
+	Problem string // why what was asked for was not done
+}
+
+// FreshInvite is an invitation that was made just now; its link is shown once.
+type FreshInvite struct{ Email, Link string }
+
+// InviteForm is what was filled in when an invitation could not be made.
+type InviteForm struct {
+	Email  string
+	Role   models.Role
+	Errors map[string]string
+}
+
+// People is the view model of the page of people.
+type People struct {
+	Rows              []PersonRow
+	Invites           []InviteRow
+	Fresh             *FreshInvite
+	Form              InviteForm
+	Problem           string
+	FirstURL, NextURL string
+}
+
+// PersonRow is one person and what may be done about them.
+type PersonRow struct {
+	Name, Email, Role string
+	State             ui.Word
+	Self, Disabled    bool
+	Sessions          string
+	HasSessions       bool
+	LastSeen, Added   views.Moment
+	NewRole           models.Role // the other one
+	RoleURL           string
+	SwitchURL         string // disables, or enables again
+	EndURL            string
+}
+
+// InviteRow is one open invitation.
+type InviteRow struct {
+	Email, Role, By string
+	Expires         views.Moment
+	WithdrawURL     string
+}
+
+// NewPeople makes the page as of now.
+func NewPeople(in PeopleInput, now time.Time) People {
+	v := People{Fresh: in.Fresh, Form: in.Form, Problem: in.Problem}
+	if v.Form.Role == "" {
+		v.Form.Role = models.RoleReviewer
+	}
+	if in.After != "" {
+		v.FirstURL = views.PeopleURL()
+	}
+	if in.Next != "" {
+		v.NextURL = views.PeoplePageURL(in.Next)
+	}
+	for _, p := range in.People {
+		v.Rows = append(v.Rows, personRow(p, in.Self, now))
+	}
+	for _, i := range in.Invites {
+		v.Invites = append(v.Invites, InviteRow{
+			Email: i.Email, Role: string(i.Role), By: i.InviterName,
+			Expires: views.Left(i.ExpiresAt, i.CreatedAt, now), WithdrawURL: views.WithdrawInviteURL(i.ID),
+		})
+	}
+	return v
+}
+
+func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
+	row := PersonRow{
+		Name: p.Name, Email: p.Email, Role: string(p.Role), Self: p.ID == self, Disabled: !p.Enabled(),
+		Sessions: "none", HasSessions: p.Sessions > 0, LastSeen: views.AgoOf(p.LastSeen, now), Added: views.Ago(p.CreatedAt, now),
+		NewRole: models.RoleAdmin, RoleURL: views.PersonURL(p.ID, "role"),
+		SwitchURL: views.PersonURL(p.ID, "disable"), EndURL: views.PersonURL(p.ID, "end-sessions"),
+		State: ui.Word{Text: "enabled", Tone: views.ToneGood},
+	}
+	if p.Role == models.RoleAdmin {
+		row.NewRole = models.RoleReviewer
+	}
+	if p.Sessions > 0 {
+		row.Sessions = views.Count(p.Sessions)
+	}
+	if row.Disabled {
+		row.State = ui.Word{Text: "disabled", Tone: views.ToneNeutral}
+		row.SwitchURL = views.PersonURL(p.ID, "enable")
+	}
+	return row
+}
+
+// roleHelp says what the other role means for the person.
+func (r PersonRow) roleHelp() string {
+	if r.NewRole == models.RoleAdmin {
+		return "An admin decides every request and changes policy and people."
+	}
+	return "A reviewer decides what is theirs or routed to them. Admin tokens of theirs are refused."
+}
+
+// Join is the view model of the form of an invited person.
+type Join struct {
+	Key, Email, Role string
+	Name             string
+	Errors           map[string]string
+}
+
+// NewJoin makes the form; err fills in what is wrong, by field.
+func NewJoin(key string, invite models.Invite, name string, err *models.Error) Join {
+	return Join{Key: key, Email: invite.Email, Role: string(invite.Role), Name: name, Errors: fieldErrors(err)}
+}

@@ -1,0 +1,158 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// SystemInput is what the page of the system is made of.
+type SystemInput struct {
+	State   models.SystemState
+	Version string // of the product; empty: not known
+	Go      string // that it was built with
+	Started time.Time
+	Streams int    // pages and clients that listen
+	Fault   string // why the store is not ready; empty: it is
+	// GateOff and FallbackOn are what lets calls through unasked.
+	GateOff, FallbackOn bool
+}
+
+// System is the view model of the page of the system.
+type System struct {
+	Health   []Health
+	Facts    []Group
+	Oldest   *WaitingRow
+	Stranded []WaitingRow
+	More     bool
+}
+
+// Health is one check and its result.
+type Health struct {
+	Name string
+	Word ui.Word
+	Text string
+}
+
+// Group is a heading with facts under it.
+type Group struct {
+	ID, Title string
+	Facts     []Fact
+}
+
+// Fact is one name and value; Note says what the value means.
+type Fact struct{ Name, Value, Note string }
+
+// WaitingRow is one pending request.
+type WaitingRow struct {
+	URL, What, Agent, Owner string
+	Asked, Left             views.Moment
+}
+
+// NewSystem makes the page as of now.
+func NewSystem(in SystemInput, now time.Time) System {
+	s := in.State
+	v := System{Health: health(in), More: s.StrandedMore}
+	if s.Oldest != nil {
+		row := waitingRow(*s.Oldest, now)
+		v.Oldest = &row
+	}
+	for _, p := range s.Stranded {
+		v.Stranded = append(v.Stranded, waitingRow(p, now))
+	}
+	version := in.Version
+	if version == "" {
+		version = "not known"
+	}
+	v.Facts = []Group{
+		{ID: "now", Title: "Now", Facts: []Fact{
+			{Name: "Pending", Value: views.Count(s.Pending)},
+			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents that are blocked in a wait"},
+			{Name: "Stream clients", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
+			{Name: "Running since", Value: views.Ago(in.Started, now).Text},
+		}},
+		{ID: "size", Title: "Size", Facts: []Fact{
+			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free for what comes"},
+			{Name: "Write-ahead log", Value: size(s.LogBytes)},
+			{Name: "Ledger", Value: views.Number(s.Entries) + " entries"},
+			{Name: "Requests", Value: views.Number(s.Responses)},
+			{Name: "Conversations", Value: views.Count(s.Conversations)},
+			{Name: "People, agents", Value: views.Count(s.People) + ", " + views.Count(s.Agents)},
+		}},
+		{ID: "growth", Title: "Growth", Facts: []Fact{
+			{Name: "Last day", Value: views.Number(s.Day) + " entries", Note: "about " + size(perEntry(s, s.Day))},
+			{Name: "Last seven days", Value: views.Number(s.Week) + " entries", Note: "about " + size(perEntry(s, s.Week))},
+		}},
+		{ID: "versions", Title: "Versions", Facts: []Fact{
+			{Name: "Countersign", Value: version},
+			{Name: "Schema", Value: strconv.FormatInt(s.Schema, 10)},
+			{Name: "SQLite", Value: s.SQLite},
+			{Name: "Go", Value: in.Go},
+		}},
+	}
+	return v
+}
+
+// perEntry estimates what n entries take with all that belongs to them: their
+// share of the whole file.
+func perEntry(s models.SystemState, n int64) int64 {
+	if s.Entries == 0 {
+		return 0
+	}
+	return int64(float64(s.DatabaseBytes-s.FreeBytes) / float64(s.Entries) * float64(n))
+}
+
+func health(in SystemInput) []Health {
+	good := func(name, text string) Health {
+		return Health{Name: name, Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: text}
+	}
+	bad := func(name, text string) Health {
+		return Health{Name: name, Word: ui.Word{Text: "not ok", Tone: views.ToneBad, Icon: "octagon-alert"}, Text: text}
+	}
+	store := good("Database", "It can be written, the head of the ledger can be read, the schema is this program's.")
+	if in.Fault != "" {
+		store = bad("Database", in.Fault)
+	}
+	gate := good("Gate", "Tool calls are held as the policy says.")
+	if in.GateOff {
+		gate = bad("Gate", "It is off: tool calls go ahead without anyone being asked.")
+	}
+	out := []Health{store, gate}
+	if in.FallbackOn {
+		out = append(out, bad("Fallback", "It is on: clients go ahead when no server answers."))
+	}
+	decide := good("Who can decide", "Every pending request has somebody of its own who can decide it.")
+	if len(in.State.Stranded) > 0 {
+		decide = Health{Name: "Who can decide", Word: ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}, Text: "Some requests wait for nobody but an admin: see below."}
+	}
+	return append(out, decide)
+}
+
+func waitingRow(p models.PendingRef, now time.Time) WaitingRow {
+	what := p.ToolName
+	if what == "" {
+		what = string(p.Kind)
+	}
+	return WaitingRow{
+		URL: views.ApprovalURL(p.ID), What: what, Agent: p.AgentName, Owner: p.OwnerName,
+		Asked: views.Ago(p.AskedAt, now), Left: views.Left(p.Deadline, p.AskedAt, now),
+	}
+}
+
+// size writes a number of bytes in the unit that fits.
+func size(n int64) string {
+	units := [...]string{"KiB", "MiB", "GiB", "TiB"}
+	if n < 1<<10 {
+		return views.Number(n) + " bytes"
+	}
+	v := float64(n)
+	unit := -1
+	for v >= 1<<10 && unit < len(units)-1 {
+		v /= 1 << 10
+		unit++
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[unit]
+}
