@@ -19,7 +19,7 @@ func TestDocumentedSettingsExist(t *testing.T) {
 		known[s.env()] = true
 	}
 	variable := regexp.MustCompile(`COUNTERSIGN_[A-Z_]+[A-Z]`)
-	command := regexp.MustCompile("countersign ((?:[a-z-]+ ?)+)([^`\n]*)")
+	command := regexp.MustCompile("countersign ((?:[a-z][a-z-]* ?)+)([^`\n]*)")
 	flag := regexp.MustCompile(`--([a-z-]+)`)
 	root := newRoot()
 	seen := 0
