@@ -179,6 +179,9 @@ func (a *App) routers() (http.Handler, error) {
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store)
-	a.pages = web.New(kit, a.store, web.Options{StreamsPerUser: orOff(a.cfg.StreamsPerUser)})
+	a.pages = web.New(kit, a.store, web.Options{StreamsPerUser: orOff(a.cfg.StreamsPerUser), Version: version})
+	if err := a.pages.ServeDocs(queue.Document()); err != nil {
+		return nil, err
+	}
 	return choose(queue, a.pages), nil
 }

@@ -61,6 +61,12 @@ func PolicyVersionURL(version int64) string {
 	return "/policy/versions/" + strconv.FormatInt(version, 10)
 }
 
+// DocsURL describes the JSON surfaces, without sign-in.
+func DocsURL() string { return "/docs" }
+
+// OpenAPIURL is the document that DocsURL is made from.
+func OpenAPIURL() string { return "/openapi.json" }
+
 // EventsURL is the stream that tells a page which topics changed: the reader's
 // own, and those of the requests named.
 func EventsURL(watch ...models.ResponseID) string {

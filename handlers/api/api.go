@@ -30,6 +30,8 @@ type API struct {
 	store *store.Store
 	spec  []byte
 	looks chan struct{} // held by those who look again
+
+	operations int // registered so far
 }
 
 // New makes the surface over a store. version goes into /openapi.json.
@@ -66,6 +68,9 @@ func (a *API) Echo() *echo.Echo { return a.echo }
 // Routes lists every route of the router, however it was registered.
 func (a *API) Routes() []handlers.Route { return handlers.Routes(a.echo) }
 
+// Document is the OpenAPI document that describes this surface.
+func (a *API) Document() []byte { return a.spec }
+
 // OpenAPI serves the document that describes this surface, without sign-in.
 func (a *API) openAPI(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/openapi+json", a.spec)
@@ -97,7 +102,8 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	if op.Tags == nil {
 		op.Tags = []string{"Approvals"}
 	}
-	op.Metadata = map[string]any{metadataWho: who}
+	a.operations++
+	op.Metadata = map[string]any{metadataWho: who, metadataOrder: a.operations}
 	op.Security = []map[string][]string{{"bearer": {}}}
 	op.Middlewares = huma.Middlewares{a.signIn(who)}
 	huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {

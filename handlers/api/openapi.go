@@ -28,8 +28,24 @@ type operationDoc struct {
 // operationDocs are all surfaces' maps.
 var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs}
 
-// metadataWho is where register leaves the capability for the document.
-const metadataWho = "who"
+// Where register leaves for the document who may use an operation, and which
+// one it is.
+const (
+	metadataWho   = "who"
+	metadataOrder = "order"
+)
+
+const (
+	extensionToken = "x-token" // whose token an operation takes, in words
+	extensionOrder = "x-order" // in which order a reader should meet the operations
+)
+
+var tokenWords = map[Capability]string{
+	Anyone: "any token",
+	Agents: "an agent's token",
+	People: "a reviewer's or an admin's token",
+	Admins: "an admin's token",
+}
 
 // docOf finds what is told of an operation.
 func docOf(id string) operationDoc {
@@ -59,6 +75,9 @@ func (a *API) describe() {
 	for _, item := range doc.Paths {
 		for _, op := range operationsOf(item) {
 			d := docOf(op.OperationID)
+			if who, ok := op.Metadata[metadataWho].(Capability); ok {
+				op.Extensions = map[string]any{extensionToken: tokenWords[who], extensionOrder: op.Metadata[metadataOrder]}
+			}
 			d.describe(op)
 			d.describeProblems(op)
 		}

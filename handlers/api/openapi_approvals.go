@@ -59,7 +59,7 @@ func exampleCancelled() *Approval {
 var approvalDocs = map[string]operationDoc{
 	"ask": {
 		requests: map[string]any{
-			"tool_call": &AskRequest{
+			"call": &AskRequest{
 				ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
 			},
 			"question": &AskRequest{
@@ -83,10 +83,10 @@ var approvalDocs = map[string]operationDoc{
 	},
 	"respond": {
 		requests: map[string]any{
-			"approve": &RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
-			"edit":    &RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
-			"reject":  &RespondRequest{Approved: new(false), Reason: "not on a Friday"},
-			"answer":  &RespondRequest{Option: new("eu")},
+			"approve":           &RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+			"edit":              &RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
+			"reject":            &RespondRequest{Approved: new(false), Reason: "not on a Friday"},
+			"settle_a_question": &RespondRequest{Option: new("eu")},
 		},
 		answers: map[int]any{200: &RespondResult{
 			Success: true, ApprovalID: exampleID, Status: models.StatusApproved,

@@ -98,6 +98,7 @@ func screens(t *testing.T) []screen {
 		{"setup", pages.SetupPage(alone, pages.NewSetup("k3y", "", "", nil))},
 		{"setup-errors", pages.SetupPage(alone, pages.NewSetup("k3y", "Ada", "ada", models.Invalid("email", "must be an e-mail address")))},
 		{"password", pages.PasswordPage(page("Change password", "/account/password"), pages.NewPassword(views.Viewer{Email: "ada@example.org"}, models.Invalid("current", "is not your password")))},
+		{"docs", pages.DocsPage(views.Page{Title: "API", Path: "/docs", Now: now}, docsPage(t))},
 		{"failure-404", pages.FailurePage(page("Not found", "/nowhere"), pages.NewFailure(404, "", "req-1"))},
 		{"failure-500", pages.FailurePage(alone, pages.NewFailure(500, "", "req-2"))},
 	}...)

@@ -1,0 +1,83 @@
+package web_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign/handlers"
+	"countersign/handlers/api"
+	"countersign/views/pages"
+)
+
+// The page is made from the document that the API serves, for whoever asks, and
+// loads nothing from elsewhere.
+func TestDocsDescribeTheWholeAPI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.clock.Now}
+	surface, err := api.New(kit, w.store, "v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.site.ServeDocs(surface.Document()); err != nil {
+		t.Fatal(err)
+	}
+	stranger, html := w.fetch(t, "/docs")
+	if stranger.StatusCode != http.StatusOK || !strings.Contains(stranger.Header.Get("Content-Security-Policy"), "default-src 'self'") {
+		t.Fatalf("%s, %s", stranger.Status, stranger.Header)
+	}
+	docs, err := pages.NewDocs(surface.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var described []string
+	for _, g := range docs.Groups {
+		for _, op := range g.Operations {
+			described = append(described, op.Method+" "+op.Path)
+			if !strings.Contains(html, `id="`+op.ID+`"`) || len(op.Examples) == 0 || len(op.Answers) == 0 || len(op.Problems) == 0 || op.Token == "" {
+				t.Errorf("%s %s is not described in full: %+v", op.Method, op.Path, op)
+			}
+		}
+	}
+	for _, route := range surface.Routes() {
+		path := regexp.MustCompile(`:(\w+)`).ReplaceAllString(route.Path, "{$1}")
+		if path != "/openapi.json" && !slices.Contains(described, route.Method+" "+path) {
+			t.Errorf("%s %s is not on the page", route.Method, path)
+		}
+	}
+	for _, link := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if !strings.Contains(html, `id="`+link[1]+`"`) {
+			t.Errorf("a link leads to #%s, which is not there", link[1])
+		}
+	}
+	for _, at := range regexp.MustCompile(`(?:src|href)="(https?:|//)[^"]*"`).FindAllString(html, -1) {
+		t.Errorf("leads elsewhere: %s", at)
+	}
+	if strings.Contains(html, "<style") || strings.Contains(html, " style=") || regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(html) {
+		t.Error("style or script stands in the page")
+	}
+}
+
+// fetch reads a page without signing in.
+func (w *world) fetch(t *testing.T, path string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var b strings.Builder
+	if _, err := io.Copy(&b, res.Body); err != nil {
+		t.Fatal(err)
+	}
+	return res, b.String()
+}

@@ -1,0 +1,83 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// document is a small OpenAPI document with what the real one has.
+const document = `{"openapi":"3.1.0","info":{"title":"Countersign","version":"1.2","description":"The queue."},
+"servers":[{"url":"https://sign.example.org"}],"tags":[{"name":"Tool approval","description":"For orchestrators."}],
+"paths":{"/z/{tool_use_id}":{"post":{"operationId":"decide","x-order":1,"x-token":"a reviewer's token","tags":["Tool approval"],"summary":"Decide a call",
+"parameters":[{"name":"tool_use_id","in":"path","required":true,"schema":{"type":"string"}},{"name":"limit","in":"query","schema":{"type":"integer","minimum":1,"maximum":200,"default":50}}],
+"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Verdict"},"examples":{"reject":{"value":{"reason":"it's <late>"}}}}}},
+"responses":{"200":{"description":"OK","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Verdict"},"examples":{"answer":{"value":{"reason":"no"}}}}}},
+"409":{"description":"Conflict","x-problem-codes":["expired"],"content":{"application/problem+json":{"examples":{"expired":{"summary":"Past its deadline","value":{}}}}}}}}},
+"/a":{"get":{"operationId":"watch","x-order":2,"tags":["Tool approval"],"summary":"Watch","responses":{"200":{"description":"OK","content":{"text/event-stream":{"examples":{"answer":{"value":"id: 1\nevent: x\n"}}}}}}}}},
+"components":{"schemas":{"Verdict":{"required":["reason"],"properties":{
+"note":{"type":["string","null"]},"reason":{"type":"string","description":"Why"},"raw":{"type":["object","array","string","number","boolean","null"]},
+"by":{"anyOf":[{"$ref":"#/components/schemas/Verdict"},{"type":"null"}]},"all":{"type":"array","items":{"type":"string"}},"at":{"type":["string","null"],"format":"date-time"},
+"kind":{"type":"string","enum":["a","b"]}}}}}}`
+
+func docsPage(t *testing.T) pages.Docs {
+	t.Helper()
+	v, err := pages.NewDocs([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestDocsReadTheDocument(t *testing.T) {
+	t.Parallel()
+	v := docsPage(t)
+	if len(v.Groups) != 1 || len(v.Groups[0].Operations) != 2 || v.Groups[0].ID != "group-tool-approval" {
+		t.Fatalf("%+v", v.Groups)
+	}
+	decide, watch := v.Groups[0].Operations[0], v.Groups[0].Operations[1]
+	if decide.ID != "op-decide" || watch.ID != "op-watch" {
+		t.Errorf("the order is %s, %s", decide.ID, watch.ID)
+	}
+	want := "curl -X POST \"https://sign.example.org/z/$TOOL_USE_ID\" \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n" +
+		"  -H \"Content-Type: application/json\" \\\n  -d '{\n  \"reason\": \"it'\\''s <late>\"\n}'"
+	if got := decide.Examples[0].Text; got != want {
+		t.Errorf("the command is\n%s\nwant\n%s", got, want)
+	}
+	if got := watch.Examples[0].Text; got != `curl "https://sign.example.org/a"` {
+		t.Errorf("without a token: %s", got)
+	}
+	if got := watch.Answers[0].Examples[0].Text; got != "id: 1\nevent: x\n" {
+		t.Errorf("a stream reads %q", got)
+	}
+	if p := decide.Problems; len(p) != 1 || p[0] != (pages.DocsProblem{Status: "409", Code: "expired", Title: "Past its deadline"}) {
+		t.Errorf("problems: %+v", p)
+	}
+	if got := decide.Parameters[1].Type; got != "integer, 1 to 200, 50 if left out" {
+		t.Errorf("limit is %q", got)
+	}
+	var types []string
+	for _, f := range v.Types[0].Fields {
+		types = append(types, f.Name+": "+f.Type)
+	}
+	if got := strings.Join(types, "; "); got != "reason: string; all: list of string; at: time or null; by: Verdict or null; kind: a | b; note: string or null; raw: any JSON value" {
+		t.Errorf("members are %s", got)
+	}
+}
+
+func TestDocsEscapeWhatTheDocumentHolds(t *testing.T) {
+	t.Parallel()
+	html := draw(t, pages.DocsPage(views.Page{Title: "API", Path: "/docs", Now: now}, docsPage(t)))
+	if strings.Contains(html, "<late>") || !strings.Contains(html, "&lt;late&gt;") {
+		t.Error("an example is not escaped")
+	}
+}
+
+func TestDocsRefuseWhatIsNoDocument(t *testing.T) {
+	t.Parallel()
+	if _, err := pages.NewDocs([]byte(`{"paths":7}`)); err == nil {
+		t.Error("taken for a document")
+	}
+}
