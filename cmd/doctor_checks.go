@@ -78,7 +78,7 @@ func (d *doctor) space(context.Context) diagnosis {
 	if err := unix.Statfs(d.cfg.Data, &fs); err != nil {
 		return fail("check --data", "look at the disk of %s: %v", d.cfg.Data, err)
 	}
-	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec,unconvert // a size is positive, and its type differs by system
+	free := fs.Bavail * uint64(fs.Bsize)
 	var size uint64
 	if d.folder != nil {
 		size = uint64(max(d.folder.Size(), 0))

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
-
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
