@@ -10,14 +10,22 @@ type Topic string
 
 // The topics that are not about one object.
 const (
-	InboxOfAdmins Topic = "inbox:admins" // a request that every admin may decide came or went
-	Policy        Topic = "policy"       // a new policy version stands
-	Access        Topic = "access"       // a user, token or session changed: check credentials again
-	Outside       Topic = "outside"      // another process wrote: anything may have changed
+	InboxOfAdmins  Topic = "inbox:admins"  // a request that every admin may decide came or went
+	RecordOfAdmins Topic = "record:admins" // as RecordOf, for those who read all
+	Policy         Topic = "policy"        // a new policy version stands
+	Access         Topic = "access"        // a user, token or session changed: check credentials again
+	Outside        Topic = "outside"       // another process wrote: anything may have changed
 )
 
 // InboxOf is the topic of what one person may decide.
 func InboxOf(userID string) Topic { return Topic("inbox:" + userID) }
+
+// RecordOf is the topic of what is told to one person and changes nothing that
+// they may decide: a request that was rejected as it came, a run's new status.
+func RecordOf(userID string) Topic { return Topic("record:" + userID) }
+
+// Agent is the topic of one agent's requests and runs.
+func Agent(agentID string) Topic { return Topic("agent:" + agentID) }
 
 // Approval is the topic of one approval.
 func Approval(responseID string) Topic { return Topic("approval:" + responseID) }

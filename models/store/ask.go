@@ -187,10 +187,15 @@ func (t *tx) addResponse(r *models.Response) error {
 
 // addDeciders puts a pending row into the inboxes of those who may decide it.
 func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
-	if r.Status() != models.StatusPending {
+	switch r.Status() {
+	case models.StatusPending:
+	case models.StatusRejected:
+		t.publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
+		return nil
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
 		return nil
 	}
-	topics := []events.Topic{events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
+	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
 	if _, err := t.conn.exec(t.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
 		return fmt.Errorf("store decider: %w", err)
 	}

@@ -274,7 +274,7 @@ func (t *tx) settled(a *models.Approval) error {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
-	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)))
+	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)))
 	for rows.Next() {
 		var user string
 		if err := rows.Scan(&user); err != nil {

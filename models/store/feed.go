@@ -1,0 +1,231 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// What says what kind of thing happened. Each stream has its own words for it.
+type What string
+
+// What a feed tells.
+const (
+	Asked         What = "asked"          // a request waits for a person
+	TurnedAway    What = "turned_away"    // a request was rejected as it came: by policy, or for want of deciders
+	Settled       What = "settled"        // approved, rejected, cancelled, resolved
+	Expired       What = "expired"        // nobody decided in time
+	StatusChanged What = "status_changed" // a conversation went from Old to New
+)
+
+// Happening is an entry of the ledger that is told, with the request it is about
+// as it stands now.
+type Happening struct {
+	Seq          int64
+	At           time.Time
+	What         What
+	Conversation models.ConversationID
+	Approval     *models.Approval          // nil with StatusChanged
+	Old, New     models.ConversationStatus // with StatusChanged only
+}
+
+// MaxReplay is how many entries a reader may be behind and still be told each.
+const MaxReplay = 10_000
+
+// feedPage is how many entries are read at a time.
+const feedPage = 256
+
+// feedColumns are read by feedEntries, in this order, after the number.
+const feedColumns = `, l.at, l.actor_kind, l.action, l.owner_id, l.conversation_id, l.response_id, l.data`
+
+// What a person reads stands in two places: an entry that stands in both is told
+// once, by feedEntries.
+const (
+	ofOwner  = `SELECT l.seq` + feedColumns + ` FROM ledger l INDEXED BY ledger_owner WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
+	ofReader = `SELECT f.seq` + feedColumns + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
+
+	feedOfAgent  = ofReader + ` ORDER BY f.seq LIMIT ?`
+	feedOfPerson = ofOwner + ` UNION ALL ` + ofReader + ` ORDER BY 1 LIMIT ?`
+	feedOfAdmin  = `SELECT l.seq` + feedColumns + ` FROM ledger l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`
+)
+
+// FeedTopics are what wakes a reader: something that a Feed tells may have been
+// recorded, or a credential may have ended.
+func FeedTopics(actor models.Actor) []events.Topic {
+	topics := []events.Topic{events.Access, events.Outside}
+	switch {
+	case actor.IsAgent():
+		topics = append(topics, events.Agent(actor.ID))
+	case actor.IsPerson():
+		topics = append(topics, events.InboxOf(actor.ID), events.RecordOf(actor.ID))
+		if actor.Admin {
+			topics = append(topics, events.InboxOfAdmins, events.RecordOfAdmins)
+		}
+	}
+	return topics
+}
+
+// FeedFrom says where a reader goes on who has heard all entries up to after: at
+// after, or at the head with reset when that is more than MaxReplay entries away
+// or after is a number that this ledger has not reached.
+func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (from int64, reset bool, err error) {
+	head, err := s.LedgerHead(ctx)
+	if err != nil || after > head.Seq {
+		return head.Seq, true, err
+	}
+	if head.Seq-after <= MaxReplay {
+		return after, false, nil
+	}
+	if actor.Admin {
+		return head.Seq, true, nil
+	}
+	query, args, err := feedQuery(actor, after, MaxReplay+1)
+	if err != nil {
+		return 0, false, err
+	}
+	behind := 0
+	if err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM (`+query+`)`, args...).Scan(&behind); err != nil {
+		return 0, false, fmt.Errorf("count what a stream has to tell: %w", err)
+	}
+	if behind > MaxReplay {
+		return head.Seq, true, nil
+	}
+	return after, false, nil
+}
+
+// Feed tells, in order, what was recorded after a number and the actor may see
+// now: an agent what is its own, a person what is owned and what was routed to
+// them, an admin all. It returns the number up to which all was told. An error
+// of tell ends it and is returned with the number before that happening.
+func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*Happening) error) (int64, error) {
+	for {
+		entries, err := s.feedEntries(actor, after) //nolint:contextcheck // one short read
+		if err != nil {
+			return after, err
+		}
+		for i := range entries {
+			if entries[i].Seq == after {
+				continue
+			}
+			if err := ctx.Err(); err != nil {
+				return after, fmt.Errorf("tell what was recorded: %w", err)
+			}
+			h, err := s.happening(ctx, actor, &entries[i])
+			if err != nil {
+				return after, err
+			}
+			if h != nil {
+				if err := tell(h); err != nil {
+					return after, err
+				}
+			}
+			after = entries[i].Seq
+		}
+		if len(entries) < feedPage {
+			return after, nil
+		}
+	}
+}
+
+// feedQuery chooses the index that answers for the actor.
+func feedQuery(actor models.Actor, after int64, limit int) (query string, args []any, err error) {
+	switch {
+	case actor.IsAgent():
+		return feedOfAgent, []any{actor.ID, after, limit}, nil
+	case actor.IsPerson() && actor.Admin:
+		return feedOfAdmin, []any{after, limit}, nil
+	case actor.IsPerson():
+		return feedOfPerson, []any{actor.ID, after, actor.ID, after, limit}, nil
+	}
+	return "", nil, models.Errorf(models.CodeForbidden, "Only agents and people read streams.")
+}
+
+// feedEntries reads a page. It is short when it is the last.
+func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, error) {
+	query, args, err := feedQuery(actor, after, feedPage)
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()                    // the driver starts a goroutine a query for a context that can end
+	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read feed: %w", err)
+	}
+	defer rows.Close()
+	var out []models.Entry
+	for rows.Next() {
+		var e models.Entry
+		if err := rows.Scan(&e.Seq, &e.At, &e.ActorKind, &e.Action, &e.OwnerID, &e.ConversationID, &e.ResponseID, &e.Data); err != nil {
+			return nil, fmt.Errorf("read feed: %w", err)
+		}
+		out = append(out, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read feed: %w", err)
+	}
+	return out, nil
+}
+
+// whatOf is the one table from the ledger's actions to what is told of them.
+// What was let through was asked of nobody, and is not told.
+var whatOf = map[string]What{
+	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
+	"approval.resolved": Settled, "approval.expired": Expired, "conversation.status": StatusChanged,
+}
+
+// happening is what is told of an entry; nil if nothing is.
+func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Entry) (*Happening, error) {
+	what, ok := whatOf[e.Action]
+	if !ok {
+		return nil, nil //nolint:nilnil // nothing to tell
+	}
+	h := &Happening{Seq: e.Seq, At: EntryTime(*e), What: what, Conversation: e.ConversationID}
+	if what == StatusChanged {
+		return s.statusChange(ctx, actor, e, h)
+	}
+	if e.Action == "approval.rejected" && e.ActorKind == models.ActorAgent {
+		h.What = TurnedAway // nobody but the policy rejects what an agent does
+	}
+	a, err := s.Approval(ctx, actor, e.ResponseID)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, nil //nolint:nilnil // not theirs to see
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.Approval = a
+	return h, nil
+}
+
+// statusChange reads the states that a conversation left and entered.
+func (s *Store) statusChange(ctx context.Context, actor models.Actor, e *models.Entry, h *Happening) (*Happening, error) {
+	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
+	if actor.IsAgent() {
+		var err error
+		row := s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, e.ConversationID, actor.ID)
+		if sees, err = exists(row); err != nil {
+			return nil, err
+		}
+	}
+	if !sees {
+		return nil, nil //nolint:nilnil // not theirs to see
+	}
+	var data struct {
+		Old models.ConversationStatus `json:"old"`
+		New models.ConversationStatus `json:"new"`
+	}
+	if err := json.Unmarshal([]byte(e.Data), &data); err != nil {
+		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
+	}
+	h.Old, h.New = data.Old, data.New
+	return h, nil
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models"
+)
+
+// What every stream runs at every wake costs what there is to tell, and not what
+// is stored: each query walks an index in order and sorts nothing.
+func TestFeedsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for name, actor := range map[string]models.Actor{
+		"agent":    {Kind: models.ActorAgent, ID: "a"},
+		"reviewer": {Kind: models.ActorUser, ID: "u"},
+		"admin":    {Kind: models.ActorUser, ID: "u", Admin: true},
+	} {
+		query, args, err := feedQuery(actor, 1, feedPage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := explain(t, s, query, args)
+		if !strings.Contains(plan, "SEARCH") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: %s\n%s", name, query, plan)
+		}
+	}
+	if _, _, err := feedQuery(models.Actor{Kind: models.ActorSystem}, 1, 1); models.ErrorCode(err) != models.CodeForbidden {
+		t.Errorf("a feed for nobody: %v", err)
+	}
+}
+
+// A status that was recorded is told to the agent, the owner and the admins, and
+// not to those who were only routed a request of the run.
+func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	ctx := t.Context()
+	agent := models.Actor{Kind: models.ActorAgent, ID: "a", OwnerID: "u"}
+	if err := s.write(ctx, func(tx *tx) error {
+		for _, row := range []string{
+			`INSERT INTO users (id, email, name, role, password_hash, created_at) VALUES ('u', 'u@example.com', 'U', 'reviewer', '', '2026-01-01')`,
+			`INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'bot', '2026-01-01')`,
+			`INSERT INTO conversations (id, owner_id, agent_id, created_at, updated_at) VALUES ('c', 'u', 'a', '2026-01-01', '2026-01-01')`,
+		} {
+			if err := tx.gorm().Exec(row).Error; err != nil {
+				return err
+			}
+		}
+		return tx.record(agent, "conversation.status", subject{owner: "u", conversation: "c"}, map[string]string{"old": "running", "new": "waiting_input"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		actor models.Actor
+		want  int
+	}{
+		"the agent":     {agent, 1},
+		"the owner":     {models.Actor{Kind: models.ActorUser, ID: "u"}, 1},
+		"an admin":      {models.Actor{Kind: models.ActorUser, ID: "x", Admin: true}, 1},
+		"a stranger":    {models.Actor{Kind: models.ActorUser, ID: "x"}, 0},
+		"another agent": {models.Actor{Kind: models.ActorAgent, ID: "b", OwnerID: "u"}, 0},
+	} {
+		told := 0
+		if _, err := s.Feed(ctx, tt.actor, 0, func(h *Happening) error {
+			told++
+			if h.What != StatusChanged || h.Conversation != "c" || h.Old != models.ConversationRunning || h.New != models.ConversationWaitingInput {
+				t.Errorf("%s hears %+v", name, h)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if told != tt.want {
+			t.Errorf("%s is told %d times, want %d", name, told, tt.want)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// told is what a feed tells after a number, a word each: "asked A".
+func told(t *testing.T, s *store.Store, actor models.Actor, after int64) []string {
+	t.Helper()
+	var out []string
+	last := after
+	next, err := s.Feed(t.Context(), actor, after, func(h *store.Happening) error {
+		if h.Seq <= last {
+			t.Errorf("entry %d is told after %d", h.Seq, last)
+		}
+		last = h.Seq
+		out = append(out, string(h.What)+" "+h.Approval.ToolName)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next < last {
+		t.Errorf("told up to %d, but says %d", last, next)
+	}
+	return out
+}
+
+func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
+	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
+	b.policy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
+		{"name":"route","tools":["Routed"],"effect":"require","reviewers":["routed@example.com"]}]}`)
+	start := ledgerAt(t, b.Store)
+
+	yes, no := yes(), no("no")
+	decide := func(a *models.Approval, by models.Actor, in models.DecisionInput) {
+		t.Helper()
+		_, err := b.Decide(t.Context(), by, a.ID, in)
+		mustDo(t, err)
+	}
+	decide(b.ask(t, models.AskInput{ToolName: "A"}), b.owner, yes)
+	b.ask(t, models.AskInput{ToolName: "Denied"})
+	b.ask(t, models.AskInput{ToolName: "Allowed"})
+	decide(b.ask(t, models.AskInput{ToolName: "Routed"}), routed, no)
+	withdrawn := b.ask(t, models.AskInput{ToolName: "B"})
+	_, err := b.Cancel(t.Context(), b.agent, withdrawn.ID)
+	mustDo(t, err)
+	_, err = b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Foreign", Explicit: true})
+	mustDo(t, err)
+	_, err = b.Ask(t.Context(), second, models.AskInput{ToolName: "Second", Explicit: true})
+	mustDo(t, err)
+	b.clock.Step(24 * time.Hour)
+	_, err = b.ExpireDue(t.Context(), 100)
+	mustDo(t, err)
+
+	own := []string{"asked A", "settled A", "turned_away Denied", "asked Routed", "settled Routed", "asked B", "settled B"}
+	all := slices.Concat(own, []string{"asked Foreign", "asked Second", "expired Foreign", "expired Second"})
+	reviewer := b.admin
+	reviewer.Admin = false // a reviewer's token of an admin
+	for _, tt := range []struct {
+		who   string
+		actor models.Actor
+		want  []string
+	}{
+		{"the agent", b.agent, own},
+		{"the owner", b.owner, slices.Concat(own, []string{"asked Second", "expired Second"})},
+		{"another agent of the owner's", second, []string{"asked Second", "expired Second"}},
+		{"whom it was routed to", routed, []string{"asked Routed", "settled Routed"}},
+		{"a stranger", b.stranger, []string{"asked Foreign", "expired Foreign"}},
+		{"an admin", b.admin, all},
+		{"an admin with a reviewer's token", reviewer, nil},
+	} {
+		sameStrings(t, tt.who, told(t, b.Store, tt.actor, start), tt.want)
+	}
+	if _, err := b.Feed(t.Context(), models.System("x"), 0, nil); models.ErrorCode(err) != models.CodeForbidden {
+		t.Errorf("the system reads a feed: %v", err)
+	}
+	stop := errors.New("enough")
+	at, err := b.Feed(t.Context(), b.agent, start, func(h *store.Happening) error {
+		if h.What == store.TurnedAway {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) {
+		t.Errorf("an error of tell is lost: %v", err)
+	}
+	sameStrings(t, "the rest", told(t, b.Store, b.agent, at), own[2:])
+}
+
+// Who is not concerned is not even woken.
+func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	routed := storetest.Reviewer(t, b.Store, "routed@example.com")
+	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
+	b.policy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
+		{"name":"route","tools":["Routed"],"effect":"require","reviewers":["routed@example.com"]}]}`)
+	readers := map[string]models.Actor{
+		"agent": b.agent, "owner": b.owner, "routed": routed, "admin": b.admin, "stranger": b.stranger, "other": b.other, "second": second,
+	}
+	subs := map[string]*events.Subscription{}
+	for name, actor := range readers {
+		subs[name] = b.Bus().Subscribe(100, store.FeedTopics(actor)...)
+		defer subs[name].Close()
+	}
+	var a *models.Approval
+	for _, step := range []struct {
+		what  string
+		do    func() error
+		wakes []string
+	}{
+		{"ask", func() error { a = b.ask(t, models.AskInput{ToolName: "A"}); return nil }, []string{"admin", "agent", "owner"}},
+		{"decide", func() error { return errOf(b.Decide(t.Context(), b.owner, a.ID, yes())) }, []string{"admin", "agent", "owner"}},
+		{"ask what is denied", func() error { b.ask(t, models.AskInput{ToolName: "Denied"}); return nil }, []string{"admin", "agent", "owner"}},
+		{"ask what is allowed", func() error { b.ask(t, models.AskInput{ToolName: "Allowed"}); return nil }, nil},
+		{"ask what is routed", func() error { a = b.ask(t, models.AskInput{ToolName: "Routed"}); return nil }, []string{"admin", "agent", "owner", "routed"}},
+		{"withdraw it", func() error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
+		{"revoke", func() error {
+			_, token, err := b.AddToken(t.Context(), storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.stranger.OwnerID})
+			if err != nil {
+				return err
+			}
+			return b.RevokeToken(t.Context(), storetest.Operator(), token.ID)
+		}, []string{"admin", "agent", "other", "owner", "routed", "second", "stranger"}},
+	} {
+		mustDo(t, step.do())
+		var woken []string
+		for name, sub := range subs {
+			if len(sub.C) > 0 {
+				woken = append(woken, name)
+			}
+			for len(sub.C) > 0 {
+				<-sub.C
+			}
+		}
+		slices.Sort(woken)
+		sameStrings(t, step.what, woken, step.wakes)
+	}
+}
+
+func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, noLimits)
+	start := ledgerAt(t, b.Store)
+	b.policy(t, `{"rules":[{"name":"allow","tools":["Allowed"],"effect":"allow"}]}`)
+	ask := func(n int, by models.Actor) {
+		t.Helper()
+		var group sync.WaitGroup
+		for worker := range min(n, 250) { // together, so that they share commits
+			group.Go(func() {
+				for i := worker; i < n; i += 250 {
+					if _, err := b.Ask(t.Context(), by, models.AskInput{ToolName: "Allowed", ToolUseID: fmt.Sprint(i)}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+	ask(store.MaxReplay-2, b.agent) // and the policy, and the conversation
+	from := func(actor models.Actor, after int64) (int64, bool) {
+		t.Helper()
+		at, reset, err := b.FeedFrom(t.Context(), actor, after)
+		mustDo(t, err)
+		return at, reset
+	}
+	if at, reset := from(b.admin, start); at != start || reset {
+		t.Errorf("%d entries behind: from %d, reset %v", store.MaxReplay, at, reset)
+	}
+	ask(1, b.other)
+	head := ledgerAt(t, b.Store)
+	for _, tt := range []struct {
+		who   string
+		actor models.Actor
+		after int64
+		want  int64
+		reset bool
+	}{
+		{"an admin who is too far behind", b.admin, start, head, true},
+		{"an agent whose own are few enough", b.agent, start, start, false},
+		{"a person whose own are few enough", b.owner, start, start, false},
+		{"a stranger with nothing between", b.stranger, start, start, false},
+		{"at the head", b.agent, head, head, false},
+		{"beyond the head", b.agent, head + 1, head, true},
+	} {
+		if at, reset := from(tt.actor, tt.after); at != tt.want || reset != tt.reset {
+			t.Errorf("%s: from %d, reset %v; want %d, %v", tt.who, at, reset, tt.want, tt.reset)
+		}
+	}
+}
