@@ -21,9 +21,14 @@ const maxBatch = 256
 // op is one caller's function on its way through a commit.
 type op struct {
 	fn   func(*tx) error
-	err  error
 	turn chan bool // true: lead the next batch; false: done
 
+	result
+}
+
+// result is what a run of an op left; another run starts without.
+type result struct {
+	err     error
 	topics  []events.Topic
 	settled []*models.Approval
 	atOnce  *models.Approval // settled at the ask: nobody waits for it
@@ -227,7 +232,7 @@ func (s *Store) dropWriter() error {
 }
 
 func (o *op) reset() {
-	*o = op{fn: o.fn, turn: o.turn}
+	o.result = result{} // the rest is read by its caller, who waits meanwhile
 }
 
 // announce tells what was committed: first those who wait for an outcome, then
