@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +128,18 @@ func TestFindInvocation(t *testing.T) {
 	}
 }
 
+// What was routed before people found calls by tool use id is found too.
+func TestWhatWasRoutedBeforeAnUpgradeIsFound(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	finance, _ := storetest.Session(t, s, "finance@example.com")
+	got, err := s.FindInvocation(t.Context(), finance, "pending", "")
+	mustDo(t, err)
+	if got.ToolName != "payment.refund" || got.OwnerID == finance.OwnerID {
+		t.Errorf("found %s of %s, want the refund that was routed", got.ToolName, got.OwnerID)
+	}
+}
+
 func TestSessionPending(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -197,6 +210,31 @@ func TestChangePolicyKeepsTheRest(t *testing.T) {
 	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
 		len(doc.RequiredApprovalTools) != 1 || doc.RequiredApprovalTools[0] != "b" {
 		t.Errorf("version %d by %s: %+v", after.Version, after.AuthorID, doc)
+	}
+}
+
+// Partial changes at the same time do not undo each other.
+func TestChangesOfThePolicyAtOnceAllStand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var all sync.WaitGroup
+	for _, change := range []func(*policy.Document){
+		func(d *policy.Document) { d.ApprovalEnabled = false },
+		func(d *policy.Document) { d.FallbackAutoApprove = true },
+		func(d *policy.Document) { d.DefaultTimeoutMinutes = 7 },
+		func(d *policy.Document) { d.RequiredApprovalTools = []string{"rm"} },
+	} {
+		all.Go(func() {
+			if _, err := b.ChangePolicy(t.Context(), b.admin, "", change); err != nil {
+				t.Errorf("change policy: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	v, err := b.CurrentPolicy(t.Context())
+	mustDo(t, err)
+	if d := v.Policy.Document(); v.Version != 5 || d.ApprovalEnabled || !d.FallbackAutoApprove || d.DefaultTimeoutMinutes != 7 || len(d.RequiredApprovalTools) != 1 {
+		t.Errorf("version %d: %+v, want all four changes", v.Version, d)
 	}
 }
 
