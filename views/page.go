@@ -72,6 +72,7 @@ func (p Page) FullTitle() string {
 
 type place struct {
 	label, icon, url string
+	rest             string // of the label, left out where there is no room
 	current          bool
 }
 
@@ -82,7 +83,7 @@ func (p Page) places() []place {
 	}
 	out := []place{
 		{label: "Inbox", icon: "inbox", url: InboxURL()},
-		{label: "Agents & tokens", icon: "key-round", url: AgentsURL()},
+		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
 	}

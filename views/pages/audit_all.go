@@ -143,6 +143,9 @@ func NewChain(s ChainState, now time.Time) Chain {
 }
 
 func tookText(d time.Duration) string {
+	if d < time.Millisecond {
+		return "less than 1 ms"
+	}
 	if d < time.Second {
 		return views.Number(d.Milliseconds()) + " ms"
 	}

@@ -111,7 +111,18 @@ func (r PersonRow) roleHelp() string {
 	if r.NewRole == models.RoleAdmin {
 		return "An admin decides every request and changes policy and people."
 	}
+	if r.Self {
+		return "You lose this page, and your admin tokens are refused. Only another admin can make you one again."
+	}
 	return "A reviewer decides what is theirs or routed to them. Admin tokens of theirs are refused."
+}
+
+// disableHelp says what ends with the person's access.
+func (r PersonRow) disableHelp() string {
+	if r.Self {
+		return "You are signed out at once, and your reviewer and admin tokens are refused. Only another admin can enable you again."
+	}
+	return "Ends their sessions and refuses their reviewer and admin tokens at once. Their agents may still ask: others decide it."
 }
 
 // Join is the view model of the form of an invited person.
