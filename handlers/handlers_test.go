@@ -149,6 +149,12 @@ func TestHealthAnswersToAnyHost(t *testing.T) {
 	if got := get("/readyz"); got != 503 {
 		t.Errorf("readyz while not ready: %d", got)
 	}
+	ready = models.Errorf(models.CodeUnavailable, "Not ready: the clock stands still.")
+	rec := httptest.NewRecorder()
+	e.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", http.NoBody))
+	if rec.Code != 503 || !strings.Contains(rec.Body.String(), "the clock stands still") {
+		t.Errorf("what is not ready is not told: %d %s", rec.Code, rec.Body)
+	}
 	ready = nil
 	if got := get("/readyz"); got != 200 {
 		t.Errorf("readyz: %d", got)

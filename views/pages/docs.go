@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,7 +147,7 @@ func (d *openAPI) command(v DocsOperation, body string) string {
 		server = d.Servers[0].URL
 	}
 	parts := []string{"curl"}
-	if v.Method != "GET" {
+	if v.Method != http.MethodGet {
 		parts = append(parts, "-X "+v.Method)
 	}
 	parts = append(parts, `"`+server+path+`"`)
