@@ -19,6 +19,7 @@ type Kit struct {
 	PublicURL *url.URL // the address that people and agents use
 	Proxies   Proxies  // whose word about a client's address counts
 	Metrics   *Metrics // nil: nothing is counted
+	Streams   *Streams // shared by surfaces; nil: each has its own, with the default limit
 }
 
 // Router is an echo with what every surface has around its handlers: request

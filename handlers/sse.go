@@ -19,7 +19,8 @@ type EventStream struct {
 	rc *http.ResponseController
 }
 
-// Event is one message of a stream. None of its parts may hold a line break.
+// Event is one message of a stream; without a name it is what readers call a
+// plain message. None of its parts may hold a line break.
 type Event struct{ ID, Name, Data string }
 
 // NewEventStream sends the head of a stream's answer.
@@ -33,14 +34,28 @@ func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	return s, s.Comment("open")
 }
 
+// String is the event as it is sent.
+func (e Event) String() string {
+	var b strings.Builder
+	e.write(&b)
+	return b.String()
+}
+
+func (e Event) write(b *strings.Builder) {
+	if e.ID != "" {
+		b.WriteString("id: " + e.ID + "\n")
+	}
+	if e.Name != "" {
+		b.WriteString("event: " + e.Name + "\n")
+	}
+	b.WriteString("data: " + e.Data + "\n\n")
+}
+
 // Send writes events together, so that they arrive together.
 func (s *EventStream) Send(events ...Event) error {
 	var b strings.Builder
 	for _, e := range events {
-		if e.ID != "" {
-			fmt.Fprintf(&b, "id: %s\n", e.ID)
-		}
-		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", e.Name, e.Data)
+		e.write(&b)
 	}
 	return s.write(b.String())
 }
@@ -48,6 +63,10 @@ func (s *EventStream) Send(events ...Event) error {
 // Comment writes a line that readers skip: it keeps the connection open and
 // finds out that nobody is there any more.
 func (s *EventStream) Comment(text string) error { return s.write(": " + text + "\n\n") }
+
+// From tells a reader who has heard of nothing yet where to go on, should the
+// stream be cut before its first event.
+func (s *EventStream) From(id string) error { return s.write(": from here on\nid: " + id + "\n\n") }
 
 func (s *EventStream) write(text string) error {
 	// A deadline that has passed ends a write that hangs. It is set by a timer,

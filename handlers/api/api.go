@@ -34,8 +34,12 @@ type API struct {
 	operations int // registered so far
 }
 
-// New makes the surface over a store. version goes into /openapi.json.
+// New makes the surface over a store. version goes into /openapi.json. Stop the
+// kit's Streams before the server shuts down.
 func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
+	if kit.Streams == nil {
+		kit.Streams = handlers.NewStreams(0)
+	}
 	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce)}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders)
@@ -43,6 +47,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	a.registerApprovals()
 	a.registerQueue()
 	a.registerTools()
+	a.registerStreams()
 	a.describe()
 	spec, err := a.huma.OpenAPI().MarshalJSON()
 	if err != nil {

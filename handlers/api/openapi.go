@@ -26,7 +26,7 @@ type operationDoc struct {
 }
 
 // operationDocs are all surfaces' maps.
-var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs}
+var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, streamDocs}
 
 // Where register leaves for the document who may use an operation, and which
 // one it is.

@@ -37,6 +37,8 @@ type world struct {
 	url   string
 	log   *logBuffer
 
+	streams *handlers.Streams
+
 	owner    models.Actor
 	agent    string // the owner's agent
 	second   string // another agent of the owner's
@@ -49,7 +51,7 @@ type world struct {
 
 func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	tb.Helper()
-	w := &world{tb: tb, clock: storetest.NewClock(), log: new(logBuffer)}
+	w := &world{tb: tb, clock: storetest.NewClock(), log: new(logBuffer), streams: handlers.NewStreams(0)}
 	w.store = storetest.New(tb, append([]storetest.Option{storetest.WithClock(w.clock), noLimits}, opts...)...)
 	w.owner = storetest.Reviewer(tb, w.store, "owner@example.com")
 	stranger := storetest.Reviewer(tb, w.store, "stranger@example.com")
@@ -61,7 +63,7 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	_, w.stranger = storetest.ReviewerToken(tb, w.store, stranger)
 	_, w.admin = storetest.AdminToken(tb, w.store, w.adminAs)
 
-	kit := handlers.Kit{Log: slog.New(slog.NewJSONHandler(w.log, nil)), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
+	kit := handlers.Kit{Log: slog.New(slog.NewJSONHandler(w.log, nil)), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Streams: w.streams}
 	surface, err := api.New(kit, w.store, "test")
 	if err != nil {
 		tb.Fatal(err)
@@ -162,6 +164,9 @@ func (w *world) try(token, method, path, body, fallback string) (answer, error) 
 		return answer{}, err
 	}
 	defer res.Body.Close()
+	if res.Header.Get("Content-Type") == "text/event-stream" {
+		return answer{status: res.StatusCode, header: res.Header}, nil // it does not end
+	}
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		return answer{}, err

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+const streamDescription = `Server-sent events, from now on or from Last-Event-ID on: %s. Resuming tells each event once, with what the token may see now. ` +
+	`An id N-1 goes on inside entry N. A comment comes every 15 seconds. After "event: reset" too much was missed: read the lists, and go on. ` +
+	`A reader that does not read is disconnected, as is one whose token is revoked.`
+
+// registerStreams adds the streams to the router and to the document, which huma
+// cannot make of them.
+func (a *API) registerStreams() {
+	for _, v := range vocabularies {
+		a.echo.GET(v.path, a.stream(v))
+		a.huma.OpenAPI().AddOperation(&huma.Operation{
+			OperationID: v.operation, Method: http.MethodGet, Path: v.path, Tags: []string{"Streams"},
+			Summary: v.summary, Description: fmt.Sprintf(streamDescription, strings.Join(v.names(), ", ")),
+			Metadata: map[string]any{metadataWho: Anyone},
+			Security: []map[string][]string{{"bearer": {}}},
+			Parameters: []*huma.Param{{
+				Name: headerLastEventID, In: "header", Description: "The id of the last event that was heard",
+				Schema: &huma.Schema{Type: huma.TypeString},
+			}},
+			Responses: map[string]*huma.Response{"200": {
+				Description: "The events, for as long as the reader stays", Content: map[string]*huma.MediaType{"text/event-stream": {}},
+			}},
+		})
+	}
+}
+
+// names are the events of a stream, in order.
+func (v *vocabulary) names() []string {
+	var out []string
+	for _, words := range v.words {
+		for _, w := range words {
+			out = append(out, w.name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// streamDocs are the operations of the streams.
+var streamDocs = streamDocsOf(vocabularies)
+
+func streamDocsOf(all []*vocabulary) map[string]operationDoc {
+	docs := make(map[string]operationDoc, len(all))
+	for _, v := range all {
+		docs[v.operation] = operationDoc{answers: map[int]any{200: v.example()}, problems: []models.Code{models.CodeTooManyRequests}}
+	}
+	return docs
+}
+
+// example is a short stream as it is sent.
+func (v *vocabulary) example() string {
+	asked := exampleHappening(store.Asked, 815, models.StatusPending)
+	settled := exampleHappening(store.Settled, 816, models.StatusApproved)
+	var out strings.Builder
+	out.WriteString(": open\n\n")
+	for _, h := range []*store.Happening{asked, settled} {
+		told, err := v.events(h)
+		if err != nil {
+			continue // the test of the document says so
+		}
+		for _, e := range told {
+			out.WriteString(e.String())
+		}
+	}
+	return out.String()
+}
+
+func exampleHappening(what store.What, seq int64, status models.Status) *store.Happening {
+	a := &models.Approval{Response: models.Response{
+		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleAsked, Digest: exampleDigest,
+		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
+		ToolUseID: new("toolu_01"), ToolName: "deploy", ToolInputJSON: string(exampleInput), Description: "1.4 to production",
+	}, RunID: new("release-1.4")}
+	if status == models.StatusApproved {
+		a.Cause = models.CauseReviewer
+	}
+	return &store.Happening{Seq: seq, At: exampleAsked, What: what, Conversation: exampleConversation, Approval: a}
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/store"
+)
+
+const (
+	// stillThere is how often a quiet stream shows that it stands.
+	stillThere = 15 * time.Second
+	// restFor is how long what happens after an event is gathered before it is
+	// told: a burst is one read and one write.
+	restFor = 50 * time.Millisecond
+	// sendAt is how many bytes of events are gathered before they are written.
+	sendAt = 64 << 10
+)
+
+// stream tells what the ledger records and its reader may see, in the words of
+// one vocabulary. The bus only wakes: what is told is read from the ledger after
+// the place that the reader has reached, so that nothing is told twice or left
+// out, however often the stream is cut and resumed.
+func (a *API) stream(words *vocabulary) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, header := c.Request().Context(), c.Request().Header
+		r := &reader{a: a, words: words, authorization: header.Get(echo.HeaderAuthorization)}
+		var err error
+		if r.actor, err = handlers.Principal(ctx, a.store, r.authorization); err != nil {
+			return err
+		}
+		from, err := placeOf(header.Get(headerLastEventID))
+		if err != nil {
+			return err
+		}
+		leave, err := a.kit.Streams.Enter(r.actor)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		defer a.kit.Metrics.Stream(handlers.StreamsOfAPI)()
+		// Before anything is read, or what is recorded in between would be missed.
+		sub := a.store.Bus().Subscribe(1, store.FeedTopics(r.actor)...)
+		defer sub.Close()
+		started, err := r.find(ctx, from)
+		if err != nil {
+			return err
+		}
+		if r.out, err = handlers.NewEventStream(c.Response()); err != nil {
+			return nil // the reader is gone
+		}
+		if started() == nil && r.tell(ctx) {
+			r.follow(ctx, sub)
+		}
+		return nil
+	}
+}
+
+// reader is one open stream.
+type reader struct {
+	a             *API
+	words         *vocabulary
+	out           *handlers.EventStream
+	authorization string
+	actor         models.Actor
+	at            place
+}
+
+// find looks where the reader goes on: at its place; at the head if it has none,
+// or if that is too far. What is to be said about it is said by started.
+func (r *reader) find(ctx context.Context, from *place) (started func() error, err error) {
+	if from == nil {
+		head, err := r.a.store.LedgerHead(ctx)
+		r.at = place{after: head.Seq}
+		return func() error { return r.out.From(strconv.FormatInt(head.Seq, 10)) }, err
+	}
+	last := from.after
+	if from.part > 0 {
+		last++
+	}
+	at, reset, err := r.a.store.FeedFrom(ctx, r.actor, last)
+	if reset {
+		r.at = place{after: at}
+		return func() error { return r.out.Send(r.words.reset(at, r.a.kit.Now())) }, err
+	}
+	r.at = *from
+	return func() error { return nil }, err
+}
+
+// follow tells what comes until the reader is gone or may hear no more.
+func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
+	alive := time.NewTicker(stillThere)
+	defer alive.Stop()
+	rest := time.NewTimer(restFor)
+	defer rest.Stop()
+	resting, woken := true, false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.a.kit.Streams.Stopped():
+			return
+		case <-sub.C:
+			woken = true
+		case <-sub.Lagged:
+			woken = true
+		case <-rest.C:
+			resting = false
+		case <-alive.C:
+			if !r.holds(ctx) || r.out.Comment("still here") != nil {
+				return
+			}
+		}
+		if woken && !resting {
+			if !r.tell(ctx) {
+				return
+			}
+			woken, resting = false, true
+			rest.Reset(restFor)
+		}
+	}
+}
+
+// holds reports whether the token is still good.
+func (r *reader) holds(ctx context.Context) bool {
+	_, err := handlers.Principal(ctx, r.a.store, r.authorization)
+	return err == nil
+}
+
+// tell writes all that was recorded since; false ends the stream.
+func (r *reader) tell(ctx context.Context) bool {
+	if !r.holds(ctx) {
+		return false
+	}
+	var batch []handlers.Event
+	size := 0
+	gone := false
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		err := r.out.Send(batch...)
+		gone = err != nil
+		batch, size = batch[:0], 0
+		return err
+	}
+	begin := r.at
+	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.Happening) error {
+		told, err := r.words.events(h)
+		if err != nil {
+			return err
+		}
+		if h.Seq == begin.after+1 {
+			told = told[min(begin.part, len(told)):]
+		}
+		for _, e := range told {
+			batch = append(batch, e)
+			if size += len(e.Data); size >= sendAt {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if next > begin.after {
+		r.at = place{after: next}
+	}
+	if err != nil && !gone && ctx.Err() == nil {
+		r.a.kit.Log.ErrorContext(ctx, "a stream ended", slog.String("route", r.words.path), slog.String("error", err.Error()))
+	}
+	return err == nil
+}

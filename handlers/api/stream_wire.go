@@ -1,0 +1,106 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// ApprovalRequired tells that a request waits for a person.
+type ApprovalRequired struct {
+	ApprovalID  models.ResponseID `json:"approvalId"`
+	ToolName    string            `json:"toolName"`
+	Input       json.RawMessage   `json:"input"`
+	Description string            `json:"description"`
+	TimeoutAt   *time.Time        `json:"timeoutAt"`
+}
+
+// ApprovalSettled tells how a request ended.
+type ApprovalSettled struct {
+	ApprovalID models.ResponseID `json:"approvalId"`
+	ToolName   string            `json:"toolName"`
+	Status     models.Status     `json:"status"`
+	Cause      models.Cause      `json:"cause"`
+	Advice     string            `json:"advice"`
+	Decision   *Decision         `json:"decision"`
+}
+
+// NewApproval tells of requests of one run that wait.
+type NewApproval struct {
+	Approvals []RunApproval `json:"approvals"`
+	RunID     *string       `json:"run_id"`
+}
+
+// RunApproval is a request that waits, in the words of /v1/events.
+type RunApproval struct {
+	ApprovalID  models.ResponseID     `json:"approval_id"`
+	CallID      *string               `json:"call_id"`
+	RunID       *string               `json:"run_id"`
+	SessionID   models.ConversationID `json:"session_id"`
+	Kind        models.Kind           `json:"kind"`
+	ToolName    string                `json:"tool_name"`
+	ToolInput   json.RawMessage       `json:"tool_input"`
+	Description string                `json:"description"`
+	CreatedAt   time.Time             `json:"created_at"`
+	TimeoutAt   *time.Time            `json:"timeout_at"`
+}
+
+// ApprovalResolved tells how a request ended, in the words of /v1/events.
+type ApprovalResolved struct {
+	ApprovalID models.ResponseID     `json:"approval_id"`
+	CallID     *string               `json:"call_id"`
+	RunID      *string               `json:"run_id"`
+	Decision   models.Status         `json:"decision"`
+	SessionID  models.ConversationID `json:"session_id"`
+}
+
+// SessionStatusChanged tells where a conversation stands now.
+type SessionStatusChanged struct {
+	SessionID models.ConversationID     `json:"session_id"`
+	OldStatus models.ConversationStatus `json:"old_status"`
+	NewStatus models.ConversationStatus `json:"new_status"`
+}
+
+func approvalRequired(h *store.Happening) any {
+	a := h.Approval
+	return &ApprovalRequired{
+		ApprovalID: a.ID, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Description: a.Description, TimeoutAt: timeoutOf(a),
+	}
+}
+
+func approvalSettled(h *store.Happening) any {
+	a := h.Approval
+	status := a.Status()
+	return &ApprovalSettled{
+		ApprovalID: a.ID, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
+		Advice: models.Advice(status, a.Cause, a.Kind), Decision: decisionOf(a, status),
+	}
+}
+
+func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "") }
+
+func newApproval(h *store.Happening) any {
+	a := h.Approval
+	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
+		ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
+		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
+	}}}
+}
+
+func approvalResolved(h *store.Happening) any {
+	a := h.Approval
+	return &ApprovalResolved{ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, Decision: shown(a.Status()), SessionID: a.ConversationID}
+}
+
+func statusChanged(h *store.Happening) any {
+	return &SessionStatusChanged{SessionID: h.Conversation, OldStatus: h.Old, NewStatus: h.New}
+}
+
+func timeoutOf(a *models.Approval) *time.Time {
+	if !a.HasDeadline() {
+		return nil
+	}
+	return &a.ApprovalTimeoutAt
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/handlers"
+	"countersign/models/store"
+)
+
+// vocabulary is what one stream calls what happens. What it has no word for, it
+// does not tell.
+type vocabulary struct {
+	path, operation, summary string
+
+	words map[store.What][]word
+	// typed events carry their name inside, as {type, timestamp, data}; others
+	// as the event's name.
+	typed bool
+}
+
+// word is one event that is told of a happening.
+type word struct {
+	name string
+	data func(*store.Happening) any
+}
+
+// vocabularies are the streams: one engine, a table each.
+var vocabularies = []*vocabulary{
+	{
+		path: "/v1/approvals/stream", operation: "stream-approvals", summary: "Hear of requests that wait, and of how they end",
+		words: map[store.What][]word{
+			store.Asked:      {{"approval_required", approvalRequired}},
+			store.TurnedAway: {{"approval_settled", approvalSettled}},
+			store.Settled:    {{"approval_settled", approvalSettled}},
+			store.Expired:    {{"approval_settled", approvalSettled}},
+		},
+	},
+	{
+		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Hear of calls that need approval, and of how they end",
+		words: map[store.What][]word{
+			store.Asked:      {{"approval_requested", invocationNow}},
+			store.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},
+			store.Settled:    {{"approval_decided", invocationNow}},
+			store.Expired:    {{"approval_timed_out", invocationNow}},
+		},
+	},
+	{
+		path: "/v1/events", operation: "stream-events", summary: "Hear of requests, outcomes and runs",
+		typed: true,
+		words: map[store.What][]word{
+			store.Asked:         {{"new_approval", newApproval}},
+			store.TurnedAway:    {{"approval_resolved", approvalResolved}},
+			store.Settled:       {{"approval_resolved", approvalResolved}},
+			store.Expired:       {{"approval_resolved", approvalResolved}},
+			store.StatusChanged: {{"session_status_changed", statusChanged}},
+		},
+	},
+}
+
+// typedEvent is the frame of events that carry their name inside.
+type typedEvent struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      any       `json:"data"`
+}
+
+// events are what is told of a happening. All but the last have an id from which
+// a reader goes on inside the entry.
+func (v *vocabulary) events(h *store.Happening) ([]handlers.Event, error) {
+	words := v.words[h.What]
+	out := make([]handlers.Event, 0, len(words))
+	for i, w := range words {
+		e, err := v.event(w.name, h.At, w.data(h))
+		if err != nil {
+			return nil, fmt.Errorf("tell entry %d: %w", h.Seq, err)
+		}
+		e.ID = idOf(h.Seq, i, len(words))
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event, error) {
+	e := handlers.Event{Name: name}
+	if v.typed {
+		e.Name, data = "", &typedEvent{Type: name, Timestamp: at, Data: data}
+	}
+	raw, err := json.Marshal(data, writeOptions)
+	e.Data = string(raw)
+	return e, err
+}
+
+// reset tells a reader who is too far behind to be told all: read the lists, and
+// go on from here.
+func (v *vocabulary) reset(at int64, now time.Time) handlers.Event {
+	e := handlers.Event{ID: strconv.FormatInt(at, 10), Name: "reset", Data: "{}"}
+	if v.typed {
+		e.Data = `{"type":"reset","timestamp":"` + now.UTC().Format(time.RFC3339Nano) + `","data":{}}`
+	}
+	return e
+}
