@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
@@ -84,8 +85,13 @@ func TestBackupRefuses(t *testing.T) {
 		t.Errorf("of a folder without a database: %v, leaving %v", err, names(t, empty))
 	}
 
-	plant(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET data = '{}' WHERE seq = 2`)
 	target := t.TempDir()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.Backup(over, dir, filepath.Join(target, "new")); err == nil || len(names(t, target)) != 0 {
+		t.Errorf("interrupted: %v, leaving %v", err, names(t, target))
+	}
+	plant(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET data = '{}' WHERE seq = 2`)
 	if _, err := store.Backup(t.Context(), dir, filepath.Join(target, "new")); err == nil || !strings.Contains(err.Error(), "ledger entry 2") {
 		t.Errorf("of a changed ledger: %v", err)
 	}
