@@ -51,8 +51,12 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 		return LedgerPage{}, err
 	}
 	limit := pageSize(q.Limit)
-	keys, args, alone := q.keys(low, high, limit+1)
-	picks, pickArgs := q.picks()
+	rare, err := q.rareAction(ctx, dbtx, low, high)
+	if err != nil {
+		return LedgerPage{}, err
+	}
+	keys, args, alone := q.keys(low, high, limit+1, rare)
+	picks, pickArgs := q.picks(rare)
 	found, err := ledgerEntries(ctx, dbtx, ledgerSelect(keys, picks), append(append(args, pickArgs...), limit+1)...)
 	if err != nil {
 		return LedgerPage{}, err
@@ -83,7 +87,7 @@ func ledgerSelect(keys, picks string) string {
 
 // keys is the driving part: numbers of entries, newest first, through one index.
 // alone says that nothing else filters, so that a page's worth is enough.
-func (q LedgerQuery) keys(low, high int64, page int) (text string, args []any, alone bool) {
+func (q LedgerQuery) keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
 	filters := 0
 	for _, set := range []bool{q.Who != "", q.Action != "", q.Conversation != ""} {
 		if set {
@@ -102,7 +106,7 @@ func (q LedgerQuery) keys(low, high int64, page int) (text string, args []any, a
 	switch {
 	case q.Conversation != "":
 		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
-	case q.Who != "":
+	case q.Who != "" && !rare:
 		// An entry whose actor is the owner stands in both halves: UNION drops one.
 		owner, of := through("ledger_owner", "owner_id", q.Who)
 		acted, by := through("ledger_actor", "actor_id", q.Who)
@@ -117,15 +121,30 @@ func (q LedgerQuery) keys(low, high int64, page int) (text string, args []any, a
 	return text, args, alone
 }
 
+// rareAction tells whether the action is done so seldom that it should drive, and
+// not the person: then all of it is read and nothing is left for further back.
+func (q LedgerQuery) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (bool, error) {
+	if q.Action == "" || q.Who == "" || q.Conversation != "" {
+		return false, nil
+	}
+	var n int
+	if err := dbtx.QueryRowContext(ctx, actionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
+		return false, fmt.Errorf("count entries of an action: %w", err)
+	}
+	return n < ledgerLook, nil
+}
+
+const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
+
 // picks are the filters that do not drive.
-func (q LedgerQuery) picks() (string, []any) {
+func (q LedgerQuery) picks(rare bool) (string, []any) {
 	var text strings.Builder
 	var args []any
-	if q.Conversation != "" && q.Who != "" {
+	if q.Who != "" && (q.Conversation != "" || rare) {
 		text.WriteString(` AND (+actor_id = ? OR +owner_id = ?)`)
 		args = append(args, q.Who, q.Who)
 	}
-	if q.Action != "" && (q.Conversation != "" || q.Who != "") {
+	if q.Action != "" && !rare && (q.Conversation != "" || q.Who != "") {
 		text.WriteString(` AND +action = ?`)
 		args = append(args, q.Action)
 	}

@@ -197,3 +197,49 @@ func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
 		mustDo(t, errOf(s.DisableUser(t.Context(), admin, bo.OwnerID)))
 	}
 }
+
+// A common action of a person who does little is looked for in steps that are
+// bounded, and none is missed.
+func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	admin := storetest.Admin(t, s)
+	head, err := s.LedgerHead(t.Context())
+	mustDo(t, err)
+	tx, err := rawDB(t, s).BeginTx(t.Context(), nil)
+	mustDo(t, err)
+	for i := range 45_000 {
+		who, action := "busy", "test.common"
+		if i%20_000 == 7 {
+			who = "quiet"
+		}
+		if who == "busy" && i%15_000 == 3 {
+			action = "test.rare"
+		}
+		e := models.Entry{At: "2026-03-02T12:00:00.000000Z", ActorKind: models.ActorUser, ActorID: who, OwnerID: "busy", Action: action, Data: "{}"}
+		if i%2 == 0 {
+			e.ConversationID = "c"
+		}
+		head = models.Seal(head, &e)
+		_, err := tx.ExecContext(t.Context(), `INSERT INTO ledger VALUES (?,?,?,?,'',?,?,?,'',?,?,?)`, e.Seq, e.At, e.ActorKind, e.ActorID, e.Action, e.OwnerID, e.ConversationID, e.Data, e.Prev, e.Hash)
+		mustDo(t, err)
+	}
+	mustDo(t, tx.Commit())
+	for _, c := range []struct {
+		name   string
+		q      store.LedgerQuery
+		want   int
+		looked bool
+	}{
+		{"rare action drives", store.LedgerQuery{Who: "busy", Action: "test.rare"}, 3, false},
+		{"common action of a quiet person", store.LedgerQuery{Who: "quiet", Action: "test.common"}, 3, false},
+		{"an action that the person never did, in a large conversation", store.LedgerQuery{Conversation: "c", Action: "test.none"}, 0, true},
+		{"a quiet person in a large conversation", store.LedgerQuery{Conversation: "c", Who: "quiet"}, 0, true},
+	} {
+		first, err := s.Ledger(t.Context(), admin, c.q)
+		mustDo(t, err)
+		if n := len(walk(t, s, admin, c.q)); n != c.want || first.Looked != c.looked {
+			t.Errorf("%s: %d entries, want %d; stopped early: %v", c.name, n, c.want, first.Looked)
+		}
+	}
+}
