@@ -26,7 +26,7 @@ type operationDoc struct {
 }
 
 // operationDocs are all surfaces' maps.
-var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, streamDocs}
+var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, streamDocs, operationRouteDocs}
 
 // Where register leaves for the document who may use an operation, and which
 // one it is.
@@ -60,6 +60,7 @@ func docOf(id string) operationDoc {
 // describe completes the document that huma made of routes and types.
 func (a *API) describe() {
 	doc := a.huma.OpenAPI()
+	a.describeOperation()
 	if a.kit.PublicURL != nil {
 		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(a.kit.PublicURL.String(), "/")}}
 	}
@@ -67,6 +68,7 @@ func (a *API) describe() {
 		{Name: "Approvals", Description: "The approval queue: for any agent. An agent asks and waits; a person decides here or on the page."},
 		{Name: "Tool approval", Description: "For orchestrators that pause a tool: requests are known by tool_use_id, the configuration by four fields."},
 		{Name: "Streams", Description: "Server-sent events, resumed by Last-Event-ID from the ledger."},
+		{Name: "Operation", Description: "For those who run the server."},
 	}
 	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return !usesTag(doc, t.Name) })
 	for name, schema := range doc.Components.Schemas.Map() {
@@ -76,7 +78,10 @@ func (a *API) describe() {
 		for _, op := range operationsOf(item) {
 			d := docOf(op.OperationID)
 			if who, ok := op.Metadata[metadataWho].(Capability); ok {
-				op.Extensions = map[string]any{extensionToken: tokenWords[who], extensionOrder: op.Metadata[metadataOrder]}
+				op.Extensions = map[string]any{extensionToken: tokenWords[who]}
+			}
+			if order, ok := op.Metadata[metadataOrder].(int); ok {
+				op.Extensions[extensionOrder] = order
 			}
 			d.describe(op)
 			d.describeProblems(op)

@@ -10,10 +10,13 @@ import (
 // commonProblems are the codes that an operation may answer with by where it
 // stands: behind a token, behind a capability, with a body.
 func commonProblems(op *huma.Operation) []models.Code {
-	codes := []models.Code{handlers.CodeUnknownHost, models.CodeInvalid, models.CodeUnavailable, models.CodeInternal}
-	if len(op.Security) > 0 {
-		codes = append(codes, models.CodeUnauthenticated)
+	if op.Path == "/openapi.json" {
+		return []models.Code{handlers.CodeUnknownHost, models.CodeInternal}
 	}
+	if len(op.Security) == 0 {
+		return []models.Code{models.CodeInternal}
+	}
+	codes := []models.Code{models.CodeUnauthenticated, handlers.CodeUnknownHost, models.CodeInvalid, models.CodeUnavailable, models.CodeInternal}
 	if who, ok := op.Metadata[metadataWho].(Capability); ok && who != Anyone {
 		codes = append(codes, models.CodeForbidden)
 	}

@@ -27,7 +27,7 @@ type DocsGroup struct {
 type DocsOperation struct {
 	ID, Method, Path string
 	Summary, Text    string
-	Token            string // whose token it takes; empty: none is needed
+	Token            string // whose token it takes, in words
 	Parameters       []DocsField
 	Body             []DocsField
 	Examples         []DocsExample // of requests, the first as a command
@@ -128,11 +128,11 @@ func (d *openAPI) answer(id, status string, res *openAPIResponse) DocsAnswer {
 func (d *openAPI) requests(v DocsOperation, op *openAPIOperation) (out []DocsExample) {
 	media := op.RequestBody.Content["application/json"]
 	if media == nil {
-		return []DocsExample{{ID: v.ID + "-call", Label: "curl", Text: d.command(v, "")}}
+		return []DocsExample{{ID: v.ID + "-call", Label: "curl", Text: d.command(v, op, "")}}
 	}
 	for i, name := range slices.Sorted(maps.Keys(media.Examples)) {
 		out = append(out, DocsExample{
-			ID: v.ID + "-call-" + strconv.Itoa(i+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "), Text: d.command(v, media.Examples[name].text()),
+			ID: v.ID + "-call-" + strconv.Itoa(i+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "), Text: d.command(v, op, media.Examples[name].text()),
 		})
 	}
 	return out
@@ -140,7 +140,7 @@ func (d *openAPI) requests(v DocsOperation, op *openAPIOperation) (out []DocsExa
 
 // command calls an operation from a shell, with what a reader fills in as
 // variables.
-func (d *openAPI) command(v DocsOperation, body string) string {
+func (d *openAPI) command(v DocsOperation, op *openAPIOperation, body string) string {
 	path := variables.ReplaceAllStringFunc(v.Path, func(s string) string { return "$" + strings.ToUpper(strings.Trim(s, "{}")) })
 	server := "$SERVER"
 	if len(d.Servers) > 0 {
@@ -152,7 +152,7 @@ func (d *openAPI) command(v DocsOperation, body string) string {
 	}
 	parts = append(parts, `"`+server+path+`"`)
 	lines := []string{strings.Join(parts, " ")}
-	if v.Token != "" {
+	if len(op.Security) > 0 {
 		lines = append(lines, `  -H "Authorization: Bearer $TOKEN"`)
 	}
 	if body != "" {

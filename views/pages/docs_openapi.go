@@ -28,6 +28,7 @@ type openAPIOperation struct {
 	Token                string `json:"x-token"`
 	Order                int    `json:"x-order"`
 	Tags                 []string
+	Security             []map[string][]string
 	Parameters           []struct {
 		Name, In, Description string
 		Required              bool

@@ -11,7 +11,7 @@ import (
 // document is a small OpenAPI document with what the real one has.
 const document = `{"openapi":"3.1.0","info":{"title":"Countersign","version":"1.2","description":"The queue."},
 "servers":[{"url":"https://sign.example.org"}],"tags":[{"name":"Tool approval","description":"For orchestrators."}],
-"paths":{"/z/{tool_use_id}":{"post":{"operationId":"decide","x-order":1,"x-token":"a reviewer's token","tags":["Tool approval"],"summary":"Decide a call",
+"paths":{"/z/{tool_use_id}":{"post":{"operationId":"decide","x-order":1,"x-token":"a reviewer's token","security":[{"bearer":[]}],"tags":["Tool approval"],"summary":"Decide a call",
 "parameters":[{"name":"tool_use_id","in":"path","required":true,"schema":{"type":"string"}},{"name":"limit","in":"query","schema":{"type":"integer","minimum":1,"maximum":200,"default":50}}],
 "requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Verdict"},"examples":{"reject":{"value":{"reason":"it's <late>"}}}}}},
 "responses":{"200":{"description":"OK","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Verdict"},"examples":{"answer":{"value":{"reason":"no"}}}}}},
