@@ -40,6 +40,7 @@ type App struct {
 	listener net.Listener
 	public   *url.URL
 	server   *http.Server
+	streams  *handlers.Streams
 	pages    *web.Site
 	metrics  *handlers.Metrics
 	memory   memory
@@ -133,6 +134,7 @@ func (a *App) stop(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	a.store.EndWaits()
+	a.streams.Stop()
 	a.pages.Stop()
 	if err := a.server.Shutdown(limited); err != nil {
 		a.log.WarnContext(ctx, "some requests were cut off", slog.String("error", err.Error()))
@@ -172,14 +174,15 @@ func (a *App) logHead(ctx context.Context) error {
 
 // routers makes the two routers and what chooses between them.
 func (a *App) routers() (http.Handler, error) {
-	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies}
+	a.streams = handlers.NewStreams(orOff(a.cfg.StreamsPerUser))
+	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams}
 	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store)
-	a.pages = web.New(kit, a.store, web.Options{StreamsPerUser: orOff(a.cfg.StreamsPerUser), Version: version})
+	a.pages = web.New(kit, a.store, web.Options{Version: version})
 	if err := a.pages.ServeDocs(queue.Document()); err != nil {
 		return nil, err
 	}

@@ -30,13 +30,13 @@ func placeOf(id string) (*place, error) {
 		return nil, wrong
 	}
 	if !inside {
-		return &place{after: int64(n)}, nil //nolint:gosec // of 62 bits
+		return &place{after: int64(n)}, nil
 	}
 	k, err := strconv.ParseUint(part, 10, 16)
 	if err != nil || n == 0 || k == 0 {
 		return nil, wrong
 	}
-	return &place{after: int64(n) - 1, part: int(k)}, nil //nolint:gosec // of 62 and 16 bits
+	return &place{after: int64(n) - 1, part: int(k)}, nil
 }
 
 // idOf is the id of one of so many events of an entry, counted from 0.

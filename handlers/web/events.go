@@ -37,7 +37,7 @@ func (s *Site) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	leave, err := s.streams.enter(actor.UserID())
+	leave, err := s.streams.Enter(actor)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscri
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.streams.stopped:
+		case <-s.streams.Stopped():
 			return
 		case topic := <-sub.C:
 			if topic == events.Access || topic == events.Outside {

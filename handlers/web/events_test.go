@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/web"
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/storetest"
@@ -208,7 +207,7 @@ func (c withCookie) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestStreamsAreLimitedAndStop(t *testing.T) {
 	t.Parallel()
-	w := emptyWorld(t, web.Options{StreamsPerUser: 2})
+	w := emptyWorld(t, 2)
 	w.admin = storetest.Admin(t, w.store)
 	w.owner = storetest.Reviewer(t, w.store, ownerEmail)
 	p := w.signedIn(ownerEmail)

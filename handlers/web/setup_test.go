@@ -40,7 +40,7 @@ type world struct {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := emptyWorld(tb, web.Options{})
+	w := emptyWorld(tb, 0)
 	w.owner = storetest.Reviewer(tb, w.store, ownerEmail)
 	storetest.Reviewer(tb, w.store, strangerEmail)
 	w.admin = storetest.Admin(tb, w.store)
@@ -49,13 +49,13 @@ func newWorld(tb testing.TB) *world {
 }
 
 // emptyWorld has nobody in it.
-func emptyWorld(tb testing.TB, settings web.Options) *world {
+func emptyWorld(tb testing.TB, streamsEach int) *world {
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
 	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public}, w.store, settings)
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{})
 	server.Config.Handler = w.site
 	server.Start()
 	w.url = server.URL

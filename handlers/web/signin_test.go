@@ -130,7 +130,7 @@ func TestWrongPasswordsTellNothingAndAreLimited(t *testing.T) {
 
 func TestSetupLinkMakesTheFirstAdminOnce(t *testing.T) {
 	t.Parallel()
-	w := emptyWorld(t, web.Options{})
+	w := emptyWorld(t, 0)
 	w.visitor().get("/signin").is(http.StatusOK).says("main", "setup link")
 	key, err := w.store.NewSetupLink(t.Context(), storetest.Operator())
 	if err != nil {

@@ -14,15 +14,9 @@ import (
 	"countersign/views"
 )
 
-// DefaultStreams is how many streams one person may have open.
-const DefaultStreams = 20
-
 // Options are the settings of the pages.
 type Options struct {
-	StreamsPerUser int // zero: DefaultStreams; negative: no limit
-
-	Version string     // of the product, for the page of the system
-	Streams func() int // counts the streams of the other surfaces; may be nil
+	Version string // of the product, for the page of the system
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer
@@ -34,7 +28,7 @@ type Site struct {
 	cookies  sessions.Store
 	cookie   cookieKind
 	policies *policyWatch
-	streams  *streams
+	streams  *handlers.Streams
 	chain    *chainCheck
 	opts     Options
 	started  time.Time
@@ -44,9 +38,12 @@ type Site struct {
 // are made, foreign forms refused and cookies marked Secure. Call Stop before
 // the server shuts down.
 func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
+	if kit.Streams == nil {
+		kit.Streams = handlers.NewStreams(0)
+	}
 	site := &Site{
 		kit: kit, store: s, cookie: cookieFor(kit.PublicURL),
-		policies: watchPolicy(s), streams: newStreams(opts.StreamsPerUser),
+		policies: watchPolicy(s), streams: kit.Streams,
 		chain: &chainCheck{store: s, now: kit.Now, log: kit.Log}, opts: opts, started: kit.Now(),
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
@@ -74,7 +71,7 @@ func (s *Site) Routes() []handlers.Route { return handlers.Routes(s.echo) }
 
 // Stop ends open streams, and new ones at once. Stopping twice is harmless.
 func (s *Site) Stop() {
-	s.streams.stop()
+	s.streams.Stop()
 	s.chain.stop()
 	s.policies.close()
 }

@@ -24,10 +24,7 @@ func (s *Site) system(c echo.Context) error {
 	}
 	in := pages.SystemInput{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
-		Streams: s.streams.total(), GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
-	}
-	if s.opts.Streams != nil {
-		in.Streams += s.opts.Streams()
+		Streams: s.streams.Open(), GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 	}
 	if err := s.store.Ready(ctx); err != nil {
 		if models.ErrorCode(err) != models.CodeUnavailable {

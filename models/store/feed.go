@@ -104,7 +104,7 @@ func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (
 // of tell ends it and is returned with the number before that happening.
 func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*Happening) error) (int64, error) {
 	for {
-		entries, err := s.feedEntries(actor, after) //nolint:contextcheck // one short read
+		entries, err := s.feedEntries(actor, after)
 		if err != nil {
 			return after, err
 		}
