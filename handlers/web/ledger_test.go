@@ -73,13 +73,13 @@ func TestTheChainIsCheckedOnRequest(t *testing.T) {
 	admin := w.signedIn(adminEmail)
 	admin.get("/audit/all").is(http.StatusOK).says("#chain", "not checked").says("#ledger-head", ":")
 	admin.post("/audit/chain", nil).redirects("/audit/all")
-	deadline := time.Now().Add(10 * time.Second) //nolint:forbidigo // how long a person would wait
+	deadline := time.Now().Add(10 * time.Second)
 	for {
 		got := admin.get("/audit/chain", htmx).is(http.StatusOK).isFragment()
 		if strings.Contains(got.text("#chain"), "holds") {
 			break
 		}
-		if time.Now().After(deadline) { //nolint:forbidigo // as above
+		if time.Now().After(deadline) {
 			t.Fatalf("the check has no end: %s", got.text("#chain"))
 		}
 	}

@@ -180,16 +180,12 @@ func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) 
 	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM ledger`).Scan(&last); err != nil {
 		return 0, fmt.Errorf("read ledger: %w", err)
 	}
-	stmt, err := dbtx.PrepareContext(ctx, `SELECT at >= ? FROM ledger WHERE seq = ?`)
-	if err != nil {
-		return 0, fmt.Errorf("read ledger: %w", err)
-	}
-	defer stmt.Close()
+	var err error
 	want := at.UTC().Format(timeFormat)
 	found := sort.Search(int(last), func(i int) bool {
 		var reached bool
 		if err == nil {
-			err = stmt.QueryRowContext(ctx, want, i+1).Scan(&reached)
+			err = dbtx.QueryRowContext(ctx, `SELECT at >= ? FROM ledger WHERE seq = ?`, want, i+1).Scan(&reached)
 		}
 		return reached
 	})

@@ -78,8 +78,10 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 		{"before all", store.LedgerQuery{Until: clock.Now().AddDate(-1, 0, 0)}, `0`, nil},
 		{"person and action", store.LedgerQuery{Who: ada.ID, Action: "approval.requested"}, `action = 'approval.requested' AND owner_id = ?`, []any{ada.ID}},
 		{
-			"all of them", store.LedgerQuery{Who: bot.ID, Action: "approval.requested", Conversation: asked[10].ConversationID, From: from},
-			`action = 'approval.requested' AND actor_id = ? AND conversation_id = ? AND at >= ?`, []any{bot.ID, asked[10].ConversationID, from.Format("2006-01-02T15:04:05.000000Z")},
+			"all of them",
+			store.LedgerQuery{Who: bot.ID, Action: "approval.requested", Conversation: asked[10].ConversationID, From: from},
+			`action = 'approval.requested' AND actor_id = ? AND conversation_id = ? AND at >= ?`,
+			[]any{bot.ID, asked[10].ConversationID, from.Format("2006-01-02T15:04:05.000000Z")},
 		},
 	} {
 		c.q.Limit = 2

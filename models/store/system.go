@@ -82,7 +82,8 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 		{`SELECT count(*) FROM (SELECT 1 FROM conversations LIMIT ?)`, []any{models.StatsCap}, &out.Conversations},
 		{
 			`SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
-			[]any{now, models.StatsCap}, &out.Pending,
+			[]any{now, models.StatsCap},
+			&out.Pending,
 		},
 	} {
 		if err := dbtx.QueryRowContext(ctx, q.text, q.args...).Scan(q.into); err != nil {
