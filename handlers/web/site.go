@@ -108,28 +108,13 @@ func (s *Site) routes(e *echo.Echo) {
 	post("/policy", s.changePolicy, adminsOnly)
 	get("/policy/versions/:n", s.policyVersion, adminsOnly)
 	get("/events", s.events)
-	get("/account/sessions", s.mySessions)
-	post("/account/sessions/:id/end", s.endSession)
-	post("/account/sessions/end-others", s.endOtherSessions)
-
-	get("/people", s.people, adminsOnly)
-	post("/people/invites", s.invite, adminsOnly)
-	post("/people/invites/:id/withdraw", s.withdrawInvite, adminsOnly)
-	post("/people/:id/role", s.changePerson("role-changed", s.setRole), adminsOnly)
-	post("/people/:id/disable", s.changePerson("person-disabled", s.disablePerson), adminsOnly)
-	post("/people/:id/enable", s.changePerson("person-enabled", s.enablePerson), adminsOnly)
-	post("/people/:id/end-sessions", s.changePerson("sessions-of-ended", s.endSessionsOf), adminsOnly)
-	get("/audit/all", s.ledger, adminsOnly)
-	get("/audit/entries/:n", s.ledgerEntry, adminsOnly)
-	get("/audit/chain", s.showChain, adminsOnly)
-	post("/audit/chain", s.checkChain, adminsOnly)
-	get("/system", s.system, adminsOnly)
+	s.peopleRoutes(get, post)
+	s.adminRoutes(get, post)
 
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))
 	get("/agents/tokens", goTo(views.AgentsURL()))
 	get("/signout", goTo(views.InboxURL()))
-	get("/people/invites", goTo(views.PeopleURL()), adminsOnly)
 }
 
 func goTo(path string) echo.HandlerFunc {
