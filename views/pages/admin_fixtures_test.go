@@ -32,6 +32,8 @@ func adminScreens() []screen {
 	broken.Looked, broken.Before = true, 1300
 	none.Entries, none.Filter, none.Next = nil, views.LedgerFilter{Who: "nobody", From: "soon", Action: "x<y"}, 0
 	none.Errors = map[string]string{"who": "must be the e-mail of somebody here", "from": "must be a time"}
+	nothing := none
+	nothing.Errors = nil
 	e, before := sealed()
 	changed := e
 	changed.ActorName = "Eve"
@@ -51,7 +53,7 @@ func adminScreens() []screen {
 		{"sessions", pages.SessionsPage(page("My sessions", "/account/sessions"), pages.NewSessions(sessionsInput(), now))},
 		{"sessions-one", pages.SessionsPage(page("My sessions", "/account/sessions"), pages.NewSessions(pages.SessionsInput{Devices: sessionsInput().Devices[:1], Current: "s1"}, now))},
 		{"sessions-none", pages.SessionsPage(page("My sessions", "/account/sessions"), pages.NewSessions(pages.SessionsInput{Before: "s0"}, now))},
-		named("ledger", ledger(ledgerInput())), named("ledger-running", ledger(running)), named("ledger-broken", ledger(broken)), named("ledger-none", ledger(none)),
+		named("ledger", ledger(ledgerInput())), named("ledger-running", ledger(running)), named("ledger-broken", ledger(broken)), named("ledger-none", ledger(none)), named("ledger-nothing", ledger(nothing)),
 		{"ledger-chain", pages.ChainPanel(pages.NewChain(pages.ChainState{Ended: now.Add(-3 * time.Second), Fault: "The ledger could not be read."}, now), "7:ab")},
 		named("ledger-entry", entry(e, before, 3)), named("ledger-entry-broken", entry(changed, []byte{1}, 2)),
 		named("system", system(systemInput())), named("system-bad", system(bad)), named("system-empty", system(pages.SystemInput{Started: now})),
