@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"time"
@@ -63,6 +64,9 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 	}
 }
 
+// errStopped ends a stream that is telling when the server stops.
+var errStopped = errors.New("the server is stopping")
+
 // reader is one open stream.
 type reader struct {
 	a             *API
@@ -107,8 +111,12 @@ func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
 			return
 		case <-r.a.kit.Streams.Stopped():
 			return
-		case <-sub.C:
-			woken = true
+		case topic := <-sub.C:
+			if topic != events.Access {
+				woken = true
+			} else if !r.holds(ctx) {
+				return
+			}
 		case <-sub.Lagged:
 			woken = true
 		case <-rest.C:
@@ -153,6 +161,12 @@ func (r *reader) tell(ctx context.Context) bool {
 	}
 	begin := r.at
 	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.Happening) error {
+		select {
+		case <-r.a.kit.Streams.Stopped(): // a reader far behind must not hold up a stop
+			gone = true
+			return errStopped
+		default:
+		}
 		told, err := r.words.events(h)
 		if err != nil {
 			return err
