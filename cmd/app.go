@@ -24,7 +24,7 @@ const (
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 16 << 10
 	// stopTimeout is how long requests under way may take to end at a stop.
-	stopTimeout = 1200 * time.Millisecond
+	stopTimeout = 1600 * time.Millisecond
 
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute

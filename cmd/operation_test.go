@@ -18,11 +18,13 @@ import (
 	"countersign/models/storetest"
 )
 
-// With 1,000 waits and 100 streams open the server stops within two seconds,
-// every wait is answered as pending, and every stream ends.
+// With 1,000 waits and 100 streams open, of pages and of all three vocabularies,
+// the server stops within two seconds, every wait is answered as pending, and
+// every stream ends. It is measured while no other test of this package runs.
 func TestAStopUnderLoadIsQuick(t *testing.T) {
-	t.Parallel()
-	const waits, streams = 1000, 100
+	const waits, each = 1000, 25
+	paths := []string{"/events", "/v1/approvals/stream", "/api/approval/events", "/v1/events"}
+	streams := each * len(paths)
 	w := newWorld(t)
 	_, session := storetest.Session(t, w.Store(), storetest.AdminEmail)
 	transport := &http.Transport{MaxIdleConns: 1, MaxIdleConnsPerHost: 1}
@@ -42,17 +44,19 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 			pending.Add(1)
 		})
 	}
-	for range streams {
-		body := pageStream(t, transport, w, session)
+	eventually(t, "all wait", func() bool { return w.Store().Waiters() == waits })
+	for i := range streams {
+		body := stream(t, transport, w, paths[i%len(paths)], session)
 		all.Go(func() {
 			defer body.Close()
 			_, _ = io.Copy(io.Discard, body)
 			ended.Add(1)
 		})
 	}
-	eventually(t, "all wait", func() bool { return w.Store().Waiters() == waits })
-	if got := metric(t, w.addr, "countersign_stream_clients{surface=\"pages\"}"); got != streams {
-		t.Errorf("%v streams are told to be open, want %d", got, streams)
+	for surface, want := range map[string]int{"pages": each, "api": streams - each} {
+		if got := metric(t, w.addr, `countersign_stream_clients{surface="`+surface+`"}`); got != float64(want) {
+			t.Errorf("%v streams of %s are told to be open, want %d", got, surface, want)
+		}
 	}
 	if got := metric(t, w.addr, "countersign_waiters"); got != waits {
 		t.Errorf("%v waiters are told, want %d", got, waits)
@@ -65,25 +69,30 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 		t.Errorf("the stop took %v, want less than two seconds", took)
 	}
 	all.Wait()
-	if pending.Load() != waits || ended.Load() != streams {
+	if pending.Load() != waits || ended.Load() != int64(streams) {
 		t.Errorf("%d of %d waits were answered, %d of %d streams ended", pending.Load(), waits, ended.Load(), streams)
 	}
 }
 
-// pageStream opens one page's stream and returns once it stands.
-func pageStream(t *testing.T, transport *http.Transport, w *world, session string) io.ReadCloser {
+// stream opens one event stream, of a page by the session and of the API by the
+// agent's token, and returns once it stands.
+func stream(t *testing.T, transport *http.Transport, w *world, path, session string) io.ReadCloser {
 	t.Helper()
-	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+w.addr+"/events", http.NoBody)
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+w.addr+path, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.AddCookie(&http.Cookie{Name: "countersign", Value: session})
+	if path == "/events" {
+		req.AddCookie(&http.Cookie{Name: "countersign", Value: session})
+	} else {
+		req.Header.Set("Authorization", "Bearer "+w.agent)
+	}
 	res, err := transport.RoundTrip(req)
 	if err != nil {
-		t.Fatalf("open a stream: %v", err)
+		t.Fatalf("open %s: %v", path, err)
 	}
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("open a stream: %s", res.Status)
+		t.Fatalf("open %s: %s", path, res.Status)
 	}
 	return res.Body
 }
