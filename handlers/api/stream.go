@@ -64,8 +64,9 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 	}
 }
 
-// errStopped ends a stream that is telling when the server stops.
-var errStopped = errors.New("the server is stopping")
+// errEnded ends a stream that is telling: its reader is gone or may hear no more,
+// or the server stops.
+var errEnded = errors.New("the stream has ended")
 
 // reader is one open stream.
 type reader struct {
@@ -144,29 +145,11 @@ func (r *reader) holds(ctx context.Context) bool {
 
 // tell writes all that was recorded since; false ends the stream.
 func (r *reader) tell(ctx context.Context) bool {
-	if !r.holds(ctx) {
+	if !r.holds(ctx) { // what woke it may have been that, even with nothing to tell
 		return false
 	}
-	var batch []handlers.Event
-	size := 0
-	gone := false
-	flush := func() error {
-		if len(batch) == 0 {
-			return nil
-		}
-		err := r.out.Send(batch...)
-		gone = err != nil
-		batch, size = batch[:0], 0
-		return err
-	}
-	begin := r.at
+	begin, b := r.at, &batch{r: r}
 	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.Happening) error {
-		select {
-		case <-r.a.kit.Streams.Stopped(): // a reader far behind must not hold up a stop
-			gone = true
-			return errStopped
-		default:
-		}
 		told, err := r.words.events(h)
 		if err != nil {
 			return err
@@ -174,24 +157,53 @@ func (r *reader) tell(ctx context.Context) bool {
 		if h.Seq == begin.after+1 {
 			told = told[min(begin.part, len(told)):]
 		}
-		for _, e := range told {
-			batch = append(batch, e)
-			if size += len(e.Data); size >= sendAt {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return b.add(ctx, told)
 	})
 	if err == nil {
-		err = flush()
+		err = b.send(ctx)
 	}
 	if next > begin.after {
 		r.at = place{after: next}
 	}
-	if err != nil && !gone && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, errEnded) && ctx.Err() == nil {
 		r.a.kit.Log.ErrorContext(ctx, "a stream ended", slog.String("route", r.words.path), slog.String("error", err.Error()))
 	}
 	return err == nil
+}
+
+// batch gathers events that are written together.
+type batch struct {
+	r      *reader
+	events []handlers.Event
+	size   int
+}
+
+// add takes events, and sends when there are enough.
+func (b *batch) add(ctx context.Context, events []handlers.Event) error {
+	for _, e := range events {
+		b.events = append(b.events, e)
+		if b.size += len(e.Data); b.size >= sendAt {
+			if err := b.send(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	select {
+	case <-b.r.a.kit.Streams.Stopped(): // a reader far behind must not hold up a stop
+		return errEnded
+	default:
+		return nil
+	}
+}
+
+// send writes what was gathered, if the reader may still hear it.
+func (b *batch) send(ctx context.Context) error {
+	if len(b.events) == 0 {
+		return nil
+	}
+	if !b.r.holds(ctx) || b.r.out.Send(b.events...) != nil {
+		return errEnded
+	}
+	b.events, b.size = b.events[:0], 0
+	return nil
 }
