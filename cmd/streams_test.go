@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestStreamsOfPagesAndSurfaces(t *testing.T) {
 	_, kept := storetest.ReviewerToken(t, s.Store(), admin)
 	agentAs, agent := storetest.AgentToken(t, s.Store(), admin, "bot")
 
-	open := func(token, path, cookie string) *http.Response {
+	open := func(token, path, cookie string) (status int, body io.Reader) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, s.URL()+path, http.NoBody)
 		if err != nil {
@@ -40,36 +41,35 @@ func TestStreamsOfPagesAndSurfaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { res.Body.Close() })
-		return res
+		return res.StatusCode, res.Body
 	}
-	page := open("", "/events", session)
-	revoked, reviewer := open(doomed, "/v1/approvals/stream", ""), open(kept, "/v1/events", "")
-	if page.StatusCode != http.StatusOK || revoked.StatusCode != http.StatusOK || reviewer.StatusCode != http.StatusOK {
-		t.Fatalf("open three: %s, %s, %s", page.Status, revoked.Status, reviewer.Status)
+	if status, _ := open("", "/events", session); status != http.StatusOK {
+		t.Fatalf("the page's: %d", status)
 	}
-	if fourth := open(kept, "/api/approval/events", ""); fourth.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("the fourth of one person: %s, want 429", fourth.Status)
+	first, revoked := open(doomed, "/v1/approvals/stream", "")
+	second, reviewer := open(kept, "/v1/events", "")
+	other, own := open(agent, "/v1/events", "")
+	if first != http.StatusOK || second != http.StatusOK || other != http.StatusOK {
+		t.Fatalf("two of the person and one of the agent: %d, %d, %d", first, second, other)
 	}
-	if fourth := open("", "/events", session); fourth.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("the fourth, of a page: %s, want 429", fourth.Status)
+	if fourth, _ := open(kept, "/api/approval/events", ""); fourth != http.StatusTooManyRequests {
+		t.Errorf("the fourth of one person: %d, want 429", fourth)
 	}
-	own := open(agent, "/v1/events", "")
-	if own.StatusCode != http.StatusOK {
-		t.Errorf("the agent's first: %s", own.Status)
+	if fourth, _ := open("", "/events", session); fourth != http.StatusTooManyRequests {
+		t.Errorf("the fourth, of a page: %d, want 429", fourth)
 	}
 
 	must(t, "", "token", "revoke", string(actor.TokenID), "--data", s.dir)
 	began := time.Now()
-	for scan := bufio.NewScanner(revoked.Body); scan.Scan(); {
-	}
+	_, _ = io.Copy(io.Discard, revoked)
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("the revoked token's stream ended after %v", took)
 	}
 	if _, err := s.Store().Ask(t.Context(), agentAs, models.AskInput{ToolName: "deploy", Explicit: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, res := range []*http.Response{reviewer, own} {
-		if got := firstData(res); !strings.Contains(got, `"new_approval"`) {
+	for _, body := range []io.Reader{reviewer, own} {
+		if got := firstData(body); !strings.Contains(got, `"new_approval"`) {
 			t.Errorf("told %q", got)
 		}
 	}
@@ -78,13 +78,12 @@ func TestStreamsOfPagesAndSurfaces(t *testing.T) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
-	for scan := bufio.NewScanner(own.Body); scan.Scan(); {
-	}
+	_, _ = io.Copy(io.Discard, own)
 }
 
 // firstData reads a stream up to its first event.
-func firstData(res *http.Response) string {
-	for scan := bufio.NewScanner(res.Body); scan.Scan(); {
+func firstData(body io.Reader) string {
+	for scan := bufio.NewScanner(body); scan.Scan(); {
 		if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok {
 			return data
 		}
