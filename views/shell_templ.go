@@ -243,7 +243,7 @@ func Shell(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\" hx-trigger=\"load, countersign:connect\" hx-swap=\"none\" role=\"status\"><span id=\"live-dot\" class=\"live-dot\" data-state=\"wait\" aria-hidden=\"true\"></span> <span id=\"live-text\">connecting</span></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "\" hx-trigger=\"countersign:connect\" hx-swap=\"none\" role=\"status\"><span id=\"live-dot\" class=\"live-dot\" data-state=\"wait\" aria-hidden=\"true\"></span> <span id=\"live-text\">connecting</span></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

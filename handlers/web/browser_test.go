@@ -80,7 +80,18 @@ type tab struct {
 
 func (w *world) tab() *tab {
 	w.tb.Helper()
-	ctx, cancel := chromedp.NewContext(browser(w.tb), chromedp.WithNewBrowserContext())
+	return w.tabIn(chromedp.NewContext(browser(w.tb), chromedp.WithNewBrowserContext()))
+}
+
+// beside is another tab of the same browser, with its cookies and its
+// connections.
+func (t *tab) beside() *tab {
+	t.tb.Helper()
+	return t.w.tabIn(chromedp.NewContext(t.ctx))
+}
+
+func (w *world) tabIn(ctx context.Context, cancel context.CancelFunc) *tab {
+	w.tb.Helper()
 	t := &tab{tb: w.tb, w: w, ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {
 		cancel()

@@ -198,6 +198,32 @@ func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
 	}
 }
 
+func TestInABrowserSevenTabsKeepWorkingOverHTTP1(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	first := w.tab()
+	first.signIn()
+	tabs := []*tab{first}
+	for range 7 {
+		next := first.beside()
+		next.open("/")
+		tabs = append(tabs, next)
+	}
+	for _, tab := range tabs {
+		tab.sees("#live-text", "live")
+	}
+	asked := w.agentAsks(nil)
+	for _, tab := range tabs {
+		tab.sees("#inbox", "make deploy") // without a reload, with a stream of its own or not
+	}
+	last := tabs[len(tabs)-1]
+	last.click(`#inbox a[href^="/approvals/"]`)
+	last.click("#approve")
+	if got := w.outcome(asked); got.Status != models.StatusApproved {
+		t.Errorf("the agent hears %s", got.Status)
+	}
+}
+
 func TestInABrowserWithoutScriptTheSameIsDone(t *testing.T) {
 	t.Parallel()
 	for _, d := range decisions {
