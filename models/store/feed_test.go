@@ -202,3 +202,23 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 		}
 	}
 }
+
+// What was recorded before there were streams is told as well.
+func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	const actions = ` AND l.action GLOB 'approval.*' AND l.action <> 'approval.let_through'`
+	agent := models.Actor{Kind: models.ActorAgent, ID: scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
+	routed := models.Actor{Kind: models.ActorUser, ID: scalar[string](t, s, `SELECT user_id FROM reviewers ORDER BY user_id LIMIT 1`)}
+	for who, tt := range map[string]struct {
+		actor models.Actor
+		want  int
+	}{
+		"the agent":             {agent, scalar[int](t, s, `SELECT count(*) FROM ledger l JOIN responses r ON r.id = l.response_id WHERE r.agent_id = ?`+actions, agent.ID)},
+		"whom it was routed to": {routed, scalar[int](t, s, `SELECT count(*) FROM ledger l WHERE (l.owner_id = ? OR l.response_id IN (SELECT response_id FROM reviewers WHERE user_id = ?))`+actions, routed.ID, routed.ID)},
+	} {
+		if got := told(t, s, tt.actor, 0); len(got) != tt.want || tt.want == 0 {
+			t.Errorf("%s is told %q, want %d", who, got, tt.want)
+		}
+	}
+}
