@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"countersign/models"
 )
@@ -23,21 +22,5 @@ func (s *Store) Audit(ctx context.Context, actor models.Actor, before int64, lim
 		before = 1 << 62
 	}
 	limit = pageSize(limit)
-	rows, err := s.r.QueryContext(ctx, auditQuery, actor.ID, before, limit, actor.ID, before, limit, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	defer rows.Close()
-	var out []models.Entry
-	for rows.Next() {
-		e, err := scanEntry(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *e)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read audit: %w", err)
-	}
-	return out, nil
+	return ledgerEntries(ctx, s.r, auditQuery, actor.ID, before, limit, actor.ID, before, limit, limit)
 }

@@ -195,8 +195,14 @@ func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) 
 	return int64(found) + 1, nil
 }
 
-func ledgerEntries(ctx context.Context, dbtx *sql.Tx, query string, args ...any) ([]models.Entry, error) {
-	rows, err := dbtx.QueryContext(ctx, query, args...)
+// querier is the read pool, or a transaction on it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// ledgerEntries runs a query of entryColumns.
+func ledgerEntries(ctx context.Context, db querier, query string, args ...any) ([]models.Entry, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
