@@ -159,7 +159,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		t.Errorf("never answered: %v", err)
 	}
 	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
-	a, err := w.front(once).AskUntilDecided(t.Context(), req, api.Patience{Connect: 150 * time.Millisecond})
+	a, err := w.front(once).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Second})
 	if !errors.Is(err, api.ErrDeadlinePassed) || a == nil {
 		t.Errorf("silent after the first answer: %+v %v", a, err)
 	}
@@ -177,7 +177,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := w.front(late).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Millisecond}); !api.Answered(err) || errors.Is(err, api.ErrNeverAnswered) {
+	if _, err := w.front(late).AskUntilDecided(t.Context(), req, api.Patience{Connect: 600 * time.Millisecond}); !api.Answered(err) || errors.Is(err, api.ErrNeverAnswered) {
 		t.Errorf("refused late: %v", err)
 	}
 	busy := func(n int64, rw http.ResponseWriter) bool {
@@ -189,7 +189,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		return n > 2 && silent(n, rw)
 	}
 	start := time.Now()
-	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Millisecond}); !errors.Is(err, api.ErrDeadlinePassed) {
+	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, api.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, api.ErrDeadlinePassed) {
 		t.Errorf("busy, then silent: %v", err)
 	}
 	if took := time.Since(start); took < time.Second {

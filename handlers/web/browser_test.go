@@ -17,7 +17,7 @@ import (
 )
 
 // browsing is how long a test waits for a page to show something.
-const browsing = 20 * time.Second
+const browsing = 45 * time.Second
 
 // chromium is one browser for all tests; each tab has cookies of its own.
 var chromium struct {
