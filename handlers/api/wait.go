@@ -80,7 +80,7 @@ func (x *exchange) OnAnswer(told func(status int)) { x.told = told }
 // does nothing but sleep: what is deep runs aside.
 func (a *API) serveWaiting(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w}
-	aside(func() { a.echo.ServeHTTP(x, r) })
+	a.aside(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
 		a.sleep(r.Context(), x)
 	}
@@ -104,7 +104,7 @@ func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, er
 			return false
 		}
 	}
-	aside(func() { a.answer(ctx, x, got, err) })
+	a.aside(func() { a.answer(ctx, x, got, err) })
 	return true
 }
 
@@ -113,7 +113,7 @@ func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, er
 func (a *API) lookAgain(ctx context.Context, w *store.Watch) (got *models.Approval, err error) {
 	a.looks <- struct{}{}
 	defer func() { <-a.looks }()
-	aside(func() {
+	a.aside(func() {
 		var done bool
 		if got, done, err = w.Look(ctx); !done {
 			got = nil
@@ -122,9 +122,18 @@ func (a *API) lookAgain(ctx context.Context, w *store.Watch) (got *models.Approv
 	return got, err
 }
 
-// aside runs fn on a goroutine of its own and returns when it has, with its
-// panic if it had one: so the stack that fn needs is not the caller's to keep.
-func aside(fn func()) {
+// fewWaiters is how many may wait before the size of their stacks counts: until
+// then they keep what they have grown, for growing a stack anew is felt.
+const fewWaiters = 1000
+
+// aside runs fn on a goroutine of its own, once many wait, and returns when it
+// has, with its panic if it had one: so the stack that fn needs is not the
+// caller's to keep.
+func (a *API) aside(fn func()) {
+	if a.store.Waiters() < fewWaiters {
+		fn()
+		return
+	}
 	done := make(chan any, 1)
 	go func() {
 		defer func() { done <- recover() }()
