@@ -93,7 +93,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response), askedData(a))
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a))
 }
 
 // place gives the row its conversation, opening it if need be, and the next

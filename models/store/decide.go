@@ -223,7 +223,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := t.settle(a); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response), settledEntry{
+	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "",
 	})
@@ -275,12 +275,16 @@ func (t *tx) settled(a *models.Approval) error {
 	}
 	defer rows.Close()
 	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)))
+	t.routed = nil
 	for rows.Next() {
-		var user string
+		var user models.UserID
 		if err := rows.Scan(&user); err != nil {
 			return fmt.Errorf("clear inboxes: %w", err)
 		}
-		t.publish(events.InboxOf(user))
+		t.publish(events.InboxOf(string(user)))
+		if user != a.OwnerID {
+			t.routed = append(t.routed, user)
+		}
 	}
 	t.tell(a)
 	if err := rows.Err(); err != nil {
@@ -317,7 +321,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return err
 		}
 		out = a
-		return t.record(actor, "approval.cancelled", subjectOf(&a.Response), settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause})
+		return t.record(actor, "approval.cancelled", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause})
 	})
 	if err != nil {
 		return nil, err

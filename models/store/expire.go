@@ -56,7 +56,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 			if err := t.settled(a); err != nil {
 				return err
 			}
-			if err := t.record(models.System("expirer"), "approval.expired", subjectOf(&a.Response),
+			if err := t.record(models.System("expirer"), "approval.expired", subjectOf(&a.Response, t.routed),
 				settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause}); err != nil {
 				return err
 			}

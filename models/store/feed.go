@@ -49,7 +49,8 @@ const (
 	ofOwner  = `SELECT l.seq` + feedColumns + ` FROM ledger l INDEXED BY ledger_owner WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
 	ofReader = `SELECT f.seq` + feedColumns + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
 
-	feedOfAgent  = ofReader + ` ORDER BY f.seq LIMIT ?`
+	feedOfAgent = ofOwner + ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?)
+ OR (l.action = 'conversation.status' AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = l.conversation_id AND c.agent_id = ?))) ORDER BY l.seq LIMIT ?`
 	feedOfPerson = ofOwner + ` UNION ALL ` + ofReader + ` ORDER BY 1 LIMIT ?`
 	feedOfAdmin  = `SELECT l.seq` + feedColumns + ` FROM ledger l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`
 )
@@ -136,7 +137,7 @@ func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell 
 func feedQuery(actor models.Actor, after int64, limit int) (query string, args []any, err error) {
 	switch {
 	case actor.IsAgent():
-		return feedOfAgent, []any{actor.ID, after, limit}, nil
+		return feedOfAgent, []any{actor.OwnerID, after, actor.ID, actor.ID, limit}, nil
 	case actor.IsPerson() && actor.Admin:
 		return feedOfAdmin, []any{after, limit}, nil
 	case actor.IsPerson():

@@ -209,6 +209,7 @@ func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
 	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
 	const actions = ` AND l.action GLOB 'approval.*' AND l.action <> 'approval.let_through'`
 	agent := models.Actor{Kind: models.ActorAgent, ID: scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
+	agent.OwnerID = models.UserID(scalar[string](t, s, `SELECT owner_id FROM agents WHERE id = ?`, agent.ID))
 	routed := models.Actor{Kind: models.ActorUser, ID: scalar[string](t, s, `SELECT user_id FROM reviewers ORDER BY user_id LIMIT 1`)}
 	for who, tt := range map[string]struct {
 		actor models.Actor

@@ -32,10 +32,11 @@ type subject struct {
 	owner        models.UserID
 	conversation models.ConversationID
 	response     models.ResponseID
+	readers      []models.UserID // whom the request was routed to
 }
 
-func subjectOf(r *models.Response) subject {
-	return subject{owner: r.OwnerID, conversation: r.ConversationID, response: r.ID}
+func subjectOf(r *models.Response, readers []models.UserID) subject {
+	return subject{owner: r.OwnerID, conversation: r.ConversationID, response: r.ID, readers: readers}
 }
 
 // record appends one entry. One object changed is one entry (I7); data holds
@@ -62,6 +63,11 @@ func (t *tx) record(actor models.Actor, action string, about subject, data any) 
 		return fmt.Errorf("append to ledger: %w", err)
 	}
 	t.conn.w.known.head, t.moved = next, true
+	for _, reader := range about.readers {
+		if _, err := t.conn.exec(t.hot.addReader, reader, e.Seq); err != nil {
+			return fmt.Errorf("store reader of an entry: %w", err)
+		}
+	}
 	return nil
 }
 

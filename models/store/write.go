@@ -272,7 +272,10 @@ type tx struct {
 	hot   *hotWriting
 	now   time.Time
 	moved bool // the ledger has grown
-	g     *gorm.DB
+	// routed are the people, beside the owner, out of whose inboxes the last row
+	// was taken that left pending.
+	routed []models.UserID
+	g      *gorm.DB
 }
 
 // run calls the function and turns a panic into an error, so that neighbours
