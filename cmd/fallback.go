@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"countersign/handlers/api"
+	"countersign/models"
 )
-
-// fallbackBelieved is how long a confirmed fallback_auto_approve holds (I11).
-const fallbackBelieved = 10 * time.Minute
 
 const (
 	confirmationFile = "fallback.json"
@@ -56,7 +54,7 @@ func (m fallbackMemory) believed(now time.Time) bool {
 		return false
 	}
 	age := now.Sub(c.At)
-	return c.On && age >= 0 && age <= fallbackBelieved
+	return c.On && age >= 0 && age <= models.FallbackBelieved
 }
 
 // keepReport writes down an ask that goes on without the server.

@@ -1,5 +1,7 @@
 package models
 
+import "time"
+
 // Approval is a response with what its readers need around it: one shape for
 // every surface, made by the store in one query.
 type Approval struct {
@@ -46,6 +48,10 @@ type AskInput struct {
 	// server answered and fallback_auto_approve was confirmed; RFC 3339 or empty.
 	FallbackAt string
 }
+
+// FallbackBelieved is how long a client of ours believes that
+// fallback_auto_approve is on after the server last said so (I11).
+const FallbackBelieved = 10 * time.Minute
 
 // Stats are the counts that the queue tells about itself, capped at StatsCap.
 type Stats struct {

@@ -19,6 +19,18 @@ const (
 	KindBudget   Kind = "budget"
 )
 
+// Word is the kind as people say it.
+func (k Kind) Word() string {
+	switch k {
+	case KindToolCall:
+		return "tool call"
+	case KindBudget:
+		return "budget request"
+	case KindReply, KindProposal, KindQuestion:
+	}
+	return string(k)
+}
+
 // Status is where an approval stands. The column is NULL where none is needed;
 // StatusNone is that NULL in Go.
 type Status string

@@ -28,14 +28,6 @@ type Findings struct {
 // Any reports whether anything was found.
 func (f Findings) Any() bool { return f != Findings{} }
 
-// Add sums two findings.
-func (f Findings) Add(g Findings) Findings {
-	return Findings{
-		f.Direction + g.Direction, f.ZeroWidth + g.ZeroWidth, f.Tags + g.Tags,
-		f.Control + g.Control, f.Spaces + g.Spaces, f.Other + g.Other,
-	}
-}
-
 // String is one warning in words, or empty: "2 direction controls, 1 tag
 // character".
 func (f Findings) String() string {

@@ -48,7 +48,7 @@ func TestRevealI13(t *testing.T) {
 
 func TestFindingsInWords(t *testing.T) {
 	t.Parallel()
-	f := models.Findings{Direction: 2}.Add(models.Findings{Tags: 1, Other: 3})
+	f := models.Findings{Direction: 2, Tags: 1, Other: 3}
 	if got, want := f.String(), "2 direction controls, 1 tag character, 3 unprintable characters"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

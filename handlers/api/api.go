@@ -30,6 +30,7 @@ type API struct {
 	store *store.Store
 	spec  []byte
 	looks chan struct{} // held by those who look again
+	few   int           // fewWaiters
 
 	operations int // registered so far
 }
@@ -40,7 +41,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce)}
+	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders)
 	a.huma = humaecho.New(a.echo, configOf(version))

@@ -130,7 +130,7 @@ const fewWaiters = 1000
 // has, with its panic if it had one: so the stack that fn needs is not the
 // caller's to keep.
 func (a *API) aside(fn func()) {
-	if a.store.Waiters() < fewWaiters {
+	if a.store.Waiters() < a.few {
 		fn()
 		return
 	}

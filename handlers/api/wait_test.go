@@ -42,7 +42,20 @@ func (w *world) blocked(n int) {
 
 func TestAWaitEndsWithTheDecision(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	t.Run("among few", func(t *testing.T) {
+		t.Parallel()
+		aWaitEndsWithTheDecision(t, newWorld(t))
+	})
+	t.Run("among many", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.api.AsIfManyWaited()
+		aWaitEndsWithTheDecision(t, w)
+	})
+}
+
+func aWaitEndsWithTheDecision(t *testing.T, w *world) {
+	t.Helper()
 	body := `{"approvalId":"` + uuid + `1","toolName":"rm"}`
 	asked := w.waiting(w.agent, "POST", "/v1/approvals?wait=50s", body)
 	got := w.waiting(w.agent, "GET", "/v1/approvals/"+uuid+"1?wait=50", "")

@@ -105,7 +105,7 @@ func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, err
 	if a.Kind != models.KindQuestion {
 		switch {
 		case answers:
-			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", spoken(a.Kind))
+			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", a.Kind.Word())
 		case in.Approved == nil:
 			return "", models.Invalid("approved", "must be true or false")
 		case *in.Approved:
@@ -152,17 +152,6 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 		return models.Invalid("option", "must be the name of one of the options that were offered")
 	}
 	return nil
-}
-
-func spoken(k models.Kind) string {
-	switch k {
-	case models.KindToolCall:
-		return "tool call"
-	case models.KindBudget:
-		return "budget request"
-	case models.KindReply, models.KindProposal, models.KindQuestion:
-	}
-	return string(k)
 }
 
 // checkEdit stores both versions with their digests (I6); what was edited is

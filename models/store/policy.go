@@ -199,9 +199,6 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	})
 }
 
-// fallbackBelieved is how long a client of ours believes a confirmed fallback.
-const fallbackBelieved = 10 * time.Minute
-
 // fallbackStood checks a report that a client went on without an answer: the
 // policy must have allowed it at that time, or within the ten minutes before.
 func (t *tx) fallbackStood(at time.Time) error {
@@ -222,10 +219,10 @@ func (t *tx) fallbackStood(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if v.Policy.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(fallbackBelieved)) {
+		if v.Policy.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
 			return nil
 		}
-		if row.CreatedAt.Add(fallbackBelieved).Before(at) {
+		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
 			break // every earlier version ended too long before
 		}
 		until = row.CreatedAt

@@ -103,7 +103,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	input := newInputView(r)
 	v := Approval{
 		ID: r.ID, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
-		Tool: r.ToolName, Kind: kindWord(r.Kind), Question: r.Kind == models.KindQuestion,
+		Tool: r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
 		Agent: a.AgentName, Owner: a.OwnerName,
 		Conversation: ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		RunID: deref(a.RunID), ToolUseID: deref(r.ToolUseID), Sequence: strconv.FormatInt(r.Sequence, 10),
@@ -135,22 +135,6 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held
 	v.Notice = lateText(in.Late, v)
 	return v
-}
-
-func kindWord(k models.Kind) string {
-	switch k {
-	case models.KindToolCall:
-		return "tool call"
-	case models.KindQuestion:
-		return "question"
-	case models.KindProposal:
-		return "proposal"
-	case models.KindBudget:
-		return "budget request"
-	case models.KindReply:
-		return "reply"
-	}
-	return string(k)
 }
 
 func warnings(a *models.Approval, input inputView) []string {
@@ -211,7 +195,7 @@ func turns(rows []models.Approval, current models.ResponseID, now time.Time) []T
 	for i := range rows {
 		r := rows[i].At(now)
 		t := Turn{
-			Sequence: strconv.FormatInt(r.Sequence, 10), At: views.Ago(r.CreatedAt, now), Kind: kindWord(r.Kind),
+			Sequence: strconv.FormatInt(r.Sequence, 10), At: views.Ago(r.CreatedAt, now), Kind: r.Kind.Word(),
 			Tool: r.ToolName, Text: summary(r), URL: views.ApprovalURL(r.ID), Current: r.ID == current,
 		}
 		if r.Status() != models.StatusNone || r.Cause != models.CauseNone {

@@ -45,7 +45,7 @@ func TestUntrustedI13(t *testing.T) {
 
 func TestEscapeSaysWhatItFound(t *testing.T) {
 	t.Parallel()
-	segments, found := ui.Escape("a\U000E0041")
+	segments, found := models.Reveal("a\U000E0041", false)
 	if len(segments) != 2 || found != (models.Findings{Tags: 1}) {
 		t.Errorf("%v %+v", segments, found)
 	}

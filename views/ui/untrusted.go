@@ -11,10 +11,6 @@ import (
 	"countersign/models"
 )
 
-// Escape splits one line of untrusted text into what may be shown and visible
-// escapes, and says what it found. It is models.Reveal for a single line.
-func Escape(s string) ([]models.Segment, models.Findings) { return models.Reveal(s, false) }
-
 // Untrusted shows one line of text from outside, isolated from the direction of
 // what stands around it (I13).
 func Untrusted(s string) templ.Component {
