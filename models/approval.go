@@ -21,6 +21,9 @@ type DecisionInput struct {
 	Input    []byte  // an edited input, JSON; nil when not edited
 	Answer   *string // for questions
 	Option   *string // for questions: the name of one of the options offered
+	// Budget changes the conversation's budget together with the verdict, whichever
+	// it is. For its owner and admins only.
+	Budget BudgetChange
 }
 
 // AskInput is an agent's request, from whichever surface.

@@ -13,6 +13,9 @@ const (
 	ConversationFailed       ConversationStatus = "failed"
 )
 
+// BuiltIn is the name of the system's own agent; no other may bear it.
+const BuiltIn = "built-in"
+
 // Conversation is one agent's run and everything in it.
 type Conversation struct {
 	ID             ConversationID `gorm:"primaryKey"`
@@ -28,6 +31,42 @@ type Conversation struct {
 	EnergyBudget   *int64
 	EnergyUsed     int64
 	EnergyReserved int64
-	CreatedAt      time.Time `gorm:"autoCreateTime:false"`
-	UpdatedAt      time.Time `gorm:"autoUpdateTime:false"`
+	// BudgetAdded is what the system has added to the budget since a person last
+	// set or decided it (policy: auto_budget_increase).
+	BudgetAdded int64
+	// BudgetRefused is the budget request that was rejected last: until the budget
+	// changes or a person writes, no other is made.
+	BudgetRefused *ResponseID
+	CreatedAt     time.Time `gorm:"autoCreateTime:false"`
+	UpdatedAt     time.Time `gorm:"autoUpdateTime:false"`
+	// ActiveAt is UpdatedAt to the minute, by which lists are ordered.
+	ActiveAt   time.Time
+	PausedAt   *time.Time // no model call until somebody resumes; decisions are possible
+	ArchivedAt *time.Time
 }
+
+// Budget is what the conversation may spend and has spent.
+func (c *Conversation) Budget() Budget {
+	return Budget{Total: c.EnergyBudget, Used: c.EnergyUsed, Reserved: c.EnergyReserved}
+}
+
+// ConversationView is a conversation with what its readers need around it.
+type ConversationView struct {
+	Conversation
+	AgentName string
+	OwnerName string
+	BuiltIn   bool // run by the system's own agent, not by one outside
+	Pending   int  // requests that wait for a person, capped at StatsCap
+}
+
+// Steering is what an owner or admin does to a conversation as a whole.
+type Steering string
+
+// The ways to steer.
+const (
+	SteerPause     Steering = "pause"
+	SteerResume    Steering = "resume"
+	SteerStop      Steering = "stop" // failed; what is pending is cancelled, cause stopped
+	SteerArchive   Steering = "archive"
+	SteerUnarchive Steering = "unarchive"
+)

@@ -23,6 +23,8 @@ type (
 	ResponseID string
 	// VoteID names a vote.
 	VoteID string
+	// MessageID names a message.
+	MessageID string
 )
 
 // NewID makes a fresh UUIDv7 of the wanted type.

@@ -30,6 +30,17 @@ func Agent(agentID string) Topic { return Topic("agent:" + agentID) }
 // Approval is the topic of one approval.
 func Approval(responseID string) Topic { return Topic("approval:" + responseID) }
 
+// Conversation is the topic of what stands in one conversation: its history, its
+// status, its budget.
+func Conversation(conversationID string) Topic { return Topic("conversation:" + conversationID) }
+
+// Draft is the topic of what the built-in agent is writing in one conversation.
+// It is no change: nothing of it is stored.
+func Draft(conversationID string) Topic { return Topic("draft:" + conversationID) }
+
+// AgentInbox tells that the built-in agent may have something to do.
+const AgentInbox Topic = "agent-inbox"
+
 // Bus hands topics to those who subscribed to them. The zero Bus is not usable.
 type Bus struct {
 	mu   sync.Mutex
