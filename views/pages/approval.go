@@ -35,6 +35,7 @@ type DecideForm struct {
 // Approval is the view model of one request.
 type Approval struct {
 	ID        models.ResponseID
+	IDs       string // before the id of every element, where several requests are on one page
 	URL       string
 	DecideURL string
 	Topic     string

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// id is what an element is called; several requests on one page are kept apart.
+func (v Approval) id(name string) string { return v.IDs + name }
+
 func whatLabel(v Approval) string {
 	if v.Question {
 		return "The question"
