@@ -48,6 +48,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeOtherAgent:        {http.StatusConflict, "Another agent's run"},
 	models.CodeAmbiguousSession:  {http.StatusConflict, "More than one session"},
 	models.CodeConflict:          {http.StatusConflict, "Conflict"},
+	models.CodeNoPendingApproval: {http.StatusConflict, "Nothing waits for approval"},
 	models.CodeBudgetExhausted:   {http.StatusPaymentRequired, "The budget is exhausted"},
 	models.CodeTooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},
 	models.CodeTooManyPending:    {http.StatusTooManyRequests, "Too many pending requests"},
@@ -85,7 +86,10 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Code      models.Code    `json:"code" doc:"Stable name of the kind of problem"`
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"The fields that are wrong"`
 	RequestID string         `json:"requestId,omitempty" doc:"Set with internal errors: what to look for in the server's log"`
-	Approval  any            `json:"approval,omitempty" doc:"With 409: the request as it stands"`
+	Approval  any            `json:"approval,omitempty" doc:"With 409: the request as it stands; with 402: the budget request"`
+
+	// ApprovalID is what to wait for before the same is sent again.
+	ApprovalID models.ResponseID `json:"approvalId,omitempty" doc:"With 402: the budget request to wait for; once it is approved, send the same again"`
 
 	retryAfter int
 }
@@ -107,6 +111,9 @@ func ProblemOf(err error) *Problem {
 	p := &Problem{
 		Type: "urn:countersign:problem:" + string(e.Code), Title: kind.title, Status: kind.status,
 		Detail: e.Error(), Code: e.Code, retryAfter: e.RetryAfterSeconds,
+	}
+	if e.Code == models.CodeBudgetExhausted && e.Approval != nil {
+		p.ApprovalID = e.Approval.ID
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
 		p.Errors = append(p.Errors, FieldProblem{Field: field, Message: e.Fields[field]})

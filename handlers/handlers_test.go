@@ -36,7 +36,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		models.CodeResponseRequired: 422, models.CodeNoBudget: 422, models.CodeUnauthenticated: 401, models.CodeForbidden: 403,
 		models.CodeNotFound: 404, models.CodeAlreadyDecided: 409, models.CodeExpired: 409, models.CodeBeingDecided: 409,
 		models.CodeDigestMismatch: 409, models.CodeKeyConflict: 409, models.CodeIDTaken: 409, models.CodeOtherAgent: 409,
-		models.CodeConflict: 409, models.CodeBudgetExhausted: 402, models.CodeTooManyRequests: 429, models.CodeTooManyPending: 429,
+		models.CodeConflict: 409, models.CodeNoPendingApproval: 409, models.CodeBudgetExhausted: 402, models.CodeTooManyRequests: 429, models.CodeTooManyPending: 429,
 		models.CodeTooLarge: 413, models.CodeUnavailable: 503, models.CodeInternal: 500, "of the future": 500,
 	} {
 		if got := handlers.Status(code); got != want {
@@ -188,6 +188,52 @@ func TestBearerRequestsAreTheAPIs(t *testing.T) {
 		}
 		if got := handlers.WantsBearer(r); got != tt.want {
 			t.Errorf("%s with %q: %v, want %v", tt.path, tt.authorization, got, tt.want)
+		}
+	}
+}
+
+// The paths of conversations are the pages' and the API's: a program that has no
+// token is told so in JSON, a browser is shown the page or the way in.
+func TestConversationsAreAPagesOrTheAPIs(t *testing.T) {
+	t.Parallel()
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	for _, tt := range []struct {
+		name, method, path string
+		header             map[string]string
+		want               bool
+	}{
+		{"a browser", "GET", "/conversations/x", map[string]string{"Accept": browser}, false},
+		{"a browser with a token", "GET", "/conversations/x", map[string]string{"Accept": browser, "Authorization": "Bearer x"}, true},
+		{"a browser with a session", "GET", "/conversations", map[string]string{"Accept": "*/*", "Cookie": "session=x"}, false},
+		{"a stream of a page", "GET", "/conversations/x", map[string]string{"Accept": "text/event-stream"}, false},
+		{"htmx", "GET", "/conversations/x", map[string]string{"Accept": "*/*", "HX-Request": "true"}, false},
+		{"a form", "POST", "/conversations/x", map[string]string{"Accept": browser, "Content-Type": "application/x-www-form-urlencoded"}, false},
+		{"a script of a page", "GET", "/conversations", map[string]string{"Accept": "*/*", "Sec-Fetch-Mode": "cors"}, false},
+		{"a program", "GET", "/conversations", map[string]string{"Accept": "*/*"}, true},
+		{"a program that says nothing", "GET", "/conversations/x", nil, true},
+		{"a program that wants JSON", "GET", "/conversations/x", map[string]string{"Accept": "application/json"}, true},
+		{"with cookies", "GET", "/conversations/x", map[string]string{"Accept": "application/json", "Cookie": "session=x"}, true},
+		{"a program that sends JSON", "PUT", "/conversations/x/budget", map[string]string{"Content-Type": "application/json", "Cookie": "session=x"}, true},
+		{"a message", "POST", "/message", map[string]string{"Accept": browser}, true},
+		{"another word", "GET", "/messages", nil, false},
+		{"another path", "GET", "/conversationsx", nil, false},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), tt.method, tt.path, http.NoBody)
+		for name, value := range tt.header {
+			r.Header.Set(name, value)
+		}
+		if got := handlers.WantsBearer(r); got != tt.want {
+			t.Errorf("%s: the API's: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestAProblemOfTheBudgetNamesTheRequest(t *testing.T) {
+	t.Parallel()
+	standing := &models.Approval{Response: models.Response{ID: "0190f5a0-0000-7000-8000-000000000001"}}
+	for code, want := range map[models.Code]models.ResponseID{models.CodeBudgetExhausted: standing.ID, models.CodeAlreadyDecided: ""} {
+		if p := handlers.ProblemOf(&models.Error{Code: code, Approval: standing}); p.ApprovalID != want {
+			t.Errorf("%s: approvalId %q, want %q", code, p.ApprovalID, want)
 		}
 	}
 }

@@ -35,15 +35,33 @@ func Principal(ctx context.Context, auth Authenticator, authorization string) (m
 }
 
 // WantsBearer reports whether a request belongs to the router that reads bearer
-// tokens and never cookies: it carries one, or its path is an API's.
+// tokens and never cookies: it carries one, or its path is an API's, or it is
+// an API's and the pages' and a program asks.
 func WantsBearer(r *http.Request) bool {
 	if _, ok := BearerToken(r.Header.Get("Authorization")); ok {
 		return true
 	}
-	for _, root := range [...]string{"/v1", "/api", "/mcp", "/hooks", "/humanlayer"} {
-		if rest, ok := strings.CutPrefix(r.URL.Path, root); ok && (rest == "" || rest[0] == '/') {
+	for _, root := range [...]string{"/v1", "/api", "/mcp", "/hooks", "/humanlayer", "/message"} {
+		if under(r.URL.Path, root) {
 			return true
 		}
 	}
-	return false
+	return under(r.URL.Path, "/conversations") && !fromBrowser(r)
+}
+
+// under reports whether a path is root or lies below it.
+func under(path, root string) bool {
+	rest, ok := strings.CutPrefix(path, root)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// fromBrowser reports whether a page is wanted: by a browser that says so, or
+// has signed in, and does not ask for JSON. A program without a token is to
+// hear that it lacks one, and not of a sign-in page.
+func fromBrowser(r *http.Request) bool {
+	h := r.Header
+	if WantsJSON(r) || strings.HasPrefix(h.Get("Content-Type"), "application/json") {
+		return false
+	}
+	return strings.Contains(h.Get("Accept"), "text/") || h.Get("Cookie") != "" || h.Get(headerHXRequest) != "" || h.Get("Sec-Fetch-Mode") != ""
 }

@@ -35,6 +35,8 @@ const (
 	CodeAmbiguousSession Code = "ambiguous_session" // 409: the name stands in several sessions; say which
 	CodeConflict         Code = "conflict"          // 409: any other clash (a name already in use)
 
+	CodeNoPendingApproval Code = "no_pending_approval" // 409: no proposal and no budget request waits in the conversation
+
 	CodeBudgetExhausted Code = "budget_exhausted"  // 402
 	CodeTooManyRequests Code = "too_many_requests" // 429
 	CodeTooManyPending  Code = "too_many_pending"  // 429
