@@ -17,6 +17,8 @@ type Page struct {
 	Inbox  int // requests that wait for the viewer; counting stops at models.StatsCap
 	Flash  *Flash
 	Watch  []models.ResponseID // requests on the page that its stream tells about
+	// Conversation is the one on the page, which its stream tells about too.
+	Conversation models.ConversationID
 	// GateOff says that approval_enabled is false: no tool call is held.
 	GateOff bool
 	// FallbackOn says that fallback_auto_approve is true.
@@ -83,6 +85,7 @@ func (p Page) places() []place {
 	}
 	out := []place{
 		{label: "Inbox", icon: "inbox", url: InboxURL()},
+		{label: "Conversations", icon: "messages-square", url: ConversationsURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},

@@ -59,8 +59,8 @@ function tell(topic) {
 
 // What this page wants to know of, for when it looks itself.
 function topics() {
-  const watched = new URL(stream.getAttribute("hx-sse:connect"), location.href).searchParams.getAll("approval");
-  return ["inbox", "policy", ...watched.map((id) => `approval:${id}`)];
+  const watched = new URL(stream.getAttribute("hx-sse:connect"), location.href).searchParams;
+  return ["inbox", "policy", ...["approval", "conversation"].flatMap((name) => watched.getAll(name).map((id) => `${name}:${id}`))];
 }
 
 // hold keeps a slot until the tab is hidden or closed, and streams meanwhile.

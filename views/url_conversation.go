@@ -1,0 +1,86 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+
+	"countersign/models"
+)
+
+// ConversationsURL lists conversations; a POST to it begins one.
+func ConversationsURL() string { return "/conversations" }
+
+// NewConversationURL is the form that begins a conversation.
+func NewConversationURL() string { return "/conversations/new" }
+
+// ConversationURL shows one conversation, at the end of its history.
+func ConversationURL(id models.ConversationID) string {
+	return "/conversations/" + url.PathEscape(string(id))
+}
+
+// ConversationEndURL is ConversationURL, scrolled to where it goes on.
+func ConversationEndURL(id models.ConversationID) string { return ConversationURL(id) + "#end" }
+
+// ConversationPageURL shows what stands before a sequence number; 0 is the end.
+func ConversationPageURL(id models.ConversationID, before int64) string {
+	if before == 0 {
+		return ConversationURL(id)
+	}
+	return with(ConversationURL(id), "before", strconv.FormatInt(before, 10))
+}
+
+// ConversationPartURL answers with one part of the page, for the part's own
+// refetch.
+func ConversationPartURL(id models.ConversationID, part string) string {
+	return with(ConversationURL(id), "part", part)
+}
+
+// ConversationAfterURL answers with what came after a sequence number, for the
+// history's own growth.
+func ConversationAfterURL(id models.ConversationID, after int64) string {
+	return with(ConversationURL(id), "part", "after", "after", strconv.FormatInt(after, 10))
+}
+
+// ConversationEntryURL answers with one response of the history, for its own
+// refetch.
+func ConversationEntryURL(id models.ConversationID, response models.ResponseID) string {
+	return with(ConversationURL(id), "part", "entry", "entry", string(response))
+}
+
+// ConversationDraftURL answers with what the built-in agent is writing.
+func ConversationDraftURL(id models.ConversationID) string { return ConversationURL(id) + "/draft" }
+
+// SayURL takes the POST of a message, with what is decided and changed together
+// with it.
+func SayURL(id models.ConversationID) string { return ConversationURL(id) + "/say" }
+
+// ConversationDecideURL takes the POST of a verdict and leads back to the
+// conversation.
+func ConversationDecideURL(id models.ConversationID, response models.ResponseID) string {
+	return ConversationURL(id) + "/decide/" + url.PathEscape(string(response))
+}
+
+// SteerURL takes the POST that pauses, resumes, stops, archives or unarchives.
+func SteerURL(id models.ConversationID) string { return ConversationURL(id) + "/steer" }
+
+// RenameURL takes the POST of a new title.
+func RenameURL(id models.ConversationID) string { return ConversationURL(id) + "/rename" }
+
+// BudgetURL takes the POST that changes a conversation's budget.
+func BudgetURL(id models.ConversationID) string { return ConversationURL(id) + "/budget" }
+
+// ConversationTopic is the event that tells that a conversation changed.
+func ConversationTopic(id models.ConversationID) string { return "conversation:" + string(id) }
+
+// DraftTopic is the event that tells that the built-in agent wrote on.
+func DraftTopic(id models.ConversationID) string { return "draft:" + string(id) }
+
+// stream is the page's own stream of events: what concerns its reader, and what
+// the page shows.
+func (p Page) stream() string {
+	pairs := []string{"conversation", string(p.Conversation)}
+	for _, id := range p.Watch {
+		pairs = append(pairs, "approval", string(id))
+	}
+	return with("/events", pairs...)
+}
