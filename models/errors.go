@@ -25,17 +25,16 @@ const (
 	CodeForbidden       Code = "forbidden"       // 403: the credential lacks the capability
 	CodeNotFound        Code = "not_found"       // 404: no such object, or not visible to the asker
 
-	CodeAlreadyDecided   Code = "already_decided"   // 409: settled; the standing outcome travels along
-	CodeExpired          Code = "expired"           // 409: past its deadline
-	CodeBeingDecided     Code = "being_decided"     // 409: another verdict is held or on its way
-	CodeDigestMismatch   Code = "digest_mismatch"   // 409: what was seen is not what stands
-	CodeKeyConflict      Code = "key_conflict"      // 409: same key, another request
-	CodeIDTaken          Code = "id_taken"          // 409: a client-chosen id that exists elsewhere
-	CodeOtherAgent       Code = "other_agent"       // 409: a run of another agent of the same owner
-	CodeAmbiguousSession Code = "ambiguous_session" // 409: the name stands in several sessions; say which
-	CodeConflict         Code = "conflict"          // 409: any other clash (a name already in use)
-
-	CodeNoPendingApproval Code = "no_pending_approval" // 409: no proposal and no budget request waits in the conversation
+	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; the standing outcome travels along
+	CodeExpired           Code = "expired"             // 409: past its deadline
+	CodeBeingDecided      Code = "being_decided"       // 409: another verdict is held or on its way
+	CodeDigestMismatch    Code = "digest_mismatch"     // 409: what was seen is not what stands
+	CodeKeyConflict       Code = "key_conflict"        // 409: same key, another request
+	CodeIDTaken           Code = "id_taken"            // 409: a client-chosen id that exists elsewhere
+	CodeOtherAgent        Code = "other_agent"         // 409: a run of another agent of the same owner
+	CodeAmbiguousSession  Code = "ambiguous_session"   // 409: the name stands in several sessions; say which
+	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
+	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
 
 	CodeBudgetExhausted Code = "budget_exhausted"  // 402
 	CodeTooManyRequests Code = "too_many_requests" // 429
