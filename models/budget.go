@@ -1,5 +1,12 @@
 package models
 
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
 // Limits of budgets, in units of energy.
 const (
 	MaxBudget = 1_000_000_000_000 // that a conversation may have
@@ -69,4 +76,26 @@ func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64
 		return 0, Invalid(deltaField, "would raise the budget above %d", int64(MaxBudget))
 	}
 	return next, nil
+}
+
+// BudgetInput is the input of a budget request: the sum asked for.
+func BudgetInput(budget int64) string { return fmt.Sprintf(`{"budget":%d}`, budget) }
+
+// BudgetAsked reads the sum out of the input of a budget request, as sent or as
+// edited. CodeInvalid names input.budget.
+func BudgetAsked(input []byte) (int64, error) {
+	var in struct {
+		Budget jsontext.Value `json:"budget"`
+	}
+	if err := json.Unmarshal(input, &in, json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false)); err != nil || in.Budget == nil {
+		return 0, Invalid("input", `must be an object with one member, as in {"budget": 100}`)
+	}
+	n, err := WholeNumber("input.budget", in.Budget)
+	if err != nil {
+		return 0, err
+	}
+	if n < 0 || n > MaxBudget {
+		return 0, Invalid("input.budget", "must be from 0 to %d", int64(MaxBudget))
+	}
+	return n, nil
 }

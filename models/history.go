@@ -100,3 +100,11 @@ type BudgetResult struct {
 	Budget   Budget    // as it stands now
 	Approval *Approval // the request that it became; nil: it was applied at once
 }
+
+// EnergyShare is what one kind of thing cost a conversation.
+type EnergyShare struct {
+	Kind     Kind
+	ToolName string
+	Count    int
+	Energy   int64
+}

@@ -50,7 +50,7 @@ type Agent struct {
 	ID         AgentID `gorm:"primaryKey"`
 	OwnerID    UserID
 	Name       string
-	System     bool // the built-in agent: it has no tokens
+	System     bool      // the built-in agent: it has no tokens
 	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
 	DisabledAt *time.Time
 }

@@ -1,4 +1,6 @@
 -- +goose Up
+-- Columns that name a response have no foreign key: with one, every ask would
+-- search each of these tables for rows that waited for it, and responses are kept.
 
 -- The system's own agent, one for each person who talks to it. It has no tokens,
 -- and its name is nobody else's.
@@ -12,7 +14,7 @@ ALTER TABLE conversations ADD COLUMN archived_at DATETIME;
 ALTER TABLE conversations ADD COLUMN active_at DATETIME NOT NULL DEFAULT '1970-01-01 00:00:00+00:00';
 UPDATE conversations SET active_at = updated_at;
 ALTER TABLE conversations ADD COLUMN budget_added INTEGER NOT NULL DEFAULT 0 CHECK (budget_added >= 0);
-ALTER TABLE conversations ADD COLUMN budget_refused TEXT REFERENCES responses (id);
+ALTER TABLE conversations ADD COLUMN budget_refused TEXT;
 
 CREATE INDEX conversations_all ON conversations (active_at, id) WHERE archived_at IS NULL;
 CREATE INDEX conversations_owner ON conversations (owner_id, active_at, id) WHERE archived_at IS NULL;
@@ -21,6 +23,10 @@ CREATE INDEX conversations_status ON conversations (status, active_at, id) WHERE
 CREATE INDEX conversations_owner_status ON conversations (owner_id, status, active_at, id) WHERE archived_at IS NULL;
 CREATE INDEX conversations_archived ON conversations (active_at, id) WHERE archived_at IS NOT NULL;
 CREATE INDEX conversations_owner_archived ON conversations (owner_id, active_at, id) WHERE archived_at IS NOT NULL;
+
+-- What a run waits for: the most recent proposal or budget request first.
+CREATE INDEX responses_pending_spoken ON responses (conversation_id, sequence)
+  WHERE approval_status = 'pending' AND kind IN ('proposal', 'budget');
 
 -- What was said into a conversation. Messages, responses and changes of the
 -- budget share one sequence.
@@ -32,7 +38,7 @@ CREATE TABLE messages (
   author_id       TEXT NOT NULL,
   author_name     TEXT NOT NULL,
   content         TEXT NOT NULL,
-  response_id     TEXT REFERENCES responses (id),
+  response_id     TEXT,
   created_at      DATETIME NOT NULL
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX messages_history ON messages (conversation_id, sequence);
@@ -47,7 +53,7 @@ CREATE TABLE budget_steps (
   old             INTEGER CHECK (old >= 0),
   new             INTEGER NOT NULL CHECK (new >= 0),
   reason          TEXT NOT NULL DEFAULT '',
-  response_id     TEXT REFERENCES responses (id),
+  response_id     TEXT,
   PRIMARY KEY (conversation_id, sequence)
 ) WITHOUT ROWID;
 

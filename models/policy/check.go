@@ -47,6 +47,9 @@ func check(d Document) *checker {
 	}
 	c.minutes("default_timeout_minutes", &d.DefaultTimeoutMinutes)
 	c.minutes("proposal_timeout_minutes", d.ProposalTimeoutMinutes)
+	if d.AutoBudgetIncrease < 0 || d.AutoBudgetIncrease > models.MaxBudget {
+		c.add("auto_budget_increase", "must be 0 to %d units of energy", int64(models.MaxBudget))
+	}
 	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
 		c.add("unmatched", "must be allow or require")
 	}
@@ -95,6 +98,9 @@ func (c *checker) rule(path string, r Rule) {
 		c.add(path+".risk", "must be low, medium, high or critical")
 	}
 	c.minutes(path+".timeout_minutes", r.TimeoutMinutes)
+	if r.Energy < 0 || r.Energy > models.MaxEnergy {
+		c.add(path+".energy", "must be 0 to %d units of energy", int64(models.MaxEnergy))
+	}
 	for i, email := range r.Reviewers {
 		if !looksLikeEmail(email) {
 			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")

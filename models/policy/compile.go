@@ -101,7 +101,7 @@ func (p *Policy) addListed(l listed) {
 func ruleJudgement(r Rule) Judgement {
 	j := Judgement{
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
-		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers),
+		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
 	}
 	fallback := ""
 	switch r.Effect {

@@ -27,6 +27,7 @@ func Diff(a, b Document) []Change {
 	d.field("max_timeout_minutes", strconv.Itoa(a.MaxTimeoutMinutes), strconv.Itoa(b.MaxTimeoutMinutes))
 	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
 	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
+	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10), strconv.FormatInt(b.AutoBudgetIncrease, 10))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
 	d.rules(a.Rules, b.Rules)
 	return d.changes
@@ -66,6 +67,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
+	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
 }
 
 func find(rules []Rule, name string) int {
@@ -86,6 +88,9 @@ func ruleText(r Rule) string {
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ", reason %s", strconv.Quote(r.Reason))
+	}
+	if r.Energy != 0 {
+		fmt.Fprintf(&b, ", energy %d", r.Energy)
 	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, ", note %s", strconv.Quote(r.Note))

@@ -19,6 +19,7 @@ func TestDiffOfFields(t *testing.T) {
 	b.DefaultTimeoutMinutes, b.MaxTimeoutMinutes, b.ProposalTimeoutMinutes = 10, 60, new(30)
 	b.FallbackAutoApprove = true
 	b.Unmatched = policy.EffectRequire
+	b.AutoBudgetIncrease = 25
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
 		{Path: "required_approval_tools", Before: "none", After: `"a", "/b,c/"`},
@@ -26,6 +27,7 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "max_timeout_minutes", Before: "1440", After: "60"},
 		{Path: "proposal_timeout_minutes", Before: "none", After: "30"},
 		{Path: "fallback_auto_approve", Before: "false", After: "true"},
+		{Path: "auto_budget_increase", Before: "0", After: "25"},
 		{Path: "unmatched", Before: "allow", After: "require"},
 	}
 	if got := policy.Diff(a, b); !slices.Equal(got, want) {
@@ -40,7 +42,7 @@ func TestDiffOfRules(t *testing.T) {
 	}
 	changed := policy.Rule{
 		Name: "b", Note: "none", Tools: []string{"b", "b2"}, Effect: policy.EffectDeny, TimeoutMinutes: new(3),
-		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.",
+		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5,
 	}
 	medium := rule("a")
 	medium.Risk = models.RiskMedium
@@ -51,7 +53,7 @@ func TestDiffOfRules(t *testing.T) {
 		"said medium": {[]policy.Rule{rule("a")}, []policy.Rule{medium}, nil},
 		"new": {[]policy.Rule{rule("a")}, []policy.Rule{changed, rule("a")}, []policy.Change{{
 			Path:  `rules["b"]`,
-			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", note "none"`,
+			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", energy 5, note "none"`,
 		}}},
 		"gone": {[]policy.Rule{rule("a"), rule("b")}, []policy.Rule{rule("b")}, []policy.Change{{
 			Path: `rules["a"]`, Before: `require "a", risk medium`,
@@ -64,6 +66,7 @@ func TestDiffOfRules(t *testing.T) {
 			{Path: `rules["b"].risk`, Before: "medium", After: "high"},
 			{Path: `rules["b"].reviewers`, Before: "none", After: `"a@b"`},
 			{Path: `rules["b"].reason`, Before: "none", After: `"Why."`},
+			{Path: `rules["b"].energy`, Before: "0", After: "5"},
 		}},
 		"moved": {[]policy.Rule{rule("a"), rule("b"), rule("c")}, []policy.Rule{rule("b"), rule("a")}, []policy.Change{
 			{Path: `rules["c"]`, Before: `require "c", risk medium`},

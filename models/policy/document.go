@@ -54,6 +54,9 @@ type Document struct {
 	// Unmatched is what happens to a tool call that nothing else settles: allow
 	// or require.
 	Unmatched Effect `json:"unmatched"`
+	// AutoBudgetIncrease is the most energy that the system may add to one
+	// conversation's budget in all since a person last set or decided it.
+	AutoBudgetIncrease int64 `json:"auto_budget_increase"`
 	// Rules are tried in order; the first that matches a tool's name wins.
 	Rules []Rule `json:"rules"`
 }
@@ -71,6 +74,7 @@ type Rule struct {
 	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
 	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
 	Reason         string      `json:"reason,omitempty"`    // shown to the reviewer and the agent
+	Energy         int64       `json:"energy,omitzero"`     // the least that such a call costs its conversation
 }
 
 // Default is the document that holds until somebody writes one, and the source

@@ -23,6 +23,7 @@ const fullDocument = `{
   "proposal_timeout_minutes": 30,
   "fallback_auto_approve": true,
   "unmatched": "require",
+  "auto_budget_increase": 25,
   "rules": [
     {
       "name": "Payments",
@@ -36,7 +37,8 @@ const fullDocument = `{
       "reviewers": [
         "cfo@example.com"
       ],
-      "reason": "Money leaves the house."
+      "reason": "Money leaves the house.",
+      "energy": 5
     }
   ]
 }`

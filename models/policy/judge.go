@@ -26,6 +26,7 @@ type Judgement struct {
 	Risk      models.Risk
 	Timeout   *int     // minutes; nil when no rule says
 	Reviewers []string // e-mails: who may decide besides the owner
+	Energy    int64    // the least that the call costs its conversation
 }
 
 // Judge says what happens to a call. Only a tool call can go ahead without a

@@ -339,3 +339,13 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 }
+
+func TestJudgeSaysWhatACallCosts(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `{"approval_enabled":false,"rules":[{"name":"dear","tools":["pay"],"effect":"require","energy":7}]}`)
+	for name, want := range map[string]int64{"pay": 7, "Pay": 7, "look": 0} {
+		if got := p.Judge(tool(name)).Energy; got != want {
+			t.Errorf("%s costs at least %d, want %d", name, got, want)
+		}
+	}
+}

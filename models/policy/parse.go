@@ -100,7 +100,7 @@ func wanted(t reflect.Type) string {
 	switch t.Kind() { //nolint:exhaustive // the document is made of these kinds only
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		return "a whole number"
 	case reflect.String:
 		return "a string"

@@ -77,6 +77,10 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if q.Energy != nil {
 		a.Energy = *q.Energy
 	}
+	a.Energy = max(a.Energy, verdict.Energy)
+	if !q.fallback.IsZero() {
+		a.Energy = 0 // it has happened: what is reported is never refused
+	}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
 		return nil, err
@@ -84,6 +88,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.place(actor, q, a, conv); err != nil {
 		return nil, err
 	}
+	t.publish(events.Conversation(string(a.ConversationID)))
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
@@ -96,13 +101,19 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a))
 }
 
-// place gives the row its conversation, opening it if need be, and the next
-// sequence in it.
+// place gives the row its conversation, opening it if need be, the next sequence
+// in it, and spends its energy there. Codes: budget_exhausted.
 func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) error {
 	if conv == nil && q.namesNone() {
 		// The agent's standing conversation, which mostly is there, in one step.
 		err := t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
-		if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		if err == nil {
+			return t.touch(a.ConversationID)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("take next sequence: %w", err)
+		}
+		if conv, err = scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID)); err != nil {
 			return err
 		}
 	}
@@ -113,10 +124,9 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 		}
 	}
 	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
-	if err := t.conn.changeRow(t.hot.nextSequence, a.Energy, t.now, conv.ID).Scan(&a.Sequence); err != nil {
-		return fmt.Errorf("take next sequence: %w", err)
-	}
-	return nil
+	var err error
+	a.Sequence, err = t.spend(actor, conv.ID, a.Energy)
+	return err
 }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
@@ -178,8 +188,8 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 func (t *tx) addResponse(r *models.Response) error {
 	if _, err := t.conn.exec(t.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
 		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
-		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy,
-		r.Description, r.Context, r.Options, r.ToolName, r.ToolInputJSON); err != nil {
+		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.EnergyBudget, r.ModelUsed,
+		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil

@@ -186,7 +186,7 @@ func TestRestoreRefusesWhatIsNotSound(t *testing.T) {
 		}, "ledger entry 1"},
 		{"a row that refers to nobody", func(t *testing.T, file string) {
 			t.Helper()
-			plantFile(t, file, `INSERT INTO agents VALUES ('a', 'nobody', 'bot', '2026-01-01', NULL)`)
+			plantFile(t, file, `INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'nobody', 'bot', '2026-01-01')`)
 		}, "agents -> users"},
 		{"a newer schema", func(t *testing.T, file string) {
 			t.Helper()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"countersign/models"
 )
@@ -32,9 +33,14 @@ type known struct {
 	headKnown   bool
 	policy      int64
 	enabled     map[models.UserID]bool
+	active      map[models.ConversationID]time.Time // the minute that active_at has
 }
 
-func (k *known) drop() { *k = known{dataVersion: k.dataVersion, enabled: make(map[models.UserID]bool)} }
+func (k *known) drop() {
+	*k = known{
+		dataVersion: k.dataVersion, enabled: make(map[models.UserID]bool), active: make(map[models.ConversationID]time.Time),
+	}
+}
 
 func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 	w := &writer{}

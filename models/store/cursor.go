@@ -46,7 +46,7 @@ func parseCursor(s string) (cursor, error) {
 
 // cut drops the row that was read to see whether there are more, and names the
 // key to go on from.
-func cut(items []models.Approval, limit int, key func(*models.Approval) cursor) ([]models.Approval, string) {
+func cut[T any](items []T, limit int, key func(*T) cursor) ([]T, string) {
 	if len(items) <= limit {
 		return items, ""
 	}

@@ -33,23 +33,36 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 		if err != nil {
 			return err
 		}
-		if err := conflictOf(at(a, t.now)); err != nil {
-			return err
-		}
-		vote, err := t.checkVerdict(actor, a, in)
-		if err != nil {
-			return err
-		}
-		if err := t.addVote(vote); err != nil {
-			return err
-		}
-		out, err = t.settleByVote(actor, a, vote)
+		out, err = t.decide(actor, a, in)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// decide is Decide in a transaction, for a row that the actor may see. What is
+// refused is refused before anything was written.
+func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
+	if err := conflictOf(at(a, t.now)); err != nil {
+		return nil, err
+	}
+	vote, err := t.checkVerdict(actor, a, in)
+	if err != nil {
+		return nil, err
+	}
+	budget, err := t.checkBudget(actor, a, in, vote)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.addVote(vote); err != nil {
+		return nil, err
+	}
+	if a, err = t.settleByVote(actor, a, vote); err != nil {
+		return nil, err
+	}
+	return a, t.applyBudget(actor, a, budget)
 }
 
 // conflictOf refuses what cannot be decided any more, with the standing row.
@@ -160,8 +173,8 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if in.Input == nil {
 		return nil
 	}
-	if a.Kind != models.KindToolCall {
-		return models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call can be edited.")
+	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
+		return models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
 	}
 	if len(in.Input) > models.MaxInput {
 		return models.Invalid("input", "is %d bytes long; at most %d are taken", len(in.Input), models.MaxInput)
@@ -169,6 +182,11 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
 	if err != nil {
 		return err
+	}
+	if a.Kind == models.KindBudget {
+		if _, err := models.BudgetAsked(in.Input); err != nil {
+			return err
+		}
 	}
 	digest := models.Digest(canonical)
 	if digest == a.Digest {
@@ -209,7 +227,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	case v.Option != nil:
 		a.Answer = *v.Option
 	}
-	if err := t.settle(a); err != nil {
+	if err := t.settle(actor, a); err != nil {
 		return nil, err
 	}
 	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
@@ -243,7 +261,7 @@ func digestOfText(s string) string {
 }
 
 // settle is the one UPDATE that leaves pending, with what hangs on it.
-func (t *tx) settle(a *models.Approval) error {
+func (t *tx) settle(actor models.Actor, a *models.Approval) error {
 	r := &a.Response
 	n, err := t.conn.exec(t.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
 	if err != nil {
@@ -252,18 +270,26 @@ func (t *tx) settle(a *models.Approval) error {
 	if !exactlyOne(n) {
 		return fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
 	}
-	return t.settled(a)
+	return t.settled(actor, a)
 }
 
-// settled takes a row that has left pending out of the inboxes and tells all
-// who wait for it after the commit.
-func (t *tx) settled(a *models.Approval) error {
+// settled takes a row that has left pending out of the inboxes, tells all who
+// wait for it after the commit, and has its conversation go on.
+func (t *tx) settled(actor models.Actor, a *models.Approval) error {
+	if err := t.clearInboxes(a); err != nil {
+		return err
+	}
+	t.tell(a)
+	return t.outcomeReached(actor, a)
+}
+
+func (t *tx) clearInboxes(a *models.Approval) error {
 	rows, err := t.conn.changeRows(t.hot.dropDeciders, a.ID)
 	if err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
-	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)))
+	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
 	t.routed = nil
 	for rows.Next() {
 		var user models.UserID
@@ -275,45 +301,8 @@ func (t *tx) settled(a *models.Approval) error {
 			t.routed = append(t.routed, user)
 		}
 	}
-	t.tell(a)
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	return nil
-}
-
-// Cancel withdraws an agent's own request. A request that this agent has
-// cancelled already is returned as it stands.
-//
-// Codes: forbidden, not_found; with the standing row: already_decided, expired,
-// being_decided.
-func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	if !actor.IsAgent() {
-		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked may cancel its request.")
-	}
-	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
-		a, err := t.approval(actor, id)
-		if err != nil {
-			return err
-		}
-		if a.Status() == models.StatusCancelled && a.Cause == models.CauseCancelled {
-			out = a
-			return nil
-		}
-		if err := conflictOf(at(a, t.now)); err != nil {
-			return err
-		}
-		status, when := models.StatusCancelled, t.now
-		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, models.CauseCancelled, "withdrawn by the agent"
-		if err := t.settle(a); err != nil {
-			return err
-		}
-		out = a
-		return t.record(actor, "approval.cancelled", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause})
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
 }

@@ -45,19 +45,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 			if !a.PastDeadline(t.now) {
 				continue
 			}
-			a.Expire()
-			changed, err := t.conn.exec(t.hot.expire, a.ApprovalFeedback, a.ID, t.now)
-			if err != nil {
-				return fmt.Errorf("expire: %w", err)
-			}
-			if !exactlyOne(changed) {
-				continue
-			}
-			if err := t.settled(a); err != nil {
-				return err
-			}
-			if err := t.record(models.System("expirer"), "approval.expired", subjectOf(&a.Response, t.routed),
-				settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause}); err != nil {
+			if err := t.expireNow(a); err != nil {
 				return err
 			}
 			n++
@@ -68,6 +56,24 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 		return 0, err
 	}
 	return n, nil
+}
+
+// expireNow writes down that the time of a pending request is up.
+func (t *tx) expireNow(a *models.Approval) error {
+	a.Expire()
+	changed, err := t.conn.exec(t.hot.expire, a.ApprovalFeedback, a.ID, t.now)
+	if err != nil {
+		return fmt.Errorf("expire: %w", err)
+	}
+	if !exactlyOne(changed) {
+		return fmt.Errorf("expire approval %s: it left pending meanwhile", a.ID)
+	}
+	expirer := models.System("expirer")
+	if err := t.settled(expirer, a); err != nil {
+		return err
+	}
+	return t.record(expirer, "approval.expired", subjectOf(&a.Response, t.routed),
+		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause})
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {

@@ -166,9 +166,9 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
-		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, CreatedAt: t.now, UpdatedAt: t.now,
-		Standing: q.namesNone(),
+		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, Standing: q.namesNone(),
 	}
+	openedAt(c, t.now)
 	if c.ID == "" {
 		c.ID = models.NewID[models.ConversationID]()
 	}

@@ -21,7 +21,8 @@ type hotWriting struct {
 	approval                                            *sql.Stmt
 	byToolUse, byAgentToolUse                           *sql.Stmt
 	conversation, conversationByRun, conversationByRest *sql.Stmt
-	nextSequence, nextOfRest                            *sql.Stmt
+	nextSequence, nextOfRest, touch                     *sql.Stmt
+	latestSpoken, pendingBudget                         *sql.Stmt
 	addResponse, addDecider, addReviewer                *sql.Stmt
 	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
 
@@ -36,7 +37,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
  r.tool_use_id, r.job_id, r.digest, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.decided_by, r.vote_id,
- r.is_completed, r.energy, r.description, r.context, r.options, r.tool_name, r.tool_input_json,
+ r.is_completed, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at`
 
@@ -44,7 +45,7 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
 // characters: some are 256 KiB, and a page has fifty.
 const MaxBrief = 4096
 
-var briefColumns = strings.NewReplacer(`r.context`, `''`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
+var briefColumns = strings.NewReplacer(`r.context`, `''`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`, `r.content`, `substr(r.content, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id
@@ -57,7 +58,11 @@ const selectApproval = `SELECT ` + approvalColumns + approvalFrom
 // responseColumns are what an ask stores; all else has its default.
 const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, job_id, digest, risk,
  requires_approval, approval_status, approval_timestamp, approval_feedback, cause, policy_version, policy_rule, policy_reason,
- approval_requested_at, approval_timeout_at, energy, description, context, options, tool_name, tool_input_json`
+ approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json`
+
+// fitsBudget is whether ?1 units more are within a conversation's budget. What
+// costs nothing always is.
+const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_reserved + ?1 <= energy_budget)`
 
 const conversationColumns = `id, owner_id, agent_id, run_id, title, standing, next_sequence`
 
@@ -79,12 +84,20 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.conversation:       `SELECT ` + conversationColumns + ` FROM conversations WHERE id = ?`,
 		&h.conversationByRun:  `SELECT ` + conversationColumns + ` FROM conversations WHERE owner_id = ? AND run_id = ?`,
 		&h.conversationByRest: `SELECT ` + conversationColumns + ` FROM conversations WHERE agent_id = ? AND standing`,
-		&h.nextSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?, updated_at = ?
- WHERE id = ? RETURNING next_sequence - 1`,
-		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?, updated_at = ?
- WHERE agent_id = ? AND standing RETURNING next_sequence - 1, id, title`,
+		// What a response costs is spent with its sequence, or there is no row: it
+		// would pass the budget (I14).
+		&h.nextSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
+ WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1`,
+		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
+ WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title`,
+		&h.touch: `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
+		&h.latestSpoken: `SELECT id FROM responses INDEXED BY responses_pending_spoken
+ WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
+ ORDER BY sequence DESC LIMIT 1`,
+		&h.pendingBudget: `SELECT id FROM responses INDEXED BY responses_one_pending_budget
+ WHERE conversation_id = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,

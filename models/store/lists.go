@@ -197,19 +197,19 @@ func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string
 
 // listFilter turns a status as it holds now into SQL (I3).
 func listFilter(q ListQuery, now time.Time) (string, []any) {
-	var where string
+	where := ` AND r.kind <> 'reply'` // it asks for nothing
 	var args []any
 	switch q.Status {
 	case models.StatusNone:
 	case models.StatusPending:
-		where, args = ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, []any{now}
+		where, args = where+` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, []any{now}
 	case models.StatusExpired:
-		where = ` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`
+		where += ` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`
 		args = []any{now}
 	case models.StatusApproved:
-		where = ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`
+		where += ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
-		where, args = ` AND r.approval_status = ?`, []any{q.Status}
+		where, args = where+` AND r.approval_status = ?`, []any{q.Status}
 	}
 	return where, args
 }

@@ -132,6 +132,9 @@ func (n NewToken) checked() (NewToken, error) {
 	switch n.Scope {
 	case models.ScopeAgent:
 		maps.Copy(faults, fieldsOf(models.CheckKey("agent", n.Agent)))
+		if n.Agent == models.BuiltIn {
+			faults["agent"] = "is the name of the system's own agent; choose another"
+		}
 		if n.Name == "" {
 			n.Name = n.Agent
 		}

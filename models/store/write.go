@@ -29,6 +29,7 @@ type op struct {
 // result is what a run of an op left; another run starts without.
 type result struct {
 	err     error
+	refused error // told to the caller although the transaction stands
 	topics  []events.Topic
 	settled []*models.Approval
 	atOnce  *models.Approval // settled at the ask: nobody waits for it
@@ -123,7 +124,7 @@ func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	if !leads && !<-o.turn {
-		return o.err
+		return o.told()
 	}
 	batch := s.queue.take(o)
 	s.commitBatch(batch)
@@ -132,7 +133,15 @@ func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
-	return o.err
+	return o.told()
+}
+
+// told is what the caller hears.
+func (o *op) told() error {
+	if o.err != nil {
+		return o.err
+	}
+	return o.refused
 }
 
 // commitBatch runs a batch in one transaction, or each alone if one spoilt it.
@@ -172,7 +181,7 @@ func (s *Store) commit(batch []*op) (err error) {
 	for _, o := range batch {
 		o.reset()
 		t := &tx{s: s, op: o, conn: conn{w: w}, hot: &w.hot, now: s.now()}
-		o.err = t.run()
+		o.refused, o.err = refused(t.run())
 		o.wrote = t.conn.wrote
 		if o.err != nil && t.conn.wrote {
 			return o.err
@@ -275,7 +284,9 @@ type tx struct {
 	// routed are the people, beside the owner, out of whose inboxes the last row
 	// was taken that left pending.
 	routed []models.UserID
-	g      *gorm.DB
+	// prepaid is energy that was spent already, on what the next response costs.
+	prepaid int64
+	g       *gorm.DB
 }
 
 // run calls the function and turns a panic into an error, so that neighbours

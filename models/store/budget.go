@@ -1,0 +1,234 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// ChangeBudget changes a conversation's budget. Its owner and admins may change
+// it at will. Its agent may set one where none stands and lower it; what would
+// raise it becomes a budget request, at most one at a time, which the policy may
+// let the system approve at once (I4).
+//
+// Codes: not_found, invalid, no_budget; already_decided with the request that a
+// person rejected, as long as the budget has not changed and nobody has written.
+func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.ConversationID, c models.BudgetChange, reason string) (*models.BudgetResult, error) {
+	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
+		return nil, err
+	}
+	var out *models.BudgetResult
+	err := s.write(ctx, func(t *tx) error {
+		conv, err := t.fullConversation(id)
+		if err != nil {
+			return err
+		}
+		if conv == nil || !seesConversation(actor, conv) {
+			return notFound("conversation")
+		}
+		request, err := t.wishBudget(actor, conv, c, reason)
+		if err != nil {
+			return err
+		}
+		out = &models.BudgetResult{Budget: conv.Budget(), Approval: request}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// wishBudget is ChangeBudget in a transaction, for an actor who sees the
+// conversation: conv is as it stands afterwards.
+func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
+	next, err := c.Apply(conv.EnergyBudget, "budget", "delta")
+	if err != nil {
+		return nil, err
+	}
+	if actor.IsPerson() || conv.EnergyBudget == nil || next <= *conv.EnergyBudget {
+		return nil, t.changeBudget(actor, conv, next, reason, nil)
+	}
+	why := reason
+	if why == "" {
+		why = fmt.Sprintf("The agent asks to raise the energy budget from %d to %d; %d are spent.", *conv.EnergyBudget, next, conv.EnergyUsed)
+	}
+	request, err := t.requestBudget(actor, conv, next, why)
+	if err != nil {
+		return nil, err
+	}
+	if conv.BudgetRefused != nil && *conv.BudgetRefused == request.ID && !request.CreatedAt.Equal(t.now) {
+		return nil, &models.Error{
+			Code: models.CodeAlreadyDecided, Approval: request,
+			Text: "More budget was asked for and rejected; nobody is asked again until the budget changes or a person writes.",
+		}
+	}
+	return request, nil
+}
+
+type budgetEntry struct {
+	Old      *int64            `json:"old"`
+	New      int64             `json:"new"`
+	Response models.ResponseID `json:"response,omitempty"`
+	Reason   string            `json:"reason_digest,omitempty"`
+}
+
+// changeBudget makes next the budget of conv and tells why; the same as stands
+// is no change. A budget request that this makes needless is settled.
+func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next int64, reason string, response *models.ResponseID) error {
+	old := conv.EnergyBudget
+	if old != nil && *old == next {
+		return nil
+	}
+	sequence, _, err := t.take(conv.ID, 0)
+	if err != nil {
+		return err
+	}
+	step := &models.BudgetStep{
+		ConversationID: conv.ID, Sequence: sequence, At: t.now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
+		Old: old, New: next, Reason: reason, ResponseID: response,
+	}
+	if err := t.gorm().Create(step).Error; err != nil {
+		return fmt.Errorf("store budget: %w", err)
+	}
+	switch actor.Kind {
+	case models.ActorUser:
+		conv.BudgetAdded = 0
+	case models.ActorSystem:
+		if old != nil {
+			conv.BudgetAdded += max(0, next-*old)
+		}
+	case models.ActorAgent, models.ActorOperator:
+	}
+	conv.EnergyBudget, conv.BudgetRefused = &next, nil
+	err = t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
+		"energy_budget": next, "budget_added": conv.BudgetAdded, "budget_refused": nil,
+	}).Error
+	if err != nil {
+		return fmt.Errorf("store budget: %w", err)
+	}
+	t.changed(conv.ID)
+	t.publish(events.Agent(string(conv.AgentID)))
+	entry := budgetEntry{Old: old, New: next, Reason: digestOfText(reason)}
+	if response != nil {
+		entry.Response = *response
+	}
+	if err := t.record(actor, "conversation.budget", subject{owner: conv.OwnerID, conversation: conv.ID}, entry); err != nil {
+		return err
+	}
+	if actor.IsAgent() {
+		return nil // it knows, and cannot have granted itself what it asked for
+	}
+	if old != nil && next > *old {
+		if err := t.needlessBudget(actor, conv, next); err != nil {
+			return err
+		}
+	}
+	return t.wake(conv.ID)
+}
+
+// needlessBudget settles a budget request that is pending although its
+// conversation was given more budget in another way: whoever waits for it goes on.
+func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next int64) error {
+	a, err := t.pendingBudget(conv.ID)
+	if err != nil || a == nil {
+		return err
+	}
+	return t.settleAs(actor, a, models.StatusResolved, models.CauseElsewhere, fmt.Sprintf("%s set the energy budget to %d.", actor.Name, next))
+}
+
+// settleAs settles a pending request without a vote, and records it.
+func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
+	when := t.now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, text
+	if err := t.settle(actor, a); err != nil {
+		return err
+	}
+	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause})
+}
+
+// pendingBudget is the budget request that is pending in a conversation, or nil.
+// One whose time is up is written down as expired first: another may be made.
+func (t *tx) pendingBudget(id models.ConversationID) (*models.Approval, error) {
+	found, err := t.rowID(t.conn.row(t.hot.pendingBudget, id))
+	if err != nil || found == "" {
+		return nil, err
+	}
+	a, err := t.standing(found)
+	if err != nil || !a.PastDeadline(t.now) {
+		return a, err
+	}
+	return nil, t.expireNow(a)
+}
+
+// requestBudget returns the budget request that stands in a conversation with a
+// budget: the pending one, else the one that was rejected, else a new one for
+// want units, which the policy may have settled already.
+func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
+	if a, err := t.pendingBudget(conv.ID); a != nil || err != nil {
+		return a, err
+	}
+	if conv.BudgetRefused != nil {
+		return t.standing(*conv.BudgetRefused)
+	}
+	input := models.BudgetInput(want)
+	canonical, err := models.Canonical(models.KindBudget, models.ToolSetBudget, []byte(input))
+	if err != nil {
+		return nil, err
+	}
+	a, j, err := t.addJudged(actor, conv, models.Response{
+		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: why, ToolName: models.ToolSetBudget, ToolInputJSON: input,
+	}, 0)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Status() {
+	case models.StatusRejected:
+		return a, t.budgetRefused(conv, a)
+	case models.StatusPending:
+		small, err := t.isSmall(conv, want, j)
+		if err != nil {
+			return nil, err
+		}
+		if small {
+			return a, t.approveSmall(conv, a, want)
+		}
+		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	}
+	return a, nil
+}
+
+// isSmall reports whether the policy lets the system approve a budget request: it
+// allows that much, and no rule wants a person to look.
+func (t *tx) isSmall(conv *models.Conversation, want int64, j policy.Judgement) (bool, error) {
+	_, p, err := t.policy()
+	if err != nil {
+		return false, err
+	}
+	return j.Rule == policy.RuleExplicit && conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
+}
+
+// approveSmall has the system approve a budget request.
+func (t *tx) approveSmall(conv *models.Conversation, a *models.Approval, want int64) error {
+	system, text := models.System("policy"), "The policy lets the system add this much (auto_budget_increase)."
+	if err := t.settleAs(system, a, models.StatusApproved, models.CausePolicy, text); err != nil {
+		return err
+	}
+	return t.changeBudget(system, conv, want, text, &a.ID)
+}
+
+// budgetRefused notes that more budget was refused: until the budget changes or
+// a person writes, nobody is asked again.
+func (t *tx) budgetRefused(conv *models.Conversation, a *models.Approval) error {
+	conv.BudgetRefused, conv.BudgetAdded = &a.ID, 0
+	err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).
+		UpdateColumns(map[string]any{"budget_refused": a.ID, "budget_added": 0}).Error
+	if err != nil {
+		return fmt.Errorf("store refused budget: %w", err)
+	}
+	return nil
+}

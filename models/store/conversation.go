@@ -1,0 +1,138 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// fullConversation reads a conversation, whoever it belongs to; nil when there
+// is none.
+func (t *tx) fullConversation(id models.ConversationID) (*models.Conversation, error) {
+	var c models.Conversation
+	err := t.gorm().Where("id = ?", id).Take(&c).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, nil //nolint:nilnil // no row is an answer here
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	return &c, nil
+}
+
+// owned reads a conversation for a person who may write into it: its owner, or
+// an admin. CodeNotFound for all others.
+func (t *tx) owned(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
+	c, err := t.fullConversation(id)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || !owns(actor, c) {
+		return nil, notFound("conversation")
+	}
+	return c, nil
+}
+
+// owns reports whether a person may write into a conversation and steer it.
+func owns(actor models.Actor, c *models.Conversation) bool {
+	return actor.IsPerson() && (actor.Admin || actor.UserID() == c.OwnerID)
+}
+
+// seesConversation reports whether the actor may read all of a conversation.
+// Whoever one request was routed to sees that one and five turns, by its own use
+// cases.
+func seesConversation(actor models.Actor, c *models.Conversation) bool {
+	return owns(actor, c) || (actor.IsAgent() && actor.AgentID() == c.AgentID)
+}
+
+type statusEntry struct {
+	Old   models.ConversationStatus `json:"old"`
+	New   models.ConversationStatus `json:"new"`
+	Cause models.Cause              `json:"cause,omitempty"`
+}
+
+// setStatus moves a conversation to a status, and records it if it is another.
+func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
+	if c.Status == status {
+		return nil
+	}
+	entry := statusEntry{Old: c.Status, New: status, Cause: cause}
+	c.Status = status
+	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn("status", status).Error; err != nil {
+		return fmt.Errorf("store status: %w", err)
+	}
+	t.publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
+	t.changed(c.ID)
+	return t.record(actor, "conversation.status", subject{owner: c.OwnerID, conversation: c.ID}, entry)
+}
+
+// changed tells those who look at a conversation.
+func (t *tx) changed(id models.ConversationID) { t.publish(events.Conversation(string(id))) }
+
+// waitsForPerson reports whether a proposal or a budget request is pending in a
+// conversation.
+func (t *tx) waitsForPerson(id models.ConversationID) (bool, error) {
+	latest, err := t.latestPending(id)
+	return latest != "", err
+}
+
+// latestPending is the most recent pending proposal or budget request of a
+// conversation; empty when there is none.
+func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) {
+	return t.rowID(t.conn.row(t.hot.latestSpoken, id, t.now))
+}
+
+// outcomeReached is what an outcome means for its conversation: when no proposal
+// or budget request is pending any more, the run goes on.
+func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
+	if a.Kind != models.KindProposal && a.Kind != models.KindBudget {
+		return nil
+	}
+	waits, err := t.waitsForPerson(a.ConversationID)
+	if err != nil || waits {
+		return err
+	}
+	c, err := t.fullConversation(a.ConversationID)
+	if err != nil {
+		return err
+	}
+	if c.Status != models.ConversationWaitingInput {
+		return nil // it was stopped, or ended otherwise
+	}
+	if err := t.setStatus(actor, c, models.ConversationRunning, ""); err != nil {
+		return err
+	}
+	return t.wake(c.ID)
+}
+
+// wake tells the built-in agent that something happened in a conversation that
+// it runs. In any other it does nothing.
+func (t *tx) wake(id models.ConversationID) error {
+	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0 WHERE conversation_id = ?`, t.now, id)
+	if res.Error != nil {
+		return fmt.Errorf("wake the built-in agent: %w", res.Error)
+	}
+	if res.RowsAffected > 0 {
+		t.publish(events.AgentInbox)
+	}
+	return nil
+}
+
+// Conversation is one conversation with what its readers need around it:
+// CodeNotFound unless the actor is its agent, its owner or an admin.
+func (s *Store) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
+	var v models.ConversationView
+	err := scanView(s.r.QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
+	if err != nil {
+		return nil, sqlNotFoundAs(err, notFound("conversation"))
+	}
+	if !seesConversation(actor, &v.Conversation) {
+		return nil, notFound("conversation")
+	}
+	return &v, nil
+}

@@ -1,0 +1,135 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign/models"
+)
+
+// selectView reads one models.ConversationView; scanView takes the columns in
+// this order. What is pending is counted up to one more than is shown.
+const (
+	viewColumns = `c.id, c.owner_id, c.agent_id, c.run_id, c.parent_run_id, c.title, c.status, c.standing, c.on_reject, c.next_sequence,
+ c.energy_budget, c.energy_used, c.energy_reserved, c.budget_added, c.budget_refused, c.created_at, c.updated_at, c.active_at, c.paused_at, c.archived_at,
+ a.name, a.system, u.name,
+ (SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+  WHERE p.conversation_id = c.id AND p.approval_status = 'pending' LIMIT 1001))`
+	viewFrom   = ` FROM conversations c JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id`
+	selectView = `SELECT ` + viewColumns + viewFrom
+)
+
+func scanView(row scanner, v *models.ConversationView) error {
+	err := row.Scan(&v.ID, &v.OwnerID, &v.AgentID, &v.RunID, &v.ParentRunID, &v.Title, &v.Status, &v.Standing, &v.OnReject, &v.NextSequence,
+		&v.EnergyBudget, &v.EnergyUsed, &v.EnergyReserved, &v.BudgetAdded, &v.BudgetRefused, &v.CreatedAt, &v.UpdatedAt, &v.ActiveAt, &v.PausedAt, &v.ArchivedAt,
+		&v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)
+	v.Pending = min(v.Pending, models.StatsCap)
+	return err
+}
+
+// ConversationQuery chooses from the conversations that the actor may see.
+type ConversationQuery struct {
+	Status   models.ConversationStatus // empty: all
+	Owner    models.UserID             // for admins; empty: all
+	Agent    models.AgentID
+	Archived bool   // those that were archived, instead of the others
+	Cursor   string // ConversationList.Next of the page before
+	Limit    int    // 0: DefaultPage
+}
+
+// ConversationList is one page of conversations, most recently active first (to
+// the minute).
+type ConversationList struct {
+	Items []models.ConversationView
+	Next  string // empty: the last page
+}
+
+// Conversations lists an agent's own conversations, a person's own, and for
+// admins all. Codes: forbidden, invalid.
+func (s *Store) Conversations(ctx context.Context, actor models.Actor, q ConversationQuery) (ConversationList, error) {
+	switch q.Status {
+	case "", models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed:
+	default:
+		return ConversationList{}, models.Invalid("status", "must be running, waiting_input, completed or failed")
+	}
+	switch {
+	case actor.IsAgent():
+		q.Agent, q.Owner = actor.AgentID(), ""
+	case !actor.IsPerson():
+		return ConversationList{}, models.Errorf(models.CodeForbidden, "Only agents and people list conversations.")
+	case !actor.Admin:
+		q.Owner = actor.UserID()
+	}
+	after, err := parseCursor(q.Cursor)
+	if err != nil {
+		return ConversationList{}, err
+	}
+	if q.Cursor == "" {
+		after = cursor{at: models.NoDeadline}
+	}
+	limit := pageSize(q.Limit)
+	query, args := q.sql(after, limit+1)
+	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return ConversationList{}, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
+	if err != nil {
+		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
+	}
+	defer rows.Close()
+	var list ConversationList
+	for rows.Next() {
+		var v models.ConversationView
+		if err := scanView(rows, &v); err != nil {
+			return ConversationList{}, fmt.Errorf("list conversations: %w", err)
+		}
+		list.Items = append(list.Items, v)
+	}
+	if err := rows.Err(); err != nil {
+		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
+	}
+	list.Items, list.Next = cut(list.Items, limit, func(v *models.ConversationView) cursor { return cursor{v.ActiveAt, string(v.ID)} })
+	return list, nil
+}
+
+// sql picks the page's keys by the index that serves the filters, then joins.
+func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
+	index, where, args := "conversations_all", []string{"k.archived_at IS NULL"}, []any{}
+	if q.Archived {
+		index, where[0] = "conversations_archived", "k.archived_at IS NOT NULL"
+	}
+	if q.Status != "" {
+		where, args = append(where, "k.status = ?"), append(args, q.Status)
+	}
+	if q.Owner != "" {
+		where, args = append(where, "k.owner_id = ?"), append(args, q.Owner)
+	}
+	if q.Agent != "" {
+		where, args = append(where, "k.agent_id = ?"), append(args, q.Agent)
+	}
+	switch {
+	case q.Archived && q.Owner != "":
+		index = "conversations_owner_archived"
+	case q.Archived:
+	case q.Agent != "":
+		index = "conversations_agent"
+	case q.Owner != "" && q.Status != "":
+		index = "conversations_owner_status"
+	case q.Owner != "":
+		index = "conversations_owner"
+	case q.Status != "":
+		index = "conversations_status"
+	}
+	args = append(args, after.at, after.id, limit)
+	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) +
+		` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?) p
+ JOIN conversations c ON c.id = p.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY p.active_at DESC, p.id DESC`, args
+}
+
+// openedAt is what a conversation that begins now has for its times.
+func openedAt(c *models.Conversation, now time.Time) {
+	c.CreatedAt, c.UpdatedAt, c.ActiveAt = now, now, now.Truncate(minute)
+}

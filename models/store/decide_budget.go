@@ -1,0 +1,66 @@
+package store
+
+import (
+	"countersign/models"
+)
+
+// decidedBudget is what a decision means for the conversation's budget.
+type decidedBudget struct {
+	conv   *models.Conversation // nil: nothing
+	next   int64
+	change bool
+	reason string
+}
+
+// checkBudget finds what a verdict does to the conversation's budget, before
+// anything is written: a change that came with it, whichever it is, else the sum
+// of the budget request that it approves. Codes: forbidden, invalid, no_budget.
+func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote) (*decidedBudget, error) {
+	if in.Budget.None() && a.Kind != models.KindBudget {
+		return nil, nil //nolint:nilnil // most decisions do nothing to a budget
+	}
+	conv, err := t.fullConversation(a.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	out := &decidedBudget{conv: conv, reason: vote.Reason}
+	switch {
+	case !in.Budget.None():
+		if !owns(actor, conv) {
+			return nil, models.Errorf(models.CodeForbidden, "Only the conversation's owner or an admin may change its budget.")
+		}
+		out.next, err = in.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
+		out.change = true
+	case vote.Verdict == models.VerdictApprove && vote.Input != nil:
+		out.next, err = models.BudgetAsked([]byte(*vote.Input))
+		out.change = true
+	case vote.Verdict == models.VerdictApprove:
+		out.next, err = models.BudgetAsked([]byte(a.ToolInputJSON))
+		out.change = true
+	}
+	return out, err
+}
+
+// applyBudget does it, after the row was settled.
+func (t *tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudget) error {
+	if b == nil {
+		return nil
+	}
+	// The settling may have moved the conversation.
+	conv, err := t.fullConversation(b.conv.ID)
+	if err != nil {
+		return err
+	}
+	if a.Kind == models.KindBudget {
+		conv.BudgetAdded = 0 // a person has decided
+		if a.Status() == models.StatusRejected {
+			if err := t.budgetRefused(conv, a); err != nil {
+				return err
+			}
+		}
+	}
+	if !b.change {
+		return nil
+	}
+	return t.changeBudget(actor, conv, b.next, b.reason, &a.ID)
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+// take takes a conversation's next sequence and spends energy there, in one
+// statement; fits is false, and nothing is changed, where that would pass the
+// budget (I14).
+func (t *tx) take(id models.ConversationID, energy int64) (sequence int64, fits bool, err error) {
+	credit := min(t.prepaid, energy)
+	err = t.conn.changeRow(t.hot.nextSequence, energy-credit, t.now, id).Scan(&sequence)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("take next sequence: %w", err)
+	}
+	t.prepaid -= credit
+	return sequence, true, t.touch(id)
+}
+
+// spend is take for what an agent asks or says. Where the budget does not allow
+// it, a budget request stands afterwards, and the error is a refusal that
+// commits: CodeBudgetExhausted with that request. If the policy lets the system
+// approve it, the energy is spent after all.
+func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (int64, error) {
+	sequence, fits, err := t.take(id, energy)
+	if fits || err != nil {
+		return sequence, err
+	}
+	conv, err := t.fullConversation(id)
+	if err != nil {
+		return 0, err
+	}
+	if conv == nil {
+		return 0, fmt.Errorf("take next sequence: no conversation %s", id)
+	}
+	request, err := t.askForEnergy(actor, conv, energy)
+	if err != nil {
+		return 0, err
+	}
+	if request.Status() == models.StatusApproved {
+		if sequence, fits, err = t.take(id, energy); fits || err != nil {
+			return sequence, err
+		}
+	}
+	return 0, commits(exhausted(conv, energy, request))
+}
+
+func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {
+	b := conv.Budget()
+	text := fmt.Sprintf("The conversation's energy budget does not allow this: it costs %d, and %d of %d are left.", energy, *b.Remaining(), *b.Total)
+	if request.Status() == models.StatusPending {
+		text += " A person was asked for more: wait for that request, then repeat this one."
+	} else {
+		text += " More was asked for and not granted; nobody is asked again until the budget changes or a person writes."
+	}
+	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
+}
+
+// askForEnergy is requestBudget for a response that the budget does not allow:
+// it asks for half as much again, or for what is needed if that is more.
+func (t *tx) askForEnergy(actor models.Actor, conv *models.Conversation, energy int64) (*models.Approval, error) {
+	standing := *conv.EnergyBudget
+	needed := conv.EnergyUsed + conv.EnergyReserved + energy
+	want := max(needed, standing+max(1, standing/2))
+	_, p, err := t.policy()
+	if err != nil {
+		return nil, err
+	}
+	// What the system may still add is asked for first, where that is enough.
+	if most := standing + p.Document().AutoBudgetIncrease - conv.BudgetAdded; most >= needed {
+		want = min(want, most)
+	}
+	why := fmt.Sprintf("%d of %d units of energy are spent", conv.EnergyUsed, standing)
+	if conv.EnergyReserved > 0 {
+		why += fmt.Sprintf(", %d more are reserved", conv.EnergyReserved)
+	}
+	return t.requestBudget(actor, conv, min(want, models.MaxBudget), fmt.Sprintf("%s, and the next response needs %d.", why, energy))
+}
+
+// minute is how exactly active_at is kept.
+const minute = time.Minute
+
+// touch notes that a conversation is active. Lists are ordered by it, so it is
+// kept to the minute: most asks write nothing.
+func (t *tx) touch(id models.ConversationID) error {
+	at, known := t.now.Truncate(minute), t.conn.w.known.active
+	if known[id].Equal(at) {
+		return nil
+	}
+	if len(known) >= maxKnownConversations {
+		clear(known)
+	}
+	known[id] = at
+	if _, err := t.conn.exec(t.hot.touch, at, id); err != nil {
+		return fmt.Errorf("note activity: %w", err)
+	}
+	return nil
+}
+
+// maxKnownConversations bounds what the writer remembers of conversations.
+const maxKnownConversations = 10_000

@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// HistoryQuery chooses a page of a conversation's history.
+type HistoryQuery struct {
+	// After reads what comes after a sequence; FromStart reads from the beginning;
+	// 0 reads backwards.
+	After  int64
+	Before int64 // reads what comes before a sequence; 0: the end
+	Limit  int   // 0: DefaultPage
+}
+
+// FromStart as HistoryQuery.After is before the first entry.
+const FromStart = -1
+
+// The three tables of a history have one sequence, and each an index on it.
+const (
+	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, response_id, created_at
+ FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
+	stepsPart = `SELECT sequence, at, actor_kind, actor_id, actor_name, old, new, reason, response_id
+ FROM budget_steps WHERE conversation_id = ? AND sequence `
+	forwards, backwards = `> ? ORDER BY sequence LIMIT ?`, `< ? ORDER BY sequence DESC LIMIT ?`
+)
+
+func responsesPart(direction string) string {
+	return selectApproval + ` WHERE r.conversation_id = ? AND r.sequence ` + map[string]string{
+		forwards: `> ? ORDER BY r.sequence LIMIT ?`, backwards: `< ? ORDER BY r.sequence DESC LIMIT ?`,
+	}[direction]
+}
+
+// History is one page of a conversation's messages, responses and changes of its
+// budget, oldest first, as they hold now. CodeNotFound unless the actor is its
+// agent, its owner or an admin.
+func (s *Store) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
+	if _, err := s.Conversation(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	return s.history(ctx, id, q)
+}
+
+// history reads a page for whoever may see it.
+func (s *Store) history(ctx context.Context, id models.ConversationID, q HistoryQuery) (*models.History, error) {
+	limit := pageSize(q.Limit)
+	direction, key := backwards, q.Before
+	switch {
+	case q.After != 0:
+		direction, key = forwards, q.After
+	case key <= 0:
+		key = 1 << 62
+	}
+	ctx = context.WithoutCancel(ctx)
+	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1)
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	return pageOf(entries, direction, q, limit), nil
+}
+
+// pageOf sorts what the three tables gave and cuts it to a page.
+func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, limit int) *models.History {
+	slices.SortFunc(entries, func(a, b models.HistoryEntry) int { return int(a.Sequence - b.Sequence) })
+	h := &models.History{After: max(q.After, 0)}
+	switch more := len(entries) > limit; {
+	case direction == forwards && more:
+		entries = entries[:limit]
+	case direction == backwards && more:
+		entries = entries[len(entries)-limit:]
+		h.Before = entries[0].Sequence
+	}
+	if direction == forwards && len(entries) > 0 && q.After > 0 {
+		h.Before = entries[0].Sequence
+	}
+	if len(entries) > 0 {
+		h.After = entries[len(entries)-1].Sequence
+	}
+	h.Entries = entries
+	return h
+}
+
+func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit int) ([]models.HistoryEntry, error) {
+	var out []models.HistoryEntry
+	now := s.now()
+	err := eachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row scanner) error {
+		a, err := scanApproval(row)
+		if err == nil {
+			out = append(out, models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: at(a, now)})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
+		m := &models.Message{ConversationID: id}
+		err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ResponseID, &m.CreatedAt)
+		out = append(out, models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row scanner) error {
+		b, err := scanStep(row, id)
+		out = append(out, models.HistoryEntry{Sequence: b.Sequence, At: b.At, Budget: b})
+		return err
+	})
+	return out, err
+}
+
+func scanStep(row scanner, id models.ConversationID) (*models.BudgetStep, error) {
+	b := &models.BudgetStep{ConversationID: id}
+	return b, row.Scan(&b.Sequence, &b.At, &b.ActorKind, &b.ActorID, &b.ActorName, &b.Old, &b.New, &b.Reason, &b.ResponseID)
+}
+
+// eachRow runs a query of a snapshot and hands each row on.
+func eachRow(ctx context.Context, dbtx *sql.Tx, query string, args []any, each func(scanner) error) error {
+	rows, err := dbtx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// AwaitHistory is what comes after a sequence as soon as there is something, or
+// nothing after wait. A credential that is revoked meanwhile ends it with
+// CodeUnauthenticated, a stopping server with what stands.
+func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration) (*models.History, error) {
+	sub := s.bus.Subscribe(1, events.Conversation(string(id)), events.Access, events.Outside)
+	defer sub.Close()
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	reread := time.NewTicker(rereadEvery)
+	defer reread.Stop()
+	for {
+		h, err := s.History(ctx, actor, id, HistoryQuery{After: after, Limit: limit})
+		if err != nil || len(h.Entries) > 0 || wait <= 0 {
+			return h, err
+		}
+		select {
+		case <-sub.C:
+		case <-sub.Lagged:
+		case <-reread.C:
+		case <-end.C:
+			return h, nil
+		case <-s.ending:
+			return h, nil
+		case <-ctx.Done():
+			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		}
+		if err := s.CheckCredential(ctx, actor); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// BudgetSteps are the changes of a conversation's budget before a sequence (0:
+// the latest), newest first. CodeNotFound as for Conversation.
+func (s *Store) BudgetSteps(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, limit int) ([]models.BudgetStep, error) {
+	if _, err := s.Conversation(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	if before <= 0 {
+		before = 1 << 62
+	}
+	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, pageSize(limit))
+	if err != nil {
+		return nil, fmt.Errorf("list changes of a budget: %w", err)
+	}
+	defer rows.Close()
+	var out []models.BudgetStep
+	for rows.Next() {
+		b, err := scanStep(rows, id)
+		if err != nil {
+			return nil, fmt.Errorf("list changes of a budget: %w", err)
+		}
+		out = append(out, *b)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list changes of a budget: %w", err)
+	}
+	return out, nil
+}

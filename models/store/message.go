@@ -1,0 +1,272 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// Say stores what a person says into a conversation, with the decision and the
+// change of the budget that came with it: all of it or nothing. Without a
+// conversation one begins, which the built-in agent runs. The words may be left
+// out where something is decided or changed.
+//
+// Codes: forbidden (people only), not_found, invalid, no_budget,
+// no_pending_approval, and those of Decide.
+func (s *Store) Say(ctx context.Context, actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person's token may send messages.")
+	}
+	if err := checkMessage(in); err != nil {
+		return nil, err
+	}
+	var out *models.MessageResult
+	err := s.write(ctx, func(t *tx) error {
+		var err error
+		if in.ConversationID == "" {
+			out, err = t.begin(actor, in)
+		} else {
+			out, err = t.say(actor, in)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func checkMessage(in models.MessageInput) error {
+	if in.Content == "" && in.Decision == nil {
+		return models.Invalid("content", "must not be empty")
+	}
+	if err := models.CheckText("content", in.Content, models.MaxContent); err != nil {
+		return err
+	}
+	if in.ConversationID != "" {
+		if in.EnergyBudget != nil {
+			return models.Invalid("energyBudget", "is for a conversation that begins; change this one's by approvalResponse")
+		}
+		return checkDecision(in.Decision)
+	}
+	if in.Decision != nil {
+		return models.Invalid("id", "is required with approvalResponse")
+	}
+	if b := in.EnergyBudget; b != nil && (*b < 0 || *b > models.MaxBudget) {
+		return models.Invalid("energyBudget", "must be from 0 to %d", int64(models.MaxBudget))
+	}
+	return nil
+}
+
+func checkDecision(d *models.ConversationDecision) error {
+	switch {
+	case d == nil:
+		return nil
+	case d.Budget.Set != nil && d.Budget.Delta != nil:
+		return models.Invalid("budgetChange", "stands in place of newBudget; send one of the two")
+	case d.Approved == nil && d.ResponseID != "":
+		return models.Invalid("approved", "is required with responseId")
+	case d.Approved == nil && d.Budget.None():
+		return models.Invalid("approved", "is required where the budget is not changed")
+	}
+	return models.CheckText("feedback", d.Feedback, models.MaxReason)
+}
+
+// begin opens a conversation of the person's with the built-in agent.
+func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+	agent, err := t.builtIn(actor)
+	if err != nil {
+		return nil, err
+	}
+	conv := &models.Conversation{
+		ID: models.NewID[models.ConversationID](), OwnerID: actor.UserID(), AgentID: agent.ID, Title: titleOf(in.Content),
+		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1,
+	}
+	openedAt(conv, t.now)
+	if err := t.gorm().Create(conv).Error; err != nil {
+		return nil, fmt.Errorf("open conversation: %w", err)
+	}
+	if err := t.record(actor, "conversation.opened", subject{owner: conv.OwnerID, conversation: conv.ID}, map[string]any{"standing": false}); err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
+		return nil, fmt.Errorf("open conversation: %w", err)
+	}
+	if in.EnergyBudget != nil {
+		if err := t.changeBudget(actor, conv, *in.EnergyBudget, "", nil); err != nil {
+			return nil, err
+		}
+	}
+	m, err := t.addMessage(actor, conv, in.Content, nil)
+	return &models.MessageResult{Conversation: conv, Message: m}, err
+}
+
+// builtIn is the built-in agent of a person, made when it is first needed.
+func (t *tx) builtIn(person models.Actor) (*models.Agent, error) {
+	agent, err := t.agentNamed(person, person.UserID(), models.BuiltIn)
+	if err != nil || agent.System {
+		return agent, err
+	}
+	agent.System = true
+	if err := t.gorm().Model(&models.Agent{}).Where("id = ?", agent.ID).UpdateColumn("system", true).Error; err != nil {
+		return nil, fmt.Errorf("register the built-in agent: %w", err)
+	}
+	return agent, nil
+}
+
+// say is a message into a conversation that stands.
+func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+	conv, err := t.owned(actor, in.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	out := &models.MessageResult{Conversation: conv}
+	if d := in.Decision; d != nil {
+		if out.Approval, err = t.decideIn(actor, conv, *d); err != nil {
+			return nil, err
+		}
+		if out.Conversation, err = t.fullConversation(conv.ID); err != nil {
+			return nil, err
+		}
+	}
+	if in.Content == "" {
+		return out, nil
+	}
+	var decided *models.ResponseID
+	if out.Approval != nil {
+		decided = &out.Approval.ID
+	}
+	out.Message, err = t.addMessage(actor, out.Conversation, in.Content, decided)
+	return out, err
+}
+
+// addMessage stores a message and has the run go on: a stopped or completed one
+// resumes, an archived one comes back, and more budget may be asked for again.
+func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.ResponseID) (*models.Message, error) {
+	sequence, _, err := t.take(conv.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	m := &models.Message{
+		ID: models.NewID[models.MessageID](), ConversationID: conv.ID, Sequence: sequence, AuthorKind: author.Kind,
+		AuthorID: author.ID, AuthorName: author.Name, Content: content, ResponseID: decided, CreatedAt: t.now,
+	}
+	if err := t.gorm().Create(m).Error; err != nil {
+		return nil, fmt.Errorf("store message: %w", err)
+	}
+	t.changed(conv.ID)
+	t.publish(events.Agent(string(conv.AgentID)))
+	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": digestOfText(content)}
+	if err := t.record(author, "message.added", subject{owner: conv.OwnerID, conversation: conv.ID}, entry); err != nil {
+		return nil, err
+	}
+	if !author.IsPerson() {
+		return m, nil
+	}
+	return m, t.resumeBy(author, conv)
+}
+
+// resumeBy has a conversation go on after a person wrote into it.
+func (t *tx) resumeBy(person models.Actor, conv *models.Conversation) error {
+	if conv.ArchivedAt != nil {
+		if err := t.setArchived(person, conv, false); err != nil {
+			return err
+		}
+	}
+	if conv.BudgetRefused != nil {
+		conv.BudgetRefused = nil
+		if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_refused", nil).Error; err != nil {
+			return fmt.Errorf("forget refused budget: %w", err)
+		}
+	}
+	waits, err := t.waitsForPerson(conv.ID)
+	if err != nil {
+		return err
+	}
+	if !waits {
+		if err := t.setStatus(person, conv, models.ConversationRunning, ""); err != nil {
+			return err
+		}
+	}
+	return t.wake(conv.ID)
+}
+
+// titleOf makes a title of the first line of what was said.
+func titleOf(content string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(content), "\n")
+	line = strings.TrimSpace(line)
+	if utf8.RuneCountInString(line) <= models.MaxTitle {
+		return line
+	}
+	return string([]rune(line)[:models.MaxTitle-1]) + "…"
+}
+
+// DecideIn decides a proposal or budget request of a conversation, changes its
+// budget, or both, in one transaction. Without a response id it decides the most
+// recent proposal or budget request that is pending, never a tool call.
+//
+// Codes: forbidden (people only), not_found, no_pending_approval, no_budget, and
+// those of Decide.
+func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.ConversationID, d models.ConversationDecision) (*models.Approval, *models.Conversation, error) {
+	if !actor.IsPerson() {
+		return nil, nil, models.Errorf(models.CodeForbidden, "Only a person may decide: use a reviewer's token or the page.")
+	}
+	if err := checkDecision(&d); err != nil {
+		return nil, nil, err
+	}
+	var a *models.Approval
+	var conv *models.Conversation
+	err := s.write(ctx, func(t *tx) error {
+		var err error
+		if conv, err = t.fullConversation(id); err != nil {
+			return err
+		}
+		// Whoever a request was routed to may decide it here too, by its id.
+		if conv == nil || (!owns(actor, conv) && d.ResponseID == "") {
+			return notFound("conversation")
+		}
+		if a, err = t.decideIn(actor, conv, d); err != nil {
+			return err
+		}
+		conv, err = t.fullConversation(id)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, conv, nil
+}
+
+// decideIn is a checked decision in a conversation; nil where only the budget
+// was changed.
+func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.ConversationDecision) (*models.Approval, error) {
+	if d.Approved == nil {
+		next, err := d.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
+		if err != nil {
+			return nil, err
+		}
+		return nil, t.changeBudget(actor, conv, next, d.Feedback, nil)
+	}
+	id := d.ResponseID
+	if id == "" {
+		var err error
+		if id, err = t.latestPending(conv.ID); err != nil {
+			return nil, err
+		}
+		if id == "" {
+			return nil, models.Errorf(models.CodeNoPendingApproval, "No proposal and no budget request is pending in this conversation.")
+		}
+	}
+	a, err := t.approval(actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound || (err == nil && a.ConversationID != conv.ID) {
+		return nil, notFound("request in this conversation")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget})
+}

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// Respond stores what an agent says in a conversation of its own: a reply, or a
+// proposal, which is pending until a person decides. The same response sent
+// again, found by its id, is the same row (I9). A conversation that is unknown
+// anywhere is opened. Energy is spent in the same transaction (I14).
+//
+// Codes: forbidden (agents only), invalid, other_agent, id_taken, key_conflict,
+// too_many_requests, too_many_pending; budget_exhausted with the budget request
+// that a person is asked, which is stored.
+func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.ResponseInput) (*models.Approval, error) {
+	if !actor.IsAgent() {
+		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may add responses.")
+	}
+	r, err := checkResponse(in)
+	if err != nil {
+		return nil, err
+	}
+	var out *models.Approval
+	counted := false // the function may run twice, the request counts once
+	err = s.write(ctx, func(t *tx) error {
+		if r.ID != "" {
+			a, err := t.standing(r.ID)
+			if err != nil {
+				return err
+			}
+			if a != nil {
+				out, err = t.sameResponse(actor, in.ConversationID, r, a)
+				return err
+			}
+		}
+		if !counted {
+			if err := s.quota.admit(t, actor); err != nil {
+				return err
+			}
+			counted = true
+		}
+		conv, err := t.agentConversation(actor, in.ConversationID)
+		if err != nil {
+			return err
+		}
+		out, err = t.respond(actor, conv, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkResponse does everything that needs no database.
+func checkResponse(in models.ResponseInput) (models.Response, error) {
+	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Energy: models.DefaultEnergy}
+	switch in.Kind {
+	case models.KindProposal:
+		r.ToolName = models.ToolRespondWithApproval
+	case models.KindReply:
+		if in.EnergyBudget != nil {
+			return r, models.Invalid("energyBudget", "belongs to a proposal")
+		}
+	case models.KindToolCall, models.KindQuestion, models.KindBudget:
+		return r, models.Invalid("kind", "must be reply or proposal")
+	default:
+		return r, models.Invalid("kind", "must be reply or proposal")
+	}
+	if err := models.CheckContent("content", in.Content); err != nil {
+		return r, err
+	}
+	if err := models.CheckText("modelUsed", in.ModelUsed, models.MaxName); err != nil {
+		return r, err
+	}
+	if in.Energy != nil {
+		if *in.Energy < 0 || *in.Energy > models.MaxEnergy {
+			return r, models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
+		}
+		r.Energy = *in.Energy
+	}
+	if b := in.EnergyBudget; b != nil && (*b < 0 || *b > models.MaxBudget) {
+		return r, models.Invalid("energyBudget", "must be from 0 to %d", int64(models.MaxBudget))
+	}
+	if in.ResponseID != "" {
+		var err error
+		if r.ID, err = models.ParseID[models.ResponseID]("responseId", in.ResponseID); err != nil {
+			return r, err
+		}
+	}
+	canonical, err := models.CanonicalContent(in.Kind, in.Content)
+	if err != nil {
+		return r, err
+	}
+	r.Digest = models.Digest(canonical)
+	return r, nil
+}
+
+// sameResponse checks that a response whose id stands is that same response.
+func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
+	switch {
+	case a.AgentID != actor.AgentID():
+		return nil, idTaken("responseId")
+	case a.Digest != r.Digest || a.ConversationID != conv:
+		what := "kind or content"
+		if a.ConversationID != conv {
+			what = "conversation"
+		}
+		return nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "A response with this id stands with another " + what + "; nothing was changed.", Approval: at(a, t.now),
+		}
+	}
+	return at(a, t.now), nil
+}
+
+// agentConversation is an agent's own conversation, opened if its id is unknown
+// anywhere.
+func (t *tx) agentConversation(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
+	conv, err := t.fullConversation(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := ownConversation(actor, conv); err != nil || conv != nil {
+		return conv, err
+	}
+	return t.openConversation(actor, &asked{conversation: id})
+}
+
+// respond stores a checked reply or proposal with its energy.
+func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Response) (*models.Approval, error) {
+	if r.Kind != models.KindReply {
+		a, _, err := t.addJudged(actor, conv, r, r.Energy)
+		if err != nil || a.Status() != models.StatusPending {
+			return a, err
+		}
+		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
+	}
+	version, p, err := t.policy()
+	if err != nil {
+		return nil, err
+	}
+	j := p.Judge(policy.Call{Kind: r.Kind, ToolName: models.ToolRespond})
+	a := t.responseIn(actor, conv, r)
+	a.PolicyVersion, a.Risk, a.Energy = version, models.RiskLow, max(r.Energy, j.Energy)
+	if a.Sequence, err = t.spend(actor, conv.ID, a.Energy); err != nil {
+		return nil, err
+	}
+	t.changed(conv.ID)
+	if err := t.addResponse(&a.Response); err != nil {
+		return nil, err
+	}
+	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), askedData(a))
+}
+
+// responseIn is a response of the actor's in a conversation, not yet in sequence.
+func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.Response) *models.Approval {
+	r.ConversationID, r.OwnerID, r.AgentID, r.CreatedAt = conv.ID, conv.OwnerID, conv.AgentID, t.now
+	r.ApprovalTimeoutAt = models.NoDeadline
+	if r.ID == "" {
+		r.ID = models.NewID[models.ResponseID]()
+	}
+	return &models.Approval{Response: r, RunID: conv.RunID, AgentName: actor.Name, ConversationTitle: conv.Title}
+}
+
+// addJudged stores a proposal or budget request as the policy judges it: pending
+// or rejected. least is what it costs where no rule says more; a budget request
+// costs nothing.
+func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, least int64) (*models.Approval, policy.Judgement, error) {
+	version, p, err := t.policy()
+	if err != nil {
+		return nil, policy.Judgement{}, err
+	}
+	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, r.Digest)
+	a := t.responseIn(actor, conv, r)
+	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, least
+	if r.Kind != models.KindBudget {
+		a.Energy = max(least, j.Energy)
+	}
+	if a.Sequence, err = t.spend(actor, conv.ID, a.Energy); err != nil {
+		return nil, j, err
+	}
+	deadline := models.NoDeadline
+	if minutes, ok := p.DefaultTimeout(r.Kind); ok {
+		deadline = t.now.Add(time.Duration(minutes) * time.Minute)
+	}
+	if j.Timeout != nil {
+		deadline = t.now.Add(time.Duration(*j.Timeout) * time.Minute)
+	}
+	reviewers, err := t.judged(a, &asked{}, j, deadline)
+	if err != nil {
+		return nil, j, err
+	}
+	t.publish(events.Conversation(string(conv.ID)))
+	if err := t.addResponse(&a.Response); err != nil {
+		return nil, j, err
+	}
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+		return nil, j, err
+	}
+	if a.Status() != models.StatusPending {
+		t.op.atOnce = a
+	}
+	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a)); err != nil {
+		return nil, j, fmt.Errorf("record %s: %w", r.Kind, err)
+	}
+	return a, j, nil
+}

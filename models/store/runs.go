@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// The inbox of the built-in agent: conversations in which it has something to
+// do. One that is paused waits, however long it has been ready.
+const (
+	runColumns = `i.conversation_id, c.owner_id, c.agent_id, i.lease, i.holder, i.turns, i.attempts`
+	runsReady  = ` FROM agent_inbox i INDEXED BY agent_inbox_ready JOIN conversations c ON c.id = i.conversation_id
+ WHERE i.ready_at IS NOT NULL AND c.paused_at IS NULL`
+
+	claimQuery = `SELECT ` + runColumns + runsReady + ` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)
+ ORDER BY i.ready_at LIMIT 1`
+	// What is ready is few, and under way for the most part: it may be sorted.
+	nextRunQuery = `SELECT i.ready_at, i.leased_until` + runsReady + ` ORDER BY max(i.ready_at, coalesce(i.leased_until, i.ready_at)) LIMIT 1`
+	leaseQuery   = `SELECT 1 FROM agent_inbox WHERE conversation_id = ? AND lease = ? AND holder = ?`
+)
+
+// ClaimRun gives holder the conversation that has been ready longest, until ttl
+// is over or the run is given back: a later claim of the same one takes it over.
+// Energy that a dead holder had reserved is free again. Nil: nothing is ready.
+func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) (*models.Run, error) {
+	if holder == "" || ttl <= 0 {
+		return nil, models.Errorf(models.CodeInvalid, "A run is claimed by a holder, for a while.")
+	}
+	var out *models.Run
+	err := s.write(ctx, func(t *tx) error {
+		out = nil
+		var r models.Run
+		err := t.conn.QueryRowContext(context.Background(), claimQuery, t.now, t.now).
+			Scan(&r.ConversationID, &r.OwnerID, &r.AgentID, &r.Lease, &r.Holder, &r.Turns, &r.Attempts)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look for a run: %w", err)
+		}
+		r.Lease, r.Holder = r.Lease+1, holder
+		if err := t.gorm().Exec(`UPDATE agent_inbox SET lease = ?, holder = ?, leased_until = ? WHERE conversation_id = ?`,
+			r.Lease, r.Holder, t.now.Add(ttl), r.ConversationID).Error; err != nil {
+			return fmt.Errorf("claim run: %w", err)
+		}
+		out = &r
+		return t.unreserve(r.ConversationID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// NextRun is when the next run can be claimed: now or earlier for one that is
+// ready, the end of its lease for one that somebody holds. False: none.
+func (s *Store) NextRun(ctx context.Context) (time.Time, bool, error) {
+	var ready time.Time
+	var leased *time.Time
+	err := s.r.QueryRowContext(context.WithoutCancel(ctx), nextRunQuery).Scan(&ready, &leased)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("look for the next run: %w", err)
+	}
+	if leased != nil && leased.After(ready) {
+		ready = *leased
+	}
+	return ready, true, nil
+}
+
+// RenewRun holds the run for another ttl. CodeConflict if it was taken over, or
+// if the conversation was paused or stopped: then the holder gives up at once.
+func (s *Store) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration) error {
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.held(run); err != nil {
+			return err
+		}
+		if err := t.gorm().Exec(`UPDATE agent_inbox SET leased_until = ? WHERE conversation_id = ?`, t.now.Add(ttl), run.ConversationID).Error; err != nil {
+			return fmt.Errorf("renew run: %w", err)
+		}
+		return nil
+	})
+}
+
+// RunStands tells whether the holder may go on, as RenewRun does, and changes
+// nothing.
+func (s *Store) RunStands(ctx context.Context, run *models.Run) error {
+	ctx = context.WithoutCancel(ctx)
+	stands, err := exists(s.r.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	if err != nil {
+		return err
+	}
+	var c models.Conversation
+	if err := s.gr.WithContext(ctx).Where("id = ?", run.ConversationID).Take(&c).Error; err != nil {
+		return fmt.Errorf("read conversation: %w", err)
+	}
+	return mayRun(stands, &c)
+}
+
+// ReleaseRun gives the run back as it is, with the energy that was reserved for
+// it: what is ready stays ready. It does nothing where the run was taken over.
+func (s *Store) ReleaseRun(ctx context.Context, run *models.Run) error {
+	return s.write(ctx, func(t *tx) error {
+		stands, err := t.leased(run)
+		if err != nil || !stands {
+			return err
+		}
+		t.publish(events.AgentInbox)
+		return t.giveBack(run, ready)
+	})
+}
+
+// RestRun ends a run that cannot go on by itself: text tells people why, in the
+// conversation, which waits for them. A model that failed is counted.
+func (s *Store) RestRun(ctx context.Context, run *models.Run, text string, failed bool) error {
+	return s.write(ctx, func(t *tx) error {
+		conv, err := t.held(run)
+		if err != nil {
+			return err
+		}
+		if failed {
+			if err := t.gorm().Exec(`UPDATE agent_inbox SET attempts = attempts + 1 WHERE conversation_id = ?`, conv.ID).Error; err != nil {
+				return fmt.Errorf("count attempt: %w", err)
+			}
+		}
+		if err := t.notice(conv, text); err != nil {
+			return err
+		}
+		if err := t.setStatus(run.Actor(), conv, models.ConversationWaitingInput, ""); err != nil {
+			return err
+		}
+		return t.giveBack(run, waits)
+	})
+}
+
+// IdleRun ends a run in which nothing is left to do: nobody has said anything
+// that the model has not answered.
+func (s *Store) IdleRun(ctx context.Context, run *models.Run, seen *models.RunContext) error {
+	return s.write(ctx, func(t *tx) error {
+		conv, err := t.held(run)
+		if err != nil {
+			return err
+		}
+		return t.goOn(run, conv, seen, nil)
+	})
+}
+
+// held checks that the run is still its holder's and may go on.
+func (t *tx) held(run *models.Run) (*models.Conversation, error) {
+	stands, err := t.leased(run)
+	if err != nil {
+		return nil, err
+	}
+	conv, err := t.fullConversation(run.ConversationID)
+	if err != nil {
+		return nil, err
+	}
+	return conv, mayRun(stands, conv)
+}
+
+func (t *tx) leased(run *models.Run) (bool, error) {
+	return exists(t.conn.QueryRowContext(context.Background(), leaseQuery, run.ConversationID, run.Lease, run.Holder))
+}
+
+func mayRun(leased bool, conv *models.Conversation) error {
+	switch {
+	case !leased || conv == nil:
+		return models.Errorf(models.CodeConflict, "The run was taken over.")
+	case conv.PausedAt != nil:
+		return models.Errorf(models.CodeConflict, "The conversation is paused.")
+	case conv.Status == models.ConversationFailed:
+		return models.Errorf(models.CodeConflict, "The conversation was stopped.")
+	}
+	return nil
+}
+
+// How a run is given back.
+const (
+	waits = false // until somebody does something
+	ready = true
+)
+
+// giveBack ends the lease and frees what was reserved.
+func (t *tx) giveBack(run *models.Run, stays bool) error {
+	set := `UPDATE agent_inbox SET holder = '', leased_until = NULL`
+	if !stays {
+		set += `, ready_at = NULL`
+	}
+	if err := t.gorm().Exec(set+` WHERE conversation_id = ?`, run.ConversationID).Error; err != nil {
+		return fmt.Errorf("give run back: %w", err)
+	}
+	return t.unreserve(run.ConversationID)
+}
+
+// endRun is what a stop does to a run: whoever holds it holds nothing any more.
+func (t *tx) endRun(id models.ConversationID) error {
+	if err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = NULL, lease = lease + 1, holder = '', leased_until = NULL WHERE conversation_id = ?`, id).Error; err != nil {
+		return fmt.Errorf("end run: %w", err)
+	}
+	return t.unreserve(id)
+}
+
+// unreserve frees what is reserved in a conversation of the built-in agent,
+// where there is one reservation at most.
+func (t *tx) unreserve(id models.ConversationID) error {
+	res := t.gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
+	if res.Error != nil {
+		return fmt.Errorf("free reserved energy: %w", res.Error)
+	}
+	if res.RowsAffected > 0 {
+		t.changed(id)
+	}
+	return nil
+}
+
+// notice is a line of the loop itself, for the people who read the conversation.
+func (t *tx) notice(conv *models.Conversation, text string) error {
+	_, err := t.addMessage(models.System("agent"), conv, text, nil)
+	return err
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// Steer pauses, resumes, stops or archives a conversation. Doing what is done
+// already changes nothing. For its owner and admins.
+//
+// Paused: the built-in agent calls no model; decisions are possible. Stopped: the
+// run has failed, and what was pending is cancelled; a message resumes it.
+//
+// Codes: not_found, invalid; being_decided with the row of a verdict on its way.
+func (s *Store) Steer(ctx context.Context, actor models.Actor, id models.ConversationID, how models.Steering) (*models.Conversation, error) {
+	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+		switch how {
+		case models.SteerPause:
+			return t.setPaused(actor, c, true)
+		case models.SteerResume:
+			return t.setPaused(actor, c, false)
+		case models.SteerStop:
+			return t.stop(actor, c)
+		case models.SteerArchive:
+			return t.setArchived(actor, c, true)
+		case models.SteerUnarchive:
+			return t.setArchived(actor, c, false)
+		}
+		return models.Invalid("action", "must be pause, resume, stop, archive or unarchive")
+	})
+}
+
+// Rename gives a conversation another title; an empty one is none. For its owner
+// and admins. Codes: not_found, invalid.
+func (s *Store) Rename(ctx context.Context, actor models.Actor, id models.ConversationID, title string) (*models.Conversation, error) {
+	if err := models.CheckText("title", title, models.MaxTitle*utf8.UTFMax); err != nil {
+		return nil, err
+	}
+	if n := utf8.RuneCountInString(title); n > models.MaxTitle {
+		return nil, models.Invalid("title", "is %d characters long; at most %d are taken", n, models.MaxTitle)
+	}
+	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+		if c.Title == title {
+			return nil
+		}
+		c.Title = title
+		return t.setColumn(actor, c, "title", title, "conversation.renamed", map[string]any{"title_digest": digestOfText(title)})
+	})
+}
+
+func (s *Store) steered(ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*tx, *models.Conversation) error) (*models.Conversation, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may do this.")
+	}
+	var out *models.Conversation
+	err := s.write(ctx, func(t *tx) error {
+		c, err := t.owned(actor, id)
+		if err != nil {
+			return err
+		}
+		out = c
+		return fn(t, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// setColumn changes one column of a conversation and records it.
+func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any) error {
+	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn(column, value).Error; err != nil {
+		return fmt.Errorf("store %s: %w", column, err)
+	}
+	t.changed(c.ID)
+	return t.record(actor, action, subject{owner: c.OwnerID, conversation: c.ID}, data)
+}
+
+func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) error {
+	if paused == (c.PausedAt != nil) {
+		return nil
+	}
+	if paused {
+		c.PausedAt = &t.now
+		return t.setColumn(actor, c, "paused_at", t.now, "conversation.paused", map[string]any{})
+	}
+	c.PausedAt = nil
+	if err := t.setColumn(actor, c, "paused_at", nil, "conversation.resumed", map[string]any{}); err != nil {
+		return err
+	}
+	return t.wakeIfReady(c)
+}
+
+// wakeIfReady tells the built-in agent that a conversation may be worked on
+// again; whether there is anything to do has not changed.
+func (t *tx) wakeIfReady(c *models.Conversation) error {
+	if err := t.gorm().Exec(`UPDATE agent_inbox SET signals = signals + 1 WHERE conversation_id = ? AND ready_at IS NOT NULL`, c.ID).Error; err != nil {
+		return fmt.Errorf("wake the built-in agent: %w", err)
+	}
+	t.publish(events.AgentInbox)
+	return nil
+}
+
+func (t *tx) setArchived(actor models.Actor, c *models.Conversation, archived bool) error {
+	if archived == (c.ArchivedAt != nil) {
+		return nil
+	}
+	if archived {
+		c.ArchivedAt = &t.now
+		return t.setColumn(actor, c, "archived_at", t.now, "conversation.archived", map[string]any{})
+	}
+	c.ArchivedAt = nil
+	return t.setColumn(actor, c, "archived_at", nil, "conversation.unarchived", map[string]any{})
+}
+
+const pendingInConversation = `SELECT id FROM responses INDEXED BY responses_pending_conversation
+ WHERE conversation_id = ? AND approval_status = 'pending' ORDER BY approval_timeout_at, id`
+
+// stop ends a run: first the status, so that no outcome makes it go on, then
+// everything that is pending. A turn that is under way loses its lease.
+func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
+	var ids []models.ResponseID
+	if err := t.gorm().Raw(pendingInConversation, c.ID).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("read what is pending: %w", err)
+	}
+	if c.Status == models.ConversationFailed && len(ids) == 0 {
+		return nil
+	}
+	rows := make([]*models.Approval, 0, len(ids))
+	for _, id := range ids {
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, a)
+	}
+	if err := t.setStatus(actor, c, models.ConversationFailed, models.CauseStopped); err != nil {
+		return err
+	}
+	for _, a := range rows {
+		if a.PastDeadline(t.now) {
+			if err := t.expireNow(a); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.settleAs(actor, a, models.StatusCancelled, models.CauseStopped, actor.Name+" stopped the conversation."); err != nil {
+			return err
+		}
+	}
+	err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = NULL, lease = lease + 1, holder = '', leased_until = NULL WHERE conversation_id = ?`, c.ID).Error
+	if err != nil {
+		return fmt.Errorf("stop the built-in agent: %w", err)
+	}
+	if c.EnergyReserved == 0 {
+		return nil
+	}
+	c.EnergyReserved = 0 // whoever reserved it has lost its lease
+	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn("energy_reserved", 0).Error; err != nil {
+		return fmt.Errorf("release reserved energy: %w", err)
+	}
+	return nil
+}

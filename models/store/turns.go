@@ -1,0 +1,285 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// ReserveEnergy sets aside what the next turn of a run can cost at most, which
+// must be done before the model is asked (I14). Where the budget does not allow
+// it, a person is asked for more, the run waits, and fits is false; the policy
+// may let the system grant it at once. CodeConflict if the run does not stand.
+func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64) (fits bool, err error) {
+	if worst < 0 || worst > models.MaxEnergy {
+		return false, models.Invalid("energy", "must be from 0 to %d", models.MaxEnergy)
+	}
+	err = s.write(ctx, func(t *tx) error {
+		fits = false
+		conv, err := t.held(run)
+		if err != nil {
+			return err
+		}
+		if fits, err = t.reserve(conv.ID, worst); fits || err != nil {
+			return err
+		}
+		request, err := t.askForEnergy(run.Actor(), conv, worst)
+		if err != nil {
+			return err
+		}
+		if request.Status() == models.StatusApproved {
+			if fits, err = t.reserve(conv.ID, worst); fits || err != nil {
+				return err
+			}
+		}
+		if err := t.setStatus(run.Actor(), conv, models.ConversationWaitingInput, ""); err != nil {
+			return err
+		}
+		return t.giveBack(run, waits)
+	})
+	return fits && err == nil, err
+}
+
+// reserve sets energy aside, or changes nothing where that would pass the budget.
+func (t *tx) reserve(id models.ConversationID, worst int64) (bool, error) {
+	res := t.gorm().Exec(`UPDATE conversations SET energy_reserved = ?1 WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
+	if res.Error != nil {
+		return false, fmt.Errorf("reserve energy: %w", res.Error)
+	}
+	t.changed(id)
+	return exactlyOne(res.RowsAffected), nil
+}
+
+// StoreTurn stores what the model said and carries out its calls, all in one
+// transaction: the reserved energy is settled, each call has its result, and the
+// run is given back, ready or waiting as it then is. CodeConflict, and nothing is
+// stored, if the run does not stand.
+func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnInput) (*models.Turn, error) {
+	var out *models.Turn
+	err := s.write(ctx, func(t *tx) error {
+		conv, err := t.held(run)
+		if err != nil {
+			return err
+		}
+		spent, err := t.settleEnergy(conv, in.Energy)
+		if err != nil {
+			return err
+		}
+		turn := &models.Turn{
+			ConversationID: conv.ID, At: t.now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
+			Said: models.Said{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
+		}
+		if turn.Sequence, _, err = t.take(conv.ID, 0); err != nil {
+			return err
+		}
+		t.prepaid = spent
+		if err := t.speak(run, conv, turn, in.Calls); err != nil {
+			return err
+		}
+		turn.Energy, t.prepaid = t.prepaid, 0 // what no response carries
+		if err := t.addTurn(turn); err != nil {
+			return err
+		}
+		if turn.Content == "" && len(turn.Calls) == 0 {
+			if err := t.notice(conv, "The model answered with nothing; write to try again."); err != nil {
+				return err
+			}
+		}
+		out = turn
+		return t.goOn(run, conv, in.Context, turn)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// settleEnergy frees what was reserved and spends what the turn did cost: never
+// more than was reserved, nor, if the budget was lowered meanwhile, than is left.
+func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error) {
+	spent := min(max(actual, 0), conv.EnergyReserved)
+	conv.EnergyReserved = 0
+	if left := conv.Budget().Remaining(); left != nil {
+		spent = min(spent, *left)
+	}
+	if spent < actual {
+		t.s.log.Warn("a turn cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
+			slog.Int64("energy", actual), slog.Int64("counted", spent))
+	}
+	conv.EnergyUsed += spent
+	err := t.gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent, conv.ID).Error
+	if err != nil {
+		return 0, fmt.Errorf("settle energy: %w", err)
+	}
+	t.changed(conv.ID)
+	return spent, nil
+}
+
+// openIn are the requests that were shown to the model as pending.
+func openIn(c *models.RunContext) []models.ResponseID {
+	open := make([]models.ResponseID, 0, len(c.Pending))
+	for _, a := range c.Pending {
+		open = append(open, a.ID)
+	}
+	return open
+}
+
+// speak stores a turn's text as a reply and carries out its calls.
+func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall) error {
+	if turn.Content != "" {
+		result, _, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content})
+		if err != nil {
+			return err
+		}
+		if result != models.Delivered {
+			t.s.log.Warn("a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", result))
+		}
+	}
+	for i := range calls {
+		call := models.TurnCall{ID: calls[i].ID, Name: calls[i].Name, Arguments: strings.ToValidUTF8(calls[i].Arguments, "\uFFFD")}
+		if i >= models.MaxTurnCalls {
+			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid, "At most %d calls of one turn are carried out.", models.MaxTurnCalls))
+			turn.Calls = append(turn.Calls, call)
+			continue
+		}
+		parsed, err := models.ParseToolCall(conv.ID, call.Name, []byte(calls[i].Arguments))
+		if err != nil {
+			call.Result = models.RefusedResult(err)
+			turn.Calls = append(turn.Calls, call)
+			continue
+		}
+		result, response, err := t.carryOut(run, conv, turn.Model, parsed)
+		if err != nil {
+			return err
+		}
+		call.Result, call.ResponseID = result, response
+		if response != "" {
+			turn.Open = append(turn.Open, response)
+		}
+		turn.Calls = append(turn.Calls, call)
+	}
+	return nil
+}
+
+// carryOut does one call: it has a result at once, or the response that it
+// stored. What the store refuses is a result; any other error spoils the turn.
+func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall) (string, models.ResponseID, error) {
+	actor := run.Actor()
+	switch call.Name {
+	case models.ToolRespond, models.ToolRespondWithApproval:
+		in := models.ResponseInput{Kind: models.KindReply, Content: call.Content, ModelUsed: model, Energy: &t.prepaid, EnergyBudget: call.EnergyBudget}
+		if call.Name == models.ToolRespondWithApproval {
+			in.Kind = models.KindProposal
+		}
+		r, err := checkResponse(in)
+		if err != nil {
+			return asResult(err)
+		}
+		a, err := t.respond(actor, conv, r)
+		if err != nil {
+			return asResult(err)
+		}
+		if in.Kind == models.KindReply {
+			return models.Delivered, "", nil
+		}
+		return "", a.ID, nil
+	}
+	request, err := t.wishBudget(actor, conv, call.Change, "")
+	if err != nil {
+		return asResult(err)
+	}
+	if request != nil {
+		return "", request.ID, nil
+	}
+	return models.AppliedResult(conv.Budget()), "", nil
+}
+
+// asResult turns a refusal into a call's result.
+func asResult(err error) (string, models.ResponseID, error) {
+	told, spoils := refused(err)
+	if told == nil {
+		told = spoils
+	}
+	if models.ErrorCode(told) == models.CodeInternal {
+		return "", "", told
+	}
+	return models.RefusedResult(told), "", nil
+}
+
+func (t *tx) addTurn(turn *models.Turn) error {
+	said, err := json.Marshal(turn.Said, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode turn: %w", err)
+	}
+	err = t.gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		turn.ConversationID, turn.Sequence, turn.At, turn.Model, turn.PromptTokens, turn.CompletionTokens, turn.Energy, string(said)).Error
+	if err != nil {
+		return fmt.Errorf("store turn: %w", err)
+	}
+	if err := t.gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`, turn.ConversationID).Error; err != nil {
+		return fmt.Errorf("count turn: %w", err)
+	}
+	return nil
+}
+
+const heardQuery = `SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND author_kind = 'user' LIMIT 1`
+
+// goOn gives a run back after a turn, or after none was needed: words that came
+// meanwhile are answered, what is pending is waited for, results are read, and
+// otherwise the run is done.
+func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
+	ctx := context.Background()
+	words, err := exists(t.conn.QueryRowContext(ctx, heardQuery, conv.ID, seen.Read))
+	if err != nil {
+		return err
+	}
+	var signals int64
+	if err := t.conn.QueryRowContext(ctx, `SELECT signals FROM agent_inbox WHERE conversation_id = ?`, conv.ID).Scan(&signals); err != nil {
+		return fmt.Errorf("read signals: %w", err)
+	}
+	pending, err := t.waitsForPerson(conv.ID)
+	if err != nil {
+		return err
+	}
+	status, stays := models.ConversationCompleted, waits
+	switch {
+	case words:
+		status, stays = models.ConversationRunning, ready
+		if pending {
+			status = models.ConversationWaitingInput
+		}
+	case pending:
+		status = models.ConversationWaitingInput
+	case signals != seen.Signals, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
+		status, stays = models.ConversationRunning, ready
+	case turn != nil && turn.Content == "" && len(turn.Calls) == 0:
+		status = models.ConversationWaitingInput
+	}
+	if err := t.setStatus(run.Actor(), conv, status, ""); err != nil {
+		return err
+	}
+	return t.giveBack(run, stays)
+}
+
+// plainText is a model's text as a reply can hold it.
+func plainText(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.TrimSpace(s) == "" {
+		return ""
+	}
+	if len(s) <= models.MaxContent {
+		return s
+	}
+	const cut = "\n[cut here: the model wrote more than is kept]"
+	end := models.MaxContent - len(cut)
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + cut
+}
