@@ -1,0 +1,213 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// BudgetPanelInput is what a conversation's budget panel is made of.
+type BudgetPanelInput struct {
+	Conversation models.ConversationView
+	Steps        []models.BudgetStep  // newest first
+	Next         int64                // key of the page of changes after these; 0: there is none
+	Before       int64                // key that this page of changes began before; 0: the newest
+	Points       []models.EnergyPoint // for the burn chart
+	// Embedded panels stand on the conversation's own page; there a sent form leads
+	// back to.
+	Embedded bool
+	Form     BudgetForm
+}
+
+// BudgetForm is what somebody had filled in, with what is wrong by field: amount,
+// reason, or "" for all.
+type BudgetForm struct {
+	How, Amount, Reason string // How: set, add or take
+	Errors              map[string]string
+}
+
+// BudgetPanelView is the view model of a conversation's budget.
+type BudgetPanelView struct {
+	ID       models.ConversationID
+	URL      string // where it refetches itself, and where changes are sent
+	Topic    string
+	State    string // changes when whoever fills in the form must look again
+	Kept     bool   // holds what was sent and what was wrong with it
+	Title    string // of the conversation
+	Gauge    Gauge
+	Standing string // the budget that stands, as the form sends it; empty: none
+	Presets  []BudgetPreset
+	Form     BudgetForm
+	Steps    []BudgetStepRow
+	OlderURL string
+	FirstURL string
+	Chart    BurnChart
+	Embedded bool
+}
+
+// BudgetPreset is a change of the budget by one press.
+type BudgetPreset struct{ Value, Label, Means string }
+
+// BudgetStepRow is one change of the budget.
+type BudgetStepRow struct {
+	At         views.Moment
+	Who, Kind  string
+	Change, By string
+	Reason     string
+	URL        string // of the request that brought it; empty: none
+}
+
+// NewBudgetPanel makes the panel as of now.
+func NewBudgetPanel(in BudgetPanelInput, now time.Time) BudgetPanelView {
+	c := &in.Conversation
+	v := BudgetPanelView{
+		ID: c.ID, URL: views.BudgetURL(c.ID), Topic: views.ConversationTopic(c.ID), Title: conversationName(c),
+		Gauge: NewGauge(c.Budget()), Form: in.Form, Kept: len(in.Form.Errors) > 0,
+		Chart: NewBurnChart(in.Points, c.Budget(), now), Embedded: in.Embedded,
+	}
+	if in.Before > 0 {
+		v.URL = views.BudgetPageURL(c.ID, in.Before)
+	}
+	if c.EnergyBudget != nil {
+		v.Standing = strconv.FormatInt(*c.EnergyBudget, 10)
+	}
+	v.State = v.Standing
+	if v.Form.How == "" || v.Standing == "" {
+		v.Form.How = "set"
+	}
+	v.Presets = presets(c.EnergyBudget)
+	for i := range in.Steps {
+		v.Steps = append(v.Steps, budgetStepRow(&in.Steps[i], now))
+	}
+	if in.Next > 0 {
+		v.OlderURL = views.BudgetPageURL(c.ID, in.Next)
+	}
+	if in.Before > 0 {
+		v.FirstURL = views.BudgetURL(c.ID)
+	}
+	return v
+}
+
+// presets are the usual changes: steps from the budget that stands, or first
+// budgets where none does.
+func presets(standing *int64) []BudgetPreset {
+	var out []BudgetPreset
+	for _, n := range [...]int64{10, 50, 100} {
+		text := strconv.FormatInt(n, 10)
+		switch {
+		case standing == nil:
+			out = append(out, BudgetPreset{"=" + text, views.Number(n), "Set the budget to " + views.Number(n)})
+		case *standing+n <= models.MaxBudget:
+			out = append(out, BudgetPreset{"+" + text, "+" + views.Number(n), "Raise the budget to " + views.Number(*standing+n)})
+		}
+	}
+	if standing != nil && *standing > 0 && *standing*2 <= models.MaxBudget {
+		out = append(out, BudgetPreset{"+" + strconv.FormatInt(*standing, 10), "×2", "Double the budget to " + views.Number(*standing*2)})
+	}
+	return out
+}
+
+func budgetStepRow(s *models.BudgetStep, now time.Time) BudgetStepRow {
+	row := BudgetStepRow{At: views.Ago(s.At, now), Who: s.ActorName, Kind: string(s.ActorKind), Reason: s.Reason}
+	if s.ActorKind == models.ActorUser {
+		row.Kind = ""
+	}
+	if s.Old == nil {
+		row.Change, row.By = "set to "+views.Number(s.New), "there was none"
+	} else {
+		row.Change, row.By = views.Number(*s.Old)+" → "+views.Number(s.New), signed(s.New-*s.Old)
+	}
+	if s.ResponseID != nil {
+		row.URL = views.ApprovalURL(*s.ResponseID)
+	}
+	return row
+}
+
+func signed(n int64) string {
+	if n > 0 {
+		return "+" + views.Number(n)
+	}
+	return views.Number(n)
+}
+
+// Gauge is how full a budget is, in words and for a meter.
+type Gauge struct {
+	Limited    bool
+	Used, Most string // of the meter: used and reserved, of the total
+	High       string // where the meter warns
+	Percent    string
+	Text       string // used, reserved, remaining
+	Short      string // used of total
+	Warning    string // from 80 % on, in words
+	Tone       views.Tone
+}
+
+// NewGauge puts a budget into words.
+func NewGauge(b models.Budget) Gauge {
+	spent := views.Number(b.Used) + " used"
+	if b.Reserved > 0 {
+		spent += ", " + views.Number(b.Reserved) + " reserved"
+	}
+	if b.Total == nil {
+		return Gauge{Text: spent + "; no budget: unlimited", Short: views.Number(b.Used) + " used, unlimited", Tone: views.ToneNeutral}
+	}
+	total, taken := *b.Total, b.Used+b.Reserved
+	most := max(total, 1)
+	g := Gauge{
+		Limited: true, Used: strconv.FormatInt(min(taken, most), 10), Most: strconv.FormatInt(most, 10),
+		High:  strconv.FormatFloat(float64(most)*0.8, 'f', -1, 64),
+		Text:  spent + ", " + views.Number(*b.Remaining()) + " remaining of " + views.Number(total),
+		Short: views.Number(taken) + " of " + views.Number(total), Tone: views.ToneGood,
+	}
+	if total == 0 {
+		g.Used = g.Most
+	} else {
+		g.Percent = views.Number(int64(float64(taken)/float64(total)*100)) + " %"
+	}
+	switch {
+	case b.Exhausted():
+		g.Tone, g.Warning = views.ToneBad, "Exhausted: the agent can go on only with more."
+	case b.Low():
+		g.Tone, g.Warning = views.ToneWarn, g.Percent+" are used or reserved."
+	}
+	return g
+}
+
+// conversationName is a conversation's title, or what it is where it has none.
+func conversationName(c *models.ConversationView) string {
+	title := conversationTitle(c)
+	switch {
+	case title != "":
+		return title
+	case c.Standing:
+		return "Requests outside of any run"
+	}
+	return "Untitled conversation"
+}
+
+// meterName says whose gauge it is, to those who do not see it.
+func (g Gauge) meterName() string { return "Energy: " + g.Text }
+
+// badge is the warning in one word.
+func (g Gauge) badge() ui.Word {
+	switch g.Tone {
+	case views.ToneBad:
+		return ui.Word{Text: "exhausted", Tone: views.ToneBad, Icon: "octagon-alert"}
+	case views.ToneWarn:
+		return ui.Word{Text: g.Percent + " spent", Tone: views.ToneWarn, Icon: "triangle-alert"}
+	case views.ToneNeutral, views.ToneAccent, views.ToneGood:
+	}
+	return ui.Word{}
+}
+
+// refetchURL is where the panel comes from when it looks again: on the page that
+// it stands on, so that its form leads back there.
+func (v BudgetPanelView) refetchURL() string {
+	if v.Embedded {
+		return v.URL + "?back=conversation"
+	}
+	return v.URL
+}
