@@ -48,6 +48,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	a.registerApprovals()
 	a.registerQueue()
 	a.registerTools()
+	a.registerConversations()
 	a.registerStreams()
 	a.describe()
 	spec, err := a.huma.OpenAPI().MarshalJSON()
@@ -121,14 +122,13 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	})
 }
 
-// problem makes the answer of an error, with the standing request of a conflict.
+// problem makes the answer of an error, with the standing request of a conflict
+// or the budget request that is to be waited for.
 func (a *API) problem(ctx context.Context, route, requestID string, err error) *handlers.Problem {
 	if ctx.Err() != nil {
 		err = context.Canceled // whatever it broke, nobody is there to hear of it
 	}
-	if onToolRoute(route) {
-		err = inToolWords(err)
-	}
+	err = inWords(fieldsOf(route), err)
 	p := handlers.ProblemOf(err)
 	var e *models.Error
 	if errors.As(err, &e) && e.Approval != nil {

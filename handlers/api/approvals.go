@@ -17,7 +17,7 @@ func (a *API) registerApprovals() {
 		Summary:     "Ask for approval, or for an answer",
 		Description: "200 when settled, 202 while pending: send the same request again, with the same approvalId or toolUseId, until it is settled.",
 		Responses:   map[string]*huma.Response{"202": {Description: "Pending"}},
-		Errors:      []int{401, 403, 409, 413, 422, 429, 503},
+		Errors:      []int{401, 402, 403, 409, 413, 422, 429, 503},
 	}, a.ask)
 	register(a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",

@@ -87,6 +87,8 @@ func bodyProblem(err error) (field, message string) {
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
 		return fieldOf(syntactic.JSONPointer), "must not stand twice in one object"
+	case errors.As(err, &syntactic) && noValue(syntactic):
+		return fieldOf(syntactic.JSONPointer), "must be a JSON value"
 	case errors.As(err, &syntactic):
 		return "body", "must be one JSON value in UTF-8; it is not from byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + " on"
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
@@ -95,6 +97,12 @@ func bodyProblem(err error) (field, message string) {
 		return fieldOf(semantic.JSONPointer), "must be " + wanted(semantic.GoType)
 	}
 	return "body", "must be a JSON object"
+}
+
+// noValue reports whether a member holds what is no value in JSON, such as NaN.
+func noValue(err *jsontext.SyntacticError) bool {
+	text := err.Err.Error()
+	return err.JSONPointer != "" && (strings.HasSuffix(text, "at start of value") || strings.Contains(text, "in number"))
 }
 
 // fieldOf writes a JSON pointer as people do: options[0].name. It ends where a
@@ -143,6 +151,9 @@ func wanted(t reflect.Type) string {
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[WholeNumber]() {
+		return "a whole number, at most " + strconv.Itoa(models.MaxBudget)
 	}
 	switch t.Kind() { //nolint:exhaustive // the kinds that wire types have
 	case reflect.String:

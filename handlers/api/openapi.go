@@ -23,10 +23,11 @@ type operationDoc struct {
 	answers  map[int]any    // an example by status; for a stream, its text
 	problems []models.Code  // its own; those of every operation are added
 	conflict any            // what stands in "approval" of a 409; nil: nothing
+	spent    any            // what stands in "approval" of a 402
 }
 
 // operationDocs are all surfaces' maps.
-var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, streamDocs, operationRouteDocs}
+var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, streamDocs, operationRouteDocs}
 
 // Where register leaves for the document who may use an operation, and which
 // one it is.
@@ -67,6 +68,7 @@ func (a *API) describe() {
 	doc.Tags = []*huma.Tag{
 		{Name: "Approvals", Description: "The approval queue: for any agent. An agent asks and waits; a person decides here or on the page."},
 		{Name: "Tool approval", Description: "For orchestrators that pause a tool: requests are known by tool_use_id, the configuration by four fields."},
+		{Name: "Conversations", Description: "For those who talk: messages, replies and proposals, and what an agent may spend. Numbers are whole: 5 and 5.0 are one."},
 		{Name: "Streams", Description: "Server-sent events, resumed by Last-Event-ID from the ledger."},
 		{Name: "Operation", Description: "For those who run the server."},
 	}
@@ -156,8 +158,13 @@ func (d operationDoc) describeProblems(op *huma.Operation) {
 		}
 		for _, code := range codes {
 			p := exampleProblem(code)
-			if status == http.StatusConflict {
-				p.Approval = d.conflict
+			switch status {
+			case http.StatusConflict:
+				if code != models.CodeNoPendingApproval {
+					p.Approval = d.conflict
+				}
+			case http.StatusPaymentRequired:
+				p.ApprovalID, p.Approval = exampleID, d.spent
 			}
 			media.Examples[string(code)] = &huma.Example{Summary: p.Title, Value: p}
 		}

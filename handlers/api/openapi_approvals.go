@@ -47,6 +47,15 @@ func exampleSettled() *Approval {
 	return a
 }
 
+// exampleSpent is the budget request of a conversation that has spent its budget.
+func exampleSpent() *Approval {
+	a := examplePending()
+	a.Kind, a.ToolName, a.Input, a.ToolUseID, a.TimeoutAt, a.Risk = models.KindBudget, models.ToolSetBudget, json.RawMessage(`{"budget":150}`), nil, nil, models.RiskMedium
+	a.Description, a.Policy = "100 of 100 units of energy are spent, and the next response needs 1.", Policy{Version: 3}
+	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
+	return a
+}
+
 func exampleCancelled() *Approval {
 	a := examplePending()
 	a.Status, a.Cause = models.StatusCancelled, models.CauseCancelled
@@ -69,8 +78,9 @@ var approvalDocs = map[string]operationDoc{
 		},
 		answers: map[int]any{200: exampleSettled(), 202: examplePending()},
 		problems: []models.Code{
-			models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+			models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
 		},
+		spent: exampleSpent(),
 	},
 	"get-approval": {
 		answers:  map[int]any{200: exampleSettled()},

@@ -43,12 +43,16 @@ var problemTexts = map[models.Code]string{
 	models.CodeIDTaken:           "The id is taken: choose another.",
 	models.CodeOtherAgent:        "This run belongs to another agent.",
 	models.CodeAmbiguousSession:  "This tool use id stands in more than one session: say which by session_id.",
-	models.CodeTooManyRequests:   "This token may ask 600 times a minute; try again in 3 s. A repeat of a request that stands is not counted.",
-	models.CodeTooManyPending:    "This agent has 10000 requests pending, which is as many as it may.",
-	models.CodeTooLarge:          "A body may be at most 1048576 bytes.",
-	models.CodeUnavailable:       "The server could not answer in time; try again.",
-	models.CodeInternal:          "Something went wrong here; the server's log says what.",
-	handlers.CodeUnknownHost:     "This server answers to the host of its public URL and to localhost only.",
+	models.CodeNoPendingApproval: "No proposal and no budget request is pending in this conversation.",
+	models.CodeNoBudget:          "This conversation has no budget that could be changed by a step; set one.",
+	models.CodeBudgetExhausted: "The conversation's energy budget does not allow this: it costs 1, and 0 of 100 are left. " +
+		"A person was asked for more: wait for that request, then repeat this one.",
+	models.CodeTooManyRequests: "This token may ask 600 times a minute; try again in 3 s. A repeat of a request that stands is not counted.",
+	models.CodeTooManyPending:  "This agent has 10000 requests pending, which is as many as it may.",
+	models.CodeTooLarge:        "A body may be at most 1048576 bytes.",
+	models.CodeUnavailable:     "The server could not answer in time; try again.",
+	models.CodeInternal:        "Something went wrong here; the server's log says what.",
+	handlers.CodeUnknownHost:   "This server answers to the host of its public URL and to localhost only.",
 }
 
 // exampleProblem is a problem document of a code.

@@ -176,6 +176,32 @@ func TestAnswersKeepToTheDocument(t *testing.T) {
 		{w.reviewer, "GET", "/api/approval/config", ""},
 		{w.reviewer, "PUT", "/api/approval/config", `{}`},
 		{w.admin, "PUT", "/api/approval/config", `{"default_timeout_minutes":7}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses", `{"kind":"reply","content":"hello","responseId":"` + uuid + `2"}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses", `{"kind":"reply","content":"other","responseId":"` + uuid + `2"}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses", `{"kind":"proposal","content":"may I?","energyBudget":9}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses?wait=1ms", `{"kind":"proposal","content":"and this?","responseId":"` + uuid + `3"}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses", `{"kind":"rumour"}`},
+		{w.reviewer, "GET", "/conversations/" + uuid + "1", ""},
+		{w.reviewer, "GET", "/conversations/" + uuid + "1?after=0&wait=1s", ""},
+		{w.stranger, "GET", "/conversations/" + uuid + "1", ""},
+		{w.reviewer, "GET", "/conversations", ""},
+		{w.reviewer, "GET", "/conversations?status=asleep", ""},
+		{w.reviewer, "GET", "/conversations/" + uuid + "1/approvals", ""},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/approve", `{"budgetChange":5}`},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/approve", `{"newBudget":5}`},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/approve", `{"responseId":"` + uuid + `3"}`},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/reject", `{"feedback":"no"}`},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/reject", `{}`},
+		{w.reviewer, "POST", "/message", `{"content":"so?","id":"` + uuid + `1"}`},
+		{w.reviewer, "POST", "/message", `{"content":"go on","id":"` + uuid + `1","approvalResponse":{"approved":true}}`},
+		{w.reviewer, "POST", "/message", `{"id":"` + uuid + `1","approvalResponse":{"newBudget":2}}`},
+		{w.agent, "POST", "/conversations/" + uuid + "1/responses", `{"kind":"reply","content":"too much"}`},
+		{w.agent, "POST", "/v1/approvals", `{"toolUseId":"3","toolName":"rm","conversationId":"` + uuid + `1"}`},
+		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"10","tool_name":"rm","session_id":"` + uuid + `1"}`},
+		{w.agent, "PUT", "/conversations/" + uuid + "1/budget", `{"delta":5}`},
+		{w.reviewer, "POST", "/conversations/" + uuid + "1/reject", `{"feedback":"enough"}`},
+		{w.agent, "PUT", "/conversations/" + uuid + "1/budget", `{"delta":5}`},
+		{w.reviewer, "PUT", "/conversations/" + uuid + "1/budget", `{"delta":5}`},
 		{w.admin, "POST", "/api/approval/cleanup", ""},
 	} {
 		got := w.call(c.token, c.method, c.path, c.body)
@@ -208,7 +234,7 @@ func TestAnswersKeepToTheDocument(t *testing.T) {
 			t.Errorf("%s %s: the code %q is not named", c.method, c.path, got.text("code"))
 		}
 	}
-	if len(seen) < 14 {
+	if len(seen) < 22 {
 		t.Errorf("only these were called: %v", seen)
 	}
 }

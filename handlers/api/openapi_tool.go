@@ -24,6 +24,13 @@ func examplePendingInvocation() *Invocation {
 	return i
 }
 
+func exampleSpentInvocation() *Invocation {
+	i := examplePendingInvocation()
+	i.Kind, i.ToolUseID, i.ToolName, i.ToolInput = models.KindBudget, "", models.ToolSetBudget, json.RawMessage(`{"budget":150}`)
+	i.Description, i.JobID, i.TimeoutAt, i.Risk, i.Reason = "100 of 100 units of energy are spent, and the next response needs 1.", nil, nil, models.RiskMedium, ""
+	return i
+}
+
 func exampleToolAnswer() *ToolAnswer {
 	i := examplePendingInvocation()
 	return &ToolAnswer{
@@ -44,8 +51,9 @@ var toolDocs = map[string]operationDoc{
 		}},
 		answers: map[int]any{200: exampleToolAnswer()},
 		problems: []models.Code{
-			models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+			models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
 		},
+		spent: exampleSpentInvocation(),
 	},
 	"decide-tool-approval": {
 		requests: map[string]any{

@@ -11,8 +11,10 @@ import (
 // ApprovalRequired tells that a request waits for a person.
 type ApprovalRequired struct {
 	ApprovalID  models.ResponseID `json:"approvalId"`
+	Kind        models.Kind       `json:"kind"`
 	ToolName    string            `json:"toolName"`
 	Input       json.RawMessage   `json:"input"`
+	Content     string            `json:"content,omitempty"`
 	Description string            `json:"description"`
 	TimeoutAt   *time.Time        `json:"timeoutAt"`
 }
@@ -20,6 +22,7 @@ type ApprovalRequired struct {
 // ApprovalSettled tells how a request ended.
 type ApprovalSettled struct {
 	ApprovalID models.ResponseID `json:"approvalId"`
+	Kind       models.Kind       `json:"kind"`
 	ToolName   string            `json:"toolName"`
 	Status     models.Status     `json:"status"`
 	Cause      models.Cause      `json:"cause"`
@@ -42,6 +45,7 @@ type RunApproval struct {
 	Kind        models.Kind           `json:"kind"`
 	ToolName    string                `json:"tool_name"`
 	ToolInput   json.RawMessage       `json:"tool_input"`
+	Content     string                `json:"content,omitempty"`
 	Description string                `json:"description"`
 	CreatedAt   time.Time             `json:"created_at"`
 	TimeoutAt   *time.Time            `json:"timeout_at"`
@@ -66,7 +70,7 @@ type SessionStatusChanged struct {
 func approvalRequired(h *store.Happening) any {
 	a := h.Approval
 	return &ApprovalRequired{
-		ApprovalID: a.ID, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Description: a.Description, TimeoutAt: timeoutOf(a),
+		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, TimeoutAt: timeoutOf(a),
 	}
 }
 
@@ -74,7 +78,7 @@ func approvalSettled(h *store.Happening) any {
 	a := h.Approval
 	status := a.Status()
 	return &ApprovalSettled{
-		ApprovalID: a.ID, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
+		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
 		Advice: models.Advice(status, a.Cause, a.Kind), Decision: decisionOf(a, status),
 	}
 }
@@ -85,7 +89,7 @@ func newApproval(h *store.Happening) any {
 	a := h.Approval
 	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
 		ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
-		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
+		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
 

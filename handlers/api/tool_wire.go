@@ -64,6 +64,8 @@ type Invocation struct {
 	ToolName         string            `json:"tool_name"`
 	ToolInput        json.RawMessage   `json:"tool_input" doc:"As sent"`
 	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+	Kind             models.Kind       `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
+	Content          string            `json:"content,omitempty" doc:"The text of a proposal"`
 	Description      string            `json:"description"`
 	RequiresApproval bool              `json:"requires_approval"`
 	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
@@ -109,8 +111,11 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 	status := a.Status()
 	out := &Invocation{
 		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
-		Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
+		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
 		Risk: a.Risk, Digest: a.Digest, RequestedAt: a.CreatedAt, Reason: a.ApprovalFeedback,
+	}
+	if a.Kind != models.KindToolCall {
+		out.Kind = a.Kind
 	}
 	if a.ToolUseID != nil {
 		out.ToolUseID = *a.ToolUseID

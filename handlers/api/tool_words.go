@@ -24,10 +24,10 @@ var toolFields = map[string]string{
 // onToolRoute reports whether a route belongs to the tool approval surface.
 func onToolRoute(route string) bool { return strings.HasPrefix(route, toolPath+"/") }
 
-// inToolWords puts an error's fields into the names of this surface.
-func inToolWords(err error) error {
+// inWords puts an error's fields into the names that a surface has for them.
+func inWords(names map[string]string, err error) error {
 	e, ok := errors.AsType[*models.Error](err)
-	if !ok || len(e.Fields) == 0 {
+	if !ok || len(e.Fields) == 0 || names == nil {
 		return err
 	}
 	renamed := *e
@@ -37,7 +37,7 @@ func inToolWords(err error) error {
 		if end := strings.IndexAny(path, ".["); end >= 0 {
 			root, rest = path[:end], path[end:]
 		}
-		if name, ok := toolFields[root]; ok {
+		if name, ok := names[root]; ok {
 			root = name
 		}
 		renamed.Fields[root+rest] = text
@@ -45,10 +45,13 @@ func inToolWords(err error) error {
 	return &renamed
 }
 
-// standing is the request of a conflict as the surface of a route shows it.
+// standing is the request of a conflict, or of a budget that is spent, as the surface of a route shows it.
 func (a *API) standing(route string, got *models.Approval) any {
-	if onToolRoute(route) {
+	switch {
+	case onToolRoute(route):
 		return invocationOf(got, "")
+	case onConversationRoute(route):
+		return responseOf(a.kit, got)
 	}
 	return approvalOf(a.kit, got)
 }

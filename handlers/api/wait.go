@@ -31,6 +31,7 @@ type waiting struct {
 	asked    bool      // by POST: 202 while pending, and Location
 	fallback bool      // the caller wants to know of fallback_auto_approve
 	tool     *toolName // set where the request was named by tool use id
+	response bool      // of a conversation: shown as that surface does
 
 	route, requestID string
 }
@@ -184,8 +185,11 @@ func (w *waiting) name() string {
 
 // shown is a request as the surface that it is waited for on shows it.
 func (a *API) shown(w *waiting, got *models.Approval) any {
-	if w.tool != nil {
+	switch {
+	case w.tool != nil:
 		return invocationOf(got, w.tool.sessionID)
+	case w.response:
+		return responseOf(a.kit, got)
 	}
 	return approvalOf(a.kit, got)
 }

@@ -40,14 +40,16 @@ type Approval struct {
 	Sequence         int64                 `json:"sequence"`
 	Kind             models.Kind           `json:"kind"`
 	ToolName         string                `json:"toolName"`
-	Input            json.RawMessage       `json:"input" doc:"As sent"`
+	Input            json.RawMessage       `json:"input" doc:"As sent; null with a reply or proposal, which has content"`
+	Content          string                `json:"content,omitempty" doc:"The text of a reply or proposal"`
 	Options          []models.Option       `json:"options,omitempty"`
 	Description      string                `json:"description"`
 	Context          string                `json:"context,omitempty"`
+	EnergyBudget     *int64                `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
 	ToolUseID        *string               `json:"toolUseId"`
 	JobID            *string               `json:"jobId"`
 	RunID            *string               `json:"runId"`
-	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input"`
+	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content"`
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	Status           models.Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	Cause            models.Cause          `json:"cause"`
@@ -119,7 +121,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 	out := &Approval{
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Sequence: a.Sequence,
 		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
-		Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
 		Decision: decisionOf(a, status), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
@@ -154,7 +156,7 @@ func decisionOf(a *models.Approval, status models.Status) *Decision {
 	if status == models.StatusNone && d.Reason == "" {
 		d.Reason = a.PolicyReason
 	}
-	if d.Approved && a.Kind == models.KindToolCall {
+	if d.Approved && (a.Kind == models.KindToolCall || a.Kind == models.KindBudget) {
 		d.Input = rawOf(a.ToolInputJSON)
 	}
 	if v := a.Vote; v != nil {
