@@ -8,9 +8,9 @@ func Advice(status Status, cause Cause, kind Kind) string {
 	case StatusNone:
 		return adviceLetThrough(cause)
 	case StatusPending:
-		return "Nobody has decided yet: send the same request again to wait, and do not act before it is settled."
+		return advicePending(kind)
 	case StatusApproved:
-		return adviceApproved(kind)
+		return adviceApproved(cause, kind)
 	case StatusRejected:
 		return adviceRejected(cause, kind)
 	case StatusExpired:
@@ -18,7 +18,7 @@ func Advice(status Status, cause Cause, kind Kind) string {
 	case StatusCancelled:
 		return adviceCancelled(cause)
 	case StatusResolved:
-		return adviceResolved(cause)
+		return adviceResolved(cause, kind)
 	}
 	return "The state is unknown: do not act on this request."
 }
@@ -40,9 +40,25 @@ func adviceLetThrough(cause Cause) string {
 	return "No approval was needed: go ahead with the input as sent."
 }
 
-func adviceApproved(kind Kind) string {
-	if kind == KindQuestion {
+func advicePending(kind Kind) string {
+	if kind == KindBudget {
+		return "Nobody has decided on more budget yet: wait for this request by its id, and then send again what the budget did not allow."
+	}
+	return "Nobody has decided yet: send the same request again to wait, and do not act before it is settled."
+}
+
+func adviceApproved(cause Cause, kind Kind) string {
+	switch kind {
+	case KindQuestion:
 		return "A person answered: go on with decision.answer or decision.option."
+	case KindProposal:
+		return "A person approved this proposal: do what it says and no more, and heed decision.reason if there is one."
+	case KindBudget:
+		if cause == CausePolicy {
+			return "The policy lets the system add this much, so the budget was raised without a person: send again what it did not allow."
+		}
+		return "A person decided to set the budget anew, perhaps otherwise than was asked: send again what it did not allow, and heed decision.reason if there is one."
+	case KindToolCall, KindReply:
 	}
 	return "A person approved this: go ahead with exactly decision.input, which may differ from what was sent if decision.edited is true, and heed decision.reason if there is one."
 }
@@ -59,8 +75,14 @@ func adviceRejected(cause Cause, kind Kind) string {
 		return "The decision could not be delivered to where it was needed, so this counts as rejected: do not act on it, and ask again later under a new key."
 	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout, CauseCancelled,
 		CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
-		if kind == KindQuestion {
+		switch kind {
+		case KindQuestion:
 			return "A person declined to answer: do not ask the same question again; decision.reason quotes what they said, go on without an answer or stop."
+		case KindProposal:
+			return "A person rejected this proposal: do not carry it out and do not propose the same again unchanged; decision.reason quotes what they said, change the plan accordingly."
+		case KindBudget:
+			return "A person refused more budget: nobody is asked again until the budget changes or a person writes; decision.reason quotes what they said, wait for that or stop."
+		case KindToolCall, KindReply:
 		}
 		return "A person rejected this: do not retry the same call unchanged; decision.reason quotes what they said, change the plan accordingly."
 	}
@@ -82,7 +104,10 @@ func adviceCancelled(cause Cause) string {
 	return "The request was withdrawn: do not act on it."
 }
 
-func adviceResolved(cause Cause) string {
+func adviceResolved(cause Cause, kind Kind) string {
+	if kind == KindBudget {
+		return "The budget was changed in another way, so this request is needless: send again what it did not allow."
+	}
 	if cause == CauseGone {
 		return "The system that this came from no longer knows it, so it is closed without a decision: do not act on it."
 	}
