@@ -1,0 +1,184 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
+)
+
+// params is the request as it goes over the wire.
+func (m *openAI) params(r Request) (openai.ChatCompletionNewParams, error) {
+	p := openai.ChatCompletionNewParams{
+		Model:         m.Model,
+		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+	}
+	// The older name is the one that every compatible server knows: some ignore
+	// the newer one without a word, and then nothing would bound the answer.
+	if m.newerLimit.Load() {
+		p.MaxCompletionTokens = openai.Int(m.MaxTokens)
+	} else {
+		p.MaxTokens = openai.Int(m.MaxTokens)
+	}
+	if r.System != "" {
+		p.Messages = append(p.Messages, openai.SystemMessage(r.System))
+	}
+	for _, message := range r.Turns {
+		switch message.Role {
+		case RoleUser:
+			p.Messages = append(p.Messages, openai.UserMessage(message.Content))
+		case RoleTool:
+			p.Messages = append(p.Messages, openai.ToolMessage(message.Content, message.CallID))
+		case RoleAssistant:
+			if message.Content != "" || len(message.Calls) > 0 {
+				p.Messages = append(p.Messages, assistant(message))
+			}
+		}
+	}
+	if r.Ephemeral != "" {
+		p.Messages = append(p.Messages, openai.SystemMessage(r.Ephemeral))
+	}
+	for _, tool := range r.Tools {
+		var schema shared.FunctionParameters
+		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
+			return p, &failure{what: "The schema of the tool " + tool.Name + " is no JSON object"}
+		}
+		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+			Name: tool.Name, Description: openai.String(tool.Description), Parameters: schema,
+		}))
+	}
+	return p, nil
+}
+
+func assistant(message Message) openai.ChatCompletionMessageParamUnion {
+	said := openai.ChatCompletionAssistantMessageParam{}
+	if message.Content != "" {
+		said.Content.OfString = openai.String(message.Content)
+	}
+	for _, call := range message.Calls {
+		said.ToolCalls = append(said.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
+				ID: call.ID,
+				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
+					Name: sendableName(call.Name), Arguments: sendableArguments(call.Arguments),
+				},
+			},
+		})
+	}
+	return openai.ChatCompletionMessageParamUnion{OfAssistant: &said}
+}
+
+// sendableName is a name of the model's invention in letters that endpoints take;
+// they would refuse the whole conversation otherwise, from then on.
+func sendableName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// sendableArguments are arguments that are no JSON object inside one, for
+// endpoints that parse what the model said before.
+func sendableArguments(arguments string) string {
+	if v := jsontext.Value(arguments); v.IsValid() && v.Kind() == '{' {
+		return arguments
+	}
+	wrapped, err := json.Marshal(map[string]string{"unreadable": arguments}, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return "{}"
+	}
+	return string(wrapped)
+}
+
+// What an endpoint puts around a prompt, in tokens: the marks of each message or
+// call, and what its template says of itself and of tools.
+const (
+	aroundMessage = 16
+	aroundPrompt  = 1024
+)
+
+// WorstCase is the bound that energy is reserved by: a token for every byte of
+// the prompt, for no tokenizer makes more of a text (those that know a rare
+// character's bytes only make one of each), with what the endpoint's template
+// puts around it, and the longest answer. Real prompts take about a quarter.
+func (m *openAI) WorstCase(r Request) int64 {
+	plain, other, marks := measure(r)
+	return plain + other + marks + m.MaxTokens
+}
+
+// measure counts the bytes of a prompt, those of ASCII apart, and the tokens
+// around it.
+func measure(r Request) (plain, other, marks int64) {
+	count := func(texts ...string) {
+		marks += aroundMessage
+		for _, text := range texts {
+			for i := range len(text) {
+				if text[i] < 0x80 {
+					plain++
+				} else {
+					other++
+				}
+			}
+		}
+	}
+	count(r.System)
+	count(r.Ephemeral)
+	for _, message := range r.Turns {
+		count(message.Content, message.CallID)
+		for _, call := range message.Calls {
+			count(call.ID, sendableName(call.Name), sendableArguments(call.Arguments))
+		}
+	}
+	for _, tool := range r.Tools {
+		count(tool.Name, tool.Description, string(tool.Schema))
+	}
+	return plain, other, marks + aroundPrompt
+}
+
+// usage is what a turn took. An endpoint that counted nothing is estimated on the
+// high side: two letters of ASCII a token, a byte a token for everything else.
+func (m *openAI) usage(ctx context.Context, r Request, a *answer) Usage {
+	plain, other, marks := measure(r)
+	most := Usage{PromptTokens: plain + other + marks, CompletionTokens: m.MaxTokens}
+	estimate := Usage{PromptTokens: plain/2 + other + marks, CompletionTokens: int64(a.size()+a.thought)/2 + 1}
+	var counted Usage
+	if said := a.reported; said != nil {
+		counted = Usage{PromptTokens: tokens(said.Prompt), CompletionTokens: tokens(said.Completion)}
+		if counted.PromptTokens > 0 { // some count what the model thought in the total only
+			counted.CompletionTokens = max(counted.CompletionTokens, tokens(said.Total)-counted.PromptTokens)
+		}
+	}
+	if counted.PromptTokens == 0 {
+		counted.PromptTokens = estimate.PromptTokens
+	}
+	if counted.CompletionTokens == 0 {
+		counted.CompletionTokens = estimate.CompletionTokens
+	}
+	if counted.PromptTokens > most.PromptTokens || counted.CompletionTokens > most.CompletionTokens {
+		m.Log.WarnContext(ctx, "model took more tokens than it was allowed",
+			slog.String("model", m.Model), slog.String("counted", fmt.Sprint(counted)), slog.String("allowed", fmt.Sprint(most)))
+	}
+	return Usage{
+		PromptTokens:     min(counted.PromptTokens, most.PromptTokens),
+		CompletionTokens: min(counted.CompletionTokens, most.CompletionTokens),
+	}
+}
+
+// tokens is a count of an endpoint as a number that sums do not overflow.
+func tokens(n float64) int64 {
+	if n > 0 && n < 1e15 {
+		return int64(n)
+	}
+	return 0
+}

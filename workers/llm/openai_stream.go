@@ -1,0 +1,163 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+)
+
+// Limits of one try.
+const (
+	maxTry  = 15 * time.Minute
+	maxBody = 32 << 20 // bytes of the stream, which has a frame around every few letters
+)
+
+// ask tries once.
+func (m *openAI) ask(ctx context.Context, r Request, tell func(string)) (*Turn, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeoutCause(ctx, maxTry, errSilent)
+	defer stop()
+	silence := time.AfterFunc(m.IdleTimeout, func() { cancel(errSilent) })
+	defer silence.Stop()
+
+	a, err := m.stream(ctx, r, tell, func() { silence.Reset(m.IdleTimeout) })
+	switch {
+	case err == nil:
+	case errors.Is(context.Cause(ctx), errSilent):
+		return nil, &failure{what: "The model does not go on with its answer", passing: true}
+	default:
+		return nil, err
+	}
+	turn := a.turn(r)
+	if turn.Content == "" && len(turn.Calls) == 0 && a.finish == "length" {
+		return nil, &failure{what: fmt.Sprintf("The model spent all of the %d tokens that an answer may have without saying anything", m.MaxTokens)}
+	}
+	turn.Usage = m.usage(ctx, r, a)
+	return turn, nil
+}
+
+// stream sends the request and reads the answer as it comes; alive is called
+// whenever something has come.
+func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive func()) (*answer, error) {
+	params, err := m.params(r)
+	if err != nil {
+		return nil, err
+	}
+	// The library would say what it thinks of an address, password and all.
+	if at, err := url.Parse(m.BaseURL); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return nil, &failure{what: "The address of the model's endpoint must begin with http:// or https://"}
+	}
+	var res *http.Response
+	if _, err := m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res)); err != nil {
+		return nil, err
+	}
+	res.Body = &watched{ReadCloser: res.Body, alive: alive, left: maxBody}
+	defer res.Body.Close()
+	a := &answer{}
+	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media == "application/json" {
+		err = a.readWhole(res.Body, tell)
+	} else {
+		err = a.readEvents(res, tell)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !a.done && a.finish == "" {
+		return nil, brokenOff(io.ErrUnexpectedEOF)
+	}
+	return a, nil
+}
+
+// readEvents reads server-sent events. The chunks are read here and not by the
+// library, whose types are those of one vendor.
+func (a *answer) readEvents(res *http.Response, tell func(string)) error {
+	events := ssestream.NewDecoder(res)
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if string(data) == "[DONE]" {
+			a.done = true
+			return nil
+		}
+		if len(data) == 0 {
+			continue
+		}
+		if err := a.read(data, tell); err != nil {
+			return err
+		}
+	}
+	if err := events.Err(); err != nil && a.finish == "" {
+		return asFailure(err)
+	}
+	return nil
+}
+
+// readWhole reads the answer of an endpoint that does not stream.
+func (a *answer) readWhole(body io.Reader, tell func(string)) error {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return asFailure(err)
+	}
+	a.done = true
+	return a.read(data, tell)
+}
+
+func (a *answer) read(data []byte, tell func(string)) error {
+	var c struct {
+		chunk
+
+		Error jsontext.Value `json:"error"`
+	}
+	if err := readLoosely(data, &c); err != nil {
+		return &failure{what: "The model's answer cannot be read", passing: true, detail: "a chunk is no JSON of the expected form"}
+	}
+	if c.Error != nil && c.Error.Kind() != 'n' {
+		return &failure{what: "The model's endpoint failed in the middle of an answer", passing: true}
+	}
+	text, err := a.add(&c.chunk)
+	tell(text)
+	return err
+}
+
+// asFailure says what an error while reading means.
+func asFailure(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	return brokenOff(err)
+}
+
+// readLoosely takes what others send: duplicate members, text that is no UTF-8.
+func readLoosely(data []byte, into any) error {
+	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// watched tells of each sign of life and ends a body that is too long.
+type watched struct {
+	io.ReadCloser
+
+	alive func()
+	left  int
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if n > 0 {
+		w.alive()
+	}
+	if w.left -= n; w.left < 0 {
+		return 0, &failure{what: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it", maxBody>>20)}
+	}
+	return n, err
+}
