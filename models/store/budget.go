@@ -127,7 +127,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 			return err
 		}
 	}
-	return t.wake(conv.ID)
+	return t.wake(actor, conv.ID)
 }
 
 // needlessBudget settles a budget request that is pending although its

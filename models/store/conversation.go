@@ -107,13 +107,15 @@ func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	if err := t.setStatus(actor, c, models.ConversationRunning, ""); err != nil {
 		return err
 	}
-	return t.wake(c.ID)
+	return t.wake(actor, c.ID)
 }
 
 // wake tells the built-in agent that something happened in a conversation that
-// it runs. In any other it does nothing.
-func (t *tx) wake(id models.ConversationID) error {
-	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0 WHERE conversation_id = ?`, t.now, id)
+// it runs. In any other it does nothing. What a person did lets it make as many
+// turns as ever.
+func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
+	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END WHERE conversation_id = ?`,
+		t.now, actor.IsPerson(), id)
 	if res.Error != nil {
 		return fmt.Errorf("wake the built-in agent: %w", res.Error)
 	}

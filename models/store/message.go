@@ -192,7 +192,7 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation) error {
 			return err
 		}
 	}
-	return t.wake(conv.ID)
+	return t.wake(person, conv.ID)
 }
 
 // titleOf makes a title of the first line of what was said.

@@ -16,7 +16,7 @@ import (
 const (
 	runColumns = `i.conversation_id, c.owner_id, c.agent_id, i.lease, i.holder, i.turns, i.attempts`
 	runsReady  = ` FROM agent_inbox i INDEXED BY agent_inbox_ready JOIN conversations c ON c.id = i.conversation_id
- WHERE i.ready_at IS NOT NULL AND c.paused_at IS NULL`
+ WHERE i.ready_at IS NOT NULL AND c.paused_at IS NULL AND c.status <> 'failed'`
 
 	claimQuery = `SELECT ` + runColumns + runsReady + ` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)
  ORDER BY i.ready_at LIMIT 1`
@@ -198,14 +198,6 @@ func (t *tx) giveBack(run *models.Run, stays bool) error {
 		return fmt.Errorf("give run back: %w", err)
 	}
 	return t.unreserve(run.ConversationID)
-}
-
-// endRun is what a stop does to a run: whoever holds it holds nothing any more.
-func (t *tx) endRun(id models.ConversationID) error {
-	if err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = NULL, lease = lease + 1, holder = '', leased_until = NULL WHERE conversation_id = ?`, id).Error; err != nil {
-		return fmt.Errorf("end run: %w", err)
-	}
-	return t.unreserve(id)
 }
 
 // unreserve frees what is reserved in a conversation of the built-in agent,
