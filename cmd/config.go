@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 	"countersign/handlers"
 )
 
-// Config is what the server and the data commands are started with. It holds no
-// secrets, so it may be logged.
+// Config is what the server and the data commands are started with. It may be
+// logged: its one secret hides itself.
 type Config struct {
 	Addr      string   // where to listen, host:port; port 0 picks a free one
 	Data      string   // the data folder
@@ -28,6 +29,8 @@ type Config struct {
 	AsksPerMinute   int
 	PendingPerAgent int
 	StreamsPerUser  int
+
+	LLM LLM // of the built-in agent
 
 	LogLevel  slog.Level
 	LogFormat string // text or json
@@ -86,7 +89,7 @@ func addSettings(flags *pflag.FlagSet, settings ...setting) {
 func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Config, error) {
 	var c Config
 	var wrong []error
-	for _, s := range append([]setting{dataSetting}, serveSettings...) {
+	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, llmSettings) {
 		flag := flags.Lookup(s.flag)
 		if flag == nil {
 			continue
@@ -98,6 +101,11 @@ func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Confi
 		if err := s.set(&c, value); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", name, err))
 		}
+	}
+	if flags.Lookup("llm-base-url") != nil {
+		key, _ := lookup(llmKeyEnv)
+		c.LLM.APIKey = Secret(key)
+		wrong = append(wrong, c.LLM.check())
 	}
 	return c, errors.Join(wrong...)
 }
@@ -182,6 +190,6 @@ func (c Config) LogValue() slog.Value {
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
 		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("llm", c.LLM),
 	)
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,8 +15,8 @@ var documents = []string{"../README.md", "../.deploy/Dockerfile", "../.deploy/co
 // flags out of the documents.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true}
-	for _, s := range serveSettings {
+	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true}
+	for _, s := range slices.Concat(serveSettings, llmSettings) {
 		known[s.env()] = true
 	}
 	variable := regexp.MustCompile(`COUNTERSIGN_[A-Z_]+[A-Z]`)
