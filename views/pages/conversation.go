@@ -1,0 +1,200 @@
+package pages
+
+import (
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// HistoryPage is how many entries of a history are on one page.
+const HistoryPage = 50
+
+// ConversationInput is what the page of one conversation is made of.
+type ConversationInput struct {
+	Conversation models.ConversationView
+	History      models.History
+	// Before is the sequence that the page stands before; 0: it is the end.
+	Before int64
+	// Waiting are the requests of the conversation that wait, newest first.
+	Waiting []models.Approval
+	// Budget is the panel of the conversation's budget; nil: a line says it.
+	Budget templ.Component
+	Draft  *Draft
+	Say    SayForm
+	Rename RenameForm
+	// Decided is what was sent about one request of the history, and what became of
+	// it.
+	Decided *DecidedHere
+}
+
+// Draft is what the built-in agent is writing: nothing of it is stored.
+type Draft struct{ Text, Model string }
+
+// RenameForm is the title as sent, with what is wrong with it.
+type RenameForm struct {
+	Title string
+	Error string
+}
+
+// DecidedHere is a verdict that could not be taken, on its request.
+type DecidedHere struct {
+	ID   models.ResponseID
+	Late models.Verdict
+	Form DecideForm
+}
+
+// Conversation is the view model of one conversation.
+type Conversation struct {
+	Head       ConversationHead
+	Budget     templ.Component
+	BudgetLine string
+	Facts      ConversationFacts
+
+	Entries  []HistoryEntry
+	Begins   bool   // the history's beginning is on this page
+	Earlier  string // the page before
+	AtEnd    bool   // what comes is shown here
+	AfterURL string
+	Topic    string
+	EndURL   string
+	Empty    bool
+
+	Elsewhere []InboxRow // what waits and is not on this page
+	Draft     DraftView
+	Composer  Composer
+}
+
+// ConversationHead says what the conversation is and steers it.
+type ConversationHead struct {
+	Title, Untitled      string // one of the two
+	Status               ui.Word
+	Marks                []ui.Word
+	Agent, Owner         string
+	BuiltIn              bool
+	MayPause, MayResume  bool
+	MayStop              bool
+	Archived             bool
+	State                string
+	URL, Topic           string
+	SteerURL, RenameURL  string
+	Rename               RenameForm
+	Kept                 bool
+	Began, Active        views.Moment
+	PausedAt, ArchivedAt views.Moment
+}
+
+// ConversationFacts stand beside the history.
+type ConversationFacts struct {
+	RunID, ParentRunID string
+	InboxURL           string
+	Pending            int
+}
+
+// DraftView is where the draft is shown; it refetches itself.
+type DraftView struct {
+	URL, Topic  string
+	Text, Model string
+	Agent       string
+}
+
+// NewConversation makes the page of one conversation as of now.
+func NewConversation(in ConversationInput, now time.Time) Conversation {
+	c := &in.Conversation
+	v := Conversation{
+		Head:   NewConversationHead(c, in.Rename, now),
+		Budget: in.Budget, BudgetLine: budgetLine(c.Budget()),
+		Facts: ConversationFacts{
+			RunID: deref(c.RunID), ParentRunID: deref(c.ParentRunID),
+			InboxURL: views.InboxPageURL(c.ID, ""), Pending: c.Pending,
+		},
+		Begins: in.History.Before == 0, AtEnd: in.Before == 0,
+		AfterURL: views.ConversationAfterURL(c.ID, in.History.After), Topic: views.ConversationTopic(c.ID),
+		EndURL: views.ConversationEndURL(c.ID),
+		Draft:  NewDraft(c, in.Draft), Composer: NewComposer(c, in.Waiting, in.Say),
+	}
+	if !v.Begins {
+		v.Earlier = views.ConversationPageURL(c.ID, in.History.Before) + "#end"
+	}
+	shown := map[models.ResponseID]bool{}
+	for i := range in.History.Entries {
+		e := &in.History.Entries[i]
+		if e.Response != nil {
+			shown[e.Response.ID] = true
+		}
+		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Decided, now))
+	}
+	v.Empty = len(v.Entries) == 0
+	for i := range in.Waiting {
+		if a := &in.Waiting[i]; !shown[a.ID] {
+			v.Elsewhere = append(v.Elsewhere, newInboxRow(a, now))
+		}
+	}
+	return v
+}
+
+// NewConversationHead makes the head alone, for its own refetch.
+func NewConversationHead(c *models.ConversationView, rename RenameForm, now time.Time) ConversationHead {
+	ended := c.Status == models.ConversationCompleted || c.Status == models.ConversationFailed
+	h := ConversationHead{
+		Title: conversationTitle(c), Agent: c.AgentName, Owner: c.OwnerName, BuiltIn: c.BuiltIn,
+		Status:   ui.ConversationWord(c.Status),
+		MayPause: c.PausedAt == nil && !ended, MayResume: c.PausedAt != nil, MayStop: !ended, Archived: c.ArchivedAt != nil,
+		URL: views.ConversationPartURL(c.ID, "head"), Topic: views.ConversationTopic(c.ID),
+		SteerURL: views.SteerURL(c.ID), RenameURL: views.RenameURL(c.ID), Rename: rename, Kept: rename.Error != "",
+		Began: views.Ago(c.CreatedAt, now), Active: views.Ago(c.UpdatedAt, now),
+		PausedAt: views.AgoOf(c.PausedAt, now), ArchivedAt: views.AgoOf(c.ArchivedAt, now),
+	}
+	if h.Title == "" {
+		h.Untitled = "Untitled conversation"
+	}
+	if !h.Kept {
+		h.Rename.Title = c.Title
+	}
+	if c.PausedAt != nil {
+		h.Marks = append(h.Marks, ui.Word{Text: "paused", Tone: views.ToneWarn, Icon: "pause"})
+	}
+	if c.ArchivedAt != nil {
+		h.Marks = append(h.Marks, ui.Word{Text: "archived", Tone: views.ToneNeutral})
+	}
+	marks := make([]string, 0, len(h.Marks))
+	for _, m := range h.Marks {
+		marks = append(marks, m.Text)
+	}
+	h.State = string(c.Status) + " " + strings.Join(marks, " ") + " " + c.Title
+	return h
+}
+
+// conversationTitle is a conversation's title, or else the name that the agent
+// gave its run. Both are claims.
+func conversationTitle(c *models.ConversationView) string {
+	if c.Title == "" {
+		return deref(c.RunID)
+	}
+	return c.Title
+}
+
+// NewDraft makes the draft alone, for its own refetch; nil: nothing is written.
+func NewDraft(c *models.ConversationView, d *Draft) DraftView {
+	v := DraftView{URL: views.ConversationDraftURL(c.ID), Topic: views.DraftTopic(c.ID), Agent: c.AgentName}
+	if d != nil {
+		v.Text, v.Model = d.Text, d.Model
+	}
+	return v
+}
+
+// budgetLine says in one line what is spent and left.
+func budgetLine(b models.Budget) string {
+	if b.Total == nil {
+		return views.Number(b.Used) + " energy spent, no budget: unlimited"
+	}
+	line := views.Number(b.Used) + " of " + views.Number(*b.Total) + " energy spent"
+	if b.Reserved > 0 {
+		line += ", " + views.Number(b.Reserved) + " reserved"
+	}
+	return line + ", " + views.Number(*b.Remaining()) + " left"
+}

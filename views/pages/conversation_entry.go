@@ -1,0 +1,194 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// spokenMost is how much of a message stands open; the rest unfolds.
+const spokenMost = 4000
+
+// HistoryEntry is one thing of a conversation's history. Which of its parts are
+// there depends on what it is.
+type HistoryEntry struct {
+	ID       string // of the element
+	Sequence string
+	What     string // message, notice, reply, proposal, tool_call, question, budget or step
+	At       views.Moment
+	Who      string // the registered name, or a person's
+	Does     string // what the one who did it did
+	URL      string // of the request's own page
+	Meta     string // model and energy
+
+	Text, Rest string // of a message: what stands open, and what unfolds
+	Markdown   string
+	Source     ui.Code
+	Tool       string
+	Summary    string
+	Word       ui.Word
+	Asked      string // the budget that a proposal would like
+	Outcome    *Outcome
+	Reason     string
+	AboutURL   string // of what a message or change was about
+	About      string
+
+	Notice string    // what stands instead of what was sent
+	Ask    *Approval // set while it waits: what a decider reads, and the forms
+	AskURL string    // where the entry refetches itself
+	Topic  string
+}
+
+// EntryID is the id of an entry's element.
+func EntryID(sequence int64) string { return "entry-" + strconv.FormatInt(sequence, 10) }
+
+// MayBeEarlier reports whether an entry may stand before the last page of its
+// conversation's history.
+func MayBeEarlier(c *models.Conversation, sequence int64) bool {
+	return sequence < c.NextSequence-HistoryPage
+}
+
+// NewHistoryEntry makes one entry as of now.
+func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, decided *DecidedHere, now time.Time) HistoryEntry {
+	v := HistoryEntry{
+		Sequence: strconv.FormatInt(e.Sequence, 10), At: views.Ago(e.At, now), Topic: views.ConversationTopic(c.ID),
+	}
+	v.ID = EntryID(e.Sequence)
+	switch {
+	case e.Message != nil:
+		v.message(c, e.Message)
+	case e.Budget != nil:
+		v.step(e.Budget)
+	case e.Response != nil:
+		v.response(c, e.Response, decided, now)
+	}
+	return v
+}
+
+func (v *HistoryEntry) message(c *models.ConversationView, m *models.Message) {
+	v.What, v.Who, v.Does = "message", m.AuthorName, "said"
+	if m.AuthorKind != models.ActorUser {
+		v.What, v.Who, v.Does = "notice", "Countersign", "says"
+	}
+	v.Text, v.Rest = fold(m.Content, spokenMost)
+	if m.ResponseID != nil {
+		v.AboutURL, v.About = views.ApprovalURL(*m.ResponseID), "with a decision"
+	}
+}
+
+func (v *HistoryEntry) step(b *models.BudgetStep) {
+	v.What, v.Who, v.Reason = "step", b.ActorName, b.Reason
+	if b.ActorKind == models.ActorSystem {
+		v.Who = "Countersign"
+	}
+	switch {
+	case b.Old == nil:
+		v.Does = "set the budget to " + views.Number(b.New)
+	case *b.Old == b.New:
+		v.Does = "left the budget at " + views.Number(b.New)
+	case *b.Old < b.New:
+		v.Does = "raised the budget from " + views.Number(*b.Old) + " to " + views.Number(b.New)
+	default:
+		v.Does = "lowered the budget from " + views.Number(*b.Old) + " to " + views.Number(b.New)
+	}
+	if b.ResponseID != nil {
+		v.AboutURL, v.About = views.ApprovalURL(*b.ResponseID), "by a decision"
+	}
+}
+
+func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, decided *DecidedHere, now time.Time) {
+	r := a.At(now)
+	v.What, v.Who, v.URL = string(r.Kind), a.AgentName, views.ApprovalURL(r.ID)
+	v.Meta = spent(r)
+	if r.Kind != models.KindReply {
+		v.Word = ui.StatusWord(r.Status(), r.Cause)
+	}
+	if r.EnergyBudget != nil && r.Kind == models.KindProposal {
+		v.Asked = views.Number(*r.EnergyBudget)
+	}
+	switch r.Kind {
+	case models.KindReply:
+		v.Does = "replied"
+	case models.KindProposal:
+		v.Does = "proposed"
+	case models.KindToolCall:
+		v.Does, v.Tool = "called", r.ToolName
+	case models.KindQuestion:
+		v.Does = "asked"
+	case models.KindBudget:
+		v.Does = "asked for a budget"
+		if sum, err := models.BudgetAsked([]byte(r.ToolInputJSON)); err == nil {
+			v.Does += " of " + views.Number(sum)
+		}
+	}
+	if r.Status() == models.StatusPending {
+		v.ask(c, a, decided, now)
+		return
+	}
+	if decided != nil && decided.ID == a.ID {
+		v.Notice = LateNotice(a, decided.Late, now)
+	}
+	switch r.Kind {
+	case models.KindReply, models.KindProposal:
+		v.Markdown = r.Content
+		v.Source = ui.Code{ID: v.ID + "-source", Label: "Source, as " + models.RevealString(a.AgentName, false) + " wrote it", Text: r.Content}
+	case models.KindQuestion, models.KindBudget:
+		v.Text, v.Rest = fold(r.Description, spokenMost)
+	case models.KindToolCall:
+		v.Summary = summary(r)
+		if r.LetThrough() && r.Description != "" {
+			v.Reason = oneLine(r.Description)
+		}
+	}
+	if r.Status() != models.StatusNone {
+		v.Outcome = newOutcome(a, r, now)
+	}
+}
+
+// ask fills in what a decider reads: the forms of the approval page, with ids of
+// their own and leading back here.
+func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, decided *DecidedHere, now time.Time) {
+	in := ApprovalInput{Approval: *a, MayDecide: true}
+	if decided != nil && decided.ID == a.ID {
+		in.Late, in.Form = decided.Late, decided.Form
+	}
+	ask := NewApproval(in, now)
+	ask.IDs = v.ID + "-"
+	for i := range ask.Blocks {
+		ask.Blocks[i].ID = ask.id(ask.Blocks[i].ID)
+	}
+	ask.Whole.ID, ask.Raw.ID = ask.id(ask.Whole.ID), ask.id(ask.Raw.ID)
+	ask.DecideURL = views.ConversationDecideURL(c.ID, a.ID)
+	ask.Turns = nil
+	v.Ask, v.AskURL = &ask, views.ConversationEntryURL(c.ID, a.ID)
+}
+
+// spent is which model wrote a response and what it cost.
+func spent(r *models.Response) string {
+	var parts []string
+	if r.ModelUsed != "" {
+		parts = append(parts, models.RevealString(r.ModelUsed, false))
+	}
+	if r.Energy > 0 {
+		parts = append(parts, views.Number(r.Energy)+" energy")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// fold splits a text behind its first most characters.
+func fold(s string, most int) (open, rest string) {
+	open, length := ui.Cut(s, most)
+	if length <= most {
+		return s, ""
+	}
+	return open, s[len(open):]
+}
+
+// LateNotice says what stands when a verdict came too late for a request.
+func LateNotice(a *models.Approval, late models.Verdict, now time.Time) string {
+	return NewApproval(ApprovalInput{Approval: *a, Late: late}, now).Notice
+}
