@@ -92,7 +92,19 @@ type RunContext struct {
 // asked for, an outcome. Outcomes and results are read together, when nothing is
 // pending any more; words of a person at once.
 func (c *RunContext) Unread() bool {
-	read := int64(-1)
+	if c.Words() {
+		return true
+	}
+	if len(c.Turns) == 0 || len(c.Pending) > 0 {
+		return false
+	}
+	last := c.Turns[len(c.Turns)-1]
+	return len(last.Open) > 0 || last.Unheard()
+}
+
+// Words reports whether a person has said something that the model has not heard.
+func (c *RunContext) Words() bool {
+	read := int64(0)
 	if len(c.Turns) > 0 {
 		read = c.Turns[len(c.Turns)-1].Read
 	}
@@ -101,12 +113,11 @@ func (c *RunContext) Unread() bool {
 			return true
 		}
 	}
-	if len(c.Turns) == 0 || len(c.Pending) > 0 {
-		return false
-	}
-	last := c.Turns[len(c.Turns)-1]
-	return len(last.Open) > 0 || last.Unheard()
+	return false
 }
+
+// Empty reports whether the model said nothing at all.
+func (s *Said) Empty() bool { return s.Content == "" && len(s.Calls) == 0 }
 
 // Unheard reports whether one of the turn's calls has a result, final at once,
 // that the model should read.

@@ -86,7 +86,7 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 		if err := t.addTurn(turn); err != nil {
 			return err
 		}
-		if turn.Content == "" && len(turn.Calls) == 0 {
+		if turn.Empty() && in.Context.Words() {
 			if err := t.notice(conv, "The model answered with nothing; write to try again."); err != nil {
 				return err
 			}
@@ -258,7 +258,7 @@ func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunCo
 		status = models.ConversationWaitingInput
 	case signals != seen.Signals, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
 		status, stays = models.ConversationRunning, ready
-	case turn != nil && turn.Content == "" && len(turn.Calls) == 0:
+	case turn != nil && turn.Empty() && seen.Words():
 		status = models.ConversationWaitingInput
 	}
 	if err := t.setStatus(run.Actor(), conv, status, ""); err != nil {

@@ -70,7 +70,7 @@ func entriesOf(c *models.RunContext) [][]llm.Message {
 
 // turnEntry is what the model said, and one result for each of its calls.
 func turnEntry(c *models.RunContext, turn *models.Turn) []llm.Message {
-	if turn.Content == "" && len(turn.Calls) == 0 {
+	if turn.Empty() {
 		return nil
 	}
 	said := llm.Message{Role: llm.RoleAssistant, Content: turn.Content}
