@@ -37,6 +37,10 @@ func (s *Site) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	conversation, err := s.watchedConversation(ctx, actor, c.QueryParam("conversation"))
+	if err != nil {
+		return err
+	}
 	leave, err := s.streams.Enter(actor)
 	if err != nil {
 		return err
@@ -45,6 +49,7 @@ func (s *Site) events(c echo.Context) error {
 	defer s.kit.Metrics.Stream(handlers.StreamsOfPages)()
 
 	names := namesFor(actor, watched)
+	addConversation(names, conversation)
 	topics := []events.Topic{events.Access, events.Outside}
 	for t := range names {
 		topics = append(topics, t)
@@ -61,6 +66,9 @@ func (s *Site) events(c echo.Context) error {
 		return nil // the reader is gone
 	}
 	t := &teller{out: out, names: names, pending: make(map[string]bool)}
+	if conversation != "" {
+		t.mayHear = func() (bool, error) { return s.seesConversation(ctx, actor, conversation) }
+	}
 	// What happened between the page and its stream, or while a stream was cut,
 	// has nobody heard: all is told once.
 	t.all()
@@ -153,6 +161,7 @@ func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscri
 type teller struct {
 	out     *handlers.EventStream
 	names   map[events.Topic]string
+	mayHear func() (bool, error) // whether the conversation is still its reader's to see; nil: there is none
 	pending map[string]bool
 	sent    int
 }
@@ -174,6 +183,9 @@ func (t *teller) all() {
 }
 
 func (t *teller) send() error {
+	if err := t.forgetHidden(); err != nil {
+		return err
+	}
 	var out []handlers.Event
 	for name := range t.pending {
 		out = append(out, handlers.Event{Name: name, Data: name})

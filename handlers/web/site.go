@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
+	"countersign/models"
 	"countersign/models/store"
 	"countersign/static"
 	"countersign/views"
@@ -17,6 +18,9 @@ import (
 // Options are the settings of the pages.
 type Options struct {
 	Version string // of the product, for the page of the system
+	// Drafts is what the built-in agent is writing in a conversation, if it is; nil:
+	// nothing is shown while it writes.
+	Drafts func(models.ConversationID) (text, model string, ok bool)
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer
@@ -110,6 +114,8 @@ func (s *Site) routes(e *echo.Echo) {
 	get("/events", s.events)
 	s.peopleRoutes(get, post)
 	s.adminRoutes(get, post)
+	s.conversationRoutes(get, post)
+	s.budgetRoutes(get, post)
 
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))

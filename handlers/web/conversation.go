@@ -1,0 +1,209 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// conversationID is the conversation that a path names; what is no id names
+// none.
+func conversationID(c echo.Context) (models.ConversationID, error) {
+	id, err := models.ParseID[models.ConversationID]("id", c.Param("id"))
+	if err != nil {
+		return "", noConversation()
+	}
+	return id, nil
+}
+
+func noConversation() error {
+	return models.Errorf(models.CodeNotFound, "There is no such conversation.")
+}
+
+// visibleConversation reads the conversation that a path names, for its owner
+// and admins: whoever one request was routed to sees that one on its own page.
+func (s *Site) visibleConversation(c echo.Context) (*models.ConversationView, error) {
+	id, err := conversationID(c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.store.Conversation(c.Request().Context(), actorOf(c), id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, noConversation()
+	}
+	return v, err
+}
+
+// conversation shows one, or for a part's own refetch that part.
+func (s *Site) conversation(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	if handlers.WantsFragment(c.Request()) {
+		part, err := s.conversationPart(c, v)
+		switch {
+		case err != nil:
+			return err
+		case part == nil:
+			return c.NoContent(http.StatusNoContent)
+		}
+		return handlers.Render(c, http.StatusOK, nil, part)
+	}
+	before, err := sequenceParam(c, "before")
+	if err != nil {
+		return err
+	}
+	return s.conversationPage(c, http.StatusOK, pages.ConversationInput{Conversation: *v, Before: before})
+}
+
+// sequenceParam reads a key of the history; 0 where it is missing.
+func sequenceParam(c echo.Context, name string) (int64, error) {
+	raw := c.QueryParam(name)
+	if raw == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(raw, 10, 64)
+	if err != nil || n < 0 {
+		return 0, models.Invalid(name, "must be the number of an entry")
+	}
+	return n, nil
+}
+
+// conversationPage shows a conversation. in carries the conversation, the page
+// of its history, and what was sent and became of it.
+func (s *Site) conversationPage(c echo.Context, status int, in pages.ConversationInput) error {
+	ctx, actor, id := c.Request().Context(), actorOf(c), in.Conversation.ID
+	history, err := s.store.History(ctx, actor, id, store.HistoryQuery{Before: in.Before, Limit: pages.HistoryPage})
+	if err != nil {
+		return err
+	}
+	in.History = *history
+	if in.Waiting, err = s.waitingIn(ctx, actor, id); err != nil {
+		return err
+	}
+	if in.Budget, err = s.budgetPanel(c, &in.Conversation); err != nil {
+		return err
+	}
+	in.Draft = s.drafted(id)
+	frame, err := s.frame(c, "", -1)
+	if err != nil {
+		return err
+	}
+	v := pages.NewConversation(in, frame.Now)
+	frame.Title, frame.Path = conversationName(v.Head), views.ConversationURL(id)
+	if v.AtEnd {
+		frame.Conversation = id
+	}
+	return handlers.Render(c, status, pages.ConversationPage(frame, v), nil)
+}
+
+// conversationName is a conversation's title for the browser's tab.
+func conversationName(h pages.ConversationHead) string {
+	if h.Title == "" {
+		return h.Untitled
+	}
+	return models.RevealString(h.Title, false)
+}
+
+// waitingIn are the requests of a conversation that wait, newest first.
+func (s *Site) waitingIn(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.Approval, error) {
+	list, err := s.store.Approvals(ctx, actor, store.ListQuery{Conversation: id, Status: models.StatusPending, Limit: store.DefaultPage})
+	return list.Items, err
+}
+
+// conversationPart is the part of the page that refetches itself; nil: nothing
+// new is there.
+func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	now := s.kit.Now()
+	switch c.QueryParam("part") {
+	case "head":
+		return pages.ConversationHeading(pages.NewConversationHead(v, pages.RenameForm{}, now)), nil
+	case "more":
+		waiting, err := s.waitingIn(ctx, actor, v.ID)
+		return pages.ComposerMore(pages.NewComposer(v, waiting, pages.SayForm{})), err
+	case "after":
+		return s.historyGrowth(c, v)
+	case "entry":
+		a, err := s.responseIn(ctx, actor, v.ID, c.QueryParam("entry"))
+		if err != nil {
+			return nil, err
+		}
+		e := models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: a}
+		return pages.HistoryItem(pages.NewHistoryEntry(v, &e, nil, now)), nil
+	}
+	return nil, models.Errorf(models.CodeNotFound, "There is no such part of the page.")
+}
+
+// historyGrowth is what came after what a page shows.
+func (s *Site) historyGrowth(c echo.Context, v *models.ConversationView) (templ.Component, error) {
+	after, err := sequenceParam(c, "after")
+	if err != nil {
+		return nil, err
+	}
+	if after == 0 {
+		after = -1 // from the very beginning
+	}
+	history, err := s.store.History(c.Request().Context(), actorOf(c), v.ID, store.HistoryQuery{After: after, Limit: pages.HistoryPage})
+	if err != nil || len(history.Entries) == 0 {
+		return nil, err
+	}
+	return pages.HistoryGrowth(pages.NewConversation(pages.ConversationInput{Conversation: *v, History: *history}, s.kit.Now())), nil
+}
+
+// responseIn is a response of this conversation and of no other.
+func (s *Site) responseIn(ctx context.Context, actor models.Actor, conv models.ConversationID, raw string) (*models.Approval, error) {
+	none := models.Errorf(models.CodeNotFound, "There is no such request.")
+	id, err := models.ParseID[models.ResponseID]("response", raw)
+	if err != nil {
+		return nil, none
+	}
+	a, err := s.store.Approval(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound || err == nil && a.ConversationID != conv {
+		return nil, none
+	}
+	return a, err
+}
+
+// drafted is what the built-in agent is writing, or nil.
+func (s *Site) drafted(id models.ConversationID) *pages.Draft {
+	if s.opts.Drafts == nil {
+		return nil
+	}
+	text, model, ok := s.opts.Drafts(id)
+	if !ok {
+		return nil
+	}
+	return &pages.Draft{Text: text, Model: model}
+}
+
+// draft is what the built-in agent is writing, for its own refetch.
+func (s *Site) draft(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	if !handlers.WantsFragment(c.Request()) {
+		return c.Redirect(http.StatusSeeOther, views.ConversationEndURL(v.ID))
+	}
+	return handlers.Render(c, http.StatusOK, nil, pages.DraftPart(pages.NewDraft(v, s.drafted(v.ID))))
+}
+
+// backToConversation leads from a form's address to its page.
+func (s *Site) backToConversation(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.ConversationEndURL(v.ID))
+}

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// steered names the message about each way to steer.
+var steered = map[models.Steering]string{
+	models.SteerPause: "conversation-paused", models.SteerResume: "conversation-resumed", models.SteerStop: "conversation-stopped",
+	models.SteerArchive: "conversation-archived", models.SteerUnarchive: "conversation-unarchived",
+}
+
+// steer pauses, resumes, stops, archives or takes out of the archive.
+func (s *Site) steer(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	how := models.Steering(c.FormValue("how"))
+	flash, known := steered[how]
+	if !known {
+		return models.Invalid("how", "must be pause, resume, stop, archive or unarchive")
+	}
+	if _, err := s.store.Steer(c.Request().Context(), actorOf(c), v.ID, how); err != nil {
+		return err
+	}
+	s.setFlash(c, flash)
+	return c.Redirect(http.StatusSeeOther, views.ConversationURL(v.ID))
+}
+
+// rename gives a conversation another title.
+func (s *Site) rename(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	title := c.FormValue("title")
+	_, err = s.store.Rename(c.Request().Context(), actorOf(c), v.ID, title)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		problem := e.Fields["title"]
+		if problem == "" {
+			problem = e.Error()
+		}
+		return s.conversationPage(c, handlers.Status(e.Code), pages.ConversationInput{Conversation: *v, Rename: pages.RenameForm{Title: title, Error: problem}})
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, "conversation-renamed")
+	return c.Redirect(http.StatusSeeOther, views.ConversationURL(v.ID))
+}
