@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// ConversationsInput is what the list of conversations is made of.
+type ConversationsInput struct {
+	Rows   []models.ConversationView // most recently active first
+	After  string                    // key that this page began behind; empty: the first
+	Next   string                    // key of the next page; empty: this is the last
+	Filter views.ConversationFilter
+	Errors map[string]string // by filter
+	Agents []models.Agent    // the reader's own, to choose from
+	Admin  bool
+	// BaseURL is the server's public address, for the example of an empty list.
+	BaseURL string
+}
+
+// Conversations is the view model of the list.
+type Conversations struct {
+	Rows      []ConversationRow
+	Filter    views.ConversationFilter
+	Errors    map[string]string
+	Statuses  []ui.Choice
+	Agents    []ui.Choice
+	Admin     bool
+	ListURL   string // where the list refetches itself
+	NextURL   string
+	NextLabel string
+	FirstURL  string
+	Command   string // how an agent opens one, where there is none yet
+}
+
+// ConversationRow is one conversation in the list.
+type ConversationRow struct {
+	ID       string
+	URL      string
+	Title    string
+	Agent    string
+	AgentURL string // those of this agent
+	BuiltIn  bool
+	Owner    string // for admins
+	Status   ui.Word
+	Marks    []ui.Word
+	Pending  string // how many requests wait; empty: none
+	WaitURL  string // the inbox of this conversation
+	Gauge    Gauge
+	Active   views.Moment
+}
+
+// NewConversations makes the list as of now.
+func NewConversations(in ConversationsInput, now time.Time) Conversations {
+	v := Conversations{
+		Filter: in.Filter, Errors: in.Errors, Admin: in.Admin, ListURL: views.ConversationListURL(in.Filter, in.After),
+		Statuses: []ui.Choice{{Value: "", Label: "any"}}, Agents: agentChoices(in),
+	}
+	for _, status := range [...]models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
+		v.Statuses = append(v.Statuses, ui.Choice{Value: string(status), Label: ui.ConversationWord(status).Text})
+	}
+	for i := range in.Rows {
+		v.Rows = append(v.Rows, conversationRow(&in.Rows[i], in, now))
+	}
+	if in.Next != "" {
+		v.NextURL = views.ConversationListURL(in.Filter, in.Next)
+		v.NextLabel = "Less recently active"
+	}
+	if in.After != "" {
+		v.FirstURL = views.ConversationListURL(in.Filter, "")
+	}
+	if len(in.Rows) == 0 && in.After == "" && !in.Filter.Any() {
+		v.Command = `curl -sS "` + in.BaseURL + `/conversations/$(uuidgen)/responses" \
+  -H "Authorization: Bearer $TOKEN" \
+  -H "Content-Type: application/json" \
+  -d '{"kind": "reply", "content": "Good morning."}'`
+	}
+	return v
+}
+
+func conversationRow(c *models.ConversationView, in ConversationsInput, now time.Time) ConversationRow {
+	of := in.Filter
+	of.Agent = string(c.AgentID)
+	row := ConversationRow{
+		ID: string(c.ID), URL: views.ConversationURL(c.ID), Title: conversationName(c),
+		Agent: c.AgentName, AgentURL: views.ConversationListURL(of, ""), BuiltIn: c.BuiltIn,
+		Status: ui.ConversationWord(c.Status), Gauge: NewGauge(c.Budget()), Active: views.Ago(c.UpdatedAt, now),
+	}
+	if in.Admin {
+		row.Owner = c.OwnerName
+	}
+	if c.Pending > 0 {
+		row.Pending, row.WaitURL = views.Count(c.Pending)+" to decide", views.InboxPageURL(c.ID, "")
+	}
+	if c.PausedAt != nil {
+		row.Marks = append(row.Marks, ui.Word{Text: "paused", Tone: views.ToneWarn})
+	}
+	if c.ArchivedAt != nil && !in.Filter.Archived {
+		row.Marks = append(row.Marks, ui.Word{Text: "archived", Tone: views.ToneNeutral})
+	}
+	return row
+}
+
+// agentChoices are the reader's own agents, and the one that is chosen.
+func agentChoices(in ConversationsInput) []ui.Choice {
+	out := []ui.Choice{{Value: "", Label: "any"}}
+	known := in.Filter.Agent == ""
+	for _, a := range in.Agents {
+		known = known || string(a.ID) == in.Filter.Agent
+		out = append(out, ui.Choice{Value: string(a.ID), Label: models.RevealString(a.Name, false)})
+	}
+	if known {
+		return out
+	}
+	name := "another agent"
+	for i := range in.Rows {
+		if string(in.Rows[i].AgentID) == in.Filter.Agent {
+			name = models.RevealString(in.Rows[i].AgentName, false)
+			break
+		}
+	}
+	return append(out, ui.Choice{Value: in.Filter.Agent, Label: name})
+}
