@@ -126,6 +126,18 @@ func (b *bench) another(s *store.Store, holder string) *agent.Agent {
 	return agent.New(agent.Options{Store: s, Model: b.model, Holder: holder, Log: slog.New(slog.DiscardHandler), LeaseTTL: time.Minute})
 }
 
+// policy changes some settings of the policy.
+func (b *bench) policy(settings string) {
+	b.t.Helper()
+	standing, err := b.store.CurrentPolicy(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.store.ApplyPolicy(b.t.Context(), storetest.Operator(), []byte(`{`+settings+`}`), "", standing.Version); err != nil {
+		b.t.Fatalf("apply policy: %v", err)
+	}
+}
+
 // begin has the person begin a conversation.
 func (b *bench) begin(content string, budget *int64) models.ConversationID {
 	b.t.Helper()
