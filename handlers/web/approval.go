@@ -45,6 +45,9 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	}
 	in.Approval, in.MayDecide = *a, actor.IsPerson()
 	in.Turns = append(turns, *a)
+	if err := s.addBudget(ctx, actor, a, &in); err != nil {
+		return err
+	}
 
 	frame := views.Page{Now: s.kit.Now()}
 	if !handlers.WantsFragment(c.Request()) {

@@ -34,7 +34,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		}
 		return c.Redirect(http.StatusSeeOther, views.ConversationPageURL(v.ID, before)+"#"+pages.EntryID(a.Sequence))
 	}
-	again := pages.DecidedHere{ID: a.ID, Form: pages.DecideForm{Reason: form.reason, Answer: form.text("answer"), Input: form.text("input")}}
+	again := pages.DecidedHere{ID: a.ID, Form: form.again()}
 	e := asError(err, tooLate...)
 	if e != nil {
 		again.Late = form.verdict

@@ -32,7 +32,7 @@ func (s *Site) decide(c echo.Context) error {
 		}
 		return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
 	}
-	again := pages.ApprovalInput{Form: pages.DecideForm{Reason: form.reason, Answer: form.text("answer"), Input: form.text("input")}}
+	again := pages.ApprovalInput{Form: form.again()}
 	if e := asError(err, tooLate...); e != nil {
 		again.Late = form.verdict
 		return s.approvalPage(c, handlers.Status(e.Code), id, again)
@@ -50,6 +50,7 @@ var (
 	tooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
 	toCorrect = []models.Code{
 		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
+		models.CodeNoBudget,
 	}
 )
 
@@ -76,6 +77,9 @@ func (f verdictForm) text(name string) string {
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
 	in := models.DecisionInput{Reason: f.reason, Digest: f.digest}
+	if err := f.budget(&in); err != nil {
+		return in, err
+	}
 	switch f.verdict {
 	case models.VerdictReject:
 		in.Approved = new(false)
@@ -112,8 +116,10 @@ func atFields(e *models.Error) map[string]string {
 	out := make(map[string]string, len(e.Fields))
 	for name, text := range e.Fields {
 		switch root, _, _ := strings.Cut(strings.ReplaceAll(name, "[", "."), "."); root {
-		case "reason", "answer", "option", "input", "digest":
+		case "reason", "answer", "option", "input", "digest", "sum", "new_budget":
 			out[root] = text
+		case "newBudget", "budgetChange":
+			out["new_budget"] = text
 		default:
 			out[""] = name + ": " + text
 		}

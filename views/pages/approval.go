@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -23,12 +24,22 @@ type ApprovalInput struct {
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict
 	Form DecideForm
+
+	// Budget is what the conversation may spend and has spent, for its owner and
+	// admins, who may change it; nil for others. Points and Shares say how it was
+	// spent, and are wanted for budget requests only.
+	Budget *models.Budget
+	Points []models.EnergyPoint
+	Shares []models.EnergyShare
 }
 
 // DecideForm is what a decider had filled in, with what is wrong by field:
-// reason, answer, option, input, digest, or "" for all.
+// reason, answer, option, input, digest, sum, new_budget, or "" for all.
 type DecideForm struct {
 	Reason, Answer, Input string
+	Sum                   string // of a budget request
+	SetBudget             bool   // with a proposal: NewBudget is meant
+	NewBudget             string
 	Errors                map[string]string
 }
 
@@ -70,6 +81,9 @@ type Approval struct {
 
 	Options []Choice
 	Turns   []Turn
+	Content string       // of a proposal or reply
+	Ask     *BudgetAsk   // of a budget request
+	Offer   *BudgetOffer // what a verdict may do to the budget besides
 
 	Pending   bool
 	MayDecide bool
@@ -116,17 +130,20 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
 		EditJSON: input.edit, Form: in.Form,
 	}
-	v.Title = v.Tool
-	if v.Question {
-		v.Title = "Question"
-	} else {
+	v.Title = cmp.Or(kindTitle(r.Kind), v.Tool)
+	if r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question {
 		v.Risk = ui.RiskWord(r.Risk)
 	}
+	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
+		v.Content = r.Content
+	}
+	v.Ask, v.Form = newBudgetAsk(in, now), fillBudget(v.Form, r)
 	if v.Form.Input == "" {
 		v.Form.Input = v.EditJSON
 	}
 	v.Warnings = warnings(&a, input)
 	if v.Pending {
+		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a)
 	} else {
@@ -202,7 +219,7 @@ func turns(rows []models.Approval, current models.ResponseID, now time.Time) []T
 		if r.Status() != models.StatusNone || r.Cause != models.CauseNone {
 			t.Word = ui.StatusWord(r.Status(), r.Cause)
 		}
-		if r.Kind == models.KindQuestion {
+		if r.Kind != models.KindToolCall {
 			t.Tool = ""
 		}
 		out = append(out, t)

@@ -13,7 +13,19 @@ func whatLabel(v Approval) string {
 	if v.Question {
 		return "The question"
 	}
+	switch {
+	case v.Ask != nil:
+		return "The budget that is asked for"
+	case v.Content != "":
+		return "What is proposed"
+	}
 	return "What will run"
+}
+
+// wholeInput reports whether the input is shown by itself: not where the page
+// says it in words, or beside its layout.
+func (v Approval) wholeInput() bool {
+	return v.Ask == nil && v.Content == "" && (!v.Question || v.Whole.Text != "{}")
 }
 
 func answerLabel(v Approval) string {
@@ -37,8 +49,11 @@ func (v Approval) otherErrors() string {
 		if len(v.Options) > 0 {
 			placed = append(placed, "option")
 		}
-	} else if v.EditJSON != "" {
-		placed = append(placed, "input")
+	} else if v.EditJSON != "" || v.Ask != nil {
+		placed = append(placed, "input", "sum")
+	}
+	if v.Offer != nil {
+		placed = append(placed, "new_budget")
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(v.Form.Errors)) {

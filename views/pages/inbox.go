@@ -47,7 +47,7 @@ type InboxRow struct {
 	ID           string
 	URL          string
 	Tool         string
-	Question     bool
+	Kind         string // what it is called instead of the tool: a question, a proposal
 	Summary      string
 	Agent        string
 	Conversation string
@@ -101,7 +101,7 @@ func newInboxRow(a *models.Approval, now time.Time) InboxRow {
 		ID:           string(a.ID),
 		URL:          views.ApprovalURL(a.ID),
 		Tool:         a.ToolName,
-		Question:     a.Kind == models.KindQuestion,
+		Kind:         kindTitle(a.Kind),
 		Summary:      summary(&a.Response),
 		Agent:        a.AgentName,
 		Conversation: ConversationLabel(a),
@@ -109,7 +109,7 @@ func newInboxRow(a *models.Approval, now time.Time) InboxRow {
 		Asked:        views.Ago(asked, now),
 		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
 	}
-	if a.Kind != models.KindQuestion {
+	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
 	return row

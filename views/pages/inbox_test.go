@@ -55,7 +55,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v.FilterName != string(conversationID) || v.ListURL != views.InboxPageURL(conversationID, "") {
 		t.Errorf("a conversation without title: %q %q", v.FilterName, v.ListURL)
 	}
-	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || !v.Rows[1].Question {
+	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
 		t.Errorf("a question has no risk and no deadline: %+v", v.Rows[1])
 	}
 	if v := pages.NewInbox(pages.InboxInput{After: "k"}, now); v.Teach != nil || v.FirstURL != "/" {

@@ -45,7 +45,7 @@ func newInputView(r *models.Response) inputView {
 	indented := indent(canonical)
 	v.whole = ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}
 	v.blocks = blocks(canonical)
-	if len(indented) <= editMost {
+	if len(indented) <= editMost && r.Kind != models.KindBudget {
 		v.edit = visibleJSON(indented)
 	}
 	return v

@@ -19,6 +19,8 @@ type Outcome struct {
 	Option       string
 	Edited       *ui.Code
 	EditedDigest string
+	Changed      string // what a decider changed about a budget request, in words
+	BudgetURL    string
 }
 
 func heldText(a *models.Approval) string {
@@ -51,6 +53,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	}
 	o.Option = deref(a.Vote.Option)
 	if a.Vote.Input != nil {
+		o.Changed, o.BudgetURL = changedSum(r, []byte(*a.Vote.Input)), views.BudgetURL(r.ConversationID)
+	}
+	if a.Vote.Input != nil && o.Changed == "" {
 		edited := []byte(*a.Vote.Input)
 		if canonical, err := models.CanonicalJSON("input", edited); err == nil {
 			edited = canonical

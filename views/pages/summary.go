@@ -25,6 +25,9 @@ func summary(r *models.Response) string {
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		return oneLine(r.Content)
 	}
+	if sum := askedSum(r); sum != "" {
+		return oneLine(strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "))
+	}
 	members, ok := objectOf([]byte(r.ToolInputJSON))
 	if !ok {
 		return oneLine(compact(r.ToolInputJSON))

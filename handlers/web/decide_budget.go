@@ -1,0 +1,65 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+// sharesRead is how many kinds of things a page reads of what energy was spent
+// on.
+const sharesRead = 50
+
+// addBudget adds what a decider has to know of the budget, for those who may
+// change it: whom a request was only routed to sees that request and no more.
+func (s *Site) addBudget(ctx context.Context, actor models.Actor, a *models.Approval, in *pages.ApprovalInput) error {
+	if a.Kind != models.KindProposal && a.Kind != models.KindBudget {
+		return nil
+	}
+	conv, err := s.store.Conversation(ctx, actor, a.ConversationID)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	in.Budget = new(conv.Budget())
+	if a.Kind != models.KindBudget {
+		return nil
+	}
+	if in.Points, err = s.store.EnergyOf(ctx, actor, conv.ID, burnPoints); err != nil {
+		return err
+	}
+	in.Shares, err = s.store.EnergyBy(ctx, actor, conv.ID, sharesRead)
+	return err
+}
+
+// budget reads what a verdict does to the budget: the sum of a budget request,
+// which is its edited input, or a budget that was chosen besides.
+func (f verdictForm) budget(in *models.DecisionInput) error {
+	if f.verdict == models.VerdictApprove && f.values.Has("sum") {
+		sum, err := energyIn("sum", f.values.Get("sum"))
+		if err != nil {
+			return err
+		}
+		in.Input = []byte(models.BudgetInput(sum))
+	}
+	if f.values.Get("set_budget") == "true" {
+		budget, err := energyIn("new_budget", f.values.Get("new_budget"))
+		if err != nil {
+			return err
+		}
+		in.Budget.Set = &budget
+	}
+	return nil
+}
+
+// again is what was filled in, for a form that has to be corrected.
+func (f verdictForm) again() pages.DecideForm {
+	return pages.DecideForm{
+		Reason: f.reason, Answer: f.text("answer"), Input: f.text("input"),
+		Sum: strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
+	}
+}

@@ -1,0 +1,171 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// spentMost is how many lines say what a budget was spent on.
+const spentMost = 6
+
+// BudgetAsk is what a budget request asks for, and what the reader has to know
+// to decide it.
+type BudgetAsk struct {
+	Sum   string // asked for
+	Gauge Gauge
+	Known bool // the gauge and what follows are known to this reader
+	Chart BurnChart
+	Spent []SpentRow
+}
+
+// SpentRow is one kind of thing that energy was spent on.
+type SpentRow struct{ On, Times, Energy string }
+
+// BudgetOffer is the budget that a verdict on a proposal may set besides.
+type BudgetOffer struct {
+	Wanted string // what the agent would like; empty: it did not say
+	Stands string
+}
+
+// askedSum is the sum in the input of a budget request; empty if there is none.
+func askedSum(r *models.Response) string {
+	sum, err := models.BudgetAsked([]byte(r.ToolInputJSON))
+	if r.Kind != models.KindBudget || err != nil {
+		return ""
+	}
+	return strconv.FormatInt(sum, 10)
+}
+
+func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
+	r := &in.Approval.Response
+	if r.Kind != models.KindBudget {
+		return nil
+	}
+	ask := &BudgetAsk{Sum: grouped(askedSum(r)), Known: in.Budget != nil}
+	if in.Budget == nil {
+		return ask
+	}
+	ask.Gauge, ask.Chart = NewGauge(*in.Budget), NewBurnChart(in.Points, *in.Budget, now)
+	rest := in.Budget.Used
+	for i, share := range in.Shares {
+		rest -= share.Energy
+		if i < spentMost {
+			ask.Spent = append(ask.Spent, SpentRow{On: spentOn(share), Times: times(share.Count), Energy: views.Number(share.Energy)})
+		}
+	}
+	if more := len(in.Shares) - spentMost; more > 0 {
+		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other things", Energy: views.Number(others(in.Shares))})
+	}
+	if rest > 0 {
+		ask.Spent = append(ask.Spent, SpentRow{On: "Other calls of the model", Energy: views.Number(rest)})
+	}
+	return ask
+}
+
+func others(shares []models.EnergyShare) int64 {
+	sum := int64(0)
+	for _, share := range shares[spentMost:] {
+		sum += share.Energy
+	}
+	return sum
+}
+
+func spentOn(share models.EnergyShare) string {
+	switch share.Kind {
+	case models.KindReply:
+		return "Replies"
+	case models.KindProposal:
+		return "Proposals"
+	case models.KindQuestion:
+		return "Questions"
+	case models.KindBudget:
+		return "Budget requests"
+	case models.KindToolCall:
+	}
+	return share.ToolName
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return views.Number(int64(n)) + " times"
+}
+
+// newBudgetOffer is for whoever may change the budget together with a verdict.
+func newBudgetOffer(in ApprovalInput) *BudgetOffer {
+	if in.Approval.Kind != models.KindProposal || in.Budget == nil {
+		return nil
+	}
+	offer := &BudgetOffer{Stands: "none"}
+	if in.Budget.Total != nil {
+		offer.Stands = views.Number(*in.Budget.Total)
+	}
+	if wanted := in.Approval.EnergyBudget; wanted != nil {
+		offer.Wanted = views.Number(*wanted)
+	}
+	return offer
+}
+
+// fillBudget puts what was asked for into the fields that nobody has filled in.
+func fillBudget(form DecideForm, r *models.Response) DecideForm {
+	if form.Sum == "" && len(form.Errors) == 0 {
+		form.Sum = askedSum(r)
+	}
+	if form.NewBudget == "" && len(form.Errors) == 0 && r.EnergyBudget != nil {
+		form.NewBudget = strconv.FormatInt(*r.EnergyBudget, 10)
+	}
+	return form
+}
+
+// grouped writes a whole number by thousands; what is none stays as it is.
+func grouped(n string) string {
+	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
+		return views.Number(i)
+	}
+	return n
+}
+
+// changedSum says that a budget was granted otherwise than it was asked for.
+func changedSum(r *models.Response, edited []byte) string {
+	sum, err := models.BudgetAsked(edited)
+	if err != nil || r.Kind != models.KindBudget {
+		return ""
+	}
+	return "The sum was changed: " + views.Number(sum) + " instead of " + grouped(askedSum(r)) + "."
+}
+
+// kindTitle is what a request is called by its kind; empty: by its tool.
+func kindTitle(k models.Kind) string {
+	switch k {
+	case models.KindQuestion:
+		return "Question"
+	case models.KindProposal:
+		return "Proposal"
+	case models.KindBudget:
+		return "Budget request"
+	case models.KindReply:
+		return "Reply"
+	case models.KindToolCall:
+	}
+	return ""
+}
+
+// sumError is what is wrong with the sum of a budget request, by whichever name.
+func (v Approval) sumError() string {
+	if text := v.Form.Errors["sum"]; text != "" {
+		return text
+	}
+	return v.Form.Errors["input"]
+}
+
+func (v Approval) sumField() ui.Field {
+	return ui.Field{
+		ID: v.id("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
+		Help: "As asked; another sum is granted instead.",
+	}
+}
