@@ -195,14 +195,27 @@ func (b *bench) conversation(id models.ConversationID) *models.ConversationView 
 	return v
 }
 
+// status checks where a conversation stands, and that its energy adds up (I14):
+// what responses and turns carry is what was spent.
 func (b *bench) status(id models.ConversationID, want models.ConversationStatus) {
 	b.t.Helper()
-	if got := b.conversation(id).Status; got != want {
-		b.t.Errorf("the conversation is %s, want %s", got, want)
+	v := b.conversation(id)
+	if v.Status != want {
+		b.t.Errorf("the conversation is %s, want %s", v.Status, want)
+	}
+	points, err := b.store.EnergyOf(b.t.Context(), b.person, id, 100)
+	if err != nil {
+		b.t.Fatalf("read energy: %v", err)
+	}
+	carried := int64(0)
+	if len(points) > 0 {
+		carried = points[len(points)-1].Used
+	}
+	if carried != v.EnergyUsed {
+		b.t.Errorf("%d units are spent, responses and turns carry %d", v.EnergyUsed, carried)
 	}
 }
 
-// history is all of a conversation, and checks that its energy adds up.
 func (b *bench) history(id models.ConversationID) []models.HistoryEntry {
 	b.t.Helper()
 	h, err := b.store.History(b.t.Context(), b.person, id, store.HistoryQuery{Limit: store.MaxPage})
