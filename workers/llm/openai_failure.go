@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"countersign/models"
-
 	"github.com/openai/openai-go/v3/option"
+
+	"countersign/models"
 )
 
 // failure is why a try came to nothing.

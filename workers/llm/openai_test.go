@@ -107,11 +107,13 @@ func TestAnswers(t *testing.T) {
 			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget", Arguments: budget, Object: true}}}, "", twoCalls[:1],
 		},
 		"no JSON": {
-			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget", Arguments: `budget: 20`}}}, "",
+			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget", Arguments: `budget: 20`}}},
+			"",
 			[]llm.Call{{ID: "a", Name: "set_budget", Arguments: `budget: 20`}},
 		},
 		"JSON that was cut": {
-			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget", Arguments: `{"budget"`}}, Finish: "length"}, "",
+			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget", Arguments: `{"budget"`}}, Finish: "length"},
+			"",
 			[]llm.Call{{ID: "a", Name: "set_budget", Arguments: `{"budget"`}},
 		},
 		"no arguments": {

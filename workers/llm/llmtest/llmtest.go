@@ -17,7 +17,7 @@ import (
 type Server struct {
 	URL string
 
-	t      testing.TB
+	tb     testing.TB
 	http   *httptest.Server
 	answer func(Request) Reply
 	end    chan struct{} // closed when the test ends: lets go of replies that hang
@@ -30,15 +30,15 @@ type Server struct {
 // New starts an endpoint that lives as long as the test. answer is called for
 // each request, from several goroutines if requests come at once; what it does
 // not answer (a zero Reply) is a good, empty answer. Script makes one from a list.
-func New(t testing.TB, answer func(Request) Reply) *Server {
-	t.Helper()
-	s := &Server{t: t, answer: answer, end: make(chan struct{}), changed: make(chan struct{})}
+func New(tb testing.TB, answer func(Request) Reply) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, answer: answer, end: make(chan struct{}), changed: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.serve)
 	s.http = httptest.NewServer(mux)
 	s.URL = s.http.URL + "/v1"
-	t.Cleanup(s.http.Close)
-	t.Cleanup(func() { close(s.end) })
+	tb.Cleanup(s.http.Close)
+	tb.Cleanup(func() { close(s.end) })
 	return s
 }
 
@@ -69,7 +69,7 @@ func (s *Server) Requests() []Request {
 // Await waits until at least n requests have come and returns them all. The test
 // fails when its context ends first.
 func (s *Server) Await(n int) []Request {
-	s.t.Helper()
+	s.tb.Helper()
 	for {
 		s.mu.Lock()
 		changed := s.changed
@@ -80,8 +80,8 @@ func (s *Server) Await(n int) []Request {
 		}
 		select {
 		case <-changed:
-		case <-s.t.Context().Done():
-			s.t.Fatalf("the model was asked %d times, not %d", len(requests), n)
+		case <-s.tb.Context().Done():
+			s.tb.Fatalf("the model was asked %d times, not %d", len(requests), n)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	req := Request{Raw: raw, Header: r.Header}
 	if err := json.Unmarshal(raw, &req); err != nil {
-		s.t.Errorf("the request is not understood: %v\n%s", err, raw)
+		s.tb.Errorf("the request is not understood: %v\n%s", err, raw)
 	}
 	s.mu.Lock()
 	req.N = len(s.requests)

@@ -1,0 +1,142 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"countersign/models"
+)
+
+// react tells what became of a call, and goes on from there. The first words are
+// those by which it knows later that it has told.
+func (s *script) react(a *asked) {
+	if a.kind != proposal {
+		s.reactToBudget(a)
+		return
+	}
+	r := a.result
+	told := fmt.Sprintf("Proposal %d ", a.number)
+	switch r.Status {
+	case string(models.StatusApproved):
+		s.say("%swas approved%s. I go on with it: done, or it would be if this were no demonstration.", told, by(r))
+		s.quoteFeedback(r, "You added")
+		s.tellChange(r)
+		s.secondHalf(a)
+	case string(models.StatusRejected):
+		s.say("%swas rejected%s. I have not done it.", told, by(r))
+		if r.Feedback == "" && r.By != "" {
+			s.say("You gave no reason.")
+		}
+		s.quoteFeedback(r, "You said")
+		s.tellChange(r)
+		if a.number == 1 && s.waiting(proposal) == nil {
+			s.say("I have thought again and propose something milder.")
+			s.propose()
+		} else {
+			s.say("I leave everything as it is. Write `propose` if you want to see something else.")
+		}
+	case string(models.StatusExpired):
+		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.", told, cause(r))
+	case string(models.StatusCancelled):
+		s.say("%swas cancelled%s, so I have not done it. Write `propose` to see something else.", told, cause(r))
+	case string(models.StatusResolved):
+		s.say("%swas settled elsewhere%s, so I have done nothing here.", told, cause(r))
+	case statusRefused:
+		s.say("%scould not be made, and nothing was done:\n\n%s", told, quoteLines(r.Error))
+	default:
+		s.say("%sended in a way that I do not know, so I have done nothing.", told)
+	}
+}
+
+// secondHalf is what comes after an approval: it needs more energy than a tour
+// mostly has left.
+func (s *script) secondHalf(a *asked) {
+	if s.budget && s.left < tourNeeds && s.waiting(budgetChange, energyWish) == nil {
+		more := (tourNeeds - s.left + 9) / 10 * 10
+		s.say("To check the result I need some %d units of energy, and %d are left. So I ask for %d more; you can grant another sum.", tourNeeds, s.left, more)
+		s.call(energyWish, models.ToolAdjustBudget, map[string]any{"delta": more})
+		return
+	}
+	s.finish(fmt.Sprintf("I have checked the result of proposal %d too: all is well.", a.number))
+}
+
+// reactToBudget tells of a change of the budget, and goes on with the work if it
+// was for that.
+func (s *script) reactToBudget(a *asked) {
+	r := a.result
+	told, works := fmt.Sprintf("%s %d ", outcomeWords[a.kind], a.number), a.kind == energyWish
+	undone := "The budget is as it was."
+	if works {
+		undone = "The budget is as it was, and I have not checked the result."
+	}
+	switch r.Status {
+	case "applied":
+		if b := r.Budget; b != nil && b.Total != nil {
+			s.say("%sholds: a budget of %d units.", told, *b.Total)
+		} else {
+			s.say("%sholds.", told)
+		}
+	case string(models.StatusApproved):
+		s.say("%swas approved%s.", told, by(r))
+		s.quoteFeedback(r, "You added")
+		switch c := r.Change; {
+		case c != nil && c.From != nil && a.delta != 0 && c.To != *c.From+a.delta:
+			s.say("I asked for a budget of %d; you granted %d.", *c.From+a.delta, c.To)
+		case c != nil:
+			s.say("The budget became %d units.", c.To)
+		}
+		if works {
+			s.finish(fmt.Sprintf("With %d units left I have checked the result: all is well.", s.left))
+		}
+	case string(models.StatusRejected):
+		s.say("%swas rejected%s. %s", told, by(r), undone)
+		s.quoteFeedback(r, "You said")
+		if works {
+			s.finish("What was approved before stays done.")
+		}
+	case string(models.StatusExpired):
+		s.say("%shas expired%s. %s", told, cause(r), undone)
+	case string(models.StatusCancelled):
+		s.say("%swas cancelled%s. %s", told, cause(r), undone)
+	case string(models.StatusResolved):
+		s.say("%swas settled elsewhere%s.", told, cause(r))
+	case statusRefused:
+		s.say("%scould not be made:\n\n%s", told, quoteLines(r.Error))
+	default:
+		s.say("%sended in a way that I do not know.", told)
+	}
+}
+
+func (s *script) finish(how string) {
+	s.say("%s That was the tour. Write `propose`, `budget` or `help` to see more.", how)
+}
+
+func (s *script) quoteFeedback(r result, how string) {
+	if r.Feedback != "" {
+		s.say("%s:\n\n%s", how, quoteLines(r.Feedback))
+	}
+}
+
+func (s *script) tellChange(r result) {
+	if c := r.Change; c != nil {
+		s.say("With it the budget became %d units.", c.To)
+	}
+}
+
+// by is who decided; the ways in which nobody did are told apart.
+func by(r result) string {
+	switch {
+	case r.By != "":
+		return " by " + strings.Join(strings.Fields(r.By), " ") // on one line, whatever the name
+	case r.Cause != "":
+		return fmt.Sprintf(" without a person (%s)", r.Cause)
+	}
+	return ""
+}
+
+func cause(r result) string {
+	if r.Cause == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", r.Cause)
+}
