@@ -34,7 +34,7 @@ func (b Budget) Exhausted() bool { return b.Total != nil && *b.Remaining() == 0 
 
 // Low reports whether at least four fifths are spent or reserved.
 func (b Budget) Low() bool {
-	return b.Total != nil && (b.Used+b.Reserved)*100 >= *b.Total*warnPercent
+	return b.Total != nil && b.Used+b.Reserved >= (*b.Total*warnPercent+99)/100
 }
 
 // BudgetChange is a new budget, or a step from the one that stands. At most one

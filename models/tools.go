@@ -2,6 +2,9 @@ package models
 
 import (
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -163,14 +166,44 @@ func WholeNumber(field string, value jsontext.Value) (int64, error) {
 	if err := json.Unmarshal(value, &n); err == nil {
 		return n, nil
 	}
-	if f != float64(int64(f)) || f > MaxBudget || f < -MaxBudget {
+	if f > MaxBudget || f < -MaxBudget || !whole(string(value)) {
 		return 0, Invalid(field, "must be a whole number, at most %d", int64(MaxBudget))
 	}
 	return int64(f), nil
 }
 
+// whole reports whether a JSON number has no fraction, however small: as a float
+// it may have lost one.
+func whole(literal string) bool {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
+	integer, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(strings.TrimPrefix(integer, "-")+fraction, "0")
+	if digits == "" {
+		return true // nought, whatever its exponent
+	}
+	power := 0
+	if exponent != "" {
+		var err error
+		if power, err = strconv.Atoi(exponent); err != nil {
+			return false
+		}
+	}
+	// What stands behind the point is what is left of the fraction's digits.
+	behind := len(digits) - len(strings.TrimPrefix(integer, "-"))
+	return power >= behind
+}
+
+// argumentNames are what the tools take; any other name is a stranger's text.
+var argumentNames = [...]string{"requestId", "content", "energyBudget", "budget", "delta"}
+
 // argumentsProblem says what is wrong with a tool's arguments as a whole.
 func argumentsProblem(err error) error {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && !errors.Is(err, jsontext.ErrDuplicateName) {
+		// A number such as NaN is no JSON: say at least where it stands.
+		if field, ok := strings.CutPrefix(string(syntax.JSONPointer), "/"); ok && slices.Contains(argumentNames[:], field) {
+			return Invalid(field, "is no JSON value: %s", jsonProblem(err))
+		}
+	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && semantic.JSONPointer != "" {
 		field := semantic.JSONPointer.LastToken()
 		if errors.Is(err, json.ErrUnknownName) {

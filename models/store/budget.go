@@ -56,11 +56,12 @@ func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.
 	if why == "" {
 		why = fmt.Sprintf("The agent asks to raise the energy budget from %d to %d; %d are spent.", *conv.EnergyBudget, next, conv.EnergyUsed)
 	}
+	refused := conv.BudgetRefused
 	request, err := t.requestBudget(actor, conv, next, why)
 	if err != nil {
 		return nil, err
 	}
-	if conv.BudgetRefused != nil && *conv.BudgetRefused == request.ID && !request.CreatedAt.Equal(t.now) {
+	if refused != nil && *refused == request.ID {
 		return nil, &models.Error{
 			Code: models.CodeAlreadyDecided, Approval: request,
 			Text: "More budget was asked for and rejected; nobody is asked again until the budget changes or a person writes.",
@@ -103,9 +104,12 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 		}
 	case models.ActorAgent, models.ActorOperator:
 	}
-	conv.EnergyBudget, conv.BudgetRefused = &next, nil
+	conv.EnergyBudget = &next
+	if !actor.IsAgent() {
+		conv.BudgetRefused = nil // an agent would ask again as soon as it had lowered its budget by one
+	}
 	err = t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
-		"energy_budget": next, "budget_added": conv.BudgetAdded, "budget_refused": nil,
+		"energy_budget": next, "budget_added": conv.BudgetAdded, "budget_refused": conv.BudgetRefused,
 	}).Error
 	if err != nil {
 		return fmt.Errorf("store budget: %w", err)
@@ -210,6 +214,19 @@ func (t *tx) isSmall(conv *models.Conversation, want int64, j policy.Judgement) 
 		return false, err
 	}
 	return j.Rule == policy.RuleExplicit && conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
+}
+
+// budgetDecided notes that a person has decided how much a conversation may
+// spend: what the system may add counts from there.
+func (t *tx) budgetDecided(conv *models.Conversation) error {
+	if conv.BudgetAdded == 0 {
+		return nil
+	}
+	conv.BudgetAdded = 0
+	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_added", 0).Error; err != nil {
+		return fmt.Errorf("store decided budget: %w", err)
+	}
+	return nil
 }
 
 // approveSmall has the system approve a budget request.

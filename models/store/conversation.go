@@ -56,8 +56,14 @@ type statusEntry struct {
 	Cause models.Cause              `json:"cause,omitempty"`
 }
 
-// setStatus moves a conversation to a status, and records it if it is another.
+const statusQuery = `SELECT status FROM conversations WHERE id = ?`
+
+// setStatus moves a conversation to a status, and records it if it is another
+// than is stored: an outcome may have moved it since c was read.
 func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
+	if err := t.conn.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status); err != nil {
+		return fmt.Errorf("read status: %w", err)
+	}
 	if c.Status == status {
 		return nil
 	}
@@ -111,10 +117,11 @@ func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 }
 
 // wake tells the built-in agent that something happened in a conversation that
-// it runs. In any other it does nothing. What a person did lets it make as many
-// turns as ever.
+// it runs. In any other, and in one that was stopped, it does nothing. What a
+// person did lets it make as many turns as ever.
 func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
-	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END WHERE conversation_id = ?`,
+	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
+ WHERE conversation_id = ? AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.status <> 'failed')`,
 		t.now, actor.IsPerson(), id)
 	if res.Error != nil {
 		return fmt.Errorf("wake the built-in agent: %w", res.Error)

@@ -29,6 +29,9 @@ func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 		if !owns(actor, conv) {
 			return nil, models.Errorf(models.CodeForbidden, "Only the conversation's owner or an admin may change its budget.")
 		}
+		if a.Kind == models.KindBudget && vote.Input != nil {
+			return nil, models.Invalid("input", "stands in place of newBudget and budgetChange; send one of them")
+		}
 		out.next, err = in.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
 		out.change = true
 	case vote.Verdict == models.VerdictApprove && vote.Input != nil:
@@ -52,7 +55,9 @@ func (t *tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudge
 		return err
 	}
 	if a.Kind == models.KindBudget {
-		conv.BudgetAdded = 0 // a person has decided
+		if err := t.budgetDecided(conv); err != nil {
+			return err
+		}
 		if a.Status() == models.StatusRejected {
 			if err := t.budgetRefused(conv, a); err != nil {
 				return err

@@ -41,7 +41,8 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	if conv == nil {
 		return 0, fmt.Errorf("take next sequence: no conversation %s", id)
 	}
-	request, err := t.askForEnergy(actor, conv, energy)
+	lacking := energy - min(t.prepaid, energy)
+	request, err := t.askForEnergy(actor, conv, lacking)
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +51,7 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 			return sequence, err
 		}
 	}
-	return 0, commits(exhausted(conv, energy, request))
+	return 0, commits(exhausted(conv, lacking, request))
 }
 
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {

@@ -144,8 +144,11 @@ func eachRow(ctx context.Context, dbtx *sql.Tx, query string, args []any, each f
 
 // AwaitHistory is what comes after a sequence as soon as there is something, or
 // nothing after wait. A credential that is revoked meanwhile ends it with
-// CodeUnauthenticated, a stopping server with what stands.
+// CodeUnauthenticated, a stopping server with what stands. After 0 is everything.
 func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.ConversationID, after int64, limit int, wait time.Duration) (*models.History, error) {
+	if after <= 0 {
+		after = FromStart
+	}
 	sub := s.bus.Subscribe(1, events.Conversation(string(id)), events.Access, events.Outside)
 	defer sub.Close()
 	end := time.NewTimer(wait)

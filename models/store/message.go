@@ -230,6 +230,9 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 			return notFound("conversation")
 		}
 		if a, err = t.decideIn(actor, conv, d); err != nil {
+			if !owns(actor, conv) && models.ErrorCode(err) == models.CodeNotFound {
+				return notFound("conversation") // as if there were none
+			}
 			return err
 		}
 		conv, err = t.fullConversation(id)

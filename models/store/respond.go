@@ -22,6 +22,10 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may add responses.")
 	}
+	conversation, err := models.ParseID[models.ConversationID]("conversationId", string(in.ConversationID))
+	if err != nil {
+		return nil, err
+	}
 	r, err := checkResponse(in)
 	if err != nil {
 		return nil, err
@@ -35,7 +39,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 				return err
 			}
 			if a != nil {
-				out, err = t.sameResponse(actor, in.ConversationID, r, a)
+				out, err = t.sameResponse(actor, conversation, r, a)
 				return err
 			}
 		}
@@ -45,7 +49,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 			}
 			counted = true
 		}
-		conv, err := t.agentConversation(actor, in.ConversationID)
+		conv, err := t.agentConversation(actor, conversation)
 		if err != nil {
 			return err
 		}

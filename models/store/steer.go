@@ -136,6 +136,9 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 		if err != nil {
 			return err
 		}
+		if a.HeldUntil != nil {
+			return conflictOf(a)
+		}
 		rows = append(rows, a)
 	}
 	if err := t.setStatus(actor, c, models.ConversationFailed, models.CauseStopped); err != nil {
@@ -156,12 +159,6 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 	if err != nil {
 		return fmt.Errorf("stop the built-in agent: %w", err)
 	}
-	if c.EnergyReserved == 0 {
-		return nil
-	}
 	c.EnergyReserved = 0 // whoever reserved it has lost its lease
-	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn("energy_reserved", 0).Error; err != nil {
-		return fmt.Errorf("release reserved energy: %w", err)
-	}
-	return nil
+	return t.unreserve(c.ID)
 }
