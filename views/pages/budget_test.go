@@ -1,0 +1,159 @@
+package pages_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func TestGauge(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name          string
+		b             models.Budget
+		value, most   string
+		text, warning string
+		tone          views.Tone
+		limited       bool
+	}{
+		{name: "unlimited", b: models.Budget{Used: 1234}, text: "1,234 used; no budget: unlimited", tone: views.ToneNeutral},
+		{name: "fresh", b: models.Budget{Total: new(int64(1000))}, value: "0", most: "1000", text: "0 used, 1,000 remaining of 1,000", tone: views.ToneGood, limited: true},
+		{name: "reserved", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 19}, value: "79", most: "100", text: "60 used, 19 reserved, 21 remaining of 100", tone: views.ToneGood, limited: true},
+		{name: "four fifths", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 20}, value: "80", most: "100", text: "60 used, 20 reserved, 20 remaining of 100", warning: "80 % are used or reserved.", tone: views.ToneWarn, limited: true},
+		{name: "exhausted", b: models.Budget{Total: new(int64(100)), Used: 100}, value: "100", most: "100", text: "100 used, 0 remaining of 100", warning: "Exhausted", tone: views.ToneBad, limited: true},
+		{name: "set below what is used", b: models.Budget{Total: new(int64(50)), Used: 70}, value: "50", most: "50", text: "70 used, 0 remaining of 50", warning: "Exhausted", tone: views.ToneBad, limited: true},
+		{name: "nothing allowed", b: models.Budget{Total: new(int64(0))}, value: "1", most: "1", text: "0 used, 0 remaining of 0", warning: "Exhausted", tone: views.ToneBad, limited: true},
+		{name: "the largest", b: models.Budget{Total: new(int64(models.MaxBudget)), Used: models.MaxBudget - 1}, value: "999999999999", most: "1000000000000", text: "999,999,999,999 used, 1 remaining of 1,000,000,000,000", warning: "99 %", tone: views.ToneWarn, limited: true},
+	} {
+		g := pages.NewGauge(tt.b)
+		if g.Limited != tt.limited || g.Used != tt.value || g.Most != tt.most || g.Text != tt.text || g.Tone != tt.tone {
+			t.Errorf("%s: %+v", tt.name, g)
+		}
+		if !strings.Contains(g.Warning, tt.warning) || (g.Warning == "") != (tt.warning == "") {
+			t.Errorf("%s warns %q, want %q", tt.name, g.Warning, tt.warning)
+		}
+	}
+}
+
+func TestBudgetPresets(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		total *int64
+		want  string
+	}{
+		{"none", nil, "=10 =50 =100"},
+		{"some", new(int64(75)), "+10 +50 +100 +75"},
+		{"zero", new(int64(0)), "+10 +50 +100"},
+		{"nearly the most", new(int64(models.MaxBudget - 60)), "+10 +50"},
+		{"the most", new(int64(models.MaxBudget)), ""},
+	} {
+		v := pages.NewBudgetPanel(pages.BudgetPanelInput{Conversation: talk(func(c *models.ConversationView) { c.EnergyBudget = tt.total })}, now)
+		got := make([]string, 0, len(v.Presets))
+		for _, p := range v.Presets {
+			got = append(got, p.Value)
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, s, tt.want)
+		}
+	}
+}
+
+func TestBurnChartDrawsSteps(t *testing.T) {
+	t.Parallel()
+	points := []models.EnergyPoint{
+		{Sequence: 10, At: now, Used: 0},
+		{Sequence: 20, At: now, Used: 50, Budget: new(int64(100))},
+		{Sequence: 30, At: now, Used: 100, Budget: new(int64(50))},
+	}
+	c := pages.NewBurnChart(points, models.Budget{Total: new(int64(50)), Used: 100}, now)
+	if c.Line != "M8.0 158.0H320.0V89.0H632.0V20.0" || c.Budget != "M320.0 20.0H632.0V89.0" || c.Area != c.Line+"V158.0H8.0Z" {
+		t.Errorf("used %s, budget %s, area %s", c.Line, c.Budget, c.Area)
+	}
+	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used from response 10 to 30: 100, of a budget of 50." {
+		t.Errorf("%+v", c)
+	}
+	if len(c.Rows) != 3 || c.Rows[0].Budget != "none" || c.Rows[2].Used != "100" || c.Thinned != "" {
+		t.Errorf("%+v", c.Rows)
+	}
+	if c := pages.NewBurnChart(nil, models.Budget{}, now); !c.Empty {
+		t.Error("a chart of nothing is drawn")
+	}
+	if c := pages.NewBurnChart(points[:1], models.Budget{}, now); c.Line != "M8.0 158.0H632.0" || c.Budget != "" {
+		t.Errorf("one point: %s, %s", c.Line, c.Budget)
+	}
+}
+
+func TestBurnChartTableIsThinned(t *testing.T) {
+	t.Parallel()
+	points := make([]models.EnergyPoint, 199)
+	for i := range points {
+		points[i] = models.EnergyPoint{Sequence: int64(i + 1), At: now, Used: int64(i)}
+	}
+	c := pages.NewBurnChart(points, models.Budget{}, now)
+	if len(c.Rows) != 100 || c.Rows[99].Sequence != "199" || c.Thinned == "" {
+		t.Errorf("%d rows, the last %+v, %q", len(c.Rows), c.Rows[len(c.Rows)-1], c.Thinned)
+	}
+}
+
+// What was spent on is all accounted for: the rest is said too.
+func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
+	t.Parallel()
+	in := pages.ApprovalInput{Approval: wish(t, 150), MayDecide: true}
+	knows(&in)
+	v := pages.NewApproval(in, now)
+	sum := 0
+	for _, row := range v.Ask.Spent {
+		n, err := strconv.Atoi(row.Energy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	if sum != 62 || v.Ask.Spent[0].On != "Bash" || v.Ask.Spent[1].On != "Replies" || v.Ask.Spent[6].On != "2 other things" {
+		t.Errorf("%d of 62: %+v", sum, v.Ask.Spent)
+	}
+	if v.Title != "Budget request" || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {
+		t.Errorf("%+v", v)
+	}
+	if v := newApproval(wish(t, 150)); v.Ask == nil || v.Ask.Known || len(v.Ask.Spent) != 0 {
+		t.Error("whom it was only routed to is told of the conversation's budget")
+	}
+}
+
+// What a proposal would like is offered and never chosen beforehand.
+func TestProposalOffersItsBudget(t *testing.T) {
+	t.Parallel()
+	in := pages.ApprovalInput{Approval: plan(t), MayDecide: true}
+	knows(&in)
+	v := pages.NewApproval(in, now)
+	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || v.Form.SetBudget {
+		t.Errorf("%+v %+v", v.Offer, v.Form)
+	}
+	html := draw(t, pages.ApprovalPanel(v))
+	source, rendered := strings.Index(html, "# Delete old logs"), strings.Index(html, "<h3>Delete old logs</h3>")
+	if source < 0 || rendered < source {
+		t.Errorf("source at %d, layout at %d", source, rendered)
+	}
+	if v := newApproval(plan(t)); v.Offer != nil || strings.Contains(draw(t, pages.ApprovalPanel(v)), "new_budget") {
+		t.Error("whom it was only routed to may change the budget")
+	}
+	if v := newApproval(shell(t)); v.Offer != nil || v.Ask != nil {
+		t.Error("a tool call offers a budget")
+	}
+}
+
+func TestSummariesOfProposalsAndBudgets(t *testing.T) {
+	t.Parallel()
+	v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{plan(t), wish(t, 1500)}, Count: 2}, now)
+	if r := v.Rows[0]; r.Kind != "Proposal" || !strings.HasPrefix(r.Summary, "# Delete old logs ⏎") || r.Risk.Text != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := v.Rows[1]; r.Kind != "Budget request" || r.Summary != "Raise the budget to 1,500: 62 of 100 units of energy are spent, and the next response needs 40." {
+		t.Errorf("%+v", r)
+	}
+}
