@@ -64,15 +64,30 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // run asks until there is an outcome and turns it into an exit code.
 func (a *asking) run(ctx context.Context, req api.AskRequest) error {
-	got, err := a.client.AskUntilDecided(ctx, req, api.Patience{Connect: a.o.connect, Told: func(first *api.Approval) {
-		if first.Status == models.StatusPending {
-			fmt.Fprintf(a.say, "waiting for a decision at %s\n", plain(first.URL))
-		}
-		a.reportEarlier(ctx)
-	}})
+	var taken bool
+	var spent *api.Approval
+	got, err := a.client.AskUntilDecided(ctx, req, api.Patience{
+		Connect: a.o.connect,
+		Told: func(first *api.Approval) {
+			taken = true
+			if first.Status == models.StatusPending {
+				fmt.Fprintf(a.say, "waiting for a decision at %s\n", plain(first.URL))
+			}
+			a.reportEarlier(ctx)
+		},
+		Spent: func(request *api.Approval) {
+			spent = request
+			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", plain(request.URL))
+		},
+	})
+	var refused *api.BudgetError
 	switch {
 	case err == nil:
 		return a.outcome(got)
+	case errors.As(err, &refused):
+		return a.refused(refused)
+	case ctx.Err() != nil && !taken && spent != nil:
+		return exitWith(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stands until it is decided", spent.ApprovalID))
 	case ctx.Err() != nil:
 		return exitWith(exitInterrupted, fmt.Errorf("interrupted; the request %s stands until it is decided or runs out", req.ApprovalID))
 	case errors.Is(err, api.ErrDeadlinePassed):
@@ -81,6 +96,25 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 		return a.unanswered(req, err)
 	}
 	return exitWith(exitOther, answerText(err))
+}
+
+// refused ends an ask that the budget does not allow, as the request for more
+// ended.
+func (a *asking) refused(err *api.BudgetError) error {
+	if a.o.asJSON {
+		if err := printJSON(a.out, err.Request); err != nil {
+			return err
+		}
+	}
+	text := errors.New(plain(err.Error()))
+	switch err.Request.Status {
+	case models.StatusRejected:
+		return exitWith(exitRejected, text)
+	case models.StatusExpired, models.StatusCancelled:
+		return exitWith(exitLapsed, text)
+	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusResolved:
+	}
+	return exitWith(exitOther, text)
 }
 
 // answerText is what the server said, with the fields that it named.

@@ -32,11 +32,20 @@ var verdicts = []string{
 	`{"tool_use_id":"TU","session_id":"CONVERSATION","decision":"REJECTED"}`,
 	`{"tool_use_id":"TU","session_id":"CONVERSATION","tool_name":"rm","tool_input":{"n":1}}`,
 	`{"required_approval_tools":["nothing"],"default_timeout_minutes":1}`,
+	`{"content":"yes","id":"CONVERSATION","approvalResponse":{"approved":true,"budgetChange":5}}`,
+	`{"content":"begin","energyBudget":5}`,
+	`{"responseId":"ID","digest":"DIGEST"}`,
+	`{"newBudget":2000000}`,
+	`{"budget":3000000}`,
+	`{"delta":7}`,
+	`{"kind":"proposal","content":"may I?"}`,
+	`{"kind":"reply","content":"done","status":"approved"}`,
 }
 
 // agentMay are the ledger's actions that an agent may cause.
 var agentMay = map[string]bool{
 	"approval.requested": true, "approval.cancelled": true, "approval.rejected": true, "approval.let_through": true, "conversation.opened": true,
+	"response.added": true, "conversation.status": true, "conversation.budget": true,
 }
 
 // TestI4AgentsNeverDecide sends every verdict to every route of the router with
@@ -61,9 +70,13 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 				toolUse := fmt.Sprintf("tu %d", tries)
 				asked := w.call(w.agent, "POST", "/v1/approvals", `{"toolName":"rm","input":{"n":1},"toolUseId":"`+toolUse+`"}`)
 				id, conversation := asked.text("approvalId"), asked.text("conversationId")
+				if strings.Contains(route.Path, ":requestId") || route.Path == "/message" { // what might be decided without being named
+					w.call(w.agent, "POST", "/conversations/"+conversation+"/responses", `{"kind":"proposal","content":"may I?"}`).want(t, 202, nil)
+				}
+				budget := w.budgetOf(conversation)
 				before := w.head()
 				body := strings.NewReplacer("TU", toolUse, "CONVERSATION", conversation, "ID", id, "DIGEST", asked.text("digest")).Replace(verdict)
-				path := strings.NewReplacer(":tool_use_id", url.PathEscape(toolUse), ":session_id", conversation, ":id", id).Replace(route.Path)
+				path := strings.NewReplacer(":tool_use_id", url.PathEscape(toolUse), ":session_id", conversation, ":requestId", conversation, ":id", id).Replace(route.Path)
 				if strings.Contains(path, ":") {
 					t.Fatalf("no value for the parameters of %s", route.Path)
 				}
@@ -96,6 +109,9 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 				}
 				if strings.Contains(kind, "agent") {
 					w.onlyAgentsActions(name, before.Seq)
+					if now := w.budgetOf(conversation); budget != nil && (now == nil || *now > *budget) {
+						t.Errorf("%s: raised the budget from %d", name, *budget)
+					}
 				}
 			}
 		}
@@ -115,6 +131,16 @@ func (w *world) head() models.Head {
 		w.tb.Fatal(err)
 	}
 	return head
+}
+
+// budgetOf is the budget that stands in a conversation; nil for none.
+func (w *world) budgetOf(conversation string) *int64 {
+	w.tb.Helper()
+	v, err := w.store.Conversation(w.tb.Context(), w.adminAs, models.ConversationID(conversation))
+	if err != nil {
+		w.tb.Fatal(err)
+	}
+	return v.EnergyBudget
 }
 
 func (w *world) policyVersion() int64 {

@@ -16,7 +16,7 @@ import (
 	"countersign/models"
 )
 
-// Client speaks to the approval queue of a server. Each method sends one
+// Client speaks to the approval queue and the conversations of a server. Each method sends one
 // request and returns one answer; AskUntilDecided repeats until there is an
 // outcome. The zero HTTP client is a good one.
 type Client struct {
@@ -25,9 +25,9 @@ type Client struct {
 	HTTP    *http.Client
 }
 
-// maxAnswer is the most of an answer that is read: an approval with two inputs
-// of the largest size, escaped, and change.
-const maxAnswer = 4 << 20
+// maxAnswer is the most of an answer that is read: a page of a history in which
+// each entry has two inputs of the largest size, escaped, and change.
+const maxAnswer = historyPage * 4 << 20
 
 // grace is what an answer may take beyond the wait that was asked for.
 const grace = 20 * time.Second

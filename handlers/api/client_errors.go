@@ -21,7 +21,9 @@ type AnswerError struct {
 	Text       string
 	Fields     []handlers.FieldProblem
 	RetryAfter time.Duration // zero if the server named none
-	Approval   *Approval     // with 409: the request as it stands
+	Approval   *Approval     // with 409: the request as it stands; with 402: the budget request
+	// ApprovalID is the budget request to wait for, with 402.
+	ApprovalID models.ResponseID
 	RequestID  string
 }
 
@@ -57,6 +59,39 @@ func Answered(err error) bool {
 	return ok && answer.Status < http.StatusInternalServerError
 }
 
+// BudgetError says that the budget did not allow a request, and that no more was
+// granted: the request was not taken.
+type BudgetError struct {
+	Request *Approval // the budget request, as it was settled
+}
+
+// Error says what became of the budget request.
+func (e *BudgetError) Error() string {
+	text := "The conversation's energy budget does not allow this, and the request for more "
+	switch {
+	case e.Request.Status == models.StatusApproved || e.Request.Status == models.StatusResolved:
+		return text + "was granted without being enough."
+	case e.Request.Decision != nil && e.Request.Decision.By != nil:
+		text += "was " + string(e.Request.Status) + " by " + e.Request.Decision.By.Name
+	default:
+		text += "was " + string(e.Request.Status)
+	}
+	if e.Request.Decision != nil && e.Request.Decision.Reason != "" {
+		text += ": " + e.Request.Decision.Reason
+	}
+	return text
+}
+
+// exhausted reports whether an answer says that the budget is spent, and names
+// the request to wait for.
+func exhausted(err error) (models.ResponseID, bool) {
+	answer, ok := errors.AsType[*AnswerError](err)
+	if !ok || answer.Code != models.CodeBudgetExhausted || answer.ApprovalID == "" {
+		return "", false
+	}
+	return answer.ApprovalID, true
+}
+
 // unreachable tells the caller's own end from a server that is not there.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -76,6 +111,8 @@ func answerError(res *http.Response, raw []byte) error {
 		Errors    []handlers.FieldProblem `json:"errors"`
 		RequestID string                  `json:"requestId"`
 		Approval  *Approval               `json:"approval"`
+
+		ApprovalID models.ResponseID `json:"approvalId"`
 	}
 	e := &AnswerError{Status: res.StatusCode}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
@@ -89,6 +126,6 @@ func answerError(res *http.Response, raw []byte) error {
 		return e
 	}
 	e.Code, e.Text, e.Fields = problem.Code, problem.Detail, problem.Errors
-	e.Approval, e.RequestID = problem.Approval, problem.RequestID
+	e.Approval, e.ApprovalID, e.RequestID = problem.Approval, problem.ApprovalID, problem.RequestID
 	return e
 }

@@ -25,6 +25,9 @@ type Patience struct {
 	Connect time.Duration
 	// Told is called with the first answer, which may be the outcome; nil: nobody is.
 	Told func(*Approval)
+	// Spent is called with each budget request that is waited for before the
+	// request itself is taken; nil: nobody is.
+	Spent func(*Approval)
 }
 
 // How long to leave a silent server alone: doubling from the first to the last.
@@ -38,12 +41,26 @@ const (
 // restarts of the server. A request without a key of its own is given one, or
 // each repeat would be another request. Once the server has answered, only an
 // outcome, an answer that repeating cannot help, or the request's own deadline
-// ends it.
+// ends it. Where the budget is spent it waits for the request that the answer
+// names, and repeats once that was approved; a *BudgetError if it was not.
 func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience) (*Approval, error) {
 	if req.ApprovalID == "" && req.ToolUseID == "" {
 		req.ApprovalID = string(models.NewID[models.ResponseID]())
 	}
-	a, err := c.firstAnswer(ctx, req, p.Connect)
+	a, err := c.firstAnswer(ctx, req, p.Connect, false)
+	var waited models.ResponseID
+	for id, spent := exhausted(err); spent; id, spent = exhausted(err) {
+		request, failed := c.budgetDecided(ctx, id, p.Spent)
+		if failed != nil {
+			return nil, failed
+		}
+		granted := request.Status == models.StatusApproved || request.Status == models.StatusResolved
+		if !granted || id == waited {
+			return nil, &BudgetError{Request: request}
+		}
+		waited = id
+		a, err = c.firstAnswer(ctx, req, p.Connect, true)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +78,12 @@ func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience
 }
 
 // firstAnswer tries until the server answers for the first time: while patience
-// lasts, or without end once it said that it is busy, for then a server is there.
-func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.Duration) (*Approval, error) {
+// lasts, or without end if there is a server: it was heard before, or said that
+// it is busy.
+func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.Duration, heard bool) (*Approval, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	busy := false
+	busy := heard
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		turn := limited
 		if busy {
@@ -89,6 +107,34 @@ func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.
 				return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 			}
 			return nil, fmt.Errorf("%w: %w", ErrNeverAnswered, err)
+		}
+	}
+}
+
+// budgetDecided waits until a budget request is settled, through restarts of the
+// server.
+func (c *Client) budgetDecided(ctx context.Context, id models.ResponseID, told func(*Approval)) (*Approval, error) {
+	wait := time.Duration(0)
+	for pause := firstPause; ; {
+		a, err := c.Get(ctx, id, wait)
+		switch after, again := Retryable(err); {
+		case err == nil && a.Status != models.StatusPending:
+			return a, nil
+		case err == nil && wait == 0:
+			if wait = pollWait; told != nil {
+				told(a)
+			}
+		case err == nil: // a server that is stopping answers at once
+			rest(ctx, firstPause)
+			pause = firstPause
+		case !again:
+			return nil, err
+		default:
+			rest(ctx, max(after, jittered(pause)))
+			pause = min(2*pause, lastPause)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 		}
 	}
 }
