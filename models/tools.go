@@ -175,7 +175,7 @@ func WholeNumber(field string, value jsontext.Value) (int64, error) {
 // whole reports whether a JSON number has no fraction, however small: as a float
 // it may have lost one.
 func whole(literal string) bool {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimSpace(literal)), "e")
 	integer, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimRight(strings.TrimPrefix(integer, "-")+fraction, "0")
 	if digits == "" {
