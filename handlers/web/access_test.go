@@ -17,7 +17,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 
 // filled puts the parts of a world into a route's path.
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
-	path := strings.NewReplacer("/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
+	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {

@@ -91,6 +91,9 @@ func (s *Site) conversationPage(c echo.Context, status int, in pages.Conversatio
 	if in.Waiting, err = s.waitingIn(ctx, actor, id); err != nil {
 		return err
 	}
+	if in.Around.Shares, err = s.sharesFor(ctx, actor, id, history.Entries); err != nil {
+		return err
+	}
 	if in.Budget, err = s.budgetPanel(c, &in.Conversation); err != nil {
 		return err
 	}
@@ -121,6 +124,17 @@ func (s *Site) waitingIn(ctx context.Context, actor models.Actor, id models.Conv
 	return list.Items, err
 }
 
+// sharesFor is what energy was spent on, where a budget request waits among the
+// entries.
+func (s *Site) sharesFor(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) ([]models.EnergyShare, error) {
+	for _, e := range entries {
+		if e.Response != nil && e.Response.Kind == models.KindBudget && e.Response.Status() == models.StatusPending {
+			return s.store.EnergyBy(ctx, actor, id, sharesRead)
+		}
+	}
+	return nil, nil
+}
+
 // conversationPart is the part of the page that refetches itself; nil: nothing
 // new is there.
 func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
@@ -140,7 +154,8 @@ func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (tem
 			return nil, err
 		}
 		e := models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: a}
-		return pages.HistoryItem(pages.NewHistoryEntry(v, &e, nil, now)), nil
+		shares, err := s.sharesFor(ctx, actor, v.ID, []models.HistoryEntry{e})
+		return pages.HistoryItem(pages.NewHistoryEntry(v, &e, pages.HistoryAround{Shares: shares}, now)), err
 	}
 	return nil, models.Errorf(models.CodeNotFound, "There is no such part of the page.")
 }
@@ -158,7 +173,11 @@ func (s *Site) historyGrowth(c echo.Context, v *models.ConversationView) (templ.
 	if err != nil || len(history.Entries) == 0 {
 		return nil, err
 	}
-	return pages.HistoryGrowth(pages.NewConversation(pages.ConversationInput{Conversation: *v, History: *history}, s.kit.Now())), nil
+	in := pages.ConversationInput{Conversation: *v, History: *history}
+	if in.Around.Shares, err = s.sharesFor(c.Request().Context(), actorOf(c), v.ID, history.Entries); err != nil {
+		return nil, err
+	}
+	return pages.HistoryGrowth(pages.NewConversation(in, s.kit.Now())), nil
 }
 
 // responseIn is a response of this conversation and of no other.

@@ -43,7 +43,7 @@ func (s *Site) decideHere(c echo.Context) error {
 	} else {
 		return err
 	}
-	shown := pages.ConversationInput{Conversation: *v, Decided: &again}
+	shown := pages.ConversationInput{Conversation: *v, Around: pages.HistoryAround{Decided: &again}}
 	if pages.MayBeEarlier(&v.Conversation, a.Sequence) {
 		shown.Before = a.Sequence + 1
 	}

@@ -33,7 +33,7 @@ func liveWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.site = web.New(kit, w.store, web.Options{})
+	w.site = web.New(kit, w.store, web.Options{Drafts: w.draft})
 	server.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if handlers.WantsBearer(r) {
 			queue.ServeHTTP(rw, r)

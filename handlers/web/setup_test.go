@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,8 @@ type world struct {
 
 	owner, admin, agent models.Actor
 	token               string // the agent's
+
+	drafted atomic.Pointer[string] // what the built-in agent is writing, everywhere
 }
 
 func newWorld(tb testing.TB) *world {
@@ -55,7 +58,7 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft})
 	server.Config.Handler = w.site
 	server.Start()
 	w.url = server.URL
@@ -64,6 +67,14 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 		server.Close()
 	})
 	return w
+}
+
+// draft is what the built-in agent is writing.
+func (w *world) draft(models.ConversationID) (text, model string, ok bool) {
+	if at := w.drafted.Load(); at != nil {
+		return *at, "demo-model", true
+	}
+	return "", "", false
 }
 
 // ask has the owner's agent ask; change adapts the request.

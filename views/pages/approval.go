@@ -165,7 +165,7 @@ func warnings(a *models.Approval, input inputView) []string {
 		where string
 		found models.Findings
 	}{
-		{"the input", input.found},
+		{inputName(a.Kind), input.found},
 		{"the description", findings(a.Description)},
 		{"the context", findings(a.Context)},
 		{"the options", findings(a.Options)},
@@ -182,6 +182,14 @@ func warnings(a *models.Approval, input inputView) []string {
 		out = append(out, "Hidden characters, written out where they stand: in "+strings.Join(places, ", in ")+".")
 	}
 	return out
+}
+
+// inputName is what a request puts forward, in a warning about it.
+func inputName(k models.Kind) string {
+	if k == models.KindProposal || k == models.KindReply {
+		return "the content"
+	}
+	return "the input"
 }
 
 func findings(s string) models.Findings {

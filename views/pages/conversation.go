@@ -27,9 +27,15 @@ type ConversationInput struct {
 	Draft  *Draft
 	Say    SayForm
 	Rename RenameForm
-	// Decided is what was sent about one request of the history, and what became of
-	// it.
+	Around HistoryAround
+}
+
+// HistoryAround is what entries are drawn with besides themselves.
+type HistoryAround struct {
+	// Decided is what was sent about one request, and what became of it.
 	Decided *DecidedHere
+	// Shares say what energy was spent on, where a budget request waits.
+	Shares []models.EnergyShare
 }
 
 // Draft is what the built-in agent is writing: nothing of it is stored.
@@ -126,7 +132,7 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 		if e.Response != nil {
 			shown[e.Response.ID] = true
 		}
-		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Decided, now))
+		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Around, now))
 	}
 	v.Empty = len(v.Entries) == 0
 	for i := range in.Waiting {
@@ -153,7 +159,7 @@ func NewConversationHead(c *models.ConversationView, rename RenameForm, now time
 		h.Untitled = "Untitled conversation"
 	}
 	if !h.Kept {
-		h.Rename.Title = c.Title
+		h.Rename.Title = withoutHidden(c.Title)
 	}
 	if c.PausedAt != nil {
 		h.Marks = append(h.Marks, ui.Word{Text: "paused", Tone: views.ToneWarn, Icon: "pause"})
@@ -165,7 +171,7 @@ func NewConversationHead(c *models.ConversationView, rename RenameForm, now time
 	for _, m := range h.Marks {
 		marks = append(marks, m.Text)
 	}
-	h.State = string(c.Status) + " " + strings.Join(marks, " ") + " " + c.Title
+	h.State = string(c.Status) + " " + strings.Join(marks, " ") + " " + models.Digest([]byte(c.Title))
 	return h
 }
 
@@ -176,6 +182,21 @@ func conversationTitle(c *models.ConversationView) string {
 		return deref(c.RunID)
 	}
 	return c.Title
+}
+
+// withoutHidden leaves out characters that a field to be edited would hide.
+func withoutHidden(s string) string {
+	segments, found := models.Reveal(s, false)
+	if !found.Any() {
+		return s
+	}
+	var b strings.Builder
+	for _, seg := range segments {
+		if !seg.Escape {
+			b.WriteString(seg.Text)
+		}
+	}
+	return b.String()
 }
 
 // NewDraft makes the draft alone, for its own refetch; nil: nothing is written.

@@ -126,6 +126,17 @@ func (v Composer) modes() []composerMode {
 
 type composerMode struct{ Value, Label string }
 
+// will says what sending does besides, by what is chosen.
+func (v Composer) will() []composerMode {
+	var out []composerMode
+	if v.Target != nil {
+		what := v.Target.What + " #" + v.Target.Sequence
+		out = append(out, composerMode{"approve", "approves " + what + " exactly as shown"}, composerMode{"reject", "rejects " + what},
+			composerMode{BudgetGrant, "sets the budget"})
+	}
+	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by a step"})
+}
+
 // otherErrors is what is wrong beside the fields that the form has.
 func (v Composer) otherErrors() string {
 	placed := []string{"content", "budget"}

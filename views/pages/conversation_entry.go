@@ -53,7 +53,7 @@ func MayBeEarlier(c *models.Conversation, sequence int64) bool {
 }
 
 // NewHistoryEntry makes one entry as of now.
-func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, decided *DecidedHere, now time.Time) HistoryEntry {
+func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around HistoryAround, now time.Time) HistoryEntry {
 	v := HistoryEntry{
 		Sequence: strconv.FormatInt(e.Sequence, 10), At: views.Ago(e.At, now), Topic: views.ConversationTopic(c.ID),
 	}
@@ -64,7 +64,7 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, decided
 	case e.Budget != nil:
 		v.step(e.Budget)
 	case e.Response != nil:
-		v.response(c, e.Response, decided, now)
+		v.response(c, e.Response, around, now)
 	}
 	return v
 }
@@ -100,7 +100,7 @@ func (v *HistoryEntry) step(b *models.BudgetStep) {
 	}
 }
 
-func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, decided *DecidedHere, now time.Time) {
+func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
 	r := a.At(now)
 	v.What, v.Who, v.URL = string(r.Kind), a.AgentName, views.ApprovalURL(r.ID)
 	v.Meta = spent(r)
@@ -126,11 +126,11 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		}
 	}
 	if r.Status() == models.StatusPending {
-		v.ask(c, a, decided, now)
+		v.ask(c, a, around, now)
 		return
 	}
-	if decided != nil && decided.ID == a.ID {
-		v.Notice = LateNotice(a, decided.Late, now)
+	if d := around.Decided; d != nil && d.ID == a.ID {
+		v.Notice = LateNotice(a, d.Late, now)
 	}
 	switch r.Kind {
 	case models.KindReply, models.KindProposal:
@@ -146,15 +146,16 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 	}
 	if r.Status() != models.StatusNone {
 		v.Outcome = newOutcome(a, r, now)
+		v.Word = v.Outcome.Word // answered is more than approved
 	}
 }
 
 // ask fills in what a decider reads: the forms of the approval page, with ids of
 // their own and leading back here.
-func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, decided *DecidedHere, now time.Time) {
-	in := ApprovalInput{Approval: *a, MayDecide: true}
-	if decided != nil && decided.ID == a.ID {
-		in.Late, in.Form = decided.Late, decided.Form
+func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
+	in := ApprovalInput{Approval: *a, MayDecide: true, Budget: new(c.Budget()), Shares: around.Shares}
+	if d := around.Decided; d != nil && d.ID == a.ID {
+		in.Late, in.Form = d.Late, d.Form
 	}
 	ask := NewApproval(in, now)
 	ask.IDs = v.ID + "-"
