@@ -195,12 +195,11 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 	if !fits || err != nil {
 		return err
 	}
-	said, err := a.call(ctx, run, r)
-	if err != nil {
+	told, end := a.drafts.begin(run.ConversationID)
+	defer end() // when the answer is stored, so that a page shows the one or the other
+	said, err := a.call(ctx, run, r, told)
+	if said == nil || err != nil {
 		return err
-	}
-	if said == nil {
-		return nil
 	}
 	in := models.TurnInput{
 		Model: a.Model.Name(), PromptTokens: said.Usage.PromptTokens, CompletionTokens: said.Usage.CompletionTokens,
@@ -216,16 +215,14 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 // call asks the model, and holds the run meanwhile. Nil: it failed for good, and
 // the conversation says so. The error of a run that was paused, stopped or taken
 // over is CodeConflict.
-func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request) (*llm.Turn, error) {
+func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, told func(string, bool)) (*llm.Turn, error) {
 	limited, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	calling, giveUp := context.WithCancelCause(limited)
 	defer giveUp(nil)
 	var holding sync.WaitGroup
 	holding.Go(func() { giveUp(a.hold(calling, run)) })
-	told, end := a.drafts.begin(run.ConversationID)
 	said, err := a.complete(calling, r, told)
-	end()
 	cause := context.Cause(calling) // before we end it ourselves
 	giveUp(nil)
 	holding.Wait()

@@ -69,7 +69,9 @@ func (m *model) asked() int {
 }
 
 func says(text string) reply {
-	return func(context.Context, llm.Request, func(string, bool)) (*llm.Turn, error) { return &llm.Turn{Content: text}, nil }
+	return func(context.Context, llm.Request, func(string, bool)) (*llm.Turn, error) {
+		return &llm.Turn{Content: text}, nil
+	}
 }
 
 // call is a tool call in the conversation that the request is about: ID in its

@@ -6,8 +6,9 @@ import (
 )
 
 // maxContext is how much of a conversation the model is shown, in bytes: the
-// latest of it, whole entries.
-const maxContext = 128 << 10
+// latest of it, whole entries. Each byte may be a token in the worst case, which
+// is reserved: a longer memory would have small budgets run out early.
+const maxContext = 64 << 10
 
 const (
 	earlierNote = "[Note from the system] Earlier messages and turns of this conversation were left out."

@@ -348,7 +348,9 @@ func TestTwoProcessesNeverRunOneConversation(t *testing.T) {
 		working.Go(func() { a.Run(ctx) })
 	}
 	for _, s := range []*store.Store{one, two} { // as the server does
-		working.Go(func() { workers.Every(ctx, slog.New(slog.DiscardHandler), "outside", 50*time.Millisecond, s.CheckOutside) })
+		working.Go(func() {
+			workers.Every(ctx, slog.New(slog.DiscardHandler), "outside", 50*time.Millisecond, s.CheckOutside)
+		})
 	}
 	for _, id := range ids {
 		awaitStatus(t, b, id, models.ConversationCompleted)
