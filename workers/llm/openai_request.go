@@ -109,8 +109,8 @@ const (
 )
 
 // WorstCase is the bound that energy is reserved by: a token for every byte of
-// the prompt, for no tokenizer makes more of a text (those that know a rare
-// character's bytes only make one of each), with what the endpoint's template
+// the prompt, for no tokenizer makes more of a text (a rare character may become
+// one for each of its bytes), with what the endpoint's template
 // puts around it, and the longest answer. Real prompts take about a quarter.
 func (m *openAI) WorstCase(r Request) int64 {
 	plain, other, marks := measure(r)

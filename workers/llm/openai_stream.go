@@ -66,9 +66,12 @@ func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive
 	res.Body = &watched{ReadCloser: res.Body, alive: alive, left: maxBody}
 	defer res.Body.Close()
 	a := &answer{}
-	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media == "application/json" {
+	switch media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media {
+	case "application/json":
 		err = a.readWhole(res.Body, tell)
-	} else {
+	case "text/html":
+		err = &failure{what: "The model's endpoint answers with a web page; its address may be wrong"}
+	default:
 		err = a.readEvents(res, tell)
 	}
 	if err != nil {

@@ -116,6 +116,10 @@ func TestAnswers(t *testing.T) {
 			"",
 			[]llm.Call{{ID: "a", Name: "set_budget", Arguments: `{"budget"`}},
 		},
+		"no JSON twice, index always 0": {
+			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "respond", Arguments: `one`}, {ID: "b", Name: "respond", Arguments: `two`}}, ArgumentsAt: []int{1}, SameIndex: true}, "",
+			[]llm.Call{{ID: "a", Name: "respond", Arguments: `one`}, {ID: "b", Name: "respond", Arguments: `two`}},
+		},
 		"no arguments": {
 			llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "set_budget"}}}, "", []llm.Call{{ID: "a", Name: "set_budget"}},
 		},
@@ -271,6 +275,16 @@ func TestTriesAgain(t *testing.T) {
 			[]string{"Hello."},
 			[][2]time.Duration{{7 * time.Second, 7 * time.Second}, {2 * time.Second, 4 * time.Second}},
 		},
+		"busy until a time": {
+			[]llmtest.Reply{{Status: 429, RetryAfter: time.Now().Add(90 * time.Second).UTC().Format(http.TimeFormat)}, good},
+			[]string{"Hello."},
+			[][2]time.Duration{{80 * time.Second, 90 * time.Second}},
+		},
+		"busy until a time that is past": {
+			[]llmtest.Reply{{Status: 429, RetryAfter: "Mon, 02 Jan 2006 15:04:05 GMT"}, {Status: 429, RetryAfter: "soon"}, {Status: 429, RetryAfter: "-5"}, good},
+			[]string{"Hello."},
+			[][2]time.Duration{{1e9, 2e9}, {2e9, 4e9}, {4e9, 8e9}},
+		},
 		"faults": {
 			[]llmtest.Reply{failing(500), failing(502), {Status: 503, Body: "<html>"}, {Status: 529}, good},
 			[]string{"Hello."},
@@ -345,6 +359,7 @@ func TestGivesUp(t *testing.T) {
 		"bad request":      {llmtest.Reply{Status: 400, Body: body}, 1, "The model's endpoint refuses the request (400)."},
 		"unprocessable":    {llmtest.Reply{Status: 422}, 1, "The model's endpoint refuses the request (422)."},
 		"too long":         {llmtest.Reply{Status: 400, Body: fmt.Sprintf(body, "context_length_exceeded")}, 1, "The conversation has become too long for the model (400)."},
+		"a web page":       {llmtest.Reply{Page: true}, 1, "The model's endpoint answers with a web page; its address may be wrong."},
 		"no content":       {llmtest.Reply{Status: 204}, 1, "The model's endpoint answers in an unknown way (204)."},
 		"only thoughts":    {llmtest.Reply{Finish: "length"}, 1, "The model spent all of the 4096 tokens that an answer may have without saying anything."},
 		"a long answer":    {llmtest.Reply{Text: strings.Repeat("x", 256<<10+1)}, 1, "The model's answer is longer than 256 KiB."},
@@ -382,7 +397,7 @@ func numbers(n int) []int {
 // secretsKept checks that neither the key nor what the endpoint wrote was told.
 func secretsKept(t *testing.T, a *asking, err error) {
 	t.Helper()
-	for _, secret := range []string{key, "secret words"} {
+	for _, secret := range []string{key, "secret words", "password"} {
 		if strings.Contains(a.log.String(), secret) || strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), secret) {
 			t.Errorf("%q was told:\n%v\n%s", secret, err, a.log.String())
 		}
@@ -399,7 +414,7 @@ func TestUnreachable(t *testing.T) {
 		tries   int
 		text    string
 	}{
-		"nobody there": {"http://user:" + key + "@127.0.0.1:1/v1?k=" + key, 5, "The model's endpoint cannot be reached; gave up after 5 tries."},
+		"nobody there": {"http://user:password@127.0.0.1:1/v1?k=password", 5, "The model's endpoint cannot be reached; gave up after 5 tries."},
 		"no address":   {"127.0.0.1:1/" + key, 1, "The address of the model's endpoint must begin with http:// or https://."},
 		"nothing":      {"", 1, "The address of the model's endpoint must begin with http:// or https://."},
 	} {
@@ -416,6 +431,23 @@ func TestUnreachable(t *testing.T) {
 			secretsKept(t, a, err)
 		})
 	}
+}
+
+// transport is a connection that fails with words of its own.
+type transport string
+
+func (t transport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New(string(t)) }
+
+func TestTalkativeConnection(t *testing.T) {
+	t.Parallel()
+	a := ask(t, llmtest.Script(llmtest.Reply{}), func(o *llm.OpenAIOptions) {
+		o.HTTP = &http.Client{Transport: transport("no way with Bearer " + key)}
+	})
+	_, err := a.complete(t)
+	if err == nil || !strings.Contains(a.log.String(), "no way with Bearer …") {
+		t.Errorf("error %v, log %s", err, a.log.String())
+	}
+	secretsKept(t, a, err)
 }
 
 func TestSilence(t *testing.T) {

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -200,5 +199,5 @@ func quoteLines(text string) string {
 		text = string(runes[:most]) + "…"
 	}
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	return fmt.Sprintf("> %s\n", strings.Join(lines, "\n> "))
+	return "> " + strings.Join(lines, "\n> ")
 }

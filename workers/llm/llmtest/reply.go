@@ -30,6 +30,7 @@ type Reply struct {
 	NoDone    bool   // the stream ends without its mark
 	Finish    string // the reason; empty: what fits
 	Whole     bool   // one JSON object instead of a stream
+	Page      bool   // a web page instead of all that
 	Prompt    int64  // tokens counted; 0: 100
 	Answer    int64  // tokens counted; 0: 20
 
@@ -67,6 +68,11 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, req Request, repl
 	if reply.Status != 0 && reply.Status != http.StatusOK {
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write([]byte(reply.Body))
+		return
+	}
+	if reply.Page {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<!doctype html><p>secret words"))
 		return
 	}
 	if reply.Whole {
