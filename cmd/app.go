@@ -16,6 +16,7 @@ import (
 	"countersign/handlers/web"
 	"countersign/models/store"
 	"countersign/workers"
+	"countersign/workers/agent"
 	"countersign/workers/expire"
 )
 
@@ -42,6 +43,7 @@ type App struct {
 	server   *http.Server
 	streams  *handlers.Streams
 	pages    *web.Site
+	builtIn  *agent.Agent
 	metrics  *handlers.Metrics
 	memory   memory
 }
@@ -59,6 +61,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	if a.store, err = openStore(ctx, cfg, log, a.measured); err != nil {
 		return nil, err
 	}
+	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
 	a.metrics.Follow(a.store.Numbers, time.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
@@ -104,6 +107,7 @@ func (a *App) Run(ctx context.Context) error {
 	// Workers outlive ctx: they serve the requests that are still under way.
 	group := workers.NewGroup(context.WithoutCancel(ctx))
 	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
+	group.Go(a.builtIn.Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
@@ -182,7 +186,7 @@ func (a *App) routers() (http.Handler, error) {
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store)
-	a.pages = web.New(kit, a.store, web.Options{Version: version})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft})
 	if err := a.pages.ServeDocs(queue.Document()); err != nil {
 		return nil, err
 	}

@@ -79,8 +79,8 @@ func setLLMModel(c *Config, v string) error {
 
 func setLLMRate(c *Config, v string) error {
 	rate, err := strconv.ParseFloat(v, 64)
-	if err != nil || math.IsNaN(rate) || rate < 0 || rate > maxRate {
-		return errors.New("must be a number from 0 to 1000000")
+	if err != nil || math.IsNaN(rate) || rate <= 0 || rate > maxRate {
+		return errors.New("must be a number above 0, at most 1000000")
 	}
 	c.LLM.Rate = rate
 	return nil

@@ -23,15 +23,16 @@ type victim struct {
 	*process
 
 	dir, addr              string
+	settings               []string
 	person                 models.Actor
 	agent, reviewer, admin string // tokens
 }
 
 // newVictim makes the people and starts the server. Nobody but the server has
 // the database open afterwards: a kill leaves it as a crash would.
-func newVictim(t *testing.T) *victim {
+func newVictim(t *testing.T, settings ...string) *victim {
 	t.Helper()
-	v := &victim{dir: storetest.Dir(t), addr: freeAddr(t)}
+	v := &victim{dir: storetest.Dir(t), addr: freeAddr(t), settings: settings}
 	s := storetest.New(t, storetest.WithDir(v.dir))
 	v.person = storetest.Admin(t, s)
 	_, v.agent = storetest.AgentToken(t, s, v.person, "bot")
@@ -46,7 +47,8 @@ func newVictim(t *testing.T) *victim {
 
 func (v *victim) start(t *testing.T) {
 	t.Helper()
-	v.process = start(t, nil, "serve", "--data", v.dir, "--addr", v.addr, "--log-level", "error", "--limit-asks-per-minute", "0")
+	args := []string{"serve", "--data", v.dir, "--addr", v.addr, "--log-level", "error", "--limit-asks-per-minute", "0"}
+	v.process = start(t, nil, append(args, v.settings...)...)
 	eventually(t, "the server is ready", func() bool {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+v.addr+"/readyz", http.NoBody)
 		if err != nil {

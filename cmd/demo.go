@@ -82,7 +82,8 @@ func runDemo(c *cobra.Command, cfg Config) (err error) {
 	fmt.Fprintf(out, "\nCountersign demo\n\n    Open      %s\n    E-mail    %s\n    Password  %s\n\n", app.URL(), demoEmail, password)
 	fmt.Fprintf(out, "A demo agent asks for a shell command, a file edit, a payment and an answer. Sign in and\n"+
 		"decide: approve, change the input, reject with a reason, or let the time run out, and see\n"+
-		"here what the agent does. Ctrl-C stops the demo; what happened stays in %s.\n\n", plain(cfg.Data))
+		"here what the agent does. Under Conversations the built-in agent, a scripted demonstration,\n"+
+		"proposes something and asks for energy. Ctrl-C stops the demo; what happened stays in %s.\n\n", plain(cfg.Data))
 
 	agentCtx, stopAgent := context.WithCancel(ctx)
 	agent := make(chan error, 1)

@@ -91,7 +91,18 @@ func (f *demoFolder) people(ctx context.Context, cfg Config, log *slog.Logger, p
 		if _, err := s.ApplyPolicy(ctx, actor, []byte(demoPolicy), "What the demo shows.", 0); err != nil {
 			return "", err
 		}
+		if err := beginTour(ctx, s, admin); err != nil {
+			return "", err
+		}
 	}
 	token, _, err = s.AddToken(ctx, actor, store.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
 	return token, err
+}
+
+// beginTour has the admin say something to the built-in agent, so that the page
+// of conversations has one to open.
+func beginTour(ctx context.Context, s *store.Store, admin *models.User) error {
+	person := models.Actor{Kind: models.ActorUser, ID: string(admin.ID), Name: admin.Name, OwnerID: admin.ID}
+	_, err := s.Say(ctx, person, models.MessageInput{Content: "Hello! Show me what you can do."})
+	return err
 }
