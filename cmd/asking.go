@@ -106,15 +106,14 @@ func (a *asking) refused(err *api.BudgetError) error {
 			return err
 		}
 	}
-	text := errors.New(plain(err.Error()))
 	switch err.Request.Status {
 	case models.StatusRejected:
-		return exitWith(exitRejected, text)
+		return exitWith(exitRejected, err)
 	case models.StatusExpired, models.StatusCancelled:
-		return exitWith(exitLapsed, text)
+		return exitWith(exitLapsed, err)
 	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusResolved:
 	}
-	return exitWith(exitOther, text)
+	return exitWith(exitOther, err)
 }
 
 // answerText is what the server said, with the fields that it named.

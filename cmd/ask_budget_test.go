@@ -1,0 +1,88 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"strings"
+	"syscall"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// spent gives the agent's conversation a budget of which nothing is left.
+func (w *world) spent(t *testing.T) {
+	t.Helper()
+	w.applyPolicy(t, `{"rules": [{"name": "free", "tools": ["free"], "effect": "allow"}], "proposal_timeout_minutes": 1}`)
+	client := w.client(w.agent)
+	first, err := client.Ask(t.Context(), api.AskRequest{ToolName: "free"}, 0)
+	if err == nil {
+		_, err = client.ChangeBudget(t.Context(), first.ConversationID, api.BudgetRequest{Budget: new(api.WholeNumber(1))})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAskWaitsForItsBudget(t *testing.T) {
+	t.Parallel()
+	const waits = "the energy budget is exhausted: waiting for a decision on more at "
+	tests := []struct {
+		name    string
+		args    []string
+		decide  *api.RespondRequest // nil: it is withdrawn
+		restart bool
+		code    int
+		says    string
+	}{
+		{name: "approved", decide: &api.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
+		{name: "approved after a restart", restart: true, decide: &api.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
+		{name: "rejected", decide: &api.RespondRequest{Approved: new(false), Reason: "enough\u202e"}, code: 1, says: "rejected by admin@example.com: enough⟨U+202E⟩"},
+		{name: "rejected, as JSON", args: []string{"--json"}, decide: &api.RespondRequest{Approved: new(false)}, code: 1, says: "rejected by admin@example.com"},
+		{name: "withdrawn", code: 2, says: "cancelled"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.spent(t)
+			p := start(t, w.env(t), append([]string{"ask", "free"}, tt.args...)...)
+			url := p.says(t, p.err, waits)
+			request := models.ResponseID(url[strings.LastIndex(url, "/")+1:])
+			if tt.restart {
+				w.restart(t)
+			}
+			if tt.decide != nil {
+				w.respond(t, request, *tt.decide)
+			} else if _, err := w.client(w.agent).Cancel(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+			if code := p.exit(t); code != tt.code || !strings.Contains(p.err.String(), tt.says) {
+				t.Errorf("exit %d, want %d and %q; it said:\n%s", code, tt.code, tt.says, p.err)
+			}
+			if len(tt.args) > 0 {
+				var got api.Approval
+				if err := json.Unmarshal([]byte(p.out.String()), &got); err != nil || got.ApprovalID != request || got.Status != models.StatusRejected {
+					t.Errorf("printed %s (%v), want the budget request", p.out, err)
+				}
+			} else if p.out.String() != "" {
+				t.Errorf("standard output holds %q", p.out)
+			}
+			list, err := w.client(w.agent).Get(t.Context(), request, 0)
+			if err != nil || list.Kind != models.KindBudget {
+				t.Errorf("the budget request: %+v %v", list, err)
+			}
+		})
+	}
+	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.spent(t)
+		p := start(t, w.env(t), "ask", "free")
+		url := p.says(t, p.err, waits)
+		p.signal(t, syscall.SIGINT)
+		if code := p.exit(t); code != 130 || !strings.Contains(p.err.String(), "nothing was asked, and the budget request "+url[strings.LastIndex(url, "/")+1:]) {
+			t.Errorf("exit %d; it said:\n%s", code, p.err)
+		}
+	})
+}
