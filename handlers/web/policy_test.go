@@ -116,3 +116,13 @@ func TestReviewersReadTheFieldsAndTheirOwnRules(t *testing.T) {
 	w.signedIn(ownerEmail).get(pageOf(a)).is(http.StatusOK).says(".facts", "payments")
 	w.signedIn(strangerEmail).get(pageOf(a)).is(http.StatusNotFound)
 }
+
+func TestThePolicySaysWhatItDoesToBudgets(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.signedIn("admin@example.com")
+	admin.get("/policy").is(http.StatusOK).says("main", "Every raise of a budget that an agent asks for waits for a person")
+	w.applyPolicy(`{"auto_budget_increase":1500,"rules":[{"name":"Searches","tools":["search"],"effect":"allow","energy":12}]}`)
+	admin.get("/policy").is(http.StatusOK).says("main", "The system adds up to 1,500 units", "costs at least 12 energy")
+	w.signedIn(ownerEmail).get("/policy").is(http.StatusOK).saysNot("main", "1,500", "costs at least")
+}

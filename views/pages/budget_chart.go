@@ -12,11 +12,9 @@ import (
 
 // The chart's plane, in units of its own; it is drawn as wide as there is room.
 const (
-	chartWidth, chartHeight  = 640.0, 180.0
-	chartLeft, chartRight    = 8.0, 8.0
-	chartTop, chartBottom    = 20.0, 22.0
+	chartLeft, chartRight    = 8.0, 632.0
+	chartCeiling, chartFloor = 8.0, 142.0
 	chartTableRows           = 100
-	chartFloor, chartCeiling = chartHeight - chartBottom, chartTop
 )
 
 // BurnChart is what a conversation spent over its history, with the budget that
@@ -27,7 +25,6 @@ type BurnChart struct {
 	Budget      string // path of the budget; empty: none ever stood
 	Says        string // the drawing in a sentence
 	Top         string // what the upper edge stands for
-	TopY        string
 	First, Last string // sequence numbers
 	Rows        []BurnRow
 	Thinned     string // set when the table holds not every point
@@ -52,13 +49,13 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 		}
 	}
 	x := func(sequence int64) float64 {
-		return chartLeft + float64(sequence-first)/float64(max(last-first, 1))*(chartWidth-chartLeft-chartRight)
+		return chartLeft + float64(sequence-first)/float64(max(last-first, 1))*(chartRight-chartLeft)
 	}
 	y := func(energy int64) float64 {
 		return chartFloor - float64(energy)/float64(highest)*(chartFloor-chartCeiling)
 	}
 	c := BurnChart{
-		Top: views.Number(highest), TopY: coordinate(chartCeiling - 6),
+		Top:   views.Number(highest),
 		First: "no. " + strconv.FormatInt(first, 10), Last: "no. " + strconv.FormatInt(last, 10),
 	}
 	var used, budget pathPen
@@ -70,8 +67,8 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 			budget.step(x(p.Sequence), y(*p.Budget))
 		}
 	}
-	used.end(chartWidth - chartRight)
-	budget.end(chartWidth - chartRight)
+	used.end(chartRight)
+	budget.end(chartRight)
 	c.Line, c.Budget = used.String(), budget.String()
 	c.Area = c.Line + fmt.Sprintf("V%sH%sZ", coordinate(chartFloor), coordinate(chartLeft))
 	c.Says = fmt.Sprintf("Energy used from response %d to %d: %s", first, last, views.Number(points[len(points)-1].Used))

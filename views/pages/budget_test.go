@@ -71,7 +71,7 @@ func TestBurnChartDrawsSteps(t *testing.T) {
 		{Sequence: 30, At: now, Used: 100, Budget: new(int64(50))},
 	}
 	c := pages.NewBurnChart(points, models.Budget{Total: new(int64(50)), Used: 100}, now)
-	if c.Line != "M8.0 158.0H320.0V89.0H632.0V20.0" || c.Budget != "M320.0 20.0H632.0V89.0" || c.Area != c.Line+"V158.0H8.0Z" {
+	if c.Line != "M8.0 142.0H320.0V75.0H632.0V8.0" || c.Budget != "M320.0 8.0H632.0V75.0" || c.Area != c.Line+"V142.0H8.0Z" {
 		t.Errorf("used %s, budget %s, area %s", c.Line, c.Budget, c.Area)
 	}
 	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used from response 10 to 30: 100, of a budget of 50." {
@@ -83,7 +83,7 @@ func TestBurnChartDrawsSteps(t *testing.T) {
 	if c := pages.NewBurnChart(nil, models.Budget{}, now); !c.Empty {
 		t.Error("a chart of nothing is drawn")
 	}
-	if c := pages.NewBurnChart(points[:1], models.Budget{}, now); c.Line != "M8.0 158.0H632.0" || c.Budget != "" {
+	if c := pages.NewBurnChart(points[:1], models.Budget{}, now); c.Line != "M8.0 142.0H632.0" || c.Budget != "" {
 		t.Errorf("one point: %s, %s", c.Line, c.Budget)
 	}
 }

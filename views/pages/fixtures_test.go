@@ -163,10 +163,10 @@ func entries() []models.Entry {
 
 func policyInput() pages.PolicyInput {
 	return pages.PolicyInput{
-		Version: 7, Admin: true,
+		Version: 7, Admin: true, AutoBudgetIncrease: 25,
 		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
 		Rules: []pages.PolicyRule{
-			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Reviewers: []string{"bo@example.org"}, Reason: "History of a protected branch would be rewritten."},
+			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Energy: 1500, Reviewers: []string{"bo@example.org"}, Reason: "History of a protected branch would be rewritten."},
 			{Name: "Reading", Note: "Harmless", Tools: []string{"/read_.*/", "ls"}, Effect: "allow"},
 			{Name: "Never", Tools: []string{"/^drop_/"}, Effect: "deny", Reason: "Not here."},
 		},

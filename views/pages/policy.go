@@ -36,6 +36,7 @@ type PolicyRule struct {
 	Name, Note, Effect, Risk, Reason string
 	Tools, Reviewers                 []string
 	TimeoutMinutes                   int64 // 0: the default
+	Energy                           int64 // the least that such a call costs; 0: what the agent says
 }
 
 // PolicyForm is what the form holds, as typed.
@@ -56,6 +57,9 @@ type PolicyInput struct {
 	Rules    []PolicyRule
 	Versions []PolicyVersion // newest first; admins only
 	Admin    bool
+	// AutoBudgetIncrease is how much energy the system may add to a conversation's
+	// budget by itself; told to admins.
+	AutoBudgetIncrease int64
 	// Form is what an admin sent, to be corrected or confirmed; nil shows what
 	// holds.
 	Form *PolicyForm
@@ -73,6 +77,7 @@ type Policy struct {
 	Rules    []PolicyRuleRow
 	Versions []PolicyVersionRow
 	Admin    bool
+	Increase string // what auto_budget_increase means, for admins
 	Form     PolicyForm
 	Review   bool
 	Changes  []PolicyChange
@@ -101,6 +106,9 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 	v := Policy{
 		Version: "v" + views.Number(in.Version), Admin: in.Admin, Fields: fieldsRead(in.Fields),
 		Review: in.Review && len(in.Changes) > 0 && !in.Stale, Changes: in.Changes,
+	}
+	if in.Admin {
+		v.Increase = increaseText(in.AutoBudgetIncrease)
 	}
 	for i, r := range in.Rules {
 		v.Rules = append(v.Rules, ruleRow(i, r))
@@ -148,6 +156,14 @@ func fieldsRead(f PolicyFields) []PolicyField {
 	}
 }
 
+// increaseText says what auto_budget_increase means.
+func increaseText(units int64) string {
+	if units == 0 {
+		return "Every raise of a budget that an agent asks for waits for a person."
+	}
+	return "The system adds up to " + views.Number(units) + " units of energy to one conversation's budget by itself, in all since a person last set or decided it. What goes beyond waits for a person."
+}
+
 const (
 	enabledHelp  = "Tool calls that need approval are held. Off: none is, and every page says so in red."
 	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
@@ -185,6 +201,9 @@ func ruleRow(i int, r PolicyRule) PolicyRuleRow {
 	var then []string
 	if r.TimeoutMinutes > 0 {
 		then = append(then, "waits "+models.SpokenDuration(time.Duration(r.TimeoutMinutes)*time.Minute))
+	}
+	if r.Energy > 0 {
+		then = append(then, "costs at least "+views.Number(r.Energy)+" energy")
 	}
 	if len(r.Reviewers) > 0 {
 		then = append(then, "also asks "+strings.Join(r.Reviewers, ", "))
