@@ -1,0 +1,52 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models"
+)
+
+// TestConversationQueriesAreServedByAnIndex is the same for what the pages of
+// conversations and budgets read: no scan of a whole table. What is spent is
+// grouped from one conversation's own rows.
+func TestConversationQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	type query struct {
+		name, text string
+		args       []any
+		groups     bool
+	}
+	queries := []query{
+		{"spent by responses", spentByResponses, []any{"c", 5}, true},
+		{"spent by turns", spentByTurns, []any{"c", 5}, true},
+		{"budget by steps", budgetBySteps, []any{"c", 5}, true},
+		{"energy by tool", energyByTool, []any{"c", 5}, true},
+		{"steps of a budget", stepsPart + backwards, []any{"c", 9, 26}, false},
+	}
+	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
+		for _, owner := range []models.UserID{"", "u"} {
+			for _, agent := range []models.AgentID{"", "a"} {
+				for _, archived := range []bool{false, true} {
+					q := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}
+					text, args := q.sql(cursor{at: models.NoDeadline}, 51)
+					queries = append(queries, query{"conversations", text, args, true}) // joining a page sorts it again
+				}
+			}
+		}
+	}
+	for _, q := range queries {
+		plan := explain(t, s, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !strings.HasPrefix(line, "SCAN p") && !strings.Contains(line, "USING INDEX conversations_") && !strings.Contains(line, "USING COVERING INDEX conversations_") && !strings.HasPrefix(line, "SCAN (")
+			sorting := strings.Contains(line, "USE TEMP B-TREE") && !q.groups
+			if scan || sorting {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+		if !strings.Contains(plan, "INDEX") && !strings.Contains(plan, "PRIMARY KEY") {
+			t.Errorf("%s: no index serves it:\n%s", q.name, plan)
+		}
+	}
+}
