@@ -1,0 +1,92 @@
+package streamjson
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+// An event has to fit into a request of models.MaxBody bytes with all its members
+// escaped: at most one of input, content and result, beside names and ids.
+const (
+	maxInput   = 768 << 10 // a larger one is digested here
+	maxEscaped = 768 << 10 // of a text, as JSON
+	maxName    = 16 << 10
+	maxKey     = 4 << 10
+)
+
+// key is an id as it is sent: a longer one than any real one is cut, the same way
+// wherever it stands.
+func key(id text) string { return begin(string(id), maxKey) }
+
+// cut is what is kept of a text, and its true length if that is not all.
+func cut(s string) (kept string, length int64) {
+	kept = begin(s, models.MaxResult)
+	for escaped(kept) > maxEscaped {
+		kept = begin(kept, len(kept)/2)
+	}
+	if len(kept) == len(s) {
+		return s, 0
+	}
+	return kept, int64(len(s))
+}
+
+// begin is the beginning of a text, in whole characters. It is a copy, so that
+// what was cut off can go.
+func begin(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return strings.Clone(s[:most])
+}
+
+// escaped is how long a text is at most as a JSON string.
+func escaped(s string) int {
+	n := len(s) + 2
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < 0x20 || c == 0x7f:
+			n += 5
+		case c == '"' || c == '\\':
+			n++
+		}
+	}
+	return n
+}
+
+// inputOf is a call's input as it is sent, with its length and digest if that is
+// not the whole. An input that has no canonical form even when its text has been
+// mended is sent as that text.
+func inputOf(toolName string, raw jsontext.Value) (input jsontext.Value, length int64, digest string) {
+	if kind := raw.Kind(); kind != '{' && kind != '[' && kind != '"' && kind != '0' && kind != 't' && kind != 'f' {
+		raw = jsontext.Value(`{}`) // null or nothing at all
+	}
+	canonical, err := models.Canonical(models.KindToolCall, toolName, raw)
+	if err != nil {
+		_ = raw.Format(
+			jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true),
+			jsontext.PreserveRawStrings(false), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false),
+		)
+		canonical, err = models.Canonical(models.KindToolCall, toolName, raw)
+	}
+	if err != nil {
+		raw = quote(string(raw))
+		canonical, err = models.Canonical(models.KindToolCall, toolName, raw)
+	}
+	if len(raw) <= maxInput || err != nil {
+		return raw, 0, ""
+	}
+	kept, _ := cut(string(raw))
+	return quote(kept), int64(len(raw)), models.Digest(canonical)
+}
+
+func quote(s string) jsontext.Value {
+	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\ufffd")) // fails on bad UTF-8 only
+	return quoted
+}
