@@ -347,12 +347,16 @@ func TestRespondKeepsTheLimits(t *testing.T) {
 	in := models.ResponseInput{Kind: models.KindReply, Content: "one", ResponseID: id}
 	c.respond(t, in)
 	c.reply(t, "two")
-	wantUnchanged(t, c.Store, models.CodeTooManyRequests, func() error { return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "three"})) })
+	wantUnchanged(t, c.Store, models.CodeTooManyRequests, func() error {
+		return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "three"}))
+	})
 	c.respond(t, in) // a repeat is not counted
 
 	full := newTalk(t, func(o *store.Options) { o.PendingPerAgent = 1 })
 	full.propose(t, "one")
-	wantUnchanged(t, full.Store, models.CodeTooManyPending, func() error { return second(full.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "two"})) })
+	wantUnchanged(t, full.Store, models.CodeTooManyPending, func() error {
+		return second(full.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "two"}))
+	})
 }
 
 func TestAnUnknownIDOpensTheAgentsConversation(t *testing.T) {

@@ -1,0 +1,197 @@
+package store_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func TestAMessageWithoutAConversationBeginsOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	at := ledgerAt(t, b.Store)
+	r, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: "  Tidy up the logs.\nAll of them.", EnergyBudget: new(int64(50))})
+	mustDo(t, err)
+	if r.Approval != nil || r.Message == nil || r.Message.AuthorID != b.owner.ID || r.Message.AuthorKind != models.ActorUser {
+		t.Errorf("said: %+v", r)
+	}
+	owner := " " + string(b.owner.OwnerID)
+	sameStrings(t, "recorded", actionsSince(t, b.Store, at),
+		[]string{"agent.registered" + owner, "conversation.opened" + owner, "conversation.budget" + owner, "message.added" + owner})
+	v, err := b.Conversation(t.Context(), b.owner, r.Conversation.ID)
+	mustDo(t, err)
+	if !v.BuiltIn || v.AgentName != models.BuiltIn || v.Title != "Tidy up the logs." || v.Status != models.ConversationRunning || *v.EnergyBudget != 50 || v.OwnerID != b.owner.UserID() {
+		t.Errorf("begun: %+v", v)
+	}
+	if ready := scalar[int](t, b.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL AND signals > 0`, v.ID); ready != 1 {
+		t.Error("the built-in agent has not heard of it")
+	}
+	again, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: strings.Repeat("ä", 200)})
+	mustDo(t, err)
+	if again.Conversation.AgentID != v.AgentID || again.Conversation.ID == v.ID || len([]rune(again.Conversation.Title)) != models.MaxTitle {
+		t.Errorf("a second one: %+v", again.Conversation)
+	}
+	other, err := b.Say(t.Context(), b.admin, models.MessageInput{Content: "Hello."})
+	mustDo(t, err)
+	if other.Conversation.AgentID == v.AgentID || other.Conversation.OwnerID != b.admin.UserID() {
+		t.Errorf("another person's: %+v", other.Conversation)
+	}
+	wantCode(t, errOf(b.Conversation(t.Context(), b.stranger, v.ID)), models.CodeNotFound)
+}
+
+func TestNobodyElseIsCalledBuiltIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	mustDo(t, errOf(b.Say(t.Context(), b.owner, models.MessageInput{Content: "Hello."})))
+	for _, who := range []models.Actor{b.owner, b.stranger} {
+		_, _, err := b.AddToken(t.Context(), storetest.Operator(), store.NewToken{Scope: models.ScopeAgent, Agent: models.BuiltIn, UserID: who.OwnerID})
+		if err == nil {
+			t.Error("a token for the system's own agent")
+		}
+	}
+	if n := scalar[int](t, b.Store, `SELECT count(*) FROM agents WHERE name = 'built-in'`); n != 1 {
+		t.Errorf("%d agents are called built-in", n)
+	}
+}
+
+func TestSayRefuses(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	foreign := newTalk(t).conv
+	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash"}))
+	reply := c.reply(t, "x")
+	yes, no := new(true), new(false)
+	into := func(content string, d models.ConversationDecision) models.MessageInput {
+		return models.MessageInput{ConversationID: c.conv, Content: content, Decision: &d}
+	}
+	for _, tt := range []struct {
+		name  string
+		who   models.Actor
+		in    models.MessageInput
+		code  models.Code
+		field string
+	}{
+		{"the agent", c.agent, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeForbidden, ""},
+		{"nobody", models.Actor{}, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeForbidden, ""},
+		{"a stranger", c.stranger, into("x", models.ConversationDecision{Budget: set(5)}), models.CodeNotFound, ""},
+		{"an unknown conversation", c.owner, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
+		{"an unknown conversation, by an admin", c.admin, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
+		{"nothing", c.owner, models.MessageInput{}, models.CodeInvalid, "content"},
+		{"nothing in a conversation", c.owner, models.MessageInput{ConversationID: c.conv}, models.CodeInvalid, "content"},
+		{"too much", c.owner, models.MessageInput{Content: strings.Repeat("x", models.MaxContent+1)}, models.CodeInvalid, "content"},
+		{"no text", c.owner, models.MessageInput{Content: "\xff"}, models.CodeInvalid, "content"},
+		{"a negative budget", c.owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(-1))}, models.CodeInvalid, "energyBudget"},
+		{"an absurd budget", c.owner, models.MessageInput{Content: "x", EnergyBudget: new(int64(math.MaxInt64))}, models.CodeInvalid, "energyBudget"},
+		{"a first budget for one that stands", c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", EnergyBudget: new(int64(5))}, models.CodeInvalid, "energyBudget"},
+		{"a decision nowhere", c.owner, models.MessageInput{Content: "x", Decision: &models.ConversationDecision{Approved: yes}}, models.CodeInvalid, "id"},
+		{"an empty decision", c.owner, into("x", models.ConversationDecision{}), models.CodeInvalid, "approved"},
+		{"a request and no verdict", c.owner, into("x", models.ConversationDecision{ResponseID: call.ID, Budget: set(5)}), models.CodeInvalid, "approved"},
+		{"two budgets", c.owner, into("x", models.ConversationDecision{Budget: models.BudgetChange{Set: new(int64(1)), Delta: new(int64(1))}}), models.CodeInvalid, "budgetChange"},
+		{"a negative new budget", c.owner, into("x", models.ConversationDecision{Budget: set(-1)}), models.CodeInvalid, "newBudget"},
+		{"an absurd step", c.owner, into("x", models.ConversationDecision{Budget: delta(math.MaxInt64)}), models.CodeInvalid, "budgetChange"},
+		{"a long feedback", c.owner, into("x", models.ConversationDecision{Approved: yes, Feedback: strings.Repeat("x", models.MaxReason+1)}), models.CodeInvalid, "feedback"},
+		{"nothing to approve", c.owner, into("x", models.ConversationDecision{Approved: yes}), models.CodeNoPendingApproval, ""},
+		{"nothing to reject, with a budget", c.owner, into("x", models.ConversationDecision{Approved: no, Budget: set(5)}), models.CodeNoPendingApproval, ""},
+		{"a reply", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: reply.ID}), models.CodeAlreadyDecided, ""},
+		{"a request that is not there", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: models.NewID[models.ResponseID]()}), models.CodeNotFound, ""},
+		{"another digest", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: call.ID, Digest: reply.Digest}), models.CodeDigestMismatch, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e := wantUnchanged(t, c.Store, tt.code, func() error { return errOf(c.Say(t.Context(), tt.who, tt.in)) })
+			if tt.field != "" && (e == nil || e.Fields[tt.field] == "") {
+				t.Errorf("fields %v, want %s", e, tt.field)
+			}
+		})
+	}
+	elsewhere := c.respond(t, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindProposal, Content: "Shall I?"})
+	t.Run("a request of another conversation", func(t *testing.T) {
+		wantUnchanged(t, c.Store, models.CodeNotFound, func() error {
+			return errOf(c.Say(t.Context(), c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: elsewhere.ID})))
+		})
+	})
+}
+
+// TestAMessageDecidesTheMostRecentProposal or budget request, and no tool call.
+func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	first, last := c.propose(t, "First?"), c.propose(t, "Second?")
+	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash"}))
+	r := c.say(t, "Yes.", &models.ConversationDecision{Approved: new(true)})
+	if r.Approval == nil || r.Approval.ID != last.ID || r.Message.ResponseID == nil || *r.Message.ResponseID != last.ID {
+		t.Fatalf("decided: %+v", r.Approval)
+	}
+	c.wantStatus(t, models.ConversationWaitingInput)
+	request := c.exhausted(t)
+	if r = c.say(t, "", &models.ConversationDecision{Approved: new(false), Feedback: "no"}); r.Approval.ID != request.ID || r.Message != nil {
+		t.Errorf("decided: %+v, said: %+v", r.Approval, r.Message)
+	}
+	if r = c.say(t, "No.", &models.ConversationDecision{Approved: new(false)}); r.Approval.ID != first.ID || r.Conversation.Status != models.ConversationRunning {
+		t.Errorf("decided: %+v in %+v", r.Approval, r.Conversation)
+	}
+	if got := c.approval(t, call.ID); got.Status() != models.StatusPending {
+		t.Errorf("the tool call is %s", got.Status())
+	}
+	// By its id a tool call is decided here too.
+	d := approve(call.ID)
+	d.Digest = call.Digest
+	if r = c.say(t, "", &d); r.Approval.ID != call.ID || r.Approval.Status() != models.StatusApproved {
+		t.Errorf("decided: %+v", r.Approval)
+	}
+	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error {
+		return errOf(c.Say(t.Context(), c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", Decision: &d}))
+	})
+}
+
+// TestMessageDecisionAndBudgetAreOneTransaction: the examples of a proposal that
+// is approved with more budget, and of a step alone.
+func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	p := c.propose(t, "I could delete the old logs.")
+	at := ledgerAt(t, c.Store)
+	r := c.say(t, "Go on, and more of it.", &models.ConversationDecision{Approved: new(true), Budget: set(100), Feedback: "fine"})
+	b := r.Conversation.Budget()
+	if r.Approval.ID != p.ID || r.Approval.Status() != models.StatusApproved || *b.Total != 100 || b.Used != 2 || *b.Remaining() != 98 || r.Conversation.Status != models.ConversationRunning {
+		t.Errorf("approved: %+v, %+v", r.Approval, b)
+	}
+	owner := " " + string(c.owner.OwnerID)
+	sameStrings(t, "recorded", actionsSince(t, c.Store, at),
+		[]string{"conversation.status" + owner, "approval.approved" + owner, "conversation.budget" + owner, "message.added" + owner})
+	r = c.say(t, "", &models.ConversationDecision{Budget: delta(50)})
+	if r.Approval != nil || r.Message != nil || *r.Conversation.EnergyBudget != 150 {
+		t.Errorf("a step alone: %+v", r)
+	}
+	c.wantBudget(t, 150, 2)
+}
+
+func TestAMessageResumes(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	mustDo(t, errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)))
+	mustDo(t, errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerArchive)))
+	c.wantStatus(t, models.ConversationFailed)
+	r := c.say(t, "Once more.", nil)
+	if v := c.view(t); v.Status != models.ConversationRunning || v.ArchivedAt != nil || r.Conversation.Status != models.ConversationRunning {
+		t.Errorf("resumed: %+v", v)
+	}
+	// A proposal that has expired, written down or not, is waited for no more.
+	c.policy(t, `{"proposal_timeout_minutes":10}`)
+	c.propose(t, "Shall I?")
+	c.say(t, "Wait.", nil)
+	c.wantStatus(t, models.ConversationWaitingInput)
+	c.clock.Step(10 * time.Minute)
+	c.say(t, "Well?", nil)
+	c.wantStatus(t, models.ConversationRunning)
+	c.propose(t, "And now?")
+	c.wantStatus(t, models.ConversationWaitingInput)
+	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
+		t.Errorf("expired %d, %v", n, err)
+	}
+	c.wantStatus(t, models.ConversationWaitingInput)
+}

@@ -1,0 +1,176 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func (c *talk) steer(t *testing.T, how models.Steering) *models.Conversation {
+	t.Helper()
+	conv, err := c.Steer(t.Context(), c.owner, c.conv, how)
+	if err != nil {
+		t.Fatalf("%s: %v", how, err)
+	}
+	return conv
+}
+
+func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	owner := " " + string(c.owner.OwnerID)
+	for _, tt := range []struct {
+		how    models.Steering
+		action string
+		is     func(*models.ConversationView) bool
+	}{
+		{models.SteerPause, "conversation.paused", func(v *models.ConversationView) bool { return v.PausedAt != nil }},
+		{models.SteerResume, "conversation.resumed", func(v *models.ConversationView) bool { return v.PausedAt == nil }},
+		{models.SteerArchive, "conversation.archived", func(v *models.ConversationView) bool { return v.ArchivedAt != nil }},
+		{models.SteerUnarchive, "conversation.unarchived", func(v *models.ConversationView) bool { return v.ArchivedAt == nil }},
+		{models.SteerStop, "conversation.status", func(v *models.ConversationView) bool { return v.Status == models.ConversationFailed }},
+	} {
+		at := ledgerAt(t, c.Store)
+		c.steer(t, tt.how)
+		sameStrings(t, string(tt.how), actionsSince(t, c.Store, at), []string{tt.action + owner})
+		if v := c.view(t); !tt.is(v) {
+			t.Errorf("%s: %+v", tt.how, v)
+		}
+		wantUnchanged(t, c.Store, "", func() error { return errOf(c.Steer(t.Context(), c.admin, c.conv, tt.how)) })
+	}
+	at := ledgerAt(t, c.Store)
+	mustDo(t, errOf(c.Rename(t.Context(), c.owner, c.conv, "Logs")))
+	sameStrings(t, "rename", actionsSince(t, c.Store, at), []string{"conversation.renamed" + owner})
+	wantUnchanged(t, c.Store, "", func() error { return errOf(c.Rename(t.Context(), c.owner, c.conv, "Logs")) })
+	if v := c.view(t); v.Title != "Logs" {
+		t.Errorf("title %q", v.Title)
+	}
+}
+
+func TestWhoSteers(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	noAdmin := c.admin
+	noAdmin.Admin = false
+	for _, how := range []models.Steering{models.SteerPause, models.SteerStop, models.SteerArchive} {
+		for code, who := range map[models.Code][]models.Actor{
+			models.CodeForbidden: {c.agent, c.other, {}, models.System("x")}, models.CodeNotFound: {c.stranger, noAdmin},
+		} {
+			for _, actor := range who {
+				wantUnchanged(t, c.Store, code, func() error { return errOf(c.Steer(t.Context(), actor, c.conv, how)) })
+				wantUnchanged(t, c.Store, code, func() error { return errOf(c.Rename(t.Context(), actor, c.conv, "x")) })
+			}
+		}
+	}
+	wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, "explode")) })
+	for _, title := range []string{strings.Repeat("ä", models.MaxTitle+1), strings.Repeat("x", 5000), "\xff"} {
+		wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return errOf(c.Rename(t.Context(), c.owner, c.conv, title)) })
+	}
+	mustDo(t, errOf(c.Rename(t.Context(), c.owner, c.conv, strings.Repeat("ä", models.MaxTitle))))
+}
+
+// TestI10StopCancelsWhatIsPending: cause stopped, but what had expired has
+// expired.
+func TestI10StopCancelsWhatIsPending(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	late := c.ask(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(60))}))
+	call := c.ask(t, c.in(models.AskInput{ToolName: "Bash", TimeoutSeconds: new(int64(600))}))
+	question := c.ask(t, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?"}))
+	proposal, budget := c.propose(t, "Shall I?"), c.exhausted(t)
+	elsewhere := c.ask(t, models.AskInput{})
+	c.clock.Step(time.Minute)
+	at := ledgerAt(t, c.Store)
+	if conv := c.steer(t, models.SteerStop); conv.Status != models.ConversationFailed {
+		t.Errorf("stopped: %+v", conv)
+	}
+	if got := c.approval(t, late.ID); got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
+		t.Errorf("what had expired is %s, %s", got.Status(), got.Cause)
+	}
+	for _, a := range []*models.Approval{call, question, proposal, budget} {
+		if got := c.approval(t, a.ID); got.Status() != models.StatusCancelled || got.Cause != models.CauseStopped || got.ApprovalFeedback == "" {
+			t.Errorf("a %s is %s, %s", a.Kind, got.Status(), got.Cause)
+		}
+	}
+	if got := c.approval(t, elsewhere.ID); got.Status() != models.StatusPending {
+		t.Errorf("a request of another conversation is %s", got.Status())
+	}
+	if n := len(actionsSince(t, c.Store, at)); n != 6 {
+		t.Errorf("%d entries, want one of each request and one of the conversation", n)
+	}
+	c.wantStatus(t, models.ConversationFailed)
+	wantUnchanged(t, c.Store, "", func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+}
+
+// TestAStoppedRunStaysStopped, whatever happens to its budget, until a person
+// writes: the built-in agent would find nothing that it may do, again and again.
+func TestAStoppedRunStaysStopped(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t)
+	r, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(50))})
+	mustDo(t, err)
+	c.conv = r.Conversation.ID
+	ready := func() int {
+		return scalar[int](t, c.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, c.conv)
+	}
+	if ready() != 1 {
+		t.Fatal("it was not ready")
+	}
+	c.steer(t, models.SteerStop)
+	c.set(t, c.owner, 100)
+	c.steer(t, models.SteerPause)
+	c.steer(t, models.SteerResume)
+	if run, err := c.ClaimRun(t.Context(), "me", time.Minute); run != nil || err != nil || ready() != 0 {
+		t.Errorf("a stopped run is claimed: %+v, %v", run, err)
+	}
+	c.say(t, "Go on.", nil)
+	if run, err := c.ClaimRun(t.Context(), "me", time.Minute); run == nil || err != nil {
+		t.Errorf("a resumed run is not claimed: %v", err)
+	}
+}
+
+// TestAVerdictOnItsWayIsNotStopped: nothing is half done then.
+func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	c.propose(t, "First?")
+	held := c.propose(t, "Second?")
+	_, err := rawDB(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
+	mustDo(t, err)
+	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+	if e == nil || e.Approval == nil || e.Approval.ID != held.ID {
+		t.Errorf("the refusal names %+v", e)
+	}
+}
+
+func TestWhilePausedDecisionsArePossible(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	c.propose(t, "Shall I?")
+	c.steer(t, models.SteerPause)
+	c.decideIn(t, c.owner, approve(""))
+	c.say(t, "Thanks.", nil)
+	if v := c.view(t); v.PausedAt == nil || v.Status != models.ConversationRunning {
+		t.Errorf("paused: %+v", v)
+	}
+}
+
+func TestArchivedConversationsAreListedApart(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	list := func(archived bool) int {
+		l, err := c.Conversations(t.Context(), c.owner, store.ConversationQuery{Archived: archived})
+		mustDo(t, err)
+		return len(l.Items)
+	}
+	if list(false) != 1 || list(true) != 0 {
+		t.Errorf("%d and %d archived", list(false), list(true))
+	}
+	c.steer(t, models.SteerArchive)
+	if list(false) != 0 || list(true) != 1 {
+		t.Errorf("%d and %d archived", list(false), list(true))
+	}
+}
