@@ -414,7 +414,7 @@ func TestUnreachable(t *testing.T) {
 		tries   int
 		text    string
 	}{
-		"nobody there": {"http://user:password@127.0.0.1:1/v1?k=password", 5, "The model's endpoint cannot be reached; gave up after 5 tries."},
+		"nobody there": {"http://password:x@127.0.0.1:1/v1?k=password", 5, "The model's endpoint cannot be reached; gave up after 5 tries."},
 		"no address":   {"127.0.0.1:1/" + key, 1, "The address of the model's endpoint must begin with http:// or https://."},
 		"nothing":      {"", 1, "The address of the model's endpoint must begin with http:// or https://."},
 	} {
@@ -436,7 +436,9 @@ func TestUnreachable(t *testing.T) {
 // transport is a connection that fails with words of its own.
 type transport string
 
-func (t transport) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New(string(t)) }
+func (t transport) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New(string(t))
+}
 
 func TestTalkativeConnection(t *testing.T) {
 	t.Parallel()
