@@ -346,7 +346,7 @@ func TestSteeringAConversation(t *testing.T) {
 		p.post(path+"/steer", url.Values{"how": {value}}).redirects(path)
 		return p.get(path).is(http.StatusOK)
 	}
-	steer("#pause").says("#conversation-head", "paused").says(".flash", "Paused").says("#composer", "Paused: a message waits")
+	steer("#pause").says("#conversation-head", "paused").says(".flash", "Paused").says("#composer", "which waits until")
 	p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusSeeOther)
 	steer("#resume").saysNot("#conversation-head", "paused")
 	steer("#archive").says("#conversation-head", "archived")

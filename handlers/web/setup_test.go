@@ -19,6 +19,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/workers/agent"
 )
 
 const (
@@ -38,7 +39,8 @@ type world struct {
 	owner, admin, agent models.Actor
 	token               string // the agent's
 
-	drafted atomic.Pointer[string] // what the built-in agent is writing, everywhere
+	drafted atomic.Pointer[string]      // what the built-in agent is writing, everywhere
+	builtIn atomic.Pointer[agent.Agent] // where one runs: it says itself
 }
 
 func newWorld(tb testing.TB) *world {
@@ -70,7 +72,10 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 }
 
 // draft is what the built-in agent is writing.
-func (w *world) draft(models.ConversationID) (text, model string, ok bool) {
+func (w *world) draft(id models.ConversationID) (text, model string, ok bool) {
+	if a := w.builtIn.Load(); a != nil {
+		return a.Draft(id)
+	}
 	if at := w.drafted.Load(); at != nil {
 		return *at, "demo-model", true
 	}

@@ -100,26 +100,26 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 func messageNote(c *models.ConversationView) string {
 	switch {
 	case c.PausedAt != nil:
-		return "Paused: a message waits until the conversation is resumed; decisions are taken."
+		return ", which waits until the conversation is resumed; decisions are taken at once"
 	case !c.BuiltIn:
-		return "A message waits here until the agent fetches it."
+		return ", which waits here until the agent fetches it"
 	case c.Status == models.ConversationFailed:
-		return "Stopped or failed: a message sets it going again."
+		return ", which sets the conversation going again"
 	case c.Status == models.ConversationCompleted:
-		return "Done: a message takes it up again."
+		return ", which takes the conversation up again"
 	}
 	return ""
 }
 
 // Modes are the ways in which the budget may be changed here.
 func (v Composer) modes() []composerMode {
-	out := []composerMode{{BudgetLeave, "Leave the budget as it is"}}
+	out := []composerMode{{BudgetLeave, "Leave budget"}}
 	if v.Target != nil && v.Target.What == models.KindProposal.Word() {
-		out = append(out, composerMode{BudgetGrant, "If approved, set the budget to"})
+		out = append(out, composerMode{BudgetGrant, "If approved, set to"})
 	}
-	out = append(out, composerMode{BudgetSet, "Set the budget to"})
+	out = append(out, composerMode{BudgetSet, "Set budget to"})
 	if v.Stands {
-		out = append(out, composerMode{BudgetStep, "Change the budget by"})
+		out = append(out, composerMode{BudgetStep, "Change budget by"})
 	}
 	return out
 }

@@ -1,0 +1,216 @@
+package web_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/workers/agent"
+	"countersign/workers/llm"
+)
+
+// runBuiltIn has the built-in agent work with its scripted model.
+func (w *world) runBuiltIn(t *testing.T) {
+	t.Helper()
+	a := agent.New(agent.Options{Store: w.store, Model: llm.NewScripted(), Log: slog.New(slog.DiscardHandler)})
+	w.builtIn.Store(a)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.Run(t.Context())
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+// comes waits until an element shows a text: by itself, or without script by
+// opening the page again.
+func (t *tab) comes(scripted bool, path, selector, text string) {
+	t.tb.Helper()
+	if scripted {
+		t.sees(selector, text)
+		return
+	}
+	for late := time.After(browsing); !strings.Contains(t.text(selector), text); {
+		select {
+		case <-late:
+			t.tb.Fatalf("%s never says %q: %s", selector, text, t.text("body"))
+		default:
+			t.open(path)
+		}
+	}
+}
+
+// chooses presses the keys that lead a list to a choice, as a person would
+// without a mouse.
+func (t *tab) chooses(selector, choice string) {
+	t.tb.Helper()
+	t.do("choose "+choice, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), choice))
+}
+
+// types replaces what stands in a field.
+func (t *tab) types(selector, text string) {
+	t.tb.Helper()
+	t.value("document.querySelector(" + quoted(selector) + ").value = ''")
+	t.fill(selector, text)
+}
+
+// fits checks that nothing has to be scrolled sideways.
+func (t *tab) fits() {
+	t.tb.Helper()
+	if got := t.value("document.documentElement.scrollWidth <= innerWidth"); got != "true" {
+		t.tb.Errorf("%s scrolls sideways", t.value("location.pathname"))
+	}
+}
+
+func TestInABrowserAConversationFromItsFirstMessageToItsEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		width, height int64
+		scripted      bool
+	}{
+		{"1440", 1440, 900, true},
+		{"390", 390, 844, true},
+		{"without script", 1440, 900, false},
+		{"390 without script", 390, 844, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := liveWorld(t)
+			w.runBuiltIn(t)
+			p := w.tab()
+			p.do("size", chromedp.EmulateViewport(c.width, c.height))
+			if !c.scripted {
+				p.withoutScript()
+			}
+			p.signIn()
+			p.open("/conversations")
+			p.click(`a[href="/conversations/new"]`)
+			p.fill("#content", "Please clean up the old logs")
+			p.click("#begin")
+			p.sees("#history", "Please clean up the old logs")
+			path := p.value("location.pathname")
+			p.value("window.same = 'page'")
+			p.fits()
+
+			p.comes(c.scripted, path, "#history [data-waits]", "delete old logs")
+			p.comes(c.scripted, path, "#composer-decision", "proposal")
+			p.sees("#conversation-head", "waits for you")
+			p.sees("#history", "set the budget to 20")
+			if got := p.value("window.same"); c.scripted && got != "page" {
+				t.Error("the page was loaded again")
+			}
+			if got := p.value(`document.querySelector("#budget-amount").value`); got != "30" {
+				t.Errorf("the budget that the proposal would like is prefilled as %q", got)
+			}
+			p.fill("#content", "Yes, and tell me how it went")
+			p.click("#decide-approve")
+			p.fill("#say-reason", "they are backed up")
+			p.chooses("#budget-mode", "Set budget to")
+			p.types("#budget-amount", "500")
+			p.sees(".composer-will", "approves proposal")
+			p.sees(".composer-will", "sets the budget")
+			p.fits()
+			p.click("#send")
+			p.sees("#history", "Yes, and tell me how it went")
+			p.comes(c.scripted, path, "#history", "That was the tour")
+			p.comes(c.scripted, path, "#conversation-head", "completed")
+			p.comes(c.scripted, path, "#budget-panel", "of 500")
+			for _, said := range []string{"approved by " + ownerEmail, "they are backed up", "raised the budget from 20 to 500", llm.Scripted} {
+				p.sees("#history", said)
+			}
+			p.fits()
+			id := models.ConversationID(strings.TrimPrefix(path, "/conversations/"))
+			for _, e := range w.history(id) {
+				if a := e.Response; a != nil && a.Kind == models.KindProposal && (a.Status() != models.StatusApproved || a.Vote.SeenDigest != a.Digest || a.Vote.UserID != w.owner.UserID()) {
+					t.Errorf("the proposal stands as %s with %+v", a.Status(), a.Vote)
+				}
+			}
+			if w.total(id) != 500 {
+				t.Errorf("the budget is %d", w.total(id))
+			}
+		})
+	}
+}
+
+func TestInABrowserAHistoryGrowsAroundWhoDecides(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	id := w.conversation(-1)
+	for range 10 {
+		w.respond(id, models.KindReply, "One.\n\nTwo.\n\nThree.", 1)
+	}
+	a := w.proposes(id, "Delete the logs", 0)
+	p := w.tab()
+	p.do("size", chromedp.EmulateViewport(1440, 700))
+	p.signIn()
+	p.open(conversationPath(id))
+	p.sees("#live-text", "live")
+	p.sees("#composer-decision", "proposal #12")
+	if got := p.value(`Math.round(document.querySelector("#end").getBoundingClientRect().bottom) <= innerHeight`); got != "true" {
+		t.Error("the page does not open at its end")
+	}
+	const place = `Math.round(document.querySelector("#entry-12-approve").getBoundingClientRect().top)`
+	p.fill("#entry-12-reason", "let me think")
+	p.fill("#content", "half a sentence")
+	at := p.value(place)
+	w.respond(id, models.KindReply, "# And something else\n\nthat is long\n\nenough", 1)
+	p.sees("#entry-13", "And something else")
+	if got := p.value(place); got != at {
+		t.Errorf("the button moved from %s to %s", at, got)
+	}
+	p.sees("[data-below]", "Something new below")
+
+	// What is decided elsewhere meanwhile is said, and what was typed stays.
+	p.click("#decide-reject")
+	if _, err := w.store.Decide(t.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(false), Reason: "no"}); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("#entry-12 [data-guard-note]", "changed while you were writing")
+	p.sees("#composer-more [data-guard-note]", "changed while you were choosing")
+	for field, want := range map[string]string{"#entry-12-reason": "let me think", "#content": "half a sentence"} {
+		if got := p.value(`document.querySelector("` + field + `").value`); got != want {
+			t.Errorf("%s holds %q", field, got)
+		}
+	}
+	p.expected = append(p.expected, "409")
+	p.click("#send")
+	p.sees("#composer", "Already rejected by admin@example.com")
+	if got := p.value(`document.querySelector("#content").value`); got != "half a sentence" {
+		t.Errorf("the message is lost: %q", got)
+	}
+	p.click("#send")
+	p.sees("#history [data-what=message]", "half a sentence")
+}
+
+func TestInABrowserADraftIsSeenWhileItIsWritten(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	id := w.conversation(-1)
+	p := w.tab()
+	p.signIn()
+	p.open(conversationPath(id))
+	p.sees("#live-text", "live")
+	p.fill("#content", "meanwhile")
+	w.drafted.Store(new("I am **thinking** <b>aloud"))
+	w.store.Bus().Publish(events.Draft(string(id)))
+	p.sees("#draft", "I am **thinking** <b>aloud")
+	w.drafted.Store(nil)
+	w.respond(id, models.KindReply, "I have thought", 1)
+	w.store.Bus().Publish(events.Draft(string(id)))
+	p.sees("#history", "I have thought")
+	for tries := 0; p.text("#draft") != "" && tries < 100; tries++ {
+		p.sees("#history", "I have thought")
+	}
+	if got := p.text("#draft"); got != "" {
+		t.Errorf("the draft is still there: %q", got)
+	}
+	if got := p.value(`document.querySelector("#content").value`); got != "meanwhile" {
+		t.Errorf("the message is lost: %q", got)
+	}
+}
