@@ -85,6 +85,12 @@ func (c *Client) send(ctx context.Context, method, path string, body, out any, w
 	if err != nil {
 		return err
 	}
+	return c.exchange(ctx, req, out)
+}
+
+// exchange sends a request, whose context ends before ctx does, and reads the
+// answer into out.
+func (c *Client) exchange(ctx context.Context, req *http.Request, out any) error {
 	client := c.HTTP
 	if client == nil {
 		client = noRedirects
