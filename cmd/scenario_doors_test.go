@@ -70,6 +70,8 @@ type reply struct {
 	ToolRequires bool              `json:"requires_approval"`
 	DecidedBy    *named            `json:"decided_by"`
 	Reason       string            `json:"reason"`
+
+	Entries []historyEntry `json:"entries"`
 }
 
 type named struct {

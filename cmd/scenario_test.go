@@ -125,12 +125,13 @@ var scenarios = []scenario{
 }
 
 // TestOneRuleTheSameAnswerFromEverySurface runs the table over /v1/approvals,
-// /api/approval and the pages.
+// /api/approval, /conversations and the pages.
 func TestOneRuleTheSameAnswerFromEverySurface(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*stage) door{
 		"approval queue": func(s *stage) door { return &queueDoor{s} },
 		"tool approval":  func(s *stage) door { return &toolDoor{s} },
+		"conversations":  func(s *stage) door { return &conversationsDoor{stage: s, asks: &toolDoor{s}} },
 		"pages":          func(s *stage) door { return &pagesDoor{stage: s, asks: &toolDoor{s}, browsers: map[string]*browser{}} },
 	} {
 		t.Run(name, func(t *testing.T) {

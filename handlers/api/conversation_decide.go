@@ -78,9 +78,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	}
 	page := &ConversationApprovals{RequestID: id, Approvals: make([]ConversationApproval, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
-		if r := &got.Items[i]; !needsNone(r) {
-			page.Approvals = append(page.Approvals, conversationApprovalOf(r))
-		}
+		page.Approvals = append(page.Approvals, conversationApprovalOf(&got.Items[i]))
 	}
 	return &approvalsOfOut{Body: page}, nil
 }

@@ -172,6 +172,24 @@ func TestWaitsForMessagesEnd(t *testing.T) {
 	}
 }
 
+// The read deadline of a body that came before on the same connection must not
+// end a wait.
+func TestAWaitForMessagesOutlastsTheBodysDeadline(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("waits for longer than a body may take")
+	}
+	w := newWorld(t)
+	w.respond(`{"kind":"reply","content":"ready"}`).want(t, 200, nil)
+	const wait = 12 * time.Second
+	start := time.Now()
+	got := w.call(w.agent, "GET", "/conversations/"+run+"?after=1&wait="+wait.String(), "")
+	got.want(t, 200, map[string]any{"after": jsonNumber("1")})
+	if took := time.Since(start); took < wait || len(got.entries("entries")) != 0 {
+		t.Errorf("the wait ended after %v: %s", took, got.body)
+	}
+}
+
 func TestConversationsArePaged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

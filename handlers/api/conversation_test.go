@@ -212,9 +212,10 @@ func TestApproveAndRejectInAConversation(t *testing.T) {
 	w.call(w.reviewer, "POST", path+"/approve", `{"budgetChange":-20,"feedback":"ok"}`).
 		want(t, 200, map[string]any{"responseId": second.text("responseId"), "budgetUpdated": true, "newBudget": jsonNumber("50")})
 	w.propose("fourth")
+	w.respond(`{"kind":"reply","content":"which asks for nothing"}`).want(t, 200, nil)
 	w.call(w.reviewer, "POST", path+"/approve", ``).want(t, 422, nil)
 	w.call(w.reviewer, "POST", path+"/approve", `{}`).want(t, 200, map[string]any{"status": "approved", "budgetUpdated": false, "newBudget": nil})
-	w.stands().want(t, 200, map[string]any{"status": "running", "budget.total": jsonNumber("50"), "pending": jsonNumber("1")})
+	w.stands().want(t, 200, map[string]any{"status": "running", "budget.total": jsonNumber("50"), "pending": jsonNumber("1"), "budget.used": jsonNumber("6")})
 	w.call(w.reviewer, "POST", path+"/approve", `{"responseId":"`+call+`"}`).want(t, 200, map[string]any{"status": "approved", "responseId": call})
 
 	list := w.call(w.agent, "GET", path+"/approvals", "").entries("approvals")
