@@ -136,8 +136,19 @@ type Response struct {
 	CascadedFrom        *ResponseID
 	ReaskedFrom         *ResponseID
 
-	IsCompleted bool
-	CompletedAt *time.Time
+	IsCompleted   bool
+	CompletedAt   *time.Time
+	ReportedAt    *time.Time // the agent has reported the call itself
+	IsError       bool       // the result is one
+	Closed        Closing    // completed without a result, and by whom
+	Contradiction string     // what was reported against what stands
+	MatchedBy     MatchedBy  // how an outside approval found the call
+
+	// The true lengths, in bytes, of what is kept cut; nil: it is whole. A cut
+	// input cannot be approved.
+	InputBytes   *int64
+	ContentBytes *int64
+	ResultBytes  *int64
 
 	Energy       int64
 	EnergyBudget *int64
@@ -210,6 +221,15 @@ func (r *Response) TimeoutText() string {
 
 // LetThrough reports whether the call went ahead without a person.
 func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Cause != CauseNone }
+
+// Closing says who completed a call that has no result.
+type Closing string
+
+// Who closes a call.
+const (
+	ClosedByRun   Closing = "run"   // the run went on, or ended
+	ClosedByOwner Closing = "owner" // a person: it was stuck
+)
 
 // Option is one of the answers that a question offers.
 type Option struct {

@@ -34,7 +34,8 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if err != nil {
 			return err
 		}
-		if standing != nil {
+		reported := standing != nil && unjudged(standing)
+		if standing != nil && !reported {
 			out = at(standing, t.now)
 			return nil
 		}
@@ -44,7 +45,11 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 			}
 			counted = true
 		}
-		out, err = t.newAsk(actor, q, conv)
+		if reported {
+			out, err = t.askReported(actor, q, standing)
+		} else {
+			out, err = t.newAsk(actor, q, conv)
+		}
 		return err
 	})
 	if err != nil {
@@ -68,18 +73,11 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		ID: q.id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
-		ApprovalTimeoutAt: models.NoDeadline, Energy: models.DefaultEnergy,
+		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
 	if a.ID == "" {
 		a.ID = models.NewID[models.ResponseID]()
-	}
-	if q.Energy != nil {
-		a.Energy = *q.Energy
-	}
-	a.Energy = max(a.Energy, verdict.Energy)
-	if !q.fallback.IsZero() {
-		a.Energy = 0 // it has happened: what is reported is never refused
 	}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {

@@ -17,6 +17,9 @@ type asked struct {
 	digest       string
 	options      string
 	fallback     time.Time
+
+	// Of a run that is opened by itself, not by a request.
+	title, parentRunID, onReject string
 }
 
 // namesNone reports whether a request names no conversation: it then belongs to

@@ -99,6 +99,9 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if in.Digest != "" && in.Digest != a.Digest {
 		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
 	}
+	if verdict != models.VerdictReject && a.InputBytes != nil {
+		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)
+	}
 	if verdict != models.VerdictReject && in.Digest == "" && a.Risk.NeedsDigest() {
 		return nil, &models.Error{
 			Code: models.CodeDigestRequired, Text: fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),

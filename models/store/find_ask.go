@@ -93,7 +93,7 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 		}
 	}
 	switch {
-	case q.id != "" && a.ID != q.id:
+	case q.id != "" && a.ID != q.id && a.ReportedAt == nil: // a reported call has an id of its own
 		return conflict("approvalId")
 	case a.Digest != q.digest:
 		return conflict("kind, tool or input")
@@ -166,7 +166,8 @@ func ownConversation(actor models.Actor, c *models.Conversation) error {
 func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
-		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1, Standing: q.namesNone(),
+		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
+		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), NextSequence: 1, Standing: q.namesNone(),
 	}
 	openedAt(c, t.now)
 	if c.ID == "" {

@@ -26,6 +26,9 @@ type hotWriting struct {
 	addResponse, addDecider, addReviewer                *sql.Stmt
 	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
 
+	eventByKey, addEvent, addReported, joinReported, standingAsk *sql.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReported     *sql.Stmt
+
 	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
 }
 
@@ -37,7 +40,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
  r.tool_use_id, r.job_id, r.digest, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.decided_by, r.vote_id,
- r.is_completed, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
+ r.is_completed, r.reported_at, r.input_bytes, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at`
 
@@ -103,6 +106,20 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
 		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
+
+		&h.eventByKey: `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
+		&h.addEvent:   `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
+		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id,
+ digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?) WHERE id = ?`,
+		&h.standingAsk:  standingAsk,
+		&h.judgeReported: `UPDATE responses SET job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?
+ WHERE id = ? AND approval_status IS NULL AND cause = ''`,
+		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
+ WHERE id = ? AND (is_completed = FALSE OR closed <> '')`,
+		&h.addEarlyResult:  `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
+		&h.takeEarlyResult: `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
 
 		&h.addVote: `INSERT INTO votes (id, response_id, user_id, user_name, verdict, reason, digest, seen_digest, input, input_digest, answer, option, at)
  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

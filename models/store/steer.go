@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/models/events"
@@ -37,11 +36,8 @@ func (s *Store) Steer(ctx context.Context, actor models.Actor, id models.Convers
 // Rename gives a conversation another title; an empty one is none. For its owner
 // and admins. Codes: not_found, invalid.
 func (s *Store) Rename(ctx context.Context, actor models.Actor, id models.ConversationID, title string) (*models.Conversation, error) {
-	if err := models.CheckText("title", title, models.MaxTitle*utf8.UTFMax); err != nil {
+	if err := checkTitle(title); err != nil {
 		return nil, err
-	}
-	if n := utf8.RuneCountInString(title); n > models.MaxTitle {
-		return nil, models.Invalid("title", "is %d characters long; at most %d are taken", n, models.MaxTitle)
 	}
 	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
 		if c.Title == title {
@@ -73,8 +69,13 @@ func (s *Store) steered(ctx context.Context, actor models.Actor, id models.Conve
 
 // setColumn changes one column of a conversation and records it.
 func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string, value any, action string, data map[string]any) error {
-	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn(column, value).Error; err != nil {
-		return fmt.Errorf("store %s: %w", column, err)
+	return t.setColumns(actor, c, map[string]any{column: value}, action, data)
+}
+
+// setColumns changes columns of a conversation and records it as one change.
+func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
+	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumns(columns).Error; err != nil {
+		return fmt.Errorf("store conversation: %w", err)
 	}
 	t.changed(c.ID)
 	return t.record(actor, action, subject{owner: c.OwnerID, conversation: c.ID}, data)

@@ -1,0 +1,17 @@
+package models
+
+// What becomes of the calls after one that is rejected.
+const (
+	OnRejectContinue = "continue" // each is asked for by itself
+	OnRejectCascade  = "cascade"  // those after it in the same batch are rejected too
+)
+
+// RunInput opens an agent's run as a conversation, or finds it again.
+type RunInput struct {
+	ID           string // a UUID of the agent's choice, or empty
+	RunID        string
+	ParentRunID  string // of the run that started this one
+	Title        string
+	EnergyBudget *int64 // of one that is opened
+	OnReject     string // cascade or continue; empty is continue
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// unjudged reports whether a row is a reported call about which nobody has asked
+// and to which nothing has happened.
+func unjudged(a *models.Approval) bool {
+	return a.ReportedAt != nil && a.Status() == models.StatusNone && a.Cause == models.CauseNone
+}
+
+// askReported judges a call that was reported before the agent asked about it:
+// both are one row, which keeps its place and id.
+func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, error) {
+	version, p, err := t.policy()
+	if err != nil {
+		return nil, err
+	}
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
+	deadline, err := t.deadlineFor(q, p, verdict)
+	if err != nil {
+		return nil, err
+	}
+	a.JobID, a.Risk, a.Description, a.Context = nullable(q.JobID), verdict.Risk, q.Description, q.Context
+	a.PolicyVersion, a.PolicyRule, a.PolicyReason = version, verdict.Rule, verdict.Reason
+	a.Energy = costOf(q, verdict)
+	reviewers, err := t.judged(a, q, verdict, deadline)
+	if err != nil {
+		return nil, err
+	}
+	if a.Energy > 0 {
+		// The sequence that comes with it stays unused: the call has its own.
+		if _, err := t.spend(actor, a.ConversationID, a.Energy); err != nil {
+			return nil, err
+		}
+	}
+	n, err := t.conn.exec(t.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
+		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ID)
+	if err != nil {
+		return nil, fmt.Errorf("judge reported call: %w", err)
+	}
+	if !exactlyOne(n) {
+		return nil, fmt.Errorf("judge reported call %s: something happened to it meanwhile", a.ID)
+	}
+	t.publish(events.Conversation(string(a.ConversationID)))
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+		return nil, err
+	}
+	if a.Status() != models.StatusPending {
+		t.op.atOnce = a
+	}
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a))
+}
+
+// costOf is what a request costs its conversation: what the agent says, at least
+// what the rule demands; nothing if it only reports what has happened.
+func costOf(q *asked, j policy.Judgement) int64 {
+	if !q.fallback.IsZero() {
+		return 0 // what is reported is never refused
+	}
+	cost := int64(models.DefaultEnergy)
+	if q.Energy != nil {
+		cost = *q.Energy
+	}
+	return max(cost, j.Energy)
+}
