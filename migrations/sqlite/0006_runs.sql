@@ -44,3 +44,71 @@ CREATE TABLE early_results (
   result          TEXT NOT NULL,
   PRIMARY KEY (conversation_id, tool_use_id)
 ) WITHOUT ROWID;
+
+-- Ids of calls are unique at each upstream, and otherwise for each agent.
+DROP INDEX responses_agent_call;
+CREATE UNIQUE INDEX responses_agent_call ON responses (agent_id, call_id) WHERE call_id IS NOT NULL AND upstream_id IS NULL;
+
+-- Other systems that ask for approvals. The key is sealed with a key file in the
+-- data folder; how the last polls went is bookkeeping.
+CREATE TABLE upstreams (
+  id              TEXT PRIMARY KEY,
+  name            TEXT NOT NULL UNIQUE,
+  base_url        TEXT NOT NULL,
+  dialect         TEXT NOT NULL CHECK (dialect IN ('plain', 'cloud')),
+  key_sealed      BLOB NOT NULL,
+  owner_id        TEXT NOT NULL REFERENCES users (id),
+  agent_id        TEXT NOT NULL REFERENCES agents (id), -- that its unmatched requests belong to
+  created_at      DATETIME NOT NULL,
+  disabled_at     DATETIME,
+  next_poll_at    DATETIME NOT NULL,
+  polled_at       DATETIME,                             -- begun last
+  succeeded_at    DATETIME,
+  failures        INTEGER NOT NULL DEFAULT 0,           -- in a row
+  problem         TEXT NOT NULL DEFAULT ''              -- of the last poll, in words
+) WITHOUT ROWID;
+CREATE INDEX upstreams_due ON upstreams (next_poll_at) WHERE disabled_at IS NULL;
+
+-- What was fetched, each once. response_id is empty until it has found its call
+-- or got a response of its own.
+CREATE TABLE outside_approvals (
+  upstream_id TEXT NOT NULL,
+  call_id     TEXT NOT NULL,
+  kind        TEXT NOT NULL CHECK (kind IN ('function_call', 'human_contact')),
+  run_id      TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  arguments   TEXT NOT NULL,
+  raw         TEXT NOT NULL,
+  first_at    DATETIME NOT NULL,
+  timeout_at  DATETIME,
+  polls       INTEGER NOT NULL DEFAULT 0, -- in which no call fitted
+  response_id TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (upstream_id, call_id)
+) WITHOUT ROWID;
+CREATE INDEX responses_pending_upstream ON responses (upstream_id) WHERE approval_status = 'pending' AND upstream_id IS NOT NULL;
+
+-- Verdicts on their way to an upstream. in_flight_at is set while an attempt runs,
+-- lost once an attempt may have arrived although its answer did not.
+CREATE TABLE deliveries (
+  response_id  TEXT PRIMARY KEY,
+  upstream_id  TEXT NOT NULL,
+  vote_id      TEXT NOT NULL,
+  created_at   DATETIME NOT NULL,
+  give_up_at   DATETIME NOT NULL,
+  next_at      DATETIME NOT NULL,
+  attempts     INTEGER NOT NULL DEFAULT 0,
+  in_flight_at DATETIME,
+  lost         BOOLEAN NOT NULL DEFAULT FALSE,
+  problem      TEXT NOT NULL DEFAULT '',
+  done_at      DATETIME,
+  outcome      TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (next_at) WHERE done_at IS NULL;
+
+-- Work that one process of the installation does at a time.
+CREATE TABLE leases (
+  name   TEXT PRIMARY KEY,
+  number INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  until  DATETIME NOT NULL
+) WITHOUT ROWID;

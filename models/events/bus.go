@@ -38,6 +38,10 @@ func Conversation(conversationID string) Topic { return Topic("conversation:" + 
 // It is no change: nothing of it is stored.
 func Draft(conversationID string) Topic { return Topic("draft:" + conversationID) }
 
+// Upstreams tells that another system was added, changed, or has something to be
+// told.
+const Upstreams Topic = "upstreams"
+
 // AgentInbox tells that the built-in agent may have something to do.
 const AgentInbox Topic = "agent-inbox"
 

@@ -80,11 +80,14 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 // changed tells those who look at a conversation.
 func (t *tx) changed(id models.ConversationID) { t.publish(events.Conversation(string(id))) }
 
-// waitsForPerson reports whether a proposal or a budget request is pending in a
-// conversation.
+// waitsForPerson reports whether a proposal, a budget request or an outside
+// approval is pending in a conversation.
 func (t *tx) waitsForPerson(id models.ConversationID) (bool, error) {
 	latest, err := t.latestPending(id)
-	return latest != "", err
+	if latest != "" || err != nil {
+		return latest != "", err
+	}
+	return exists(t.conn.row(t.hot.pendingOutside, id))
 }
 
 // latestPending is the most recent pending proposal or budget request of a
@@ -93,10 +96,10 @@ func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) 
 	return t.rowID(t.conn.row(t.hot.latestSpoken, id, t.now))
 }
 
-// outcomeReached is what an outcome means for its conversation: when no proposal
-// or budget request is pending any more, the run goes on.
+// outcomeReached is what an outcome means for its conversation: when no proposal,
+// budget request or outside approval is pending any more, the run goes on.
 func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
-	if a.Kind != models.KindProposal && a.Kind != models.KindBudget {
+	if a.Kind != models.KindProposal && a.Kind != models.KindBudget && a.UpstreamID == nil {
 		return nil
 	}
 	waits, err := t.waitsForPerson(a.ConversationID)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,7 +46,7 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 // decide is Decide in a transaction, for a row that the actor may see. What is
 // refused is refused before anything was written.
 func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Approval, error) {
-	if err := conflictOf(at(a, t.now)); err != nil {
+	if err := t.conflict(a); err != nil {
 		return nil, err
 	}
 	vote, err := t.checkVerdict(actor, a, in)
@@ -58,6 +59,9 @@ func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	}
 	if err := t.addVote(vote); err != nil {
 		return nil, err
+	}
+	if a.UpstreamID != nil {
+		return t.hold(actor, a, vote)
 	}
 	if a, err = t.settleByVote(actor, a, vote); err != nil {
 		return nil, err
@@ -90,10 +94,26 @@ func settledText(a *models.Approval) string {
 	return fmt.Sprintf("This request was already %s.", a.Status())
 }
 
+// conflict is conflictOf, and names whose verdict is on its way.
+func (t *tx) conflict(a *models.Approval) error {
+	err := conflictOf(at(a, t.now))
+	if models.ErrorCode(err) != models.CodeBeingDecided {
+		return err
+	}
+	vote, voteErr := t.heldVote(a.ID)
+	if voteErr != nil || vote == nil {
+		return errors.Join(voteErr, err)
+	}
+	return &models.Error{Code: models.CodeBeingDecided, Text: "The verdict of " + vote.UserName + " on this request is on its way.", Approval: a}
+}
+
 // checkVerdict judges what was sent against the row and makes the vote.
 func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
 	verdict, err := verdictOf(a, in)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkOutside(a, in, verdict); err != nil {
 		return nil, err
 	}
 	if in.Digest != "" && in.Digest != a.Digest {
@@ -230,7 +250,11 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	case v.Option != nil:
 		a.Answer = *v.Option
 	}
-	if err := t.settle(actor, a); err != nil {
+	settle := t.settle
+	if a.HeldUntil != nil {
+		settle = t.settleHeld
+	}
+	if err := settle(actor, a); err != nil {
 		return nil, err
 	}
 	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
@@ -283,6 +307,9 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	t.tell(a)
+	if err := t.cascade(actor, a); err != nil {
+		return err
+	}
 	return t.outcomeReached(actor, a)
 }
 

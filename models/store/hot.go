@@ -22,12 +22,13 @@ type hotWriting struct {
 	byToolUse, byAgentToolUse                           *sql.Stmt
 	conversation, conversationByRun, conversationByRest *sql.Stmt
 	nextSequence, nextOfRest, touch                     *sql.Stmt
-	latestSpoken, pendingBudget                         *sql.Stmt
+	latestSpoken, pendingBudget, pendingOutside         *sql.Stmt
 	addResponse, addDecider, addReviewer                *sql.Stmt
 	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
 
 	eventByKey, addEvent, addReported, joinReported, standingAsk *sql.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported     *sql.Stmt
+	hold, settleHeld, rejectOpen, matchOutside, addOutside       *sql.Stmt
 
 	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
 }
@@ -40,7 +41,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
  r.tool_use_id, r.job_id, r.digest, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.decided_by, r.vote_id,
- r.is_completed, r.reported_at, r.input_bytes, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
+ r.is_completed, r.reported_at, r.input_bytes, r.upstream_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at`
 
@@ -99,6 +100,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  ORDER BY sequence DESC LIMIT 1`,
 		&h.pendingBudget: `SELECT id FROM responses INDEXED BY responses_one_pending_budget
  WHERE conversation_id = ? AND kind = 'budget' AND approval_status = 'pending'`,
+		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
+ WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
@@ -127,6 +130,17 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		// deadline; one row or nothing.
 		&h.settle: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at > ?`,
+		// The verdict came in time; from now on the deadline is its own.
+		&h.hold: `UPDATE responses SET held_until = ? WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at > ?`,
+		&h.settleHeld: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?, held_until = NULL
+ WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`,
+		&h.rejectOpen: `UPDATE responses SET approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
+ WHERE id = ? AND approval_status IS NULL AND cause = ''`,
+		&h.matchOutside: `UPDATE responses SET upstream_id = ?, call_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
+ requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
+ WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
+		&h.addOutside: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk,
+ description, context, options, tool_name, tool_input_json, input_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ? RETURNING user_id`,

@@ -1,0 +1,94 @@
+package models
+
+import "time"
+
+// UpstreamID names an upstream.
+type UpstreamID string
+
+// Upstream is another system that asks for approvals: they are fetched from it,
+// decided here, and told to it.
+type Upstream struct {
+	ID      UpstreamID `gorm:"primaryKey"`
+	Name    string
+	BaseURL string
+	Dialect string // plain or cloud
+	// KeySealed is its key, readable with the key file of the data folder only.
+	KeySealed []byte `json:"-"`
+	OwnerID   UserID
+	AgentID   AgentID   // that requests belong to which are no agent's call
+	CreatedAt time.Time `gorm:"autoCreateTime:false"`
+
+	DisabledAt  *time.Time
+	NextPollAt  time.Time
+	PolledAt    *time.Time
+	SucceededAt *time.Time
+	Failures    int    // in a row
+	Problem     string // of the last poll, in words
+}
+
+// OutsideKind is what an upstream asks for.
+type OutsideKind string
+
+// The kinds of outside approvals.
+const (
+	OutsideCallKind OutsideKind = "function_call" // approve or reject
+	OutsideContact  OutsideKind = "human_contact" // answer
+)
+
+// OutsideItem is one thing that an upstream asks for, as fetched.
+type OutsideItem struct {
+	Kind      OutsideKind
+	CallID    string // unique at the upstream
+	RunID     string // empty if none
+	ToolUseID string // empty if none
+	Name      string // of the tool; of a contact: its subject
+	Arguments []byte // JSON as sent
+	Message   string // of a contact
+	Options   []Option
+	Timeout   *time.Duration // left when it was fetched; nil: none
+	Raw       []byte
+}
+
+// Lease is a process's right to do what one process does at a time.
+type Lease struct {
+	Name   string
+	Holder string
+	Number int64
+}
+
+// Delivery is a verdict on its way to an upstream.
+type Delivery struct {
+	ResponseID ResponseID
+	UpstreamID UpstreamID
+	CallID     string
+	Kind       OutsideKind
+	Attempts   int  // this one included
+	Lost       bool // an earlier attempt may have arrived
+	GiveUpAt   time.Time
+
+	// What is told.
+	Approved bool
+	Reason   string
+	Answer   string
+	Option   string
+}
+
+// DeliveryEnd is how an attempt to deliver ended.
+type DeliveryEnd struct {
+	Told Told
+	Lost bool // it may have arrived although nothing came back
+	// Text says in words what the upstream answered, without its own words.
+	Text string
+}
+
+// Told is what an attempt to tell an upstream means for the verdict.
+type Told string
+
+// What an attempt may mean.
+const (
+	ToldDelivered Told = "delivered" // the verdict is the outcome
+	ToldConfirmed Told = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
+	ToldElsewhere Told = "elsewhere" // it was settled there by somebody else
+	ToldGone      Told = "gone"      // the upstream does not know the call any more
+	ToldLater     Told = "later"     // again, with backoff
+)

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+const openAfter = `SELECT id FROM responses INDEXED BY responses_batch
+ WHERE conversation_id = ? AND batch_id = ? AND sequence > ? AND kind = 'tool_call' AND is_completed = FALSE
+ AND ((approval_status IS NULL AND cause = '') OR approval_status = 'pending') ORDER BY sequence`
+
+// cascade rejects the open calls after one that a person rejected, in the same
+// batch, where the conversation wants that: the agent planned them together.
+func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
+	if a.BatchID == nil || a.Status() != models.StatusRejected || a.Cause != models.CauseReviewer {
+		return nil
+	}
+	conv, err := t.fullConversation(a.ConversationID)
+	if err != nil || conv.OnReject != models.OnRejectCascade {
+		return err
+	}
+	var ids []models.ResponseID
+	if err := t.gorm().Raw(openAfter, a.ConversationID, *a.BatchID, a.Sequence).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("read the rest of a batch: %w", err)
+	}
+	routed := t.routed // of the row that began it
+	for _, id := range ids {
+		if err := t.cascadeTo(actor, a, id); err != nil {
+			return err
+		}
+	}
+	t.routed = routed
+	return nil
+}
+
+// cascadeTo rejects one call because of another. A verdict of its own whose
+// delivery has begun goes before.
+func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.ResponseID) error {
+	a, err := t.standing(id)
+	if err != nil {
+		return err
+	}
+	if a.PastDeadline(t.now) {
+		return t.expireNow(a)
+	}
+	if a.HeldUntil != nil {
+		begun, err := t.deliveryBegun(a.ID)
+		if err != nil || begun {
+			return err
+		}
+		if err := t.withdrawVote(a); err != nil {
+			return err
+		}
+	}
+	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
+	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
+	if err := t.gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
+		return fmt.Errorf("cascade: %w", err)
+	}
+	if pending {
+		err = t.settle(actor, a)
+	} else {
+		err = t.rejectOpen(a)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), cascadeEntry{
+		settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID,
+	}); err != nil {
+		return err
+	}
+	if a.UpstreamID == nil || from.Vote == nil {
+		return nil
+	}
+	return t.addDelivery(a, from.Vote, t.now.Add(deliverFor)) // the other system still waits
+}
+
+type cascadeEntry struct {
+	settledEntry
+
+	From models.ResponseID `json:"cascaded_from"`
+}
+
+// rejectOpen rejects a call that nobody was asked about: NULL to rejected.
+func (t *tx) rejectOpen(a *models.Approval) error {
+	n, err := t.conn.exec(t.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
+	if err != nil {
+		return fmt.Errorf("cascade: %w", err)
+	}
+	if !exactlyOne(n) {
+		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
+	}
+	t.routed = nil
+	t.publish(events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	t.tell(a)
+	return nil
+}

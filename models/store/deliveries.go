@@ -1,0 +1,271 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+type deliveryRow struct {
+	ResponseID models.ResponseID `gorm:"primaryKey"`
+	UpstreamID models.UpstreamID
+	VoteID     models.VoteID
+	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
+	GiveUpAt   time.Time
+	NextAt     time.Time
+	Attempts   int
+	InFlightAt *time.Time
+	Lost       bool
+	Problem    string
+	DoneAt     *time.Time
+	Outcome    string
+}
+
+func (deliveryRow) TableName() string { return "deliveries" }
+
+// addDelivery has a verdict told to the other system.
+func (t *tx) addDelivery(a *models.Approval, v *models.Vote, until time.Time) error {
+	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.now, GiveUpAt: until, NextAt: t.now}
+	if err := t.gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
+		return fmt.Errorf("store delivery: %w", err)
+	}
+	t.publish(events.Upstreams)
+	return nil
+}
+
+func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
+	var n int64
+	if err := t.gorm().Model(&deliveryRow{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
+		return false, fmt.Errorf("read delivery: %w", err)
+	}
+	return n > 0, nil
+}
+
+// DueDeliveries are at most limit verdicts that are to be told now, the longest
+// due first, and when the next one is, if any waits.
+func (s *Store) DueDeliveries(ctx context.Context, limit int) (due []models.ResponseID, next time.Time, err error) {
+	var rows []deliveryRow
+	if err := s.gr.WithContext(ctx).Select("response_id", "next_at").Where("done_at IS NULL").Order("next_at").Limit(limit + 1).Find(&rows).Error; err != nil {
+		return nil, next, fmt.Errorf("list deliveries: %w", err)
+	}
+	now := s.now()
+	for _, r := range rows {
+		if r.NextAt.After(now) || len(due) == limit {
+			return due, r.NextAt, nil
+		}
+		due = append(due, r.ResponseID)
+	}
+	return due, next, nil
+}
+
+// BeginDelivery notes that an attempt begins, before anything is sent, and says
+// what is to be told to whom. Nil: there is nothing to tell any more; a verdict
+// whose time is over has expired, cause undelivered. It writes nothing for who
+// has lost the lease: CodeConflict.
+func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.ResponseID) (d *models.Delivery, u *models.Upstream, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		d, u = nil, nil
+		if err := t.holds(l); err != nil {
+			return err
+		}
+		var row deliveryRow
+		if err := t.gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
+			return notFoundAs(err, nil)
+		}
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		if !t.now.Before(row.GiveUpAt) {
+			return t.undelivered(a, &row)
+		}
+		// An attempt of a process that died may have arrived.
+		row.Lost = row.Lost || row.InFlightAt != nil
+		row.Attempts++
+		if err := t.gorm().Model(&row).UpdateColumns(map[string]any{"attempts": row.Attempts, "in_flight_at": t.now, "lost": row.Lost}).Error; err != nil {
+			return fmt.Errorf("note attempt: %w", err)
+		}
+		if u, err = t.upstream(row.UpstreamID); err != nil {
+			return err
+		}
+		d, err = t.delivery(a, &row)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, u, nil
+}
+
+// delivery is what is told.
+func (t *tx) delivery(a *models.Approval, row *deliveryRow) (*models.Delivery, error) {
+	var v models.Vote
+	if err := t.gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
+		return nil, fmt.Errorf("read verdict: %w", err)
+	}
+	var o outsideRow
+	if err := t.gorm().Where("response_id = ?", a.ID).Where("upstream_id = ?", row.UpstreamID).Take(&o).Error; err != nil {
+		return nil, fmt.Errorf("read what was fetched: %w", err)
+	}
+	d := &models.Delivery{
+		ResponseID: a.ID, UpstreamID: row.UpstreamID, CallID: o.CallID, Kind: o.Kind, Attempts: row.Attempts, Lost: row.Lost, GiveUpAt: row.GiveUpAt,
+		Approved: v.Verdict == models.VerdictApprove, Reason: v.Reason,
+	}
+	switch {
+	case v.Answer != nil:
+		d.Answer = *v.Answer
+	case v.Option != nil:
+		d.Answer = *v.Option
+	}
+	if v.Option != nil {
+		d.Option = *v.Option
+	}
+	return d, nil
+}
+
+// undelivered ends a verdict that could not be told in time: nobody knows
+// whether the other system has it, and it was not released here.
+func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
+	if err := t.deliveryDone(row, "undelivered"); err != nil {
+		return err
+	}
+	if a.Status() != models.StatusPending {
+		return t.noteContradiction(a, "The other system was not told in time.")
+	}
+	expired, when := models.StatusExpired, t.now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &expired, &when, models.CauseUndelivered
+	a.ApprovalFeedback = "The verdict could not be told to the other system in time: " + row.Problem
+	system := models.System("delivery")
+	if err := t.settleHeld(system, a); err != nil {
+		return err
+	}
+	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: expired, Cause: a.Cause})
+}
+
+func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
+	err := t.gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
+	if err != nil {
+		return fmt.Errorf("store delivery: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) noteContradiction(a *models.Approval, text string) error {
+	if err := t.gorm().Exec(`UPDATE responses SET contradiction = ? WHERE id = ?`, text, a.ID).Error; err != nil {
+		return fmt.Errorf("note contradiction: %w", err)
+	}
+	t.changed(a.ConversationID)
+	return nil
+}
+
+// Pauses between attempts grow from the first, each twice the one before.
+const (
+	firstRetry   = time.Second
+	longestRetry = 2 * time.Minute
+)
+
+// EndDelivery keeps how an attempt ended. Told, the verdict becomes the outcome,
+// and everyone hears of it. What was settled by somebody else, or is gone, is
+// resolved. Otherwise it is tried again. It writes nothing for who has lost the
+// lease: CodeConflict; the attempt then counts as lost.
+func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.holds(l); err != nil {
+			return err
+		}
+		var row deliveryRow
+		if err := t.gorm().Where("response_id = ?", id).Take(&row).Error; err != nil {
+			return notFoundAs(err, notFound("delivery"))
+		}
+		row.Problem = end.Text
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		if row.DoneAt != nil {
+			// It was given up while the attempt ran.
+			if end.Told == models.ToldDelivered || end.Told == models.ToldConfirmed {
+				return t.noteContradiction(a, "The other system took the verdict after it had expired here.")
+			}
+			return nil
+		}
+		return t.endAttempt(a, &row, end)
+	})
+}
+
+func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+	switch end.Told {
+	case models.ToldLater:
+		return t.retryDelivery(a, row, end)
+	case models.ToldDelivered, models.ToldConfirmed:
+		if end.Told == models.ToldDelivered {
+			row.Problem = ""
+		}
+		if err := t.deliveryDone(row, string(end.Told)); err != nil {
+			return err
+		}
+		return t.deliveredNow(a, row, end)
+	case models.ToldElsewhere, models.ToldGone:
+	}
+	if err := t.deliveryDone(row, string(end.Told)); err != nil {
+		return err
+	}
+	if a.Status() != models.StatusPending {
+		return t.noteContradiction(a, end.Text)
+	}
+	return t.resolveHeld(a, end)
+}
+
+// deliveredNow makes the verdict that held a row its outcome.
+func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+	if a.Status() != models.StatusPending {
+		return nil // it was settled by a cascade, and only told
+	}
+	var v models.Vote
+	if err := t.gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
+		return fmt.Errorf("read verdict: %w", err)
+	}
+	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
+		return err
+	}
+	if end.Told == models.ToldConfirmed {
+		return t.noteContradiction(a, end.Text)
+	}
+	return nil
+}
+
+func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
+	status, when, cause := models.StatusResolved, t.now, models.CauseElsewhere
+	if end.Told == models.ToldGone {
+		cause = models.CauseGone
+	}
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, end.Text
+	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, a.ID).Error; err != nil {
+		return fmt.Errorf("withdraw verdict: %w", err)
+	}
+	system := models.System("delivery")
+	if err := t.settleHeld(system, a); err != nil {
+		return err
+	}
+	return t.record(system, "approval.resolved", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause})
+}
+
+func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+	pause := min(firstRetry<<min(row.Attempts, 10), longestRetry)
+	next := t.now.Add(pause)
+	if next.After(row.GiveUpAt) {
+		next = row.GiveUpAt
+	}
+	err := t.gorm().Model(row).UpdateColumns(map[string]any{
+		"next_at": next, "in_flight_at": nil, "lost": row.Lost || end.Lost, "problem": end.Text,
+	}).Error
+	if err != nil {
+		return fmt.Errorf("store delivery: %w", err)
+	}
+	t.publish(events.Approval(string(a.ID)))
+	t.changed(a.ConversationID)
+	return nil
+}

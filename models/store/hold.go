@@ -1,0 +1,99 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// deliverFor is how long a verdict is delivered at least.
+const deliverFor = 10 * time.Minute
+
+// checkOutside refuses verdicts that the other system does not take. Codes:
+// comment_required, wrong_decision_kind.
+func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
+	switch {
+	case a.UpstreamID == nil:
+	case in.Input != nil:
+		return models.Errorf(models.CodeWrongDecisionKind, "The other system runs the call as it was sent: approve or reject it.")
+	case a.Kind == models.KindQuestion && verdict == models.VerdictReject:
+		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: a question of its is answered, not declined.")
+	case verdict == models.VerdictReject && in.Reason == "":
+		return &models.Error{Code: models.CodeCommentRequired, Text: "The other system wants a reason with a rejection.", Fields: map[string]string{"reason": "is required"}}
+	}
+	return nil
+}
+
+// hold keeps a verdict on an outside approval from becoming the outcome until
+// the other system has been told: the row stays pending, and nobody else can
+// decide it (I1).
+func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote) (*models.Approval, error) {
+	until := t.now.Add(deliverFor)
+	if a.ApprovalTimeoutAt.After(until) {
+		until = a.ApprovalTimeoutAt
+	}
+	n, err := t.conn.exec(t.hot.hold, until, a.ID, t.now)
+	if err != nil {
+		return nil, fmt.Errorf("hold verdict: %w", err)
+	}
+	if !exactlyOne(n) {
+		return nil, fmt.Errorf("hold verdict on %s: it left pending meanwhile", a.ID)
+	}
+	if err := t.addDelivery(a, v, until); err != nil {
+		return nil, err
+	}
+	a.HeldUntil, a.Vote = &until, v
+	t.publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))
+	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, nil), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
+	})
+}
+
+// heldVote is the verdict that holds a row; nil when none does.
+func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
+	var votes []models.Vote
+	if err := t.gorm().Where("response_id = ? AND withdrawn_at IS NULL", id).Order("at DESC").Limit(1).Find(&votes).Error; err != nil {
+		return nil, fmt.Errorf("read verdict: %w", err)
+	}
+	if len(votes) == 0 {
+		return nil, nil //nolint:nilnil // no row is an answer here
+	}
+	return &votes[0], nil
+}
+
+// withdrawVote marks a held verdict as not given, and lets the row go on.
+func (t *tx) withdrawVote(a *models.Approval) error {
+	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, a.ID).Error; err != nil {
+		return fmt.Errorf("withdraw verdict: %w", err)
+	}
+	if err := t.gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.now, a.ID).Error; err != nil {
+		return fmt.Errorf("withdraw delivery: %w", err)
+	}
+	if err := t.gorm().Exec(`UPDATE responses SET held_until = NULL WHERE id = ?`, a.ID).Error; err != nil {
+		return fmt.Errorf("withdraw verdict: %w", err)
+	}
+	a.HeldUntil, a.Vote = nil, nil
+	return nil
+}
+
+// voter is the person whose verdict it is.
+func voter(v *models.Vote) models.Actor {
+	return models.Actor{Kind: models.ActorUser, ID: string(v.UserID), Name: v.UserName, OwnerID: v.UserID}
+}
+
+// settleHeld is settle for a row that a verdict held: the deadline was judged
+// when the verdict came.
+func (t *tx) settleHeld(actor models.Actor, a *models.Approval) error {
+	r := &a.Response
+	n, err := t.conn.exec(t.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
+	if err != nil {
+		return fmt.Errorf("settle held approval: %w", err)
+	}
+	if !exactlyOne(n) {
+		return fmt.Errorf("settle held approval %s: nothing held it", r.ID)
+	}
+	r.HeldUntil = nil
+	return t.settled(actor, a)
+}

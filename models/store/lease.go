@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"countersign/models"
+)
+
+type leaseRow struct {
+	Name   string `gorm:"primaryKey"`
+	Number int64
+	Holder string
+	Until  time.Time
+}
+
+func (leaseRow) TableName() string { return "leases" }
+
+// TakeLease gives holder the right to do what one process of the installation
+// does at a time, or renews it; nil while another holds it.
+func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
+	var out *models.Lease
+	err := s.write(ctx, func(t *tx) error {
+		out = nil
+		var rows []leaseRow
+		if err := t.gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
+			return err
+		}
+		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: t.now.Add(ttl)}
+		if len(rows) > 0 {
+			old := rows[0]
+			if old.Holder != holder && old.Until.After(t.now) {
+				return nil
+			}
+			if l.Number = old.Number; old.Holder != holder {
+				l.Number++
+			}
+		}
+		out = &models.Lease{Name: name, Holder: holder, Number: l.Number}
+		return t.gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)
+ ON CONFLICT (name) DO UPDATE SET number = excluded.number, holder = excluded.holder, until = excluded.until`, l.Name, l.Number, l.Holder, l.Until).Error
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DropLease gives a lease back, so that another need not wait for its end.
+func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
+	return s.write(ctx, func(t *tx) error {
+		return t.gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.now, l.Name, l.Holder, l.Number).Error
+	})
+}
+
+// holds refuses whoever has lost the lease: nothing is written.
+func (t *tx) holds(l *models.Lease) error {
+	var rows []leaseRow
+	if err := t.gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.now).Limit(1).Find(&rows).Error; err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return models.Errorf(models.CodeConflict, "Another process has taken this work over.")
+	}
+	return nil
+}

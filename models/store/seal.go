@@ -1,0 +1,86 @@
+package store
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// KeyFile seals what must be used again and never shown: the keys of upstreams.
+// A backup of the database alone does not open them.
+const KeyFile = "upstream.key"
+
+// seal encrypts a secret with the data folder's key file, which it makes when it
+// is first needed. about ties it to what it belongs to.
+func (s *Store) seal(secret, about string) ([]byte, error) {
+	box, err := s.box(true)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, box.NonceSize())
+	_, _ = rand.Read(nonce) // it never fails
+	return box.Seal(nonce, nonce, []byte(secret), []byte(about)), nil
+}
+
+// unseal is the secret that was sealed about the same.
+func (s *Store) unseal(sealed []byte, about string) (string, error) {
+	box, err := s.box(false)
+	if err != nil {
+		return "", err
+	}
+	if len(sealed) < box.NonceSize() {
+		return "", errors.New("a sealed key is too short")
+	}
+	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
+	if err != nil {
+		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: give the upstream its key anew", KeyFile)
+	}
+	return string(secret), nil
+}
+
+const keyBytes = 32
+
+func (s *Store) box(create bool) (cipher.AEAD, error) {
+	path := filepath.Join(filepath.Dir(s.path), KeyFile)
+	key, err := os.ReadFile(path) //nolint:gosec // inside the data folder
+	if errors.Is(err, fs.ErrNotExist) && create {
+		key, err = newKeyFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read key file: %w", err)
+	}
+	if len(key) != keyBytes {
+		return nil, fmt.Errorf("the key file %s in the data folder is damaged: %d bytes, want %d", KeyFile, len(key), keyBytes)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("use key file: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// newKeyFile makes the file, or reads the one that another process has just made.
+func newKeyFile(path string) ([]byte, error) {
+	key := make([]byte, keyBytes)
+	_, _ = rand.Read(key) // it never fails
+	f, err := os.CreateTemp(filepath.Dir(path), ".upstream-key-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it is linked by then, or of no use
+	if _, err := f.Write(key); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return os.ReadFile(path) //nolint:gosec // inside the data folder
+}

@@ -1,0 +1,316 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// outsideRow is what was fetched.
+type outsideRow struct {
+	UpstreamID models.UpstreamID `gorm:"primaryKey"`
+	CallID     string            `gorm:"primaryKey"`
+	Kind       models.OutsideKind
+	RunID      string
+	Name       string
+	Arguments  string
+	Raw        string
+	FirstAt    time.Time
+	TimeoutAt  *time.Time
+	Polls      int
+	ResponseID models.ResponseID
+}
+
+func (outsideRow) TableName() string { return "outside_approvals" }
+
+// unmatchedAfter is in how many polls no call may fit before an approval gets a
+// response of its own: the call may be reported later than its approval.
+const unmatchedAfter = 2
+
+// maxRaw is how much of an item is kept as fetched.
+const maxRaw = models.MaxInput
+
+// TakeOutside takes one thing that an upstream lists as pending: it finds the
+// tool call that it is for, or waits for it until the next poll, or gets a
+// response of its own. What is known already changes nothing. It writes nothing
+// for who has lost the lease: CodeConflict.
+func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.holds(l); err != nil {
+			return err
+		}
+		u, err := t.upstream(id)
+		if err != nil {
+			return err
+		}
+		row, err := t.outside(u, item)
+		if err != nil || row.ResponseID != "" {
+			return err
+		}
+		return t.placeOutside(u, item, row)
+	})
+}
+
+// outside reads what was fetched of an item, or keeps it.
+func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
+	row := &outsideRow{}
+	err := t.gorm().Where("upstream_id = ? AND call_id = ?", u.ID, item.CallID).Take(row).Error
+	if err == nil || !errors.Is(err, gorm.ErrRecordNotFound) {
+		return row, err
+	}
+	row = &outsideRow{
+		UpstreamID: u.ID, CallID: item.CallID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
+		Arguments: cutAt(validText(string(item.Arguments)), maxRaw), Raw: cutAt(validText(string(item.Raw)), maxRaw),
+	}
+	if item.Timeout != nil {
+		at := stamp(t.now.Add(*item.Timeout))
+		row.TimeoutAt = &at
+	}
+	if err := t.gorm().Create(row).Error; err != nil {
+		return nil, fmt.Errorf("keep what was fetched: %w", err)
+	}
+	return row, nil
+}
+
+func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// placeOutside gives an item its response, if it is time.
+func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outsideRow) error {
+	var a *models.Approval
+	var err error
+	switch {
+	case item.Kind == models.OutsideContact:
+		a, err = t.askContact(u, item, row)
+	case item.RunID == "":
+		a, err = t.askUnmatched(u, item, row)
+	default:
+		if a, err = t.askMatched(u, item, row); a == nil && err == nil {
+			if row.Polls++; row.Polls < unmatchedAfter {
+				return t.gorm().Model(row).UpdateColumn("polls", row.Polls).Error
+			}
+			a, err = t.askUnmatched(u, item, row)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error
+}
+
+// runsFor are the conversations that an item may be about: that of its run, else
+// those that it started, in order of creation.
+func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, error) {
+	var ids []models.ConversationID
+	if run == "" {
+		return nil, nil
+	}
+	if err := t.gorm().Raw(`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
+		return ids, err
+	}
+	err := t.gorm().Raw(`SELECT id FROM conversations INDEXED BY conversations_parent_run WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`,
+		u.OwnerID, run).Scan(&ids).Error
+	return ids, err
+}
+
+// Three rows tell as much as all open calls of a conversation (models.Correlate).
+const (
+	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses `
+	openByUse   = openColumns + `INDEXED BY responses_tool_use WHERE conversation_id = ? AND tool_use_id = ?`
+	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' ORDER BY sequence LIMIT `
+	openByInput = openColumns + `INDEXED BY responses_open_input WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
+	openByName  = openColumns + `INDEXED BY responses_open WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
+)
+
+// candidates are the open calls of a conversation that decide a match.
+func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]models.OpenCall, error) {
+	var out []models.OpenCall
+	add := func(query, key string) error {
+		var some []models.OpenCall
+		if err := t.gorm().Raw(query, id, key).Scan(&some).Error; err != nil {
+			return fmt.Errorf("look for open calls: %w", err)
+		}
+		out = append(out, some...)
+		return nil
+	}
+	if o.ToolUseID != "" {
+		return out, add(openByUse, o.ToolUseID)
+	}
+	if o.Digest != "" {
+		if err := add(openByInput, o.Digest); err != nil {
+			return nil, err
+		}
+	}
+	err := add(openByName, o.ToolName)
+	return out, err
+}
+
+// askMatched finds the call that an item is for and makes it pending; nil where
+// none fits now.
+func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	call := models.OutsideCall{ToolName: item.Name, ToolUseID: item.ToolUseID}
+	if canonical, err := models.Canonical(models.KindToolCall, item.Name, item.Arguments); err == nil {
+		call.Digest = models.Digest(canonical)
+	}
+	runs, err := t.runsFor(u, item.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("look for a run: %w", err)
+	}
+	for _, id := range runs {
+		open, err := t.candidates(id, call)
+		if err != nil {
+			return nil, err
+		}
+		match, ok := models.Correlate(call, open)
+		if !ok {
+			continue
+		}
+		a, err := t.standing(match.ID)
+		if err != nil {
+			return nil, err
+		}
+		a.MatchedBy = match.By
+		if !match.SameInput {
+			a.Contradiction = "The other system asks with another input than the agent reported."
+			a.Context = row.Arguments
+		}
+		return a, t.askOutside(u, a, row)
+	}
+	return nil, nil //nolint:nilnil // no call fits yet
+}
+
+// askOutside makes a row pending for an item: a call that stands, or one that was
+// stored for it.
+func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow) error {
+	version, p, err := t.policy()
+	if err != nil {
+		return err
+	}
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.Digest)
+	pending, when := models.StatusPending, t.now
+	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
+	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
+	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
+	if row.TimeoutAt != nil {
+		a.ApprovalTimeoutAt = *row.TimeoutAt // the other system's clock
+	}
+	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+		a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+	if err != nil {
+		return fmt.Errorf("match outside approval: %w", err)
+	}
+	if !exactlyOne(n) {
+		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
+	}
+	reviewers, _, err := t.whoDecides(a.OwnerID, j.Reviewers)
+	if err != nil {
+		return err
+	}
+	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+		return err
+	}
+	t.publish(events.Conversation(string(a.ConversationID)))
+	poller := models.System("poller")
+	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, reviewers), askedData(a)); err != nil {
+		return err
+	}
+	conv, err := t.fullConversation(a.ConversationID)
+	if err != nil {
+		return err
+	}
+	return t.setStatus(poller, conv, models.ConversationWaitingInput, "")
+}
+
+// upstreamActor is the agent that an upstream's own requests belong to.
+func upstreamActor(u *models.Upstream) models.Actor {
+	return models.Actor{Kind: models.ActorAgent, ID: string(u.AgentID), Name: u.Name, OwnerID: u.OwnerID}
+}
+
+// askUnmatched gives an item a response in the upstream's standing conversation.
+func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	r := models.Response{Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched"}
+	if r.ToolName == "" {
+		r.ToolName = "(no name)"
+	}
+	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
+	if err != nil || len(item.Arguments) > models.MaxInput {
+		// It cannot be shown whole or digested as others are: it can be rejected.
+		length := int64(len(item.Arguments))
+		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxInput/2))
+		if quoteErr != nil {
+			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
+		}
+		r.InputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
+	}
+	r.Digest = models.Digest(canonical)
+	return t.askOwn(u, r, row, nil)
+}
+
+// askContact makes a question of a human contact, in its run if that is known.
+func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: cutAt(validText(item.Message), models.MaxContent)}
+	if item.Name != "" {
+		r.Context = row.Name
+	}
+	if len(item.Options) > 0 {
+		raw, err := json.Marshal(item.Options)
+		if err != nil {
+			return nil, fmt.Errorf("keep options: %w", err)
+		}
+		r.Options = string(raw)
+	}
+	canonical, err := models.Canonical(r.Kind, r.ToolName, fmt.Appendf(nil, `{"call_id":%q}`, models.Digest([]byte(item.CallID+r.Description))))
+	if err != nil {
+		return nil, err
+	}
+	r.Digest = models.Digest(canonical)
+	runs, err := t.runsFor(u, item.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("look for a run: %w", err)
+	}
+	if len(runs) == 0 {
+		return t.askOwn(u, r, row, nil)
+	}
+	conv, err := t.fullConversation(runs[0])
+	if err != nil {
+		return nil, err
+	}
+	return t.askOwn(u, r, row, conv)
+}
+
+// askOwn stores a response of the upstream's own, in its standing conversation
+// unless another is given, and makes it pending.
+func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv *models.Conversation) (*models.Approval, error) {
+	actor := upstreamActor(u)
+	if conv == nil {
+		found, err := scanConversation(t.conn.row(t.hot.conversationByRest, u.AgentID))
+		if err != nil {
+			return nil, err
+		}
+		if found == nil {
+			if found, err = t.openConversation(actor, &asked{onReject: models.OnRejectCascade}); err != nil {
+				return nil, err
+			}
+		}
+		conv = found
+	}
+	a := t.responseIn(actor, conv, r)
+	var err error
+	if a.Sequence, _, err = t.take(conv.ID, 0); err != nil {
+		return nil, err
+	}
+	if _, err := t.conn.exec(t.hot.addOutside, a.ID, a.ConversationID, a.Sequence, a.OwnerID, a.AgentID, a.Kind, a.CreatedAt, a.Digest, models.RiskMedium,
+		a.Description, a.Context, a.Options, a.ToolName, a.ToolInputJSON, a.InputBytes); err != nil {
+		return nil, fmt.Errorf("store outside approval: %w", err)
+	}
+	return a, t.askOutside(u, a, row)
+}

@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// NewUpstream is an upstream to add.
+type NewUpstream struct {
+	Name    string
+	BaseURL string // checked by who speaks to it
+	Dialect string // plain or cloud
+	Key     string // never shown again
+	OwnerID models.UserID
+}
+
+type upstreamEntry struct {
+	ID      models.UpstreamID `json:"upstream"`
+	Name    string            `json:"name"`
+	BaseURL string            `json:"base_url,omitempty"`
+	Dialect string            `json:"dialect,omitempty"`
+}
+
+// AddUpstream adds an upstream: from now on it is polled. What it asks for and is
+// no agent's call belongs to an agent of its own, named after it. For admins and
+// the operator. Codes: forbidden, invalid, not_found (the owner), conflict.
+func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstream) (*models.Upstream, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	if err := models.CheckKey("name", in.Name); err != nil {
+		return nil, err
+	}
+	if in.Name == models.BuiltIn {
+		return nil, models.Invalid("name", "is the name of the system's own agent; choose another")
+	}
+	if in.Dialect != "plain" && in.Dialect != "cloud" {
+		return nil, models.Invalid("dialect", "must be plain or cloud")
+	}
+	u := &models.Upstream{ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID}
+	var err error
+	if u.KeySealed, err = s.seal(in.Key, string(u.ID)); err != nil {
+		return nil, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		return t.addUpstream(actor, u)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
+	var owners, taken int64
+	if err := t.gorm().Model(&models.User{}).Where("id = ?", u.OwnerID).Count(&owners).Error; err != nil {
+		return fmt.Errorf("look for owner: %w", err)
+	}
+	if owners == 0 {
+		return notFound("user")
+	}
+	if err := t.gorm().Model(&models.Upstream{}).Where("name = ?", u.Name).Count(&taken).Error; err != nil {
+		return fmt.Errorf("look for upstream: %w", err)
+	}
+	if taken > 0 {
+		return &models.Error{Code: models.CodeConflict, Text: "An upstream has this name.", Fields: map[string]string{"name": "is taken"}}
+	}
+	agent, err := t.agentNamed(actor, u.OwnerID, u.Name)
+	if err != nil {
+		return err
+	}
+	u.AgentID, u.CreatedAt, u.NextPollAt = agent.ID, t.now, t.now
+	if err := t.gorm().Create(u).Error; err != nil {
+		return fmt.Errorf("store upstream: %w", err)
+	}
+	t.publish(events.Upstreams)
+	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect})
+}
+
+// Upstreams lists all, by name, without their keys. For admins and the operator.
+func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Upstream, error) {
+	if err := needAdmin(actor); err != nil {
+		return nil, err
+	}
+	var out []models.Upstream
+	if err := s.gr.WithContext(ctx).Omit("KeySealed").Order("name").Find(&out).Error; err != nil {
+		return nil, fmt.Errorf("list upstreams: %w", err)
+	}
+	return out, nil
+}
+
+// SetUpstreamKey gives an upstream another key. For admins and the operator.
+func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id models.UpstreamID, key string) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	sealed, err := s.seal(key, string(id))
+	if err != nil {
+		return err
+	}
+	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(*models.Upstream, time.Time) map[string]any {
+		return map[string]any{"key_sealed": sealed}
+	})
+}
+
+// EnableUpstream has an upstream polled, or not any more. What is pending of one
+// that is disabled stays pending and can be decided. For admins and the operator.
+func (s *Store) EnableUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, enabled bool) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	action := map[bool]string{true: "upstream.enabled", false: "upstream.disabled"}[enabled]
+	return s.changeUpstream(ctx, actor, id, action, func(u *models.Upstream, now time.Time) map[string]any {
+		if enabled == (u.DisabledAt == nil) {
+			return nil
+		}
+		if enabled {
+			return map[string]any{"disabled_at": nil, "next_poll_at": now, "failures": 0}
+		}
+		return map[string]any{"disabled_at": now}
+	})
+}
+
+func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, action string, change func(*models.Upstream, time.Time) map[string]any) error {
+	return s.write(ctx, func(t *tx) error {
+		u, err := t.upstream(id)
+		if err != nil {
+			return err
+		}
+		columns := change(u, t.now)
+		if columns == nil {
+			return nil
+		}
+		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
+			return fmt.Errorf("change upstream: %w", err)
+		}
+		t.publish(events.Upstreams)
+		return t.record(actor, action, subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+	})
+}
+
+func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
+	var u models.Upstream
+	if err := t.gorm().Where("id = ?", id).Take(&u).Error; err != nil {
+		return nil, notFoundAs(err, notFound("upstream"))
+	}
+	return &u, nil
+}
+
+// UpstreamKey opens an upstream's key, for whoever speaks to it.
+func (s *Store) UpstreamKey(u *models.Upstream) (string, error) {
+	return s.unseal(u.KeySealed, string(u.ID))
+}
+
+// DueUpstreams are those to be polled now, and when the next one is.
+func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next time.Time, err error) {
+	var all []models.Upstream
+	if err := s.gr.WithContext(ctx).Where("disabled_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
+		return nil, next, fmt.Errorf("list upstreams: %w", err)
+	}
+	now := s.now()
+	for _, u := range all {
+		if u.NextPollAt.After(now) {
+			return due, u.NextPollAt, nil
+		}
+		due = append(due, u)
+	}
+	return due, next, nil
+}
+
+// NotePoll keeps how a poll went, and when the next is due. It writes nothing for
+// who has lost the lease.
+func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, problem string, next time.Duration) error {
+	return s.write(ctx, func(t *tx) error {
+		if err := t.holds(l); err != nil {
+			return err
+		}
+		columns := map[string]any{"polled_at": t.now, "next_poll_at": t.now.Add(next), "problem": problem}
+		query := t.gorm().Model(&models.Upstream{}).Where("id = ?", id)
+		if problem == "" {
+			columns["succeeded_at"], columns["failures"] = t.now, 0
+			return query.UpdateColumns(columns).Error
+		}
+		if err := query.UpdateColumns(columns).Error; err != nil {
+			return err
+		}
+		return t.gorm().Exec(`UPDATE upstreams SET failures = failures + 1 WHERE id = ?`, id).Error
+	})
+}
