@@ -53,6 +53,23 @@ func TestWordsThatCameWhileTheModelSpokeAreAnsweredNext(t *testing.T) {
 	b.status(id, models.ConversationCompleted)
 }
 
+func TestWordsThatCameWhileTheModelProposedDoNotWaitForTheDecision(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var id models.ConversationID
+	b.model.turns = []reply{during(func() { b.say(id, "Wait, which logs?", nil) }, calls(proposes("delete"))), says("Those of March.")}
+	id = b.begin("Clean up", nil)
+	if n := b.run(); n != 2 {
+		t.Errorf("%d turns, want 2", n)
+	}
+	r := b.model.last(t)
+	mustContain(t, "the result", results(r)[0], `"status":"pending"`)
+	if last := r.Turns[len(r.Turns)-1]; last.Content != "Wait, which logs?" {
+		t.Errorf("the request ends with %+v", last)
+	}
+	b.status(id, models.ConversationWaitingInput)
+}
+
 func TestAnOutcomeThatCameWhileTheModelSpokeIsRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, calls(proposes("delete")))
