@@ -366,7 +366,7 @@ func TestGivesUp(t *testing.T) {
 		"a long answer":    {llmtest.Reply{Text: strings.Repeat("x", 256<<10+1)}, 1, "The model's answer is longer than 256 KiB."},
 		"a long call":      {llmtest.Reply{Calls: []llmtest.Call{{Name: "respond", Arguments: strings.Repeat("x", 256<<10+1)}}}, 1, "The model's answer is longer than 256 KiB."},
 		"too many calls":   {llmtest.Reply{Calls: make([]llmtest.Call, 65)}, 1, "The model's answer holds more than 64 tool calls."},
-		"a stream too big": {llmtest.Reply{Calls: []llmtest.Call{{Name: strings.Repeat("x", 60<<10), Arguments: strings.Repeat("x", 600)}}, ArgumentsAt: numbers(600), Repeat: true}, 1, "The model's answer is longer than 32 MiB with everything around it."},
+		"a stream too big": {llmtest.Reply{Text: "A text of some length, in pieces.", TextAt: numbers(32), Padding: 1 << 20}, 1, "The model's answer is longer than 32 MiB with everything around it."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
