@@ -93,3 +93,18 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		}
 	}
 }
+
+func TestTheListOfConversationsFollowsWhatHappens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.conversation(60)
+	p := w.tab()
+	p.signIn()
+	p.open("/conversations")
+	p.sees("#live-text", "live")
+	p.sees("#conversation-"+string(id), "1 of 60")
+	w.budgetRequest(id, 150)
+	p.sees("#conversation-"+string(id), "1 to decide")
+	p.click("#conversation-" + string(id) + " .row-link")
+	p.sees("#budget-panel .gauge", "1 used, 59 remaining of 60")
+}

@@ -23,8 +23,11 @@ func everyPage(w *world) map[string]*page {
 	talk := w.conversation(50)
 	w.respond(talk, models.KindReply, "# A **reply**", 1)
 	w.proposes(talk, "May I?", 100)
+	plan, wish := w.proposes(w.conversation(10), "<b>May</b> **I**?", 100), w.budgetRequest(w.conversation(10), 50)
 	out := map[string]*page{}
 	for _, p := range []*page{
+		owner.get("/conversations"), admin.get("/conversations?status=asleep"), owner.get(budgetPath(talk)), owner.post(budgetPath(talk), nil),
+		owner.get(pageOf(plan)), owner.get(pageOf(wish)),
 		owner.get("/conversations/new"), owner.get(conversationPath(talk)), owner.post(conversationPath(talk)+"/say", nil), owner.get(conversationPath(a.ConversationID)),
 		w.visitor().get("/signin"), w.visitor().get("/nowhere"), owner.get("/"), w.signedIn(strangerEmail).get("/"),
 		owner.post("/inbox/token", nil), owner.get(pageOf(a)), owner.get(pageOf(q)), owner.get(pageOf(done)),
