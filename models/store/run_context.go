@@ -51,7 +51,7 @@ func (s *Store) RunContext(ctx context.Context, run *models.Run) (*models.RunCon
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	r := runReader{ctx: ctx, tx: dbtx, now: s.now(), conv: run.ConversationID}
-	c := &models.RunContext{Now: r.now}
+	c := &models.RunContext{}
 	stands, err := exists(dbtx.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 	if err != nil {
 		return nil, err
