@@ -81,7 +81,7 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServe(), newDemo(), newDemoAgent(), newAsk(),
+		newServe(), newDemo(), newDemoAgent(), newAsk(), newIngest(),
 		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(), newBackup(), newRestore(), newDoctor(),
 	)
 	return root

@@ -74,8 +74,6 @@ const MaxTurnCalls = 16
 // moment. Lists are oldest first, but Decided.
 type RunContext struct {
 	Conversation Conversation
-	Now          time.Time
-	Signals      int64 // counts what happened, to tell whether more did since
 	Read         int64 // the last sequence that is in it
 	Earlier      bool  // messages or turns before these were left out
 	Messages     []Message

@@ -64,7 +64,11 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 			"none": "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign,
 			"stranger": w.stranger, "owner": w.reviewer, "admin": w.admin,
 		} {
-			for _, verdict := range verdicts {
+			tried := verdicts
+			if route.Method == http.MethodGet {
+				tried = verdicts[:4] // what is sent with it is read by no route
+			}
+			for _, verdict := range tried {
 				name := fmt.Sprintf("%s %s by %s with %s", route.Method, route.Path, kind, verdict)
 				tries++
 				toolUse := fmt.Sprintf("tu %d", tries)

@@ -85,7 +85,7 @@ func TestAProposalIsApprovedByAMessage(t *testing.T) {
 	if got := outcome.header.Get("Location"); got != "/v1/approvals/"+uuid+"1" {
 		t.Errorf("Location %q", got)
 	}
-	w.respond(`{"kind":"reply","content":"Deleted 2.1 GB"}`).want(t, 200, map[string]any{"kind": "reply", "status": nil, "decision": nil, "requiresApproval": false, "energy": jsonNumber("1")})
+	w.respond(`{"kind":"reply","content":"Deleted 2.1 GB"}`).want(t, 200, map[string]any{"kind": "reply", "status": nil, "decision": nil, "url": nil, "requiresApproval": false, "energy": jsonNumber("1")})
 	stands := w.stands()
 	stands.want(t, 200, map[string]any{"status": "running", "budget.used": jsonNumber("3"), "before": nil, "after": jsonNumber("3"), "owner.name": "owner@example.com"})
 	entries := stands.entries("entries")

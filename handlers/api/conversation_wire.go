@@ -91,7 +91,7 @@ type ConversationResponse struct {
 	Timestamp        time.Time             `json:"timestamp"`
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending, and with a reply"`
-	URL              string                `json:"url" doc:"The page on which a person decides"`
+	URL              string                `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
 }
 
 func budgetOf(b models.Budget) Budget {
@@ -114,11 +114,11 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 		ResponseID: a.ID, RequestID: a.ConversationID, Sequence: a.Sequence, Kind: a.Kind, Content: a.Content, ToolName: a.ToolName,
 		Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options), Description: a.Description, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
 		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: a.Risk, RequiresApproval: a.RequiresApproval, Cause: a.Cause,
-		Timestamp: a.CreatedAt, URL: kit.ApprovalURL(a.ID), TimeoutAt: timeoutOf(a),
+		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}
 	if !needsNone(a) {
+		out.URL, out.Advice = kit.ApprovalURL(a.ID), models.Advice(status, a.Cause, a.Kind)
 		out.Status, out.Decision = new(shown(status)), decisionOf(a, status)
-		out.Advice = models.Advice(status, a.Cause, a.Kind)
 	}
 	return out
 }

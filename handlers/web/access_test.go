@@ -154,6 +154,19 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/approvals/" + string(a.ID) + "/decide", 422, 404, 422},
 		{"POST", "/agents/tokens/" + string(w.ownToken()) + "/revoke", 303, 404, 303},
 		{"POST", "/agents/tokens/nonsense/revoke", 404, 404, 404},
+		{"GET", "/conversations", 200, 200, 200},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/budget", 200, 404, 200},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/budget", 422, 404, 422},
+		{"GET", "/conversations/nonsense/budget", 404, 404, 404},
+		{"GET", "/conversations/new", 200, 200, 200},
+		{"POST", "/conversations", 422, 422, 422},
+		{"GET", "/conversations/" + string(a.ConversationID), 200, 404, 200},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/draft", 303, 404, 303},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/say", 422, 404, 422},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/steer", 422, 404, 422},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/rename", 303, 404, 303},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/decide/" + string(a.ID), 422, 404, 422},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/decide/nonsense", 404, 404, 404},
 	} {
 		for name, want := range map[string]int{"owner": c.owner, "stranger": c.stranger, "admin": c.admin} {
 			got := people[name].send(c.method, c.path, url.Values{})

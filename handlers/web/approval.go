@@ -45,6 +45,7 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	}
 	in.Approval, in.MayDecide = *a, actor.IsPerson()
 	in.Turns = append(turns, *a)
+	in.Sees = actor.Admin || a.OwnerID == actor.UserID()
 	if err := s.addBudget(ctx, actor, a, &in); err != nil {
 		return err
 	}

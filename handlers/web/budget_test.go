@@ -276,3 +276,24 @@ func TestTheListOfConversationsPagesByKey(t *testing.T) {
 		t.Errorf("%d pages with %d conversations", pages, len(seen))
 	}
 }
+
+func TestRequestsAndEntriesLeadToTheirConversation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(`{"rules":[{"name":"Plans","tools":["respond_with_approval"],"effect":"require","reviewers":["` + strangerEmail + `"]}]}`)
+	id := w.conversation(10)
+	a := w.proposes(id, "Shall I?", 0)
+	owner, stranger := w.signedIn(ownerEmail), w.signedIn(strangerEmail)
+	if n := owner.get(pageOf(a)).doc.Find(".approval-who a[href='" + conversationPath(id) + "']").Length(); n != 1 {
+		t.Errorf("%d links lead from a request to its conversation", n)
+	}
+	if n := stranger.get(pageOf(a)).is(http.StatusOK).doc.Find("#approval a[href^='/conversations/']").Length(); n != 0 {
+		t.Errorf("%d links lead where their reader may not go", n)
+	}
+	owner.get("/audit").is(http.StatusOK).says("main", "conversation budget", "conversation status", "running → waiting_input")
+	for _, p := range []*page{owner.get("/audit"), w.signedIn("admin@example.com").get("/audit/all")} {
+		if p.doc.Find("main a[href='"+conversationPath(id)+"']").Length() == 0 {
+			t.Errorf("%s: no entry leads to the conversation", p.asked)
+		}
+	}
+}

@@ -103,19 +103,11 @@ func (s *Site) conversationPage(c echo.Context, status int, in pages.Conversatio
 		return err
 	}
 	v := pages.NewConversation(in, frame.Now)
-	frame.Title, frame.Path = conversationName(v.Head), views.ConversationURL(id)
+	frame.Title, frame.Path = v.Name, views.ConversationURL(id)
 	if v.AtEnd {
 		frame.Conversation = id
 	}
 	return handlers.Render(c, status, pages.ConversationPage(frame, v), nil)
-}
-
-// conversationName is a conversation's title for the browser's tab.
-func conversationName(h pages.ConversationHead) string {
-	if h.Title == "" {
-		return h.Untitled
-	}
-	return models.RevealString(h.Title, false)
 }
 
 // waitingIn are the requests of a conversation that wait, newest first.

@@ -20,8 +20,15 @@ func everyPage(w *world) map[string]*page {
 	owner.post(decideOf(done), map[string][]string{"verdict": {"reject"}, "reason": {"<b>no</b>"}})
 	form := admin.get("/policy").form("#policy-form", "#review")
 	form.Set("default_timeout_minutes", "9")
+	talk := w.conversation(50)
+	w.respond(talk, models.KindReply, "# A **reply**", 1)
+	w.proposes(talk, "May I?", 100)
+	plan, wish := w.proposes(w.conversation(10), "<b>May</b> **I**?", 100), w.budgetRequest(w.conversation(10), 50)
 	out := map[string]*page{}
 	for _, p := range []*page{
+		owner.get("/conversations"), admin.get("/conversations?status=asleep"), owner.get(budgetPath(talk)), owner.post(budgetPath(talk), nil),
+		owner.get(pageOf(plan)), owner.get(pageOf(wish)),
+		owner.get("/conversations/new"), owner.get(conversationPath(talk)), owner.post(conversationPath(talk)+"/say", nil), owner.get(conversationPath(a.ConversationID)),
 		w.visitor().get("/signin"), w.visitor().get("/nowhere"), owner.get("/"), w.signedIn(strangerEmail).get("/"),
 		owner.post("/inbox/token", nil), owner.get(pageOf(a)), owner.get(pageOf(q)), owner.get(pageOf(done)),
 		owner.get("/agents"), owner.get("/audit"), owner.get("/policy"), admin.get("/policy"), admin.post("/policy", form),

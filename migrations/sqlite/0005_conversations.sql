@@ -77,7 +77,6 @@ CREATE TABLE turns (
 CREATE TABLE agent_inbox (
   conversation_id TEXT PRIMARY KEY REFERENCES conversations (id),
   ready_at        DATETIME,
-  signals         INTEGER NOT NULL DEFAULT 0, -- counts what happened, so that nothing is missed during a turn
   lease           INTEGER NOT NULL DEFAULT 0,
   holder          TEXT NOT NULL DEFAULT '',
   leased_until    DATETIME,                   -- NULL: nobody works on it

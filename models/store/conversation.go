@@ -123,7 +123,7 @@ func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 // it runs. In any other, and in one that was stopped, it does nothing. What a
 // person did lets it make as many turns as ever.
 func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
-	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, signals = signals + 1, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
+	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
  WHERE conversation_id = ? AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.status <> 'failed')`,
 		t.now, actor.IsPerson(), id)
 	if res.Error != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,6 @@ const (
 )
 
 const (
-	signalsQuery     = `SELECT signals FROM agent_inbox WHERE conversation_id = ? AND lease = ? AND holder = ?`
 	runMessagesQuery = `SELECT id, conversation_id, sequence, author_kind, author_id, author_name, content, response_id, created_at
  FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 	runTurnsQuery = `SELECT conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said
@@ -53,11 +51,10 @@ func (s *Store) RunContext(ctx context.Context, run *models.Run) (*models.RunCon
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	r := runReader{ctx: ctx, tx: dbtx, now: s.now(), conv: run.ConversationID}
-	c := &models.RunContext{Now: r.now}
-	err = dbtx.QueryRowContext(ctx, signalsQuery, run.ConversationID, run.Lease, run.Holder).Scan(&c.Signals)
-	stands := !errors.Is(err, sql.ErrNoRows)
-	if err != nil && stands {
-		return nil, fmt.Errorf("read run: %w", err)
+	c := &models.RunContext{}
+	stands, err := exists(dbtx.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	if err != nil {
+		return nil, err
 	}
 	var view models.ConversationView
 	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, run.ConversationID), &view); err != nil {

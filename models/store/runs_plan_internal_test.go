@@ -20,7 +20,6 @@ func TestRunQueriesAreServedByAnIndex(t *testing.T) {
 		{"claim", claimQuery, []any{now, now}, false},
 		{"next run", nextRunQuery, nil, true},
 		{"lease", leaseQuery, []any{"c", 1, "h"}, false},
-		{"signals", signalsQuery, []any{"c", 1, "h"}, false},
 		{"heard", heardQuery, []any{"c", 1}, false},
 		{"messages", runMessagesQuery, []any{"c", 101}, false},
 		{"turns", runTurnsQuery, []any{"c", 101}, false},

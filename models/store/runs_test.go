@@ -195,6 +195,9 @@ func TestDyingAnywhereInATurnStoresNothingTwice(t *testing.T) {
 				if until == 3 {
 					t.Error("a turn that was stored is made again")
 				}
+				if v := b.full(t, conv.ID); v.EnergyReserved != 0 {
+					t.Errorf("%d are still reserved by the dead", v.EnergyReserved)
+				}
 				b.turnOf(t, next, in)
 			} else if until < 3 {
 				t.Error("a turn that was not stored is lost")
@@ -393,5 +396,32 @@ func TestAContextIsBoundedAndKeepsItsTurnsWhole(t *testing.T) {
 	}
 	if c.Read != c.Messages[len(c.Messages)-1].Sequence {
 		t.Errorf("read up to %d, want %d", c.Read, c.Messages[len(c.Messages)-1].Sequence)
+	}
+}
+
+func TestAnOutcomeBetweenReadingAndRestingIsNotLost(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	conv := b.talk(t, "Go", new(int64(100)))
+	b.turn(t, models.TurnInput{Model: "m", Calls: []models.TurnCall{toolCall(conv.ID, models.ToolRespondWithApproval, `"content":"first"`)}})
+	if _, err := b.ChangeBudget(t.Context(), b.owner, conv.ID, models.BudgetChange{Set: new(int64(90))}, ""); err != nil {
+		t.Fatal(err)
+	}
+	run := claim(t, b.Store, "one")
+	seen, err := b.RunContext(t.Context(), run)
+	if err != nil || seen.Unread() || len(seen.Pending) != 1 {
+		t.Fatalf("unread %v, %d pending, %v", seen.Unread(), len(seen.Pending), err)
+	}
+	if _, _, err := b.DecideIn(t.Context(), b.owner, conv.ID, models.ConversationDecision{Approved: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.IdleRun(t.Context(), run, seen); err != nil {
+		t.Fatal(err)
+	}
+	if v := b.full(t, conv.ID); v.Status != models.ConversationRunning {
+		t.Errorf("the conversation is %s", v.Status)
+	}
+	if claim(t, b.Store, "one") == nil {
+		t.Error("the outcome is not read")
 	}
 }

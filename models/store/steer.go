@@ -93,16 +93,7 @@ func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) 
 	if err := t.setColumn(actor, c, "paused_at", nil, "conversation.resumed", map[string]any{}); err != nil {
 		return err
 	}
-	return t.wakeIfReady(c)
-}
-
-// wakeIfReady tells the built-in agent that a conversation may be worked on
-// again; whether there is anything to do has not changed.
-func (t *tx) wakeIfReady(c *models.Conversation) error {
-	if err := t.gorm().Exec(`UPDATE agent_inbox SET signals = signals + 1 WHERE conversation_id = ? AND ready_at IS NOT NULL`, c.ID).Error; err != nil {
-		return fmt.Errorf("wake the built-in agent: %w", err)
-	}
-	t.publish(events.AgentInbox)
+	t.publish(events.AgentInbox) // what is ready may be worked on again
 	return nil
 }
 

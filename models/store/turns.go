@@ -234,14 +234,9 @@ const heardQuery = `SELECT 1 FROM messages WHERE conversation_id = ? AND sequenc
 // meanwhile are answered, what is pending is waited for, results are read, and
 // otherwise the run is done.
 func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
-	ctx := context.Background()
-	words, err := exists(t.conn.QueryRowContext(ctx, heardQuery, conv.ID, seen.Read))
+	words, err := exists(t.conn.QueryRowContext(context.Background(), heardQuery, conv.ID, seen.Read))
 	if err != nil {
 		return err
-	}
-	var signals int64
-	if err := t.conn.QueryRowContext(ctx, `SELECT signals FROM agent_inbox WHERE conversation_id = ?`, conv.ID).Scan(&signals); err != nil {
-		return fmt.Errorf("read signals: %w", err)
 	}
 	pending, err := t.waitsForPerson(conv.ID)
 	if err != nil {
@@ -256,8 +251,8 @@ func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunCo
 		}
 	case pending:
 		status = models.ConversationWaitingInput
-	case signals != seen.Signals, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
-		status, stays = models.ConversationRunning, ready
+	case turn == nil && len(seen.Pending) > 0, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
+		status, stays = models.ConversationRunning, ready // outcomes and results that it has not heard of
 	case turn != nil && turn.Empty() && seen.Words():
 		status = models.ConversationWaitingInput
 	}

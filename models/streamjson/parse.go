@@ -69,11 +69,11 @@ func Parse(raw []byte, position int64) []models.RunEvent {
 	return events
 }
 
-// Cut is the event that closes a stream whose agent ended without saying how.
-// Last is the last line, and position the number after it.
-func Cut(last []byte, position int64) models.RunEvent {
+// Cut is the event that closes a stream whose agent ended without saying how,
+// after the event with the id last.
+func Cut(last string) models.RunEvent {
 	return models.RunEvent{
-		ID: lineID("", last, position) + "/0", Type: models.RunEventStatus, Status: models.ConversationFailed,
+		ID: lineID("", []byte(last), -1) + "/0", Type: models.RunEventStatus, Status: models.ConversationFailed,
 		Content: "The agent's output ended without a result.",
 	}
 }
@@ -139,13 +139,13 @@ func (l *line) event(b *block, batch string) (models.RunEvent, bool) {
 }
 
 // ended reads the last line of a run. A line may say both success and error: then
-// it failed. A call that was put off is no end: the run is taken up later.
+// it failed. Where a call was put off the run waits, to be taken up later.
 func (l *line) ended(id string) []models.RunEvent {
-	if l.StopReason == "tool_deferred" {
-		return nil
-	}
 	e := models.RunEvent{ID: id + "/0", Type: models.RunEventStatus, Status: models.ConversationCompleted}
-	if l.IsError || l.Subtype != "success" {
+	switch {
+	case l.StopReason == "tool_deferred":
+		e.Status = models.ConversationWaitingInput
+	case bool(l.IsError) || l.Subtype != "success":
 		e.Status = models.ConversationFailed
 		why := string(l.Result)
 		if why == "" {

@@ -19,7 +19,9 @@ if (page && end && page.hasAttribute("data-live")) {
     || getSelection()?.isCollapsed === false;
 
   const follow = () => end.scrollIntoView({ block: "end" });
-  if (!location.hash) follow();
+  const trouble = history.querySelector(".entry[data-kept], .entry > .flash:not([hidden])");
+  if (trouble) trouble.scrollIntoView({ block: "center" });
+  else if (!location.hash) follow();
 
   document.addEventListener("htmx:before:swap", (event) => {
     const source = event.detail?.ctx?.sourceElement;

@@ -20,6 +20,8 @@ type ApprovalInput struct {
 	Turns []models.Approval
 	// MayDecide is false for who may see but not decide.
 	MayDecide bool
+	// Sees says that the reader may look at all of its conversation.
+	Sees bool
 	// Late is the verdict that the reader just sent and that came too late or
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict
@@ -129,6 +131,10 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
 		EditJSON: input.edit, Form: in.Form,
+	}
+	if in.Sees {
+		v.ConversationURL = views.ConversationURL(r.ConversationID)
+		v.Conversation = cmp.Or(v.Conversation, "its conversation")
 	}
 	v.Title = cmp.Or(kindTitle(r.Kind), v.Tool)
 	if r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question {

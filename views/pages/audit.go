@@ -59,6 +59,9 @@ func auditRowOf(e *models.Entry) AuditRow {
 	if e.ResponseID != "" {
 		row.URL = views.ApprovalURL(e.ResponseID)
 		row.Label = "request " + tail(string(e.ResponseID))
+	} else if e.ConversationID != "" {
+		row.URL = views.ConversationURL(e.ConversationID)
+		row.Label = "conversation " + tail(string(e.ConversationID))
 	}
 	row.Details = details(e.Data)
 	row.Outcome = outcomeOf(row.Details)
@@ -117,13 +120,20 @@ func text(raw json.RawMessage) string {
 }
 
 // outcomeOf picks what an entry says about the end of a request: its status, or
-// the verdict that has not led to one, and the cause.
+// the verdict that has not led to one, and the cause; of a change, from what to
+// what.
 func outcomeOf(all []Detail) string {
 	values := make(map[string]string, len(all))
 	for _, d := range all {
 		values[d.Name] = d.Value
 	}
 	outcome := cmp.Or(values["status"], values["verdict"])
+	if changed := values["new"]; outcome == "" && changed != "" {
+		outcome = changed
+		if old := values["old"]; old != "" && old != "null" {
+			outcome = old + " → " + changed
+		}
+	}
 	if cause := values["cause"]; cause != "" && cause != outcome {
 		outcome = strings.TrimPrefix(outcome+", "+cause, ", ")
 	}

@@ -109,6 +109,9 @@ func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {
 		only.Conversation = string(e.ConversationID)
 		row.ConversationURL = views.LedgerURL(only, 0)
 		row.Conversation = tail(string(e.ConversationID))
+		if e.ResponseID == "" {
+			row.Label = "open the conversation"
+		}
 	}
 	return row
 }

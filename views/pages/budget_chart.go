@@ -14,7 +14,7 @@ import (
 const (
 	chartLeft, chartRight    = 8.0, 632.0
 	chartCeiling, chartFloor = 8.0, 142.0
-	chartTableRows           = 100
+	chartTableRows           = 50
 )
 
 // BurnChart is what a conversation spent over its history, with the budget that

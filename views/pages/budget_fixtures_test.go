@@ -75,8 +75,10 @@ func wish(t *testing.T, sum int64) models.Approval {
 
 func shares() []models.EnergyShare {
 	out := []models.EnergyShare{
-		{Kind: models.KindToolCall, ToolName: "Bash", Count: 12, Energy: 24}, {Kind: models.KindReply, Count: 9, Energy: 11},
-		{Kind: models.KindProposal, ToolName: models.ToolRespondWithApproval, Count: 1, Energy: 6}, {Kind: models.KindQuestion, ToolName: "question", Count: 2, Energy: 4},
+		{Kind: models.KindToolCall, ToolName: "Bash", Count: 12, Energy: 24},
+		{Kind: models.KindReply, Count: 9, Energy: 11},
+		{Kind: models.KindProposal, ToolName: models.ToolRespondWithApproval, Count: 1, Energy: 6},
+		{Kind: models.KindQuestion, ToolName: "question", Count: 2, Energy: 4},
 	}
 	for _, tool := range []string{"read\u202e_file", "grep", "ls", "cat"} {
 		out = append(out, models.EnergyShare{Kind: models.KindToolCall, ToolName: tool, Count: 2, Energy: 2})

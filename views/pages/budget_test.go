@@ -95,7 +95,7 @@ func TestBurnChartTableIsThinned(t *testing.T) {
 		points[i] = models.EnergyPoint{Sequence: int64(i + 1), At: now, Used: int64(i)}
 	}
 	c := pages.NewBurnChart(points, models.Budget{}, now)
-	if len(c.Rows) != 100 || c.Rows[99].Sequence != "199" || c.Thinned == "" {
+	if len(c.Rows) != 51 || c.Rows[50].Sequence != "199" || c.Thinned == "" {
 		t.Errorf("%d rows, the last %+v, %q", len(c.Rows), c.Rows[len(c.Rows)-1], c.Thinned)
 	}
 }

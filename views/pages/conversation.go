@@ -56,7 +56,10 @@ type DecidedHere struct {
 
 // Conversation is the view model of one conversation.
 type Conversation struct {
+	Name       string // of the whole page
 	Head       ConversationHead
+	Trouble    string // what was sent and not taken; its place is TroubleAt
+	TroubleAt  string
 	Budget     templ.Component
 	BudgetLine string
 	Facts      ConversationFacts
@@ -112,6 +115,7 @@ type DraftView struct {
 func NewConversation(in ConversationInput, now time.Time) Conversation {
 	c := &in.Conversation
 	v := Conversation{
+		Name:   conversationName(c),
 		Head:   NewConversationHead(c, in.Rename, now),
 		Budget: in.Budget, BudgetLine: budgetLine(c.Budget()),
 		Facts: ConversationFacts{
@@ -135,12 +139,28 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Around, now))
 	}
 	v.Empty = len(v.Entries) == 0
+	v.trouble(in)
 	for i := range in.Waiting {
 		if a := &in.Waiting[i]; !shown[a.ID] {
 			v.Elsewhere = append(v.Elsewhere, newInboxRow(a, now))
 		}
 	}
 	return v
+}
+
+// trouble says at the top of the page that something was not taken, for the page
+// may open far from where it is said.
+func (v *Conversation) trouble(in ConversationInput) {
+	switch {
+	case in.Around.Decided != nil:
+		for i := range in.History.Entries {
+			if r := in.History.Entries[i].Response; r != nil && r.ID == in.Around.Decided.ID {
+				v.Trouble, v.TroubleAt = "Your verdict on #"+v.Entries[i].Sequence+" was not taken.", "#"+v.Entries[i].ID
+			}
+		}
+	case in.Say.Notice != "", len(in.Say.Errors) > 0:
+		v.Trouble, v.TroubleAt = "What you sent was not taken; it stands in the form.", "#composer"
+	}
 }
 
 // NewConversationHead makes the head alone, for its own refetch.
@@ -156,7 +176,7 @@ func NewConversationHead(c *models.ConversationView, rename RenameForm, now time
 		PausedAt: views.AgoOf(c.PausedAt, now), ArchivedAt: views.AgoOf(c.ArchivedAt, now),
 	}
 	if h.Title == "" {
-		h.Untitled = "Untitled conversation"
+		h.Untitled = conversationName(c)
 	}
 	if !h.Kept {
 		h.Rename.Title = withoutHidden(c.Title)

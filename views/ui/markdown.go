@@ -36,17 +36,12 @@ const (
 // page; a link shows its host, and htmx looks at none of it. Text that is longer
 // than 16 KiB, or built to take long, is shown as it is.
 func Markdown(text string) templ.Component {
-	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
-		if rendered, ok := renderMarkdown(text); ok {
-			return write(w, `<div class="markdown" dir="auto" hx-ignore>`, rendered, `</div>`)
-		}
-		if err := write(w, `<div class="markdown" hx-ignore>`); err != nil {
-			return err
-		}
-		if err := CodeView(Code{Label: "Too long or too nested to be laid out: as text", Text: text}).Render(ctx, w); err != nil {
-			return err
-		}
-		return write(w, `</div>`)
+	rendered, ok := renderMarkdown(text)
+	if !ok {
+		return markdownAsText(text)
+	}
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		return write(w, `<div class="markdown" dir="auto" hx-ignore>`, rendered, `</div>`)
 	})
 }
 

@@ -240,7 +240,7 @@ func (a *Agent) call(ctx context.Context, run *models.Run, r llm.Request, told f
 	} else if limited.Err() == nil {
 		text = "It failed"
 	}
-	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)), slog.Any("error", err))
+	a.Log.WarnContext(ctx, "the model failed", slog.String("conversation", string(run.ConversationID)), slog.Int("attempt", run.Attempts+1), slog.Any("error", err))
 	return nil, a.Store.RestRun(ctx, run, "The model could not answer: "+text+"; write to try again.", true)
 }
 

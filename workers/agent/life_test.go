@@ -53,6 +53,23 @@ func TestWordsThatCameWhileTheModelSpokeAreAnsweredNext(t *testing.T) {
 	b.status(id, models.ConversationCompleted)
 }
 
+func TestWordsThatCameWhileTheModelProposedDoNotWaitForTheDecision(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var id models.ConversationID
+	b.model.turns = []reply{during(func() { b.say(id, "Wait, which logs?", nil) }, calls(proposes("delete"))), says("Those of March.")}
+	id = b.begin("Clean up", nil)
+	if n := b.run(); n != 2 {
+		t.Errorf("%d turns, want 2", n)
+	}
+	r := b.model.last(t)
+	mustContain(t, "the result", results(r)[0], `"status":"pending"`)
+	if last := r.Turns[len(r.Turns)-1]; last.Content != "Wait, which logs?" {
+		t.Errorf("the request ends with %+v", last)
+	}
+	b.status(id, models.ConversationWaitingInput)
+}
+
 func TestAnOutcomeThatCameWhileTheModelSpokeIsRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, calls(proposes("delete")))
@@ -408,6 +425,48 @@ func TestRunWakesForAMessageAndStopsCleanlyInACall(t *testing.T) {
 	if n := b.run(); n != 1 {
 		t.Errorf("%d turns afterwards, want 1: the lease was given back", n)
 	}
+	b.status(id, models.ConversationCompleted)
+}
+
+func TestALeaseIsRenewedWhileTheModelIsAsked(t *testing.T) {
+	t.Parallel()
+	const ttl = 90 * time.Millisecond // of a clock that is moved by hand; it is renewed by a real one
+	b := newBench(t)
+	b.agent = agent.New(agent.Options{Store: b.store, Model: b.model, LeaseTTL: ttl, Log: slog.New(slog.DiscardHandler)})
+	began, finish := make(chan struct{}), make(chan struct{})
+	b.model.turns = []reply{during(func() { close(began); <-finish }, says("Done."))}
+	id := b.begin("Take your time", nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.run()
+	}()
+	<-began
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(20 * time.Second)
+	for range 3 {
+		until := b.clock.Step(ttl - time.Millisecond).Add(ttl)
+		for {
+			next, _, err := b.store.NextRun(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !next.Before(until) {
+				break
+			}
+			select {
+			case <-look.C:
+			case <-late:
+				t.Fatalf("the lease ends at %v, want %v", next, until)
+			}
+		}
+	}
+	if run, err := b.store.ClaimRun(t.Context(), "thief", ttl); run != nil || err != nil {
+		t.Errorf("claimed by another: %v, %v", run, err)
+	}
+	close(finish)
+	<-done
 	b.status(id, models.ConversationCompleted)
 }
 

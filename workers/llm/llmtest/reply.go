@@ -31,6 +31,7 @@ type Reply struct {
 	Finish    string // the reason; empty: what fits
 	Whole     bool   // one JSON object instead of a stream
 	Page      bool   // a web page instead of all that
+	Padding   int    // bytes of comment before each event
 	Prompt    int64  // tokens counted; 0: 100
 	Answer    int64  // tokens counted; 0: 20
 
@@ -98,7 +99,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, req Request, repl
 		if sent == len(events) {
 			return
 		}
-		fmt.Fprintf(w, ": a comment\ndata: %s\n\n", events[sent])
+		fmt.Fprintf(w, ": a comment%s\ndata: %s\n\n", strings.Repeat(".", reply.Padding), events[sent])
 		_ = http.NewResponseController(w).Flush()
 	}
 }

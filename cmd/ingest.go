@@ -1,0 +1,95 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+)
+
+// ingestOptions are what the flags and the environment say.
+type ingestOptions struct {
+	run, parent   string
+	server, token string
+	spool         string        // folder; empty: none was found
+	drain         time.Duration // how long to go on handing over once the run has ended
+}
+
+func newIngest() *cobra.Command {
+	var o ingestOptions
+	c := &cobra.Command{
+		Use:   "ingest --run-id RUN",
+		Short: "Show a coding agent's run live, from the stream-json it prints",
+		Long: "Read what a coding agent prints, pass it on unchanged, and report the run to the\n" +
+			"server, where it is shown live:\n\n" +
+			"    agent -p \"...\" --output-format stream-json --verbose | countersign ingest --run-id nightly-7\n\n" +
+			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n\n" +
+			"A server that is away does not stop the agent: what it is to hear is kept in a file\n" +
+			"and handed over when it is back, or by the next ingest of the same run:\n\n" +
+			"    countersign ingest --run-id nightly-7 </dev/null\n\n" +
+			"A signal does not stop it before the agent's output ends; a second one does.\n\n" +
+			"Exit codes: 0 the whole run was handed over; 3 no server answered, and the rest is\n" +
+			"kept; 4 anything else, which standard error tells.",
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
+	}
+	c.Flags().StringVar(&o.run, "run-id", "", "your name for the run; the same name is the same conversation")
+	c.Flags().StringVar(&o.parent, "parent", "", "the run that started this one")
+	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be handed over (default: in the user's cache folder)")
+	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to hand over the rest once the agent's output has ended")
+	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := o.complete(); err != nil {
+			return err
+		}
+		// Who reads the output may leave; the agent and its record do not end with it.
+		signal.Ignore(syscall.SIGPIPE)
+		return newIngesting(o, c.OutOrStdout(), c.ErrOrStderr()).run(c.Context(), c.InOrStdin())
+	}
+	return c
+}
+
+// complete takes from the environment what the flags leave open, and says all
+// that is wrong at once.
+func (o *ingestOptions) complete() error {
+	var wrong []error
+	if o.run == "" {
+		wrong = append(wrong, errors.New("--run-id: must name the run"))
+	} else if models.CheckKey("", o.run) != nil {
+		wrong = append(wrong, fmt.Errorf("--run-id: must be at most %d bytes of text without control characters", models.MaxName))
+	}
+	if o.parent != "" && models.CheckKey("", o.parent) != nil {
+		wrong = append(wrong, fmt.Errorf("--parent: must be at most %d bytes of text without control characters", models.MaxName))
+	}
+	if o.server == "" {
+		o.server = os.Getenv("COUNTERSIGN_SERVER")
+	}
+	if o.server == "" {
+		o.server = "http://127.0.0.1:8080"
+	}
+	var target Config
+	if err := setPublicURL(&target, o.server); err != nil {
+		wrong = append(wrong, fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err))
+	}
+	o.server = strings.TrimSuffix(o.server, "/")
+	if o.token = os.Getenv("COUNTERSIGN_TOKEN"); o.token == "" {
+		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
+	}
+	if o.drain <= 0 {
+		wrong = append(wrong, errors.New("--drain-timeout: must be positive"))
+	}
+	if o.spool == "" {
+		if cache, err := os.UserCacheDir(); err == nil {
+			o.spool = filepath.Join(cache, "countersign", "runs")
+		}
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,183 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/streamjson"
+)
+
+// drainInterrupted is how long an ingest that was interrupted goes on handing
+// over once the agent's output has ended.
+const drainInterrupted = 5 * time.Second
+
+// ingesting is one run of `ingest`.
+type ingesting struct {
+	o        ingestOptions
+	out, say io.Writer
+	spool    *spool // nil: nothing can be kept
+
+	began, ended bool   // whether the agent said so
+	last         string // the id of the last event
+	unkept       int    // events that could not be kept
+}
+
+func newIngesting(o ingestOptions, out, say io.Writer) *ingesting {
+	return &ingesting{o: o, out: out, say: say}
+}
+
+// run passes in on until it ends, whatever else happens, and then says how the
+// handing over ended.
+func (g *ingesting) run(ctx context.Context, in io.Reader) error {
+	left := leftSpools(g.o.spool, g.o.server, g.o.run)
+	if err := g.makeSpool(); err != nil {
+		err = fmt.Errorf("the run was not reported, for nothing of it can be kept: %w", err)
+		return exitWith(exitOther, errors.Join(err, g.passOn(in)))
+	}
+	ended := make(chan struct{})
+	h := &handing{
+		client: &api.Client{BaseURL: g.o.server, Token: g.o.token},
+		open:   api.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent},
+		say:    g.say, queue: append(left, g.spool), ended: ended,
+	}
+	// A signal is the agent's to heed: what it says on its way out is passed on too.
+	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	result := make(chan error, 1)
+	go func() { result <- h.work(working) }()
+
+	passed := g.passOn(in)
+	g.spool.close()
+	close(ended)
+	limit := g.o.drain
+	if ctx.Err() != nil {
+		limit = min(limit, drainInterrupted)
+	} else {
+		defer context.AfterFunc(ctx, giveUp)()
+	}
+	defer time.AfterFunc(limit, giveUp).Stop()
+	err := <-result
+	return g.outcome(h, err, passed)
+}
+
+// makeSpool falls back to the temporary folder, where the next ingest looks only
+// if it is told to.
+func (g *ingesting) makeSpool() error {
+	var err error
+	if g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run); err == nil {
+		return nil
+	}
+	g.o.spool = os.TempDir()
+	fmt.Fprintf(g.say, "countersign: the folder for what cannot be handed over cannot be used, but %s: %s\n", plain(g.o.spool), plain(err.Error()))
+	g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run)
+	return err
+}
+
+// passOn copies the agent's output and keeps what it says. An error is one of the
+// copy.
+func (g *ingesting) passOn(in io.Reader) error {
+	t := &tap{out: g.out, each: g.keep}
+	err := t.copy(in)
+	if err != nil {
+		err = fmt.Errorf("standard input: %w", err)
+	}
+	switch {
+	case t.readerLeft():
+		fmt.Fprintln(g.say, "countersign: nobody reads the output any more; the run was followed to its end")
+	case t.failed != nil:
+		err = errors.Join(err, fmt.Errorf("standard output: %w", t.failed))
+	}
+	if t.tooLong > 0 {
+		fmt.Fprintf(g.say, "countersign: %d lines of more than %d MiB were passed on but not reported\n", t.tooLong, maxLine>>20)
+	}
+	switch {
+	case g.began && !g.ended:
+		e := streamjson.Cut(g.last)
+		g.store([]models.RunEvent{e})
+	case !g.began && t.position > 0:
+		fmt.Fprintln(g.say, "countersign: no line was one of a run; start the agent with --output-format stream-json --verbose")
+	}
+	return err
+}
+
+// keep stores what a line says.
+func (g *ingesting) keep(line []byte, position int64) {
+	events := streamjson.Parse(line, position)
+	if len(events) == 0 {
+		return
+	}
+	last := events[len(events)-1]
+	g.began, g.last = true, last.ID
+	g.ended = last.Type == models.RunEventStatus && last.Status != models.ConversationRunning
+	g.store(events)
+}
+
+func (g *ingesting) store(events []models.RunEvent) {
+	if g.spool == nil {
+		return
+	}
+	var lines []byte
+	for i := range events {
+		raw, err := json.Marshal(&events[i])
+		if err == nil && len(raw) >= maxReport {
+			err = fmt.Errorf("an event of %d bytes is too large to be sent", len(raw))
+		}
+		if err != nil { // the parser sees to it that there is none
+			g.lost(1, err)
+			continue
+		}
+		lines = append(append(lines, raw...), '\n')
+	}
+	if err := g.spool.add(lines); err != nil {
+		g.lost(bytes.Count(lines, []byte{'\n'}), err)
+	}
+}
+
+// lost notes events that will not be reported, and tells of the first.
+func (g *ingesting) lost(n int, err error) {
+	if g.unkept == 0 {
+		fmt.Fprintf(g.say, "countersign: a part of the run cannot be kept and will be missing: %s\n", plain(err.Error()))
+	}
+	g.unkept += n
+}
+
+// outcome turns what happened into an exit code.
+func (g *ingesting) outcome(h *handing, err, passed error) error {
+	if err == nil {
+		switch releaseErr := g.spool.release(true); {
+		case passed != nil:
+			return exitWith(exitOther, passed)
+		case g.unkept > 0:
+			return exitWith(exitOther, fmt.Errorf("%d events could not be kept and were not reported", g.unkept))
+		case h.refused > 0:
+			return exitWith(exitOther, fmt.Errorf("%d of %d events were not taken by the server", h.refused, h.sent))
+		case releaseErr != nil:
+			return exitWith(exitOther, fmt.Errorf("everything was handed over, but its file stays: %w", releaseErr))
+		}
+		return nil
+	}
+	events, paths := h.left()
+	if events == 0 {
+		_ = g.spool.release(true)
+	} else {
+		err = fmt.Errorf("%w; %d events of the run wait in %s; the next ingest with the same --run-id and --spool %s sends them", answerText(err), events, strings.Join(paths, " and "), g.o.spool)
+	}
+	code := exitOther
+	if _, again := api.Retryable(h.away); again || h.away == nil {
+		code = exitUnreachable
+	}
+	if passed != nil {
+		err = errors.Join(err, passed)
+	}
+	return exitWith(code, err)
+}

@@ -1,0 +1,223 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// How long to leave a server alone that took nothing: doubling from the first to
+// the last, and as long as refused where repeating the same is not likely to help.
+const (
+	firstAway   = 100 * time.Millisecond
+	lastAway    = 2 * time.Second
+	pauseIfSure = 30 * time.Second
+	// lingering gathers what an agent prints at once into one request.
+	lingering = 20 * time.Millisecond
+	// namedRefusals are the refused events that are told one by one.
+	namedRefusals = 5
+)
+
+// handing hands a run's events over, in order, however often the server leaves.
+type handing struct {
+	client *api.Client
+	open   api.OpenRequest
+	say    io.Writer
+	queue  []*spool // oldest first; the last is this run's own
+	ended  <-chan struct{}
+
+	conversation models.ConversationID
+	away         error // why the last attempt failed; nil: it did not
+	sent         int
+	refused      int
+}
+
+// work goes on until everything was handed over, and returns nil then. After the
+// end of the run it gives up where repeating does not help, with that error, and
+// otherwise when ctx ends.
+func (h *handing) work(ctx context.Context) error {
+	pause := firstAway
+	for {
+		lines, last, err := h.queue[0].next()
+		switch {
+		case err != nil: // leave the file to whoever can read it
+			fmt.Fprintf(h.say, "countersign: what an earlier ingest left cannot be sent: %s\n", plain(err.Error()))
+			if len(h.queue) == 1 {
+				return err
+			}
+			_ = h.queue[0].release(false)
+			h.queue = h.queue[1:]
+			continue
+		case len(lines) == 0 && len(h.queue) > 1:
+			_ = h.queue[0].release(true)
+			h.queue = h.queue[1:]
+			continue
+		case len(lines) == 0 && h.conversation != "" && last:
+			return nil
+		case len(lines) == 0 && h.conversation != "":
+			if !h.awaitMore(ctx) {
+				return h.gaveUp()
+			}
+			continue
+		}
+		if err := h.hand(ctx, lines, false); err != nil {
+			if ctx.Err() != nil {
+				return h.gaveUp()
+			}
+			sure, after := h.failed(err)
+			if sure && h.hasEnded() {
+				return err
+			}
+			wait := max(after, pause/2+rand.N(pause)) //nolint:gosec // not a secret
+			if pause = min(2*pause, lastAway); sure {
+				wait = pauseIfSure
+			}
+			h.rest(ctx, wait)
+			continue
+		}
+		h.succeeded()
+		h.queue[0].done(len(lines))
+		pause = firstAway
+	}
+}
+
+// hand sends one request's worth, in the conversation that is opened before.
+func (h *handing) hand(ctx context.Context, lines []byte, again bool) error {
+	if h.conversation == "" {
+		c, err := h.client.OpenConversation(ctx, h.open)
+		if err != nil {
+			return err
+		}
+		h.conversation = c.ID
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	answer, err := h.client.Report(ctx, h.conversation, lines)
+	var refusal *api.AnswerError
+	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && !again {
+		h.conversation = "" // the server began anew
+		return h.hand(ctx, lines, true)
+	}
+	if err != nil {
+		return err
+	}
+	h.sent += len(answer.Results)
+	for i := range answer.Results {
+		h.heard(&answer.Results[i])
+	}
+	return nil
+}
+
+// heard tells of an event that was not taken as it is.
+func (h *handing) heard(r *models.RunEventResult) {
+	switch r.Status {
+	case models.RunEventStored, models.RunEventRepeated:
+		return
+	case models.RunEventConflict:
+		fmt.Fprintf(h.say, "countersign: event %s contradicts what the server knows: %s\n", plain(r.ID), plain(r.Error))
+		return
+	case models.RunEventError:
+	}
+	if h.refused++; h.refused <= namedRefusals {
+		fmt.Fprintf(h.say, "countersign: event %s was not taken: %s\n", plain(r.ID), plain(r.Error))
+	}
+}
+
+// failed notes that an attempt failed, tells of it once, and reports whether the
+// same is likely to fail again, or for how long the server asked to be left alone.
+func (h *handing) failed(err error) (sure bool, after time.Duration) {
+	after, again := api.Retryable(err)
+	if h.away == nil {
+		fmt.Fprintf(h.say, "countersign: the run goes on, and is kept until it can be handed over: %s\n", plain(answerText(err).Error()))
+	}
+	h.away = err
+	return !again, after
+}
+
+// gaveUp is the error of an end for which the time was too short.
+func (h *handing) gaveUp() error {
+	if h.away == nil {
+		return errors.New("the server did not take the rest of the run in time")
+	}
+	return h.away
+}
+
+func (h *handing) succeeded() {
+	if h.away != nil {
+		fmt.Fprintln(h.say, "countersign: the server takes the run again")
+	}
+	h.away = nil
+}
+
+func (h *handing) hasEnded() bool {
+	select {
+	case <-h.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitMore waits for more to send, and then a moment for what comes with it.
+func (h *handing) awaitMore(ctx context.Context) bool {
+	select {
+	case <-h.queue[0].more:
+	case <-ctx.Done():
+		return false
+	}
+	h.rest(ctx, lingering)
+	return ctx.Err() == nil
+}
+
+// rest waits for a while, or until the run ends: then there is one more attempt
+// at once.
+func (h *handing) rest(ctx context.Context, d time.Duration) {
+	ended := h.ended
+	if h.hasEnded() {
+		ended = nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// left counts the events that were not handed over, and names the files with them.
+func (h *handing) left() (events int, paths []string) {
+	for _, s := range h.queue {
+		n := s.waiting()
+		if n > 0 {
+			paths = append(paths, s.path)
+		}
+		events += n
+	}
+	return events, paths
+}
+
+// waiting counts the lines that were not sent.
+func (s *spool) waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := 0
+	r := io.NewSectionReader(s.file, s.sent, s.size-s.sent)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := r.Read(buf)
+		lines += bytes.Count(buf[:n], []byte{'\n'})
+		if err != nil {
+			return lines
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+)
+
+func TestABudgetIsChangedInPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.conversation(100)
+	p := w.tab()
+	p.signIn()
+	p.open(budgetPath(id))
+	p.sees("#live-text", "live")
+	p.value(`window.same = "page"`)
+
+	// It follows what is spent and what others set.
+	w.respond(id, models.KindReply, "More.", 60)
+	p.sees("#budget-panel .gauge", "61 used, 39 remaining of 100")
+
+	// A half-filled form stays, and says so when the budget is another.
+	p.fill("#panel-reason", "for the rest")
+	w.respond(id, models.KindReply, "More.", 9)
+	w.budget(id, 90)
+	p.do("wait for the note", chromedp.WaitVisible(chromedp.CSS("[data-guard-note]")))
+	if got := p.value(`document.querySelector("#panel-reason").value`); got != "for the rest" {
+		t.Fatalf("the form was swapped away: %q", got)
+	}
+
+	p.click("input[name=how][value=add]")
+	p.expected = append(p.expected, "422")
+	p.click("#panel-change")
+	p.sees("#panel-amount-error", "must be given")
+	p.fill("#panel-amount", "25")
+	p.click("#panel-change")
+	p.sees("#budget-panel .gauge", "70 used, 45 remaining of 115")
+	p.sees(".budget-step:first-child", "for the rest")
+	p.click("button[name=preset][value='+10']")
+	p.sees("#budget-panel .gauge", "70 used, 55 remaining of 125")
+	if got := p.value(`window.same`); got != "page" {
+		t.Error("the page was loaded anew")
+	}
+	if got := w.total(id); got != 125 {
+		t.Errorf("the budget is %d", got)
+	}
+}
+
+func TestABudgetIsChangedWithoutScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.conversation(100)
+	p := w.tab()
+	p.withoutScript()
+	p.signIn()
+	p.open(budgetPath(id))
+	p.click("input[name=how][value=take]")
+	p.fill("#panel-amount", "30")
+	p.fill("#panel-reason", "too much")
+	p.click("#panel-change")
+	p.sees(".flash", "The budget is changed.")
+	p.sees(".budget-step:first-child", "100 → 70")
+	p.click("button[title='Double the budget to 140']")
+	p.sees("#budget-panel .gauge", "139 remaining of 140")
+	if got := w.total(id); got != 140 {
+		t.Errorf("the budget is %d", got)
+	}
+}
+
+func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, script := range []bool{true, false} {
+		id := w.conversation(60)
+		a := w.budgetRequest(id, 150)
+		p := w.tab()
+		if !script {
+			p.withoutScript()
+		}
+		p.signIn()
+		p.click("#row-" + string(a.ID) + " .row-link")
+		p.sees("h1", "Budget request")
+		p.sees("#decide", "New budget")
+		p.value(`document.querySelector("#sum").value = "1500"`)
+		p.fill("#reason", "take your time")
+		p.click("#approve")
+		p.sees(".outcome", "The sum was changed: 1,500 instead of 150.")
+		if got := w.total(id); got != 1500 {
+			t.Errorf("script %v: the budget is %d", script, got)
+		}
+	}
+}
+
+func TestTheListOfConversationsFollowsWhatHappens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.conversation(60)
+	p := w.tab()
+	p.signIn()
+	p.open("/conversations")
+	p.sees("#live-text", "live")
+	p.sees("#conversation-"+string(id), "1 of 60")
+	w.budgetRequest(id, 150)
+	p.sees("#conversation-"+string(id), "1 to decide")
+	p.click("#conversation-" + string(id) + " .row-link")
+	p.sees("#budget-panel .gauge", "1 used, 59 remaining of 60")
+}

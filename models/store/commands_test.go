@@ -1,0 +1,342 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// world is a store in which several actors do as chance will have it.
+type world struct {
+	*store.Store
+
+	db     *sql.DB
+	clock  *storetest.Clock
+	people []models.Actor
+	agents []models.Actor
+	convs  []models.ConversationID
+	ids    []models.ResponseID // that agents choose
+	run    *models.Run
+	auto   int64
+
+	now     standing
+	refused map[string]bool  // conversations in which more budget was rejected last
+	added   map[string]int64 // what the system has added since a person decided
+}
+
+var worldPolicies = []struct {
+	doc  string
+	auto int64
+}{
+	{`{}`, 0},
+	{`{"auto_budget_increase":20,"proposal_timeout_minutes":10}`, 20},
+	{`{"auto_budget_increase":3,"rules":[{"name":"route","tools":["respond_with_approval","pay"],"effect":"require","energy":3,"reviewers":["routed@example.com"]}]}`, 3},
+	{`{"auto_budget_increase":9,"proposal_timeout_minutes":5,"rules":[{"name":"route","tools":["set_budget"],"effect":"require","reviewers":["routed@example.com"]},
+		{"name":"deny","tools":["drop"],"effect":"deny"}]}`, 0},
+	{`{"auto_budget_increase":9,"rules":[{"name":"deny","tools":["set_budget"],"effect":"deny"}]}`, 0},
+}
+
+// TestI14RandomCommandsByManyActors: whatever they do, only allowed moves happen,
+// energy is neither negative nor overspent, every change has its one entry in the
+// ledger, and what is refused changes nothing.
+func TestI14RandomCommandsByManyActors(t *testing.T) {
+	t.Parallel()
+	template := storetest.Dir(t)
+	made := storetest.New(t, storetest.WithDir(template), storetest.WithClock(storetest.NewClock()))
+	w := world{people: []models.Actor{
+		storetest.Reviewer(t, made, "ada@example.com"), storetest.Reviewer(t, made, "bo@example.com"),
+		storetest.Admin(t, made), storetest.Reviewer(t, made, "routed@example.com"),
+	}}
+	for _, person := range w.people[:2] {
+		agent, _ := storetest.AgentToken(t, made, person, "bot")
+		w.agents = append(w.agents, agent)
+	}
+	mustDo(t, made.Close())
+	file, err := os.ReadFile(filepath.Join(template, store.FileName))
+	mustDo(t, err)
+	rapid.Check(t, func(rt *rapid.T) {
+		one := w
+		one.open(t, rt, file)
+		defer one.close(rt)
+		rt.Repeat(map[string]func(*rapid.T){
+			"ask": one.ask, "respond": one.respond, "change budget": one.changeBudget, "say": one.sayAny, "decide in": one.decideInAny, "decide": one.decideAny,
+			"cancel": one.cancel, "steer": one.steerAny, "expire": one.expire, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
+			"": func(rt *rapid.T) { one.holds(rt, one.now) },
+		})
+	})
+}
+
+func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "world")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, store.FileName), file, 0o600)
+	}
+	w.clock = storetest.NewClock()
+	if err == nil {
+		w.Store, err = store.Open(context.Background(), store.Options{Dir: dir, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, AsksPerMinute: -1})
+	}
+	if err == nil {
+		w.db, err = sql.Open("sqlite3", "file:"+w.Path()+"?mode=ro&_busy_timeout=5000")
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+	policy := rapid.SampledFrom(worldPolicies).Draw(rt, "policy")
+	if _, err := w.ApplyPolicy(context.Background(), w.people[2], []byte(policy.doc), "test", 0); err != nil {
+		rt.Fatal(err)
+	}
+	w.auto, w.refused, w.added = policy.auto, map[string]bool{}, map[string]int64{}
+	for range 3 {
+		w.convs, w.ids = append(w.convs, models.NewID[models.ConversationID]()), append(w.ids, models.NewID[models.ResponseID]())
+	}
+	w.now = look(rt, w.db)
+}
+
+func (w *world) close(rt *rapid.T) {
+	_, err := w.VerifyLedger(context.Background(), nil)
+	if err != nil {
+		rt.Errorf("the chain: %v", err)
+	}
+	if err := w.db.Close(); err != nil {
+		rt.Error(err)
+	}
+	if err := w.Close(); err != nil {
+		rt.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(w.Path())); err != nil {
+		rt.Error(err)
+	}
+}
+
+// done holds what came of a command against what stood before it.
+func (w *world) done(rt *rapid.T, err error) {
+	before := w.now
+	w.now = look(rt, w.db)
+	switch code := models.ErrorCode(err); code {
+	case "", models.CodeBudgetExhausted:
+		w.follow(rt, before, w.now)
+		for id, r := range w.now.rows {
+			if _, stood := before.rows[id]; code != "" && !stood && r.kind != "budget" {
+				rt.Fatalf("a refused command left a %s", r.kind)
+			}
+		}
+		if code != "" && len(w.now.messages) != len(before.messages) {
+			rt.Fatal("a refused command left a message")
+		}
+		for id, c := range w.now.convs {
+			if code != "" && c.used != before.convs[id].used {
+				rt.Fatal("a refused command was paid for")
+			}
+		}
+	case models.CodeInternal:
+		rt.Fatalf("it broke: %v", err)
+	default:
+		unchanged(rt, before, w.now)
+	}
+}
+
+func pick[T any](rt *rapid.T, name string, from []T) T {
+	if len(from) == 0 {
+		rt.Skip("there is none")
+	}
+	return rapid.SampledFrom(from).Draw(rt, name)
+}
+
+func (w *world) person(rt *rapid.T) models.Actor { return pick(rt, "person", w.people) }
+func (w *world) agent(rt *rapid.T) models.Actor  { return pick(rt, "agent", w.agents) }
+
+// anyConv is a conversation of the agents', of the built-in agent or of nobody.
+func (w *world) anyConv(rt *rapid.T) models.ConversationID {
+	known := slices.Clone(w.convs)
+	for _, id := range slices.Sorted(maps.Keys(w.now.convs)) {
+		if !slices.Contains(known, models.ConversationID(id)) {
+			known = append(known, models.ConversationID(id))
+		}
+	}
+	return pick(rt, "conversation", known)
+}
+
+func (w *world) anyResponse(rt *rapid.T) models.ResponseID {
+	var all []models.ResponseID
+	for id, r := range w.now.rows {
+		all = append(all, models.ResponseID(id))
+		if r.status == "pending" { // twice as likely
+			all = append(all, models.ResponseID(id))
+		}
+	}
+	slices.SortFunc(all, func(a, b models.ResponseID) int { return int(w.sequence(a) - w.sequence(b)) })
+	return pick(rt, "response", all)
+}
+
+// sequence sorts responses as they came, so that a failure can be made smaller.
+func (w *world) sequence(id models.ResponseID) (n int64) {
+	_ = w.db.QueryRowContext(context.Background(), `SELECT number FROM responses WHERE id = ?`, id).Scan(&n)
+	return n
+}
+
+func energy(rt *rapid.T) *int64 {
+	return pick(rt, "energy", []*int64{nil, new(int64(0)), new(int64(1)), new(int64(4)), new(int64(9)), new(int64(-1))})
+}
+
+func change(rt *rapid.T) models.BudgetChange {
+	n := rapid.Int64Range(-12, 40).Draw(rt, "amount")
+	switch rapid.IntRange(0, 8).Draw(rt, "change") {
+	case 0:
+		return models.BudgetChange{}
+	case 1:
+		return models.BudgetChange{Set: &n, Delta: &n}
+	case 2, 3, 4:
+		return models.BudgetChange{Delta: &n}
+	}
+	return models.BudgetChange{Set: &n}
+}
+
+func (w *world) ask(rt *rapid.T) {
+	in := models.AskInput{
+		ToolName: pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: pick(rt, "tool use", []string{"", "", "t1", "t2"}),
+		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
+	}
+	if rapid.IntRange(0, 3).Draw(rt, "standing") > 0 {
+		in.ConversationID = string(w.anyConv(rt))
+	}
+	if rapid.IntRange(0, 4).Draw(rt, "question") == 0 {
+		in.Kind, in.ToolName = models.KindQuestion, ""
+	}
+	w.done(rt, errOf(w.Ask(context.Background(), w.agent(rt), in)))
+}
+
+func (w *world) respond(rt *rapid.T) {
+	in := models.ResponseInput{
+		ConversationID: w.anyConv(rt), Kind: pick(rt, "kind", []models.Kind{models.KindReply, models.KindProposal, models.KindProposal}),
+		Content: pick(rt, "content", []string{"a", "b"}), Energy: energy(rt),
+	}
+	if rapid.Bool().Draw(rt, "keyed") {
+		in.ResponseID = string(pick(rt, "key", w.ids))
+	}
+	w.done(rt, errOf(w.Respond(context.Background(), w.agent(rt), in)))
+}
+
+func (w *world) changeBudget(rt *rapid.T) {
+	who := pick(rt, "who", slices.Concat(w.people, w.agents, w.agents))
+	w.done(rt, errOf(w.ChangeBudget(context.Background(), who, w.anyConv(rt), change(rt), "")))
+}
+
+func (w *world) decision(rt *rapid.T) models.ConversationDecision {
+	d := models.ConversationDecision{Approved: pick(rt, "approved", []*bool{nil, new(true), new(true), new(false)})}
+	if rapid.Bool().Draw(rt, "by id") {
+		d.ResponseID = w.anyResponse(rt)
+	}
+	if rapid.IntRange(0, 2).Draw(rt, "with a budget") == 0 {
+		d.Budget = change(rt)
+	}
+	return d
+}
+
+func (w *world) sayAny(rt *rapid.T) {
+	in := models.MessageInput{Content: pick(rt, "content", []string{"", "Go on.", "Go on."})}
+	if rapid.IntRange(0, 5).Draw(rt, "begin") > 0 {
+		in.ConversationID = w.anyConv(rt)
+		if rapid.Bool().Draw(rt, "decides") {
+			d := w.decision(rt)
+			in.Decision = &d
+		}
+	} else {
+		in.EnergyBudget = pick(rt, "budget", []*int64{nil, new(int64(0)), new(int64(30))})
+	}
+	w.done(rt, errOf(w.Say(context.Background(), w.person(rt), in)))
+}
+
+func (w *world) decideInAny(rt *rapid.T) {
+	w.done(rt, third(w.DecideIn(context.Background(), w.person(rt), w.anyConv(rt), w.decision(rt))))
+}
+
+func (w *world) decideAny(rt *rapid.T) {
+	in := models.DecisionInput{Approved: new(rapid.Bool().Draw(rt, "approved"))}
+	id := w.anyResponse(rt)
+	switch rapid.IntRange(0, 5).Draw(rt, "with") {
+	case 0:
+		in.Budget = change(rt)
+	case 1:
+		in.Input = fmt.Appendf(nil, `{"budget":%d}`, rapid.IntRange(-1, 60).Draw(rt, "sum"))
+	case 2:
+		in.Answer, in.Approved = new("so"), nil
+	}
+	w.done(rt, errOf(w.Decide(context.Background(), w.person(rt), id, in)))
+}
+
+func (w *world) cancel(rt *rapid.T) {
+	w.done(rt, errOf(w.Cancel(context.Background(), w.agent(rt), w.anyResponse(rt))))
+}
+
+func (w *world) steerAny(rt *rapid.T) {
+	how := pick(rt, "how", []models.Steering{models.SteerStop, models.SteerPause, models.SteerResume, models.SteerArchive, models.SteerUnarchive, "rename", "explode"})
+	who, conv := pick(rt, "who", slices.Concat(w.people, w.agents[:1])), w.anyConv(rt)
+	if how == "rename" {
+		w.done(rt, errOf(w.Rename(context.Background(), who, conv, pick(rt, "title", []string{"", "Logs"}))))
+		return
+	}
+	w.done(rt, errOf(w.Steer(context.Background(), who, conv, how)))
+}
+
+func (w *world) expire(rt *rapid.T) {
+	w.clock.Step(time.Duration(rapid.IntRange(0, 6).Draw(rt, "minutes")) * time.Minute)
+	if rapid.Bool().Draw(rt, "written down") {
+		w.done(rt, errOf(w.ExpireDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
+	}
+}
+
+// claim, reserve and turn are what the built-in agent does, one at a time: what
+// others do comes between.
+func (w *world) claim(rt *rapid.T) {
+	run, err := w.ClaimRun(context.Background(), "me", 5*time.Minute)
+	w.done(rt, err)
+	if run != nil {
+		w.run = run
+	}
+}
+
+func (w *world) reserve(rt *rapid.T) {
+	if w.run == nil {
+		rt.Skip("nothing is claimed")
+	}
+	_, err := w.ReserveEnergy(context.Background(), w.run, rapid.Int64Range(0, 12).Draw(rt, "worst"))
+	w.done(rt, err)
+}
+
+func (w *world) turn(rt *rapid.T) {
+	if w.run == nil {
+		rt.Skip("nothing is claimed")
+	}
+	seen, err := w.RunContext(context.Background(), w.run)
+	if err != nil {
+		w.done(rt, err)
+		return
+	}
+	in := models.TurnInput{Model: "m", Energy: rapid.Int64Range(0, 14).Draw(rt, "energy"), Content: pick(rt, "content", []string{"", "Well."}), Context: seen}
+	for range rapid.IntRange(0, 3).Draw(rt, "calls") {
+		name := pick(rt, "tool", []string{models.ToolRespond, models.ToolRespondWithApproval, models.ToolSetBudget, models.ToolAdjustBudget})
+		member := map[string]string{models.ToolSetBudget: `"budget":%d`, models.ToolAdjustBudget: `"delta":%d`}[name]
+		if member == "" {
+			member = `"content":"%d"`
+		}
+		args := fmt.Sprintf(`{"requestId":"%s",`+member+`}`, w.run.ConversationID, rapid.IntRange(-10, 40).Draw(rt, "n"))
+		in.Calls = append(in.Calls, models.TurnCall{ID: "c", Name: name, Arguments: args})
+	}
+	_, err = w.StoreTurn(context.Background(), w.run, in)
+	w.done(rt, err)
+	w.run = nil
+}

@@ -1,0 +1,141 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"countersign/models"
+)
+
+// reply is what the upstream answered.
+type reply struct {
+	status int
+	body   []byte
+	at     time.Time // by the upstream's own clock; zero if it did not say
+}
+
+// problem is why there is no answer, in words of our own: neither the key nor
+// anything that the upstream wrote, nor its address, is in it.
+type problem struct {
+	text    string // a clause about the upstream, without its end
+	reached bool   // the request may have reached the other side
+}
+
+func (p *problem) Error() string { return p.text }
+
+// forPeople is the problem as callers get it.
+func (p *problem) forPeople() error {
+	return &models.Error{Code: models.CodeUnavailable, Text: "The upstream " + p.text + "."}
+}
+
+// send asks once. Its error is a *problem, or that of a ctx that has ended, as
+// the cause of a *problem would hide it. The body is read only if wanted.
+func (c *Client) send(ctx context.Context, method, path string, body []byte, want bool) (*reply, *problem) {
+	var reached atomic.Bool
+	limited, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
+	defer cancel()
+	traced := httptrace.WithClientTrace(limited, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { reached.Store(true) },
+	})
+	req, err := http.NewRequestWithContext(traced, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, &problem{text: "cannot be asked at this address"}
+	}
+	c.authorize(req)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, &problem{text: c.why(limited, err, "cannot be reached"), reached: reached.Load()}
+	}
+	defer res.Body.Close()
+	r := &reply{status: res.StatusCode}
+	r.at, _ = http.ParseTime(res.Header.Get("Date"))
+	if !want {
+		_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+		return r, nil
+	}
+	if r.body, err = io.ReadAll(io.LimitReader(res.Body, c.maxBody+1)); err != nil {
+		return nil, &problem{text: c.why(limited, err, "broke off in the middle of its answer"), reached: true}
+	}
+	if int64(len(r.body)) > c.maxBody {
+		return nil, &problem{text: fmt.Sprintf("answers more than %d bytes", c.maxBody), reached: true}
+	}
+	return r, nil
+}
+
+var errSlow = errors.New("the upstream is slow")
+
+// why says what went wrong; otherwise is said of what has no words of its own.
+func (c *Client) why(ctx context.Context, err error, otherwise string) string {
+	var number syscall.Errno
+	var name *net.DNSError
+	switch {
+	case errors.Is(context.Cause(ctx), errSlow):
+		return "did not answer within " + models.SpokenDuration(c.timeout)
+	case ctx.Err() != nil:
+		return "was not heard: this server is stopping"
+	case errors.Is(err, errLinkLocal):
+		return "has a link-local address, which is not allowed"
+	case errors.As(err, &name):
+		return "cannot be reached: its name is not known"
+	case errors.As(err, &number):
+		return otherwise + ": " + number.Error()
+	}
+	return otherwise
+}
+
+// get asks for something and takes only a good answer.
+func (c *Client) get(ctx context.Context, path string) (*reply, error) {
+	r, p := c.send(ctx, http.MethodGet, path, nil, true)
+	if p != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, p.forPeople()
+	}
+	if r.status == http.StatusNotFound {
+		return nil, models.Errorf(models.CodeNotFound, "The upstream does not know it, or lies at another address (404).")
+	}
+	if r.status < 200 || r.status > 299 {
+		return nil, (&problem{text: saysNo(r.status)}).forPeople()
+	}
+	return r, nil
+}
+
+// saysNo is a bad status in words.
+func saysNo(status int) string {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return fmt.Sprintf("refuses the key (%d)", status)
+	case status == http.StatusTooManyRequests:
+		return fmt.Sprintf("has too many requests (%d)", status)
+	case status >= 500:
+		return fmt.Sprintf("failed (%d)", status)
+	case status >= 400:
+		return fmt.Sprintf("refuses the request (%d)", status)
+	}
+	return fmt.Sprintf("sends elsewhere, where nobody follows (%d)", status)
+}
+
+// segment is an id as one segment of a path. An id of dots alone would otherwise
+// be taken for a step.
+func segment(id string) string {
+	switch id {
+	case ".":
+		return "%2E"
+	case "..":
+		return "%2E%2E"
+	}
+	return url.PathEscape(id)
+}

@@ -1,0 +1,80 @@
+package upstream
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Delivery is what became of telling an upstream.
+type Delivery string
+
+// What may become of it.
+const (
+	Delivered Delivery = "delivered" // 2xx
+	Conflict  Delivery = "conflict"  // 409: it has a verdict already
+	Gone      Delivery = "gone"      // 404: it does not know the call any more
+	Retry     Delivery = "retry"     // not told for now: 5xx, 408, 425, 429, a redirect, no answer
+	Refused   Delivery = "refused"   // any other 4xx, and what cannot be said in the dialect: trying again changes nothing
+)
+
+// Outcome is how one attempt to tell an upstream ended.
+type Outcome struct {
+	Delivery Delivery
+	Status   int // that it answered; 0: it did not
+	// Lost reports, with Retry, that the verdict may have arrived: the request was
+	// on its way when the connection failed, or a server failed over it. A conflict
+	// later may then be our own verdict.
+	Lost bool
+	// Text is a sentence for people; it holds neither the key nor what the upstream
+	// wrote.
+	Text string
+}
+
+// RespondCall tells the verdict on a function call. In the cloud dialect a
+// rejection without a reason gets a text, since a client of it fails otherwise.
+func (c *Client) RespondCall(ctx context.Context, callID string, approved bool, reason string) Outcome {
+	return c.respond(ctx, callID, c.dialect.respondCall, c.dialect.verdict(approved, reason))
+}
+
+// RespondContact tells the answer to a human contact. option is the name of the
+// offered answer that was chosen, if one was; the plain dialect does not tell it.
+// An empty answer is not sent: clients would go on waiting for one.
+func (c *Client) RespondContact(ctx context.Context, callID, response, option string) Outcome {
+	if response == "" {
+		return Outcome{Delivery: Refused, Text: "An empty answer cannot be told."}
+	}
+	return c.respond(ctx, callID, c.dialect.respondContact, c.dialect.answer(response, option))
+}
+
+func (c *Client) respond(ctx context.Context, callID string, path func(string) string, said any) Outcome {
+	if callID == "" {
+		return Outcome{Delivery: Refused, Text: "The call has no id at the upstream."}
+	}
+	body, err := json.Marshal(said, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return Outcome{Delivery: Refused, Text: "The verdict cannot be written as JSON."}
+	}
+	r, p := c.send(ctx, http.MethodPost, path(segment(callID)), body, false)
+	if p != nil {
+		return Outcome{Delivery: Retry, Lost: p.reached, Text: "The upstream " + p.text + "."}
+	}
+	o := Outcome{Status: r.status, Text: "The upstream " + saysNo(r.status) + "."}
+	switch {
+	case r.status >= 200 && r.status <= 299:
+		o.Delivery, o.Text = Delivered, "The upstream was told."
+	case r.status == http.StatusConflict:
+		o.Delivery, o.Text = Conflict, "The upstream has a verdict already (409)."
+	case r.status == http.StatusNotFound:
+		o.Delivery, o.Text = Gone, "The upstream does not know the call any more (404)."
+	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests:
+		o.Delivery = Retry
+	case r.status >= 400 && r.status <= 499:
+		o.Delivery = Refused
+	default:
+		o.Delivery, o.Lost = Retry, true
+	}
+	return o
+}
