@@ -21,6 +21,9 @@ import (
 // over once the agent's output has ended.
 const drainInterrupted = 5 * time.Second
 
+// wondering is how long it hands over without a word when the output has ended.
+const wondering = time.Second
+
 // ingesting is one run of `ingest`.
 type ingesting struct {
 	o        ingestOptions
@@ -66,8 +69,22 @@ func (g *ingesting) run(ctx context.Context, in io.Reader) error {
 		defer context.AfterFunc(ctx, giveUp)()
 	}
 	defer time.AfterFunc(limit, giveUp).Stop()
-	err := <-result
+	err := g.await(result, limit)
 	return g.outcome(h, err, passed)
+}
+
+// await waits for the handing over, and says so where that takes long enough for
+// somebody to wonder.
+func (g *ingesting) await(result <-chan error, limit time.Duration) error {
+	wonder := time.NewTimer(wondering)
+	defer wonder.Stop()
+	select {
+	case err := <-result:
+		return err
+	case <-wonder.C:
+	}
+	fmt.Fprintf(g.say, "countersign: the agent's output has ended; handing over what is left, for %s at most\n", models.SpokenDuration(limit))
+	return <-result
 }
 
 // makeSpool falls back to the temporary folder, where the next ingest looks only
@@ -167,9 +184,7 @@ func (g *ingesting) outcome(h *handing, err, passed error) error {
 		return nil
 	}
 	events, paths := h.left()
-	if events == 0 {
-		_ = g.spool.release(true)
-	} else {
+	if events > 0 {
 		err = fmt.Errorf("%w; %d events of the run wait in %s; the next ingest with the same --run-id and --spool %s sends them", answerText(err), events, strings.Join(paths, " and "), g.o.spool)
 	}
 	code := exitOther

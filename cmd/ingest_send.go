@@ -194,13 +194,15 @@ func (h *handing) rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// left counts the events that were not handed over, and names the files with them.
+// left lets go of the files, counts the events in them that were not handed over,
+// and names those that hold any. The others are removed.
 func (h *handing) left() (events int, paths []string) {
 	for _, s := range h.queue {
 		n := s.waiting()
 		if n > 0 {
 			paths = append(paths, s.path)
 		}
+		_ = s.release(n == 0) // an empty file that stays does no harm
 		events += n
 	}
 	return events, paths

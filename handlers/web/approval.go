@@ -58,6 +58,6 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	}
 	v := pages.NewApproval(in, frame.Now)
 	frame.Title = models.RevealString(v.Title, false)
-	frame.Watch = []models.ResponseID{id}
+	frame.Watch, frame.Conversation = []models.ResponseID{id}, v.Follows
 	return handlers.Render(c, status, pages.ApprovalPage(frame, v), pages.ApprovalPanel(v))
 }

@@ -83,6 +83,11 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		p.signIn()
 		p.click("#row-" + string(a.ID) + " .row-link")
 		p.sees("h1", "Budget request")
+		if script { // what is spent meanwhile is seen
+			p.sees("#live-text", "live")
+			w.respond(id, models.KindReply, "On.", 4)
+			p.sees("#approval .gauge", "5 used, 55 remaining of 60")
+		}
 		p.sees("#decide", "New budget")
 		p.value(`document.querySelector("#sum").value = "1500"`)
 		p.fill("#reason", "take your time")

@@ -101,6 +101,8 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 			return in, err
 		}
 		decision.Approved, decision.ResponseID, decision.Digest = new(f.Decision == models.VerdictApprove), response, f.digest
+	case models.VerdictAnswer:
+		return in, models.Invalid("decision", "must be approve, reject or neither: a question is answered at its place")
 	default:
 		return in, models.Invalid("decision", "must be approve, reject or neither")
 	}

@@ -52,6 +52,7 @@ type Approval struct {
 	URL       string
 	DecideURL string
 	Topic     string
+	Follows   models.ConversationID // whose budget is shown too; empty: none's
 	State     string // changes when a reader must look again
 	Kept      bool   // holds what was sent and what became of it: not to be refetched away
 	Title     string
@@ -144,6 +145,9 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Content = r.Content
 	}
 	v.Ask, v.Form = newBudgetAsk(in, now), fillBudget(v.Form, r)
+	if in.Budget != nil {
+		v.Follows = r.ConversationID
+	}
 	if v.Form.Input == "" {
 		v.Form.Input = v.EditJSON
 	}

@@ -155,6 +155,15 @@ func kindTitle(k models.Kind) string {
 	return ""
 }
 
+// trigger is when the panel looks again: when the request changes, and where it
+// shows the budget, when that does.
+func (v Approval) trigger() string {
+	if v.Follows == "" {
+		return views.On(v.Topic)
+	}
+	return views.On(v.Topic) + ", " + views.On(views.ConversationTopic(v.Follows))
+}
+
 // sumError is what is wrong with the sum of a budget request, by whichever name.
 func (v Approval) sumError() string {
 	if text := v.Form.Errors["sum"]; text != "" {

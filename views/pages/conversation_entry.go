@@ -60,7 +60,7 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around 
 	v.ID = EntryID(e.Sequence)
 	switch {
 	case e.Message != nil:
-		v.message(c, e.Message)
+		v.message(e.Message)
 	case e.Budget != nil:
 		v.step(e.Budget)
 	case e.Response != nil:
@@ -69,7 +69,7 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around 
 	return v
 }
 
-func (v *HistoryEntry) message(c *models.ConversationView, m *models.Message) {
+func (v *HistoryEntry) message(m *models.Message) {
 	v.What, v.Who, v.Does = "message", m.AuthorName, "said"
 	if m.AuthorKind != models.ActorUser {
 		v.What, v.Who, v.Does = "notice", "Countersign", "says"
