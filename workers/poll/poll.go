@@ -1,0 +1,217 @@
+// Package poll fetches what other systems ask for. At most one process of an
+// installation does so at a time, by a lease; all that it writes checks it.
+package poll
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/store"
+	"countersign/workers"
+	"countersign/workers/upstream"
+)
+
+// Options are what a poller works with.
+type Options struct {
+	Store  *store.Store
+	Holder string // names this process among those on the database; empty: made up
+	HTTP   *http.Client
+	Log    *slog.Logger // slog.Default if nil
+
+	Every    time.Duration // between two polls of one upstream; 0: 5 s
+	Longest  time.Duration // between two polls of one that fails; 0: 5 minutes
+	Timeout  time.Duration // of one request; 0: 30 s
+	LeaseTTL time.Duration // after which another process takes over; 0: 20 s
+}
+
+const lease = "poll"
+
+// Poller polls upstreams.
+type Poller struct{ Options }
+
+// New makes a poller; Run has it work.
+func New(o Options) *Poller {
+	if o.Every <= 0 {
+		o.Every = 5 * time.Second
+	}
+	if o.Longest <= 0 {
+		o.Longest = 5 * time.Minute
+	}
+	if o.LeaseTTL <= 0 {
+		o.LeaseTTL = 20 * time.Second
+	}
+	if o.Holder == "" {
+		o.Holder = models.NewID[string]()
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Poller{o}
+}
+
+// Run polls whenever this process holds the lease, until ctx ends.
+func (p *Poller) Run(ctx context.Context) {
+	workers.Lead(ctx, p.Log, workers.Post{
+		Name: lease, Renew: p.LeaseTTL / 4,
+		Take: func(ctx context.Context) (int64, error) {
+			l, err := p.Store.TakeLease(ctx, lease, p.Holder, p.LeaseTTL)
+			if l == nil || err != nil {
+				return 0, err
+			}
+			return l.Number, nil
+		},
+		Drop: func(ctx context.Context, n int64) error { return p.Store.DropLease(ctx, p.held(n)) },
+		Work: func(ctx context.Context, n int64) { p.work(ctx, p.held(n)) },
+	})
+}
+
+func (p *Poller) held(number int64) *models.Lease {
+	return &models.Lease{Name: lease, Holder: p.Holder, Number: number}
+}
+
+// work polls each upstream when it is due; a slow one holds up no other.
+func (p *Poller) work(ctx context.Context, l *models.Lease) {
+	sub := p.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
+	defer sub.Close()
+	var polling sync.WaitGroup
+	defer polling.Wait()
+	var busy sync.Map // models.UpstreamID: being polled
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sub.C:
+		case <-sub.Lagged:
+		case <-timer.C:
+		}
+		due, next, err := p.Store.DueUpstreams(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+		}
+		for i := range due {
+			u := &due[i]
+			if _, polled := busy.LoadOrStore(u.ID, true); polled {
+				continue
+			}
+			polling.Go(func() {
+				defer busy.Delete(u.ID)
+				p.Once(ctx, l, u)
+			})
+		}
+		sleep := p.Every
+		if !next.IsZero() {
+			sleep = min(sleep, max(next.Sub(p.Store.Now()), time.Millisecond))
+		}
+		timer.Reset(sleep)
+	}
+}
+
+// Once polls one upstream and keeps how it went.
+func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) {
+	problem := ""
+	if err := p.fetch(ctx, l, u); err != nil {
+		if ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict {
+			return // the lease is lost, or the server stops: nothing is known of the upstream
+		}
+		problem = err.Error()
+		p.Log.WarnContext(ctx, "an upstream could not be polled", slog.String("upstream", u.Name), slog.String("problem", problem))
+	}
+	if err := p.Store.NotePoll(ctx, l, u.ID, problem, p.pause(u, problem != "")); err != nil && ctx.Err() == nil {
+		p.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
+	}
+}
+
+// pause is when the next poll is due: twice as late after each failure, and up
+// to a tenth earlier at random, so that servers do not move in step.
+func (p *Poller) pause(u *models.Upstream, failed bool) time.Duration {
+	pause := p.Every
+	if failed {
+		pause = min(p.Every<<min(u.Failures+1, 20), p.Longest)
+	}
+	return pause - rand.N(pause/10+1) //nolint:gosec // spreads load, guards nothing
+}
+
+// fetch takes what an upstream lists, and settles what it lists no more.
+func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream) error {
+	key, err := p.Store.UpstreamKey(u)
+	if err != nil {
+		return err
+	}
+	client, err := upstream.New(upstream.Options{
+		BaseURL: u.BaseURL, Key: key, Dialect: upstream.Dialect(u.Dialect), HTTP: p.HTTP, Timeout: p.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	calls, err := client.PendingCalls(ctx)
+	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Complete && err == nil); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("function calls: %w", err)
+	}
+	contacts, err := client.PendingContacts(ctx)
+	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Complete && err == nil); err != nil {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("human contacts: %w", err)
+	}
+	for _, flaw := range []string{calls.Flaw, contacts.Flaw} {
+		if flaw != "" {
+			p.Log.WarnContext(ctx, "an upstream's list is not complete: nothing was taken for settled", slog.String("upstream", u.Name), slog.String("flaw", flaw))
+		}
+	}
+	return nil
+}
+
+// take keeps each item by itself: one that cannot be kept does not hold up the
+// others. A complete list says what was settled elsewhere.
+func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, kind models.OutsideKind, items []models.OutsideItem, complete bool) error {
+	listed := make([]string, 0, len(items))
+	for i := range items {
+		listed = append(listed, items[i].CallID)
+		err := p.Store.TakeOutside(ctx, l, u.ID, items[i])
+		if models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			p.Log.ErrorContext(ctx, "an outside approval was not kept", slog.String("upstream", u.Name), slog.String("call", items[i].CallID), slog.String("error", err.Error()))
+		}
+	}
+	if !complete {
+		return nil
+	}
+	return p.Store.Reconcile(ctx, l, u.ID, kind, listed)
+}
+
+func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideItem {
+	out := make([]models.OutsideItem, len(in))
+	for i := range in {
+		out[i] = item(&in[i])
+	}
+	return out
+}
+
+func callItem(c *upstream.FunctionCall) models.OutsideItem {
+	return models.OutsideItem{
+		Kind: models.OutsideCallKind, CallID: c.CallID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
+		Arguments: c.Arguments, Timeout: c.Timeout, Raw: c.Raw,
+	}
+}
+
+func contactItem(c *upstream.Contact) models.OutsideItem {
+	return models.OutsideItem{
+		Kind: models.OutsideContact, CallID: c.CallID, RunID: c.RunID, Name: c.Subject, Message: c.Message, Options: c.Options, Timeout: c.Timeout, Raw: c.Raw,
+	}
+}
