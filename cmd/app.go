@@ -17,7 +17,9 @@ import (
 	"countersign/models/store"
 	"countersign/workers"
 	"countersign/workers/agent"
+	"countersign/workers/deliver"
 	"countersign/workers/expire"
+	"countersign/workers/poll"
 )
 
 const (
@@ -108,6 +110,8 @@ func (a *App) Run(ctx context.Context) error {
 	group := workers.NewGroup(context.WithoutCancel(ctx))
 	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
 	group.Go(a.builtIn.Run)
+	group.Go(poll.New(poll.Options{Store: a.store, Log: a.log}).Run)
+	group.Go(deliver.New(deliver.Options{Store: a.store, Log: a.log}).Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
