@@ -14,6 +14,9 @@ func Advice(status Status, cause Cause, kind Kind) string {
 	case StatusRejected:
 		return adviceRejected(cause, kind)
 	case StatusExpired:
+		if cause == CauseUndelivered {
+			return "A person decided, but the system that asked could not be told in time, so this is not approved: do not act on it, and ask again under a new key if it still matters."
+		}
 		return "Nobody decided in time, so this is not approved: ask again under a new key if it still matters, or go on without it."
 	case StatusCancelled:
 		return adviceCancelled(cause)

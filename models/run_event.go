@@ -27,28 +27,28 @@ const (
 type RunEvent struct {
 	// ID is the client's, unique in the conversation: a repeat is the same event.
 	// Calls and results may go without; then Type and ToolUseID name them.
-	ID        string         `json:"id,omitzero"`
-	Type      RunEventType   `json:"type"`
-	ToolUseID string         `json:"toolUseId,omitzero"` // of calls and results
+	ID        string         `json:"id,omitzero" doc:"The agent's own, unique in the run; a message, reply or status needs one"`
+	Type      RunEventType   `json:"type" enum:"message,reply,tool_call,tool_result,status"`
+	ToolUseID string         `json:"toolUseId,omitzero" doc:"Of calls and results"`
 	ToolName  string         `json:"toolName,omitzero"`
-	Input     jsontext.Value `json:"input,omitzero"`
+	Input     jsontext.Value `json:"input,omitzero" doc:"Any JSON value"`
 	// BatchID is shared by the calls that the agent queued at once.
-	BatchID string             `json:"batchId,omitzero"`
-	Content string             `json:"content,omitzero"` // of messages and replies; of a status, why
+	BatchID string             `json:"batchId,omitzero" doc:"Shared by the calls that were queued at once"`
+	Content string             `json:"content,omitzero" doc:"Of messages and replies; of a status, why"`
 	Result  string             `json:"result,omitzero"`
 	IsError bool               `json:"isError,omitzero"`
 	At      *time.Time         `json:"at,omitzero"`
-	Status  ConversationStatus `json:"status,omitzero"`
+	Status  ConversationStatus `json:"status,omitzero" enum:"running,waiting_input,completed,failed"`
 	// ParentToolUseID is the call that started the sub-agent whose event this is.
-	ParentToolUseID string `json:"parentToolUseId,omitzero"`
+	ParentToolUseID string `json:"parentToolUseId,omitzero" doc:"The call that started the sub-agent whose event this is"`
 
 	// What does not fit into a request is cut by who reports it, and its true
 	// length told in bytes; zero: it is whole. A cut input is a JSON string with
 	// the beginning of its text, and InputDigest is that of the whole call.
-	InputBytes   int64  `json:"inputBytes,omitzero"`
-	InputDigest  string `json:"inputDigest,omitzero"`
-	ContentBytes int64  `json:"contentBytes,omitzero"`
-	ResultBytes  int64  `json:"resultBytes,omitzero"`
+	InputBytes   int64  `json:"inputBytes,omitzero" doc:"The true length of an input that was cut to a string"`
+	InputDigest  string `json:"inputDigest,omitzero" doc:"With inputBytes: SHA-256 over the canonical JSON of the whole call"`
+	ContentBytes int64  `json:"contentBytes,omitzero" doc:"The true length of a content that was cut"`
+	ResultBytes  int64  `json:"resultBytes,omitzero" doc:"The true length of a result that was cut"`
 }
 
 // RunEventOutcome says what became of a reported event.

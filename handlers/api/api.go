@@ -49,6 +49,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	a.registerQueue()
 	a.registerTools()
 	a.registerConversations()
+	a.registerRuns()
 	a.registerStreams()
 	a.describe()
 	spec, err := a.huma.OpenAPI().MarshalJSON()

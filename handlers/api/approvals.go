@@ -29,7 +29,7 @@ func (a *API) registerApprovals() {
 	}, a.cancel)
 	register(a, People, huma.Operation{
 		OperationID: "respond", Method: http.MethodPost, Path: "/v1/approvals/{id}/respond",
-		Summary: "Decide a request", Errors: []int{401, 403, 404, 409, 413, 422},
+		Summary: "Decide a request", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422},
 	}, a.respond)
 }
 
@@ -150,7 +150,8 @@ type respondIn struct {
 }
 
 type respondOut struct {
-	Body *RespondResult
+	Status int
+	Body   *RespondResult
 }
 
 func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
@@ -162,11 +163,13 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := &RespondResult{Success: true, ApprovalID: got.ID, Status: shown(got.Status())}
+	out := &RespondResult{Success: true, ApprovalID: got.ID, Status: shown(got.Status()), Held: heldOf(got)}
 	if d := decisionOf(got, got.Status()); d != nil {
 		out.Response = Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+	} else if v := got.Vote; v != nil {
+		out.Response = Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
 	}
-	return &respondOut{Body: out}, nil
+	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }
 
 // approvalID reads the id of a path. What is no id names nothing: not found.

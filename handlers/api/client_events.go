@@ -22,7 +22,8 @@ type OpenRequest struct {
 }
 
 // ReportAnswer says what became of reported events: of each, in their order, and
-// how many in all.
+// how many in all. Failed are those that were not taken as they are: they are
+// wrong, or contradict what stands.
 type ReportAnswer struct {
 	Accepted int                     `json:"accepted"`
 	Repeated int                     `json:"repeated"`

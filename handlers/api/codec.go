@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -154,6 +155,9 @@ func wanted(t reflect.Type) string {
 	}
 	if t == reflect.TypeFor[WholeNumber]() {
 		return "a whole number, at most " + strconv.Itoa(models.MaxBudget)
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time as in 2026-03-02T12:00:00Z"
 	}
 	switch t.Kind() { //nolint:exhaustive // the kinds that wire types have
 	case reflect.String:

@@ -22,13 +22,15 @@ func (a *API) registerConversationDecisions() {
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,
 		Summary: "Approve a request, and change the budget with it",
 		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call. " +
-			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise.",
-		Errors: []int{401, 403, 404, 409, 413, 422, 503},
+			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise. " + heldDescription,
+		Responses: heldResponses(),
+		Errors:    []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.approve)
 	register(a, People, huma.Operation{
 		OperationID: "reject-in-conversation", Method: http.MethodPost, Path: rejectPath, Tags: conversationTags,
 		Summary:     "Reject a request",
-		Description: "Without responseId the most recent pending proposal or budget request is rejected, never a tool call.",
+		Description: "Without responseId the most recent pending proposal or budget request is rejected, never a tool call. " + heldDescription,
+		Responses:   heldResponses(),
 		Errors:      []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.reject)
 }
@@ -58,6 +60,7 @@ type ConversationApproval struct {
 	Status            models.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	ApprovalTimestamp *time.Time        `json:"approvalTimestamp" doc:"When it was settled; null while pending"`
 	Feedback          string            `json:"feedback"`
+	Held              *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 
 type approvalsOfOut struct {
@@ -85,7 +88,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 
 func conversationApprovalOf(a *models.Approval) ConversationApproval {
 	status := a.Status()
-	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), Timestamp: a.CreatedAt, Status: shown(status)}
+	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), Timestamp: a.CreatedAt, Status: shown(status), Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp, out.Feedback = &d.At, d.Reason
 	}
@@ -110,16 +113,18 @@ type RejectRequest struct {
 
 // ApproveResult tells what an approval led to.
 type ApproveResult struct {
-	Status        models.Status     `json:"status" enum:"approved"`
+	Status        models.Status     `json:"status" enum:"approved,pending"`
 	ResponseID    models.ResponseID `json:"responseId"`
 	BudgetUpdated bool              `json:"budgetUpdated"`
 	NewBudget     *int64            `json:"newBudget" doc:"The budget that was set; null: none was"`
+	Held          *Held             `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
 }
 
 // RejectResult tells what a rejection led to.
 type RejectResult struct {
-	Status     models.Status     `json:"status" enum:"rejected"`
+	Status     models.Status     `json:"status" enum:"rejected,pending"`
 	ResponseID models.ResponseID `json:"responseId"`
+	Held       *Held             `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
 }
 
 type approveIn struct {
@@ -130,7 +135,8 @@ type approveIn struct {
 }
 
 type approveOut struct {
-	Body *ApproveResult
+	Status int
+	Body   *ApproveResult
 }
 
 func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
@@ -141,11 +147,11 @@ func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &ApproveResult{Status: shown(got.Status()), ResponseID: got.ID}
+	out := &ApproveResult{Status: shown(got.Status()), ResponseID: got.ID, Held: heldOf(got)}
 	if b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
-	return &approveOut{Body: out}, nil
+	return &approveOut{Status: decidedStatus(got), Body: out}, nil
 }
 
 type rejectIn struct {
@@ -156,7 +162,8 @@ type rejectIn struct {
 }
 
 type rejectOut struct {
-	Body *RejectResult
+	Status int
+	Body   *RejectResult
 }
 
 func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
@@ -166,7 +173,7 @@ func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rejectOut{Body: &RejectResult{Status: shown(got.Status()), ResponseID: got.ID}}, nil
+	return &rejectOut{Status: decidedStatus(got), Body: &RejectResult{Status: shown(got.Status()), ResponseID: got.ID, Held: heldOf(got)}}, nil
 }
 
 func (a *API) decideIn(ctx context.Context, actor models.Actor, conversation string, in ApprovalResponse) (*models.Approval, *models.Conversation, error) {

@@ -39,12 +39,6 @@ type Budget struct {
 	Remaining *int64 `json:"remaining" doc:"Null: unlimited"`
 }
 
-// Held says why a verdict that was taken is not yet the outcome.
-type Held struct {
-	Reason string    `json:"reason" enum:"undo,upstream,quorum"`
-	Until  time.Time `json:"until"`
-}
-
 // Named is an agent or a person.
 type Named[T ~string] struct {
 	ID   T      `json:"id"`
@@ -53,18 +47,20 @@ type Named[T ~string] struct {
 
 // Conversation is one agent's run.
 type Conversation struct {
-	ID         models.ConversationID     `json:"id"`
-	Title      string                    `json:"title"`
-	Status     models.ConversationStatus `json:"status" enum:"running,waiting_input,completed,failed"`
-	Agent      Named[models.AgentID]     `json:"agent"`
-	Owner      Named[models.UserID]      `json:"owner"`
-	RunID      *string                   `json:"runId"`
-	Pending    int                       `json:"pending" doc:"Requests that wait for a person, at most 1,000"`
-	PausedAt   *time.Time                `json:"pausedAt" doc:"Null: not paused"`
-	ArchivedAt *time.Time                `json:"archivedAt" doc:"Null: not archived"`
-	CreatedAt  time.Time                 `json:"createdAt"`
-	UpdatedAt  time.Time                 `json:"updatedAt"`
-	Budget     Budget                    `json:"budget"`
+	ID          models.ConversationID     `json:"id"`
+	Title       string                    `json:"title"`
+	Status      models.ConversationStatus `json:"status" enum:"running,waiting_input,completed,failed"`
+	Agent       Named[models.AgentID]     `json:"agent"`
+	Owner       Named[models.UserID]      `json:"owner"`
+	RunID       *string                   `json:"runId"`
+	ParentRunID *string                   `json:"parentRunId" doc:"The run that started this one; null: none did"`
+	OnReject    string                    `json:"onReject" enum:"cascade,continue" doc:"What a rejection does to the rest of its batch"`
+	Pending     int                       `json:"pending" doc:"Requests that wait for a person, at most 1,000"`
+	PausedAt    *time.Time                `json:"pausedAt" doc:"Null: not paused"`
+	ArchivedAt  *time.Time                `json:"archivedAt" doc:"Null: not archived"`
+	CreatedAt   time.Time                 `json:"createdAt"`
+	UpdatedAt   time.Time                 `json:"updatedAt"`
+	Budget      Budget                    `json:"budget"`
 }
 
 // ConversationResponse is one thing an agent put forward, and where its approval
@@ -91,6 +87,7 @@ type ConversationResponse struct {
 	Timestamp        time.Time             `json:"timestamp"`
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending, and with a reply"`
+	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	URL              string                `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
 }
 
@@ -102,7 +99,7 @@ func budgetOf(b models.Budget) Budget {
 // surface.
 func conversationOf(v *models.ConversationView) Conversation {
 	return Conversation{
-		ID: v.ID, Title: v.Title, Status: v.Status, RunID: v.RunID, Pending: v.Pending,
+		ID: v.ID, Title: v.Title, Status: v.Status, RunID: v.RunID, ParentRunID: v.ParentRunID, OnReject: v.OnReject, Pending: v.Pending,
 		Agent: Named[models.AgentID]{ID: v.AgentID, Name: v.AgentName}, Owner: Named[models.UserID]{ID: v.OwnerID, Name: v.OwnerName},
 		PausedAt: v.PausedAt, ArchivedAt: v.ArchivedAt, CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt, Budget: budgetOf(v.Budget()),
 	}
@@ -118,7 +115,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 	}
 	if !needsNone(a) {
 		out.URL, out.Advice = kit.ApprovalURL(a.ID), models.Advice(status, a.Cause, a.Kind)
-		out.Status, out.Decision = new(shown(status)), decisionOf(a, status)
+		out.Status, out.Decision, out.Held = new(shown(status)), decisionOf(a, status), heldOf(a)
 	}
 	return out
 }
@@ -131,11 +128,7 @@ func approvalStateOf(a *models.Approval) *ApprovalState {
 	if a == nil {
 		return nil
 	}
-	out := &ApprovalState{ResponseID: a.ID, Kind: a.Kind, Status: shown(a.Status())}
-	if a.Status() == models.StatusPending && a.HeldUntil != nil {
-		out.Held = &Held{Reason: "undo", Until: *a.HeldUntil}
-	}
-	return out
+	return &ApprovalState{ResponseID: a.ID, Kind: a.Kind, Status: shown(a.Status()), Held: heldOf(a)}
 }
 
 func conversationPath(id models.ConversationID) string { return "/conversations/" + string(id) }

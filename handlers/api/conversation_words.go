@@ -24,6 +24,7 @@ var (
 	}
 	decisionFields = map[string]string{"reason": "feedback", "budget": "newBudget", "delta": "budgetChange", "conversationId": "requestId"}
 	responseFields = map[string]string{"conversationId": "requestId"}
+	runFields      = map[string]string{"conversationId": "id"}
 	budgetFields   = map[string]string{"newBudget": "budget", "budgetChange": "delta", "conversationId": "requestId"}
 )
 
@@ -39,6 +40,8 @@ func fieldsOf(route string) map[string]string {
 		return decisionFields
 	case route == responsesPath:
 		return responseFields
+	case route == runsPath:
+		return runFields
 	case route == budgetPath:
 		return budgetFields
 	}

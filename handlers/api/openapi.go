@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/handlers"
 	"countersign/models"
@@ -20,14 +21,16 @@ import (
 // of them by OperationID, in its openapi_ file.
 type operationDoc struct {
 	requests map[string]any // examples of the body, by a word for each
+	lines    map[string]any // examples of the body as lines, where it may be that
 	answers  map[int]any    // an example by status; for a stream, its text
 	problems []models.Code  // its own; those of every operation are added
 	conflict any            // what stands in "approval" of a 409; nil: nothing
+	held     any            // what stands there with being_decided
 	spent    any            // what stands in "approval" of a 402
 }
 
 // operationDocs are all surfaces' maps.
-var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, streamDocs, operationRouteDocs}
+var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs}
 
 // Where register leaves for the document who may use an operation, and which
 // one it is.
@@ -69,6 +72,7 @@ func (a *API) describe() {
 		{Name: "Approvals", Description: "The approval queue: for any agent. An agent asks and waits; a person decides here or on the page."},
 		{Name: "Tool approval", Description: "For orchestrators that pause a tool: requests are known by tool_use_id, the configuration by four fields."},
 		{Name: "Conversations", Description: "For those who talk: messages, replies and proposals, and what an agent may spend. Numbers are whole: 5 and 5.0 are one."},
+		{Name: "Run events", Description: "For those who follow a run: it is shown as it happens, and requests find the calls that they are for."},
 		{Name: "Streams", Description: "Server-sent events, resumed by Last-Event-ID from the ledger."},
 		{Name: "Operation", Description: "For those who run the server."},
 	}
@@ -110,8 +114,11 @@ func usesTag(doc *huma.OpenAPI, tag string) bool {
 // describe puts examples at requests and answers.
 func (d operationDoc) describe(op *huma.Operation) {
 	if op.RequestBody != nil {
-		for _, media := range op.RequestBody.Content {
+		for kind, media := range op.RequestBody.Content {
 			media.Examples = examplesOf(d.requests)
+			if kind == ndjson {
+				media.Examples = examplesOf(d.lines)
+			}
 		}
 	}
 	for status, example := range d.answers {
@@ -160,7 +167,10 @@ func (d operationDoc) describeProblems(op *huma.Operation) {
 			p := exampleProblem(code)
 			switch status {
 			case http.StatusConflict:
-				if code != models.CodeNoPendingApproval {
+				switch {
+				case code == models.CodeBeingDecided && d.held != nil:
+					p.Approval = d.held
+				case code != models.CodeNoPendingApproval:
 					p.Approval = d.conflict
 				}
 			case http.StatusPaymentRequired:
@@ -198,7 +208,7 @@ func describeMembers(schema *huma.Schema, t reflect.Type) {
 		property := schema.Properties[name]
 		switch {
 		case property == nil:
-		case field.Type == reflect.TypeFor[json.RawMessage]():
+		case field.Type == reflect.TypeFor[json.RawMessage](), field.Type == reflect.TypeFor[jsontext.Value]():
 			property.Extensions = map[string]any{"type": anyJSON}
 		case property.Ref != "" && field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit"):
 			schema.Properties[name] = &huma.Schema{

@@ -56,6 +56,17 @@ func exampleSpent() *Approval {
 	return a
 }
 
+// exampleHeld is a request of another system, which is told the verdict first.
+func exampleHeld() *Approval {
+	a := examplePending()
+	a.Held = exampleHolding()
+	return a
+}
+
+func exampleHolding() *Held {
+	return &Held{Reason: "upstream", Until: exampleAsked.Add(10*time.Minute + 40*time.Second)}
+}
+
 func exampleCancelled() *Approval {
 	a := examplePending()
 	a.Status, a.Cause = models.StatusCancelled, models.CauseCancelled
@@ -89,7 +100,7 @@ var approvalDocs = map[string]operationDoc{
 	"cancel-approval": {
 		answers:  map[int]any{200: exampleCancelled()},
 		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided},
-		conflict: exampleSettled(),
+		conflict: exampleSettled(), held: exampleHeld(),
 	},
 	"respond": {
 		requests: map[string]any{
@@ -98,15 +109,21 @@ var approvalDocs = map[string]operationDoc{
 			"reject":            &RespondRequest{Approved: new(false), Reason: "not on a Friday"},
 			"settle_a_question": &RespondRequest{Option: new("eu")},
 		},
-		answers: map[int]any{200: &RespondResult{
-			Success: true, ApprovalID: exampleID, Status: models.StatusApproved,
-			Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
-		}},
+		answers: map[int]any{
+			200: &RespondResult{
+				Success: true, ApprovalID: exampleID, Status: models.StatusApproved,
+				Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+			},
+			202: &RespondResult{
+				Success: true, ApprovalID: exampleID, Status: models.StatusPending, Held: exampleHolding(),
+				Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+			},
+		},
 		problems: []models.Code{
 			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-			models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeResponseRequired,
+			models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired, models.CodeResponseRequired,
 		},
-		conflict: exampleSettled(),
+		conflict: exampleSettled(), held: exampleHeld(),
 	},
 	"list-approvals": {
 		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}},

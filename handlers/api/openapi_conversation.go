@@ -18,7 +18,7 @@ func exampleRun() Conversation {
 		ID: exampleConversation, Title: "Clean up old logs", Status: models.ConversationWaitingInput, Pending: 1,
 		Agent: Named[models.AgentID]{ID: "0198a5b0-2a00-7b11-9c00-1f2e3d4c5b6a", Name: "janitor"},
 		Owner: Named[models.UserID]{ID: exampleUser, Name: "Ada Lovelace"},
-		RunID: new("logs"), CreatedAt: exampleAsked, UpdatedAt: exampleAsked.Add(time.Minute), Budget: exampleBudget(),
+		RunID: new("logs"), OnReject: models.OnRejectContinue, CreatedAt: exampleAsked, UpdatedAt: exampleAsked.Add(time.Minute), Budget: exampleBudget(),
 	}
 }
 
@@ -41,6 +41,12 @@ func exampleApproved() *ConversationResponse {
 	r.Decision = &Decision{
 		Approved: true, Reason: "keep the newest week", By: &Decider{ID: exampleUser, Name: "Ada Lovelace"}, At: exampleAsked.Add(2 * time.Minute),
 	}
+	return r
+}
+
+func exampleHeldResponse() *ConversationResponse {
+	r := exampleProposal()
+	r.Held = exampleHolding()
 	return r
 }
 
@@ -69,7 +75,7 @@ func exampleHistory() *ConversationHistory {
 // decisionProblems are what deciding in a conversation may be refused for.
 var decisionProblems = []models.Code{
 	models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-	models.CodeNoPendingApproval, models.CodeDigestRequired, models.CodeWrongDecisionKind,
+	models.CodeNoPendingApproval, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 }
 
 // conversationDocs are the operations of the conversations surface.
@@ -91,7 +97,7 @@ var conversationDocs = map[string]operationDoc{
 			Approval: &ApprovalState{ResponseID: exampleID, Kind: models.KindProposal, Status: models.StatusApproved}, Budget: exampleBudget(),
 		}},
 		problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
-		conflict: exampleApproved(),
+		conflict: exampleApproved(), held: exampleHeldResponse(),
 	},
 	"list-conversations": {
 		answers: map[int]any{200: &ConversationPage{Conversations: []Conversation{exampleRun()}, Next: "MTcyOA"}},
@@ -111,17 +117,21 @@ var conversationDocs = map[string]operationDoc{
 			"latest":      &ApproveRequest{Feedback: "keep the newest week"},
 			"with_budget": &ApproveRequest{ResponseID: string(exampleID), Digest: exampleDigest, NewBudget: new(WholeNumber(100))},
 		},
-		answers: map[int]any{200: &ApproveResult{
-			Status: models.StatusApproved, ResponseID: exampleID, BudgetUpdated: true, NewBudget: new(int64(100)),
-		}},
+		answers: map[int]any{
+			200: &ApproveResult{Status: models.StatusApproved, ResponseID: exampleID, BudgetUpdated: true, NewBudget: new(int64(100))},
+			202: &ApproveResult{Status: models.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
+		},
 		problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
-		conflict: exampleApproved(),
+		conflict: exampleApproved(), held: exampleHeldResponse(),
 	},
 	"reject-in-conversation": {
 		requests: map[string]any{"latest": &RejectRequest{Feedback: "not while the audit runs"}},
-		answers:  map[int]any{200: &RejectResult{Status: models.StatusRejected, ResponseID: exampleID}},
+		answers: map[int]any{
+			200: &RejectResult{Status: models.StatusRejected, ResponseID: exampleID},
+			202: &RejectResult{Status: models.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
+		},
 		problems: decisionProblems,
-		conflict: exampleApproved(),
+		conflict: exampleApproved(), held: exampleHeldResponse(),
 	},
 	"add-response": {
 		requests: map[string]any{

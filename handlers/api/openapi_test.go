@@ -202,6 +202,14 @@ func TestAnswersKeepToTheDocument(t *testing.T) {
 		{w.reviewer, "POST", "/conversations/" + uuid + "1/reject", `{"feedback":"enough"}`},
 		{w.agent, "PUT", "/conversations/" + uuid + "1/budget", `{"delta":5}`},
 		{w.reviewer, "PUT", "/conversations/" + uuid + "1/budget", `{"delta":5}`},
+		{w.agent, "POST", "/v1/conversations", `{"id":"` + uuid + `7","runId":"nightly","energyBudget":5}`},
+		{w.agent, "POST", "/v1/conversations", `{"runId":"nightly","parentRunId":"weekly"}`},
+		{w.second, "POST", "/v1/conversations", `{"runId":"nightly"}`},
+		{w.agent, "POST", "/v1/conversations", `{}`},
+		{w.agent, "POST", "/v1/conversations/" + uuid + "7/events", `[{"type":"reply","id":"1","content":"x"},{"type":"rumour"},7]`},
+		{w.agent, "POST", "/v1/conversations/" + uuid + "7/events", `{}`},
+		{w.agent, "POST", "/v1/conversations/" + uuid + "8/events", `[]`},
+		{w.second, "POST", "/v1/conversations/" + uuid + "7/events", `[]`},
 		{w.admin, "POST", "/api/approval/cleanup", ""},
 	} {
 		got := w.call(c.token, c.method, c.path, c.body)

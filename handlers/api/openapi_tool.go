@@ -24,6 +24,12 @@ func examplePendingInvocation() *Invocation {
 	return i
 }
 
+func exampleHeldInvocation() *Invocation {
+	i := examplePendingInvocation()
+	i.Held = exampleHolding()
+	return i
+}
+
 func exampleSpentInvocation() *Invocation {
 	i := examplePendingInvocation()
 	i.Kind, i.ToolUseID, i.ToolName, i.ToolInput = models.KindBudget, "", models.ToolSetBudget, json.RawMessage(`{"budget":150}`)
@@ -60,12 +66,12 @@ var toolDocs = map[string]operationDoc{
 			"approve": &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolApproved), Digest: exampleDigest},
 			"reject":  &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolRejected), Reason: "not on a Friday"},
 		},
-		answers: map[int]any{200: exampleInvocation()},
+		answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
 		problems: []models.Code{
 			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-			models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind,
+			models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 		},
-		conflict: exampleInvocation(),
+		conflict: exampleInvocation(), held: exampleHeldInvocation(),
 	},
 	"get-tool-invocation": {
 		answers:  map[int]any{200: exampleInvocation()},

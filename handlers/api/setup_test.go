@@ -159,6 +159,11 @@ func (w *world) try(token, method, path, body, fallback string) (answer, error) 
 	if fallback != "" {
 		req.Header.Set(api.HeaderFallback, fallback)
 	}
+	return do(req)
+}
+
+// do sends a request and reads the answer.
+func do(req *http.Request) (answer, error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return answer{}, err

@@ -57,6 +57,7 @@ type ApprovalResolved struct {
 	CallID     *string               `json:"call_id"`
 	RunID      *string               `json:"run_id"`
 	Decision   models.Status         `json:"decision"`
+	Cause      models.Cause          `json:"cause"`
 	SessionID  models.ConversationID `json:"session_id"`
 }
 
@@ -95,7 +96,7 @@ func newApproval(h *store.Happening) any {
 
 func approvalResolved(h *store.Happening) any {
 	a := h.Approval
-	return &ApprovalResolved{ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, Decision: shown(a.Status()), SessionID: a.ConversationID}
+	return &ApprovalResolved{ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, Decision: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID}
 }
 
 func statusChanged(h *store.Happening) any {

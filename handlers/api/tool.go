@@ -24,7 +24,7 @@ func (a *API) registerTools() {
 	}, a.requestTool)
 	register(a, People, huma.Operation{
 		OperationID: "decide-tool-approval", Method: http.MethodPost, Path: toolPath + "/decide", Tags: toolTags,
-		Summary: "Decide a call", Errors: []int{401, 403, 404, 409, 413, 422, 503},
+		Summary: "Decide a call", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.decideTool)
 	register(a, Anyone, huma.Operation{
 		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}", Tags: toolTags,
@@ -71,7 +71,12 @@ type decideToolIn struct {
 	Body ToolDecision
 }
 
-func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*invocationOut, error) {
+type decidedToolOut struct {
+	Status int
+	Body   *Invocation
+}
+
+func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut, error) {
 	decision, err := in.Body.decisionInput()
 	if err != nil {
 		return nil, err
@@ -84,7 +89,7 @@ func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*invocationOut,
 	if err != nil {
 		return nil, naming(in.Body.ToolUseID, err)
 	}
-	return &invocationOut{Body: invocationOf(got, in.Body.SessionID)}, nil
+	return &decidedToolOut{Status: decidedStatus(got), Body: invocationOf(got, in.Body.SessionID)}, nil
 }
 
 type invocationIn struct {

@@ -53,6 +53,7 @@ type ToolAnswer struct {
 	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
 	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
 	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 
 // Invocation is a call, who decided it, and when.
@@ -77,6 +78,7 @@ type Invocation struct {
 	DecidedAt        *time.Time        `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider          `json:"decided_by" doc:"Null: no person did"`
 	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 
 // PendingInvocations is one page of what waits in a session; Next, where there
@@ -103,7 +105,7 @@ func toolAnswerOf(a *models.Approval, session string) *ToolAnswer {
 	i := invocationOf(a, session)
 	return &ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held,
 	}
 }
 
@@ -112,7 +114,7 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 	out := &Invocation{
 		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
-		Risk: a.Risk, Digest: a.Digest, RequestedAt: a.CreatedAt, Reason: a.ApprovalFeedback,
+		Risk: a.Risk, Digest: a.Digest, RequestedAt: a.CreatedAt, Reason: a.ApprovalFeedback, Held: heldOf(a),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = a.Kind
@@ -141,7 +143,9 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 		out.Reason = a.PolicyReason
 	}
 	if status == models.StatusResolved && out.Reason == "" {
-		out.Reason = "settled elsewhere"
+		if out.Reason = "settled elsewhere"; a.Cause == models.CauseGone {
+			out.Reason = "no longer known to the system that asked"
+		}
 	}
 	return out
 }

@@ -58,6 +58,7 @@ type Approval struct {
 	RequestedAt      time.Time             `json:"requestedAt"`
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending"`
+	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	Policy           Policy                `json:"policy"`
 	URL              string                `json:"url" doc:"The page on which a person decides"`
 }
@@ -104,6 +105,7 @@ type RespondResult struct {
 	Success    bool              `json:"success"`
 	ApprovalID models.ResponseID `json:"approvalId"`
 	Status     models.Status     `json:"status"`
+	Held       *Held             `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
 	Response   Responded         `json:"response"`
 }
 
@@ -124,7 +126,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
-		Decision: decisionOf(a, status), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
+		Decision: decisionOf(a, status), Held: heldOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
 		URL: kit.ApprovalURL(a.ID),
 	}
 	if a.ApprovalRequestedAt != nil {

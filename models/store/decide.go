@@ -61,7 +61,10 @@ func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 		return nil, err
 	}
 	if a.UpstreamID != nil {
-		return t.hold(actor, a, vote)
+		if a, err = t.hold(actor, a, vote); err != nil {
+			return nil, err
+		}
+		return a, t.applyBudget(actor, a, budget)
 	}
 	if a, err = t.settleByVote(actor, a, vote); err != nil {
 		return nil, err
@@ -257,10 +260,13 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := settle(actor, a); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
+	if err := t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "",
-	})
+	}); err != nil {
+		return nil, err
+	}
+	return a, t.cascade(actor, a)
 }
 
 // settledEntry is what the ledger says about an outcome: words of people stand
@@ -307,9 +313,6 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	t.tell(a)
-	if err := t.cascade(actor, a); err != nil {
-		return err
-	}
 	return t.outcomeReached(actor, a)
 }
 

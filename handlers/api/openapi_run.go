@@ -1,0 +1,46 @@
+package api
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+func exampleOpened() *OpenedRun {
+	run := exampleRun()
+	run.Status, run.Pending, run.RunID, run.ParentRunID = models.ConversationRunning, 0, new("nightly-7"), new("nightly")
+	return &OpenedRun{Conversation: run, Opened: true}
+}
+
+// runDocs are the operations of run events.
+var runDocs = map[string]operationDoc{
+	"open-run": {
+		requests: map[string]any{
+			"run":       &OpenRequest{RunID: "nightly-7"},
+			"sub_agent": &OpenRequest{RunID: "nightly-7-tests", ParentRunID: "nightly-7", Title: "Run the tests", OnReject: models.OnRejectCascade},
+		},
+		answers:  map[int]any{200: exampleOpened()},
+		problems: []models.Code{models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent},
+	},
+	"report-events": {
+		requests: map[string]any{"batch": []models.RunEvent{
+			{ID: "m-1", Type: models.RunEventReply, Content: "I list the files and run the tests."},
+			{Type: models.RunEventToolCall, ToolUseID: "toolu_01", ToolName: "bash", Input: jsontext.Value(`{"command":"ls"}`), BatchID: "m-1"},
+			{Type: models.RunEventToolCall, ToolUseID: "toolu_02", ToolName: "bash", Input: jsontext.Value(`{"command":"make test"}`), BatchID: "m-1"},
+			{Type: models.RunEventToolResult, ToolUseID: "toolu_01", Result: "main.go\n", At: new(exampleAsked.Add(time.Second))},
+		}},
+		lines: map[string]any{
+			"end": `{"type":"tool_result","toolUseId":"toolu_02","result":"FAIL","isError":true}` + "\n" +
+				`{"type":"status","id":"end","status":"completed"}` + "\n",
+		},
+		answers: map[int]any{200: &ReportAnswer{Accepted: 2, Repeated: 1, Failed: 1, Results: []models.RunEventResult{
+			{Line: 1, ID: "m-1", Status: models.RunEventRepeated, ResponseID: exampleID},
+			{Line: 2, Status: models.RunEventStored, ResponseID: "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d43"},
+			{Line: 3, Status: models.RunEventStored, ResponseID: "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d44"},
+			{Line: 4, ID: "m-2", Status: models.RunEventError, Error: "The request is not valid. (status: must be running, waiting_input, completed or failed)"},
+		}}},
+		problems: []models.Code{models.CodeNotFound, models.CodeOtherAgent},
+	},
+}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/models"
+)
+
+const runsPath, eventsPath = "/v1/conversations", "/v1/conversations/{conversationId}/events"
+
+var runTags = []string{"Run events"}
+
+func (a *API) registerRuns() {
+	register(a, Agents, huma.Operation{
+		OperationID: "open-run", Method: http.MethodPost, Path: runsPath, Tags: runTags,
+		Summary: "Open a run as a conversation, or find the one that stands",
+		Description: "Known by runId among the runs of the agent's owner: the same sent again is the same conversation, and opened is false. " +
+			"It costs nothing and is counted by no limit.",
+		Errors: []int{401, 403, 409, 413, 422, 503},
+	}, a.openRun)
+	register(a, Agents, a.reportOperation(), a.report)
+}
+
+type openRunIn struct {
+	caller
+
+	Body OpenRequest
+}
+
+// OpenedRun is the conversation of a run.
+type OpenedRun struct {
+	Conversation
+
+	Opened bool `json:"opened" doc:"False: it stood already"`
+}
+
+type openRunOut struct {
+	Location string `header:"Location"`
+	Body     *OpenedRun
+}
+
+func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
+	b := in.Body
+	conv, opened, err := a.store.OpenRun(ctx, in.actor, models.RunInput{
+		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: b.EnergyBudget.value(), OnReject: b.OnReject,
+	})
+	if err != nil {
+		return nil, err
+	}
+	view, err := a.store.Conversation(ctx, in.actor, conv.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &openRunOut{Location: conversationPath(conv.ID), Body: &OpenedRun{Conversation: conversationOf(view), Opened: opened}}, nil
+}
