@@ -77,3 +77,13 @@ func ChainURL() string { return "/audit/chain" }
 
 // SystemURL is health, sizes and what waits, for admins.
 func SystemURL() string { return "/system" }
+
+// UpstreamsURL lists the other systems that ask for approvals, for admins; it
+// takes the POST that adds one.
+func UpstreamsURL() string { return "/upstreams" }
+
+// UpstreamURL takes POSTs that change an upstream; what is key, enable or
+// disable.
+func UpstreamURL(id models.UpstreamID, what string) string {
+	return UpstreamsURL() + "/" + url.PathEscape(string(id)) + "/" + what
+}

@@ -19,6 +19,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
 	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
+		"/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.tb.Fatalf("no value for the parameters of %s", route.Path)
@@ -143,6 +144,12 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/audit/entries/x", 403, 403, 404},
 		{"GET", "/audit/chain", 403, 403, 303},
 		{"GET", "/system", 403, 403, 200},
+		{"GET", "/upstreams", 403, 403, 200},
+		{"POST", "/upstreams", 403, 403, 422},
+		{"POST", "/upstreams/nonsense/key", 403, 403, 404},
+		{"POST", "/upstreams/" + string(models.NewID[models.UpstreamID]()) + "/key", 403, 403, 422},
+		{"POST", "/upstreams/" + string(models.NewID[models.UpstreamID]()) + "/enable", 403, 403, 404},
+		{"POST", "/upstreams/" + string(models.NewID[models.UpstreamID]()) + "/disable", 403, 403, 404},
 		{"GET", "/join?key=x", 404, 404, 404},
 		{"GET", "/signin", 303, 303, 303},
 		{"GET", "/setup?key=x", 404, 404, 404},

@@ -34,6 +34,10 @@ var flashes = map[string]views.Flash{
 	"conversation-archived":   {Tone: views.ToneGood, Text: "In the archive. A new message takes it out again."},
 	"conversation-unarchived": {Tone: views.ToneGood, Text: "Out of the archive."},
 	"conversation-renamed":    {Tone: views.ToneGood, Text: "The title is changed."},
+	"upstream-added":          {Tone: views.ToneGood, Text: "Added: it is polled from now on."},
+	"upstream-key":            {Tone: views.ToneGood, Text: "The key is changed, and tried at once."},
+	"upstream-enabled":        {Tone: views.ToneGood, Text: "Enabled: it is polled from now on."},
+	"upstream-disabled":       {Tone: views.ToneGood, Text: "Disabled: it is not polled any more."},
 	"policy-same":             {Tone: views.ToneNeutral, Text: "Nothing changed: the policy says that already."},
 }
 

@@ -35,6 +35,7 @@ func everyPage(w *world) map[string]*page {
 		admin.get("/policy/versions/1"), owner.get("/account/password"), owner.get("/policy/versions/1"),
 		owner.get("/account/sessions"), admin.get("/people"), admin.post("/people/invites", map[string][]string{"email": {"new@example.com"}, "role": {"reviewer"}}),
 		admin.get("/audit/all"), admin.get("/audit/entries/1"), admin.get("/system"),
+		admin.get("/upstreams"), admin.post("/upstreams", map[string][]string{"base_url": {"ftp://x"}}),
 	} {
 		out[p.asked] = p
 	}

@@ -25,11 +25,16 @@ func (s *Site) peopleRoutes(get, post adder) {
 	post("/people/:id/end-sessions", s.changePerson("sessions-of-ended", s.endSessionsOf), adminsOnly)
 }
 
-// adminRoutes are the whole ledger and the system.
+// adminRoutes are the whole ledger, the system and its upstreams.
 func (s *Site) adminRoutes(get, post adder) {
 	get("/audit/all", s.ledger, adminsOnly)
 	get("/audit/entries/:n", s.ledgerEntry, adminsOnly)
 	get("/audit/chain", s.showChain, adminsOnly)
 	post("/audit/chain", s.checkChain, adminsOnly)
 	get("/system", s.system, adminsOnly)
+	get("/upstreams", s.upstreams, adminsOnly)
+	post("/upstreams", s.addUpstream, adminsOnly)
+	post("/upstreams/:id/key", s.changeUpstream("upstream-key", s.setUpstreamKey), adminsOnly)
+	post("/upstreams/:id/enable", s.changeUpstream("upstream-enabled", s.enableUpstream(true)), adminsOnly)
+	post("/upstreams/:id/disable", s.changeUpstream("upstream-disabled", s.enableUpstream(false)), adminsOnly)
 }

@@ -20,6 +20,7 @@ import (
 	"countersign/models/store"
 	"countersign/models/storetest"
 	"countersign/workers/agent"
+	"countersign/workers/upstream"
 )
 
 const (
@@ -60,7 +61,7 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
 	server.Config.Handler = w.site
 	server.Start()
 	w.url = server.URL
@@ -69,6 +70,12 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 		server.Close()
 	})
 	return w
+}
+
+// checkUpstream is what the program checks upstreams with.
+func checkUpstream(baseURL, dialect, key string) error {
+	_, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, HTTP: http.DefaultClient})
+	return err
 }
 
 // draft is what the built-in agent is writing.

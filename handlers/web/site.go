@@ -21,6 +21,10 @@ type Options struct {
 	// Drafts is what the built-in agent is writing in a conversation, if it is; nil:
 	// nothing is shown while it writes.
 	Drafts func(models.ConversationID) (text, model string, ok bool)
+	// CheckUpstream says what is wrong with an upstream's address (baseUrl), dialect
+	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
+	// nothing is added and no key changed.
+	CheckUpstream func(baseURL, dialect, key string) error
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer

@@ -18,13 +18,17 @@ func (s *Site) system(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	upstreams, err := s.store.UpstreamStates(ctx, actor)
+	if err != nil {
+		return err
+	}
 	frame, err := s.frame(c, "System", -1)
 	if err != nil {
 		return err
 	}
 	in := pages.SystemInput{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
-		Streams: s.streams.Open(), GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+		Streams: s.streams.Open(), Upstreams: upstreams, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
 	}
 	if err := s.store.Ready(ctx); err != nil {
 		if models.ErrorCode(err) != models.CodeUnavailable {

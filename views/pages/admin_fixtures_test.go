@@ -46,7 +46,19 @@ func adminScreens() []screen {
 	bad := systemInput()
 	bad.Fault, bad.GateOff, bad.FallbackOn = "Not ready: the database cannot be written.", true, true
 	bad.State.Stranded, bad.State.StrandedMore = []models.PendingRef{*bad.State.Oldest, {ID: "01890a5d-ac96-774b-bcce-b302099a8058", Kind: models.KindQuestion, AgentName: "<b>\u202E", OwnerName: "Gone", AskedAt: now, Deadline: models.NoDeadline}}, true
+	withUpstreams := systemInput()
+	withUpstreams.Upstreams = upstreamStates()
+	upstreams := func(in pages.UpstreamsInput) screen {
+		return screen{page: pages.UpstreamsPage(page("Upstreams", "/system"), pages.NewUpstreams(in, now))}
+	}
+	refused := pages.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: pages.UpstreamForm{
+		Name: "<b>calls", BaseURL: "http://169.254.169.254", Dialect: "cloud", Owner: "nobody@example.org",
+		Errors: map[string]string{"base_url": "must not be a link-local address", "owner": "must be the e-mail of somebody here", "key": "must hold visible ASCII characters only"},
+	}}
 	return []screen{
+		named("upstreams", upstreams(pages.UpstreamsInput{Upstreams: upstreamStates(), Form: pages.UpstreamForm{Owner: "ada@example.org"}})),
+		named("upstreams-refused", upstreams(refused)),
+		named("system-upstreams", system(withUpstreams)),
 		named("people", people(peopleInput())), named("people-fresh", people(fresh)), named("people-wrong", people(wrong)), named("people-paged", people(paged)),
 		{"join", pages.JoinPage(alone, pages.NewJoin("k3y", invite, "", nil))},
 		{"join-errors", pages.JoinPage(alone, pages.NewJoin("k3y", invite, "Ad", models.Invalid("password", "must be 12 to 128 characters long")))},
@@ -115,5 +127,34 @@ func systemInput() pages.SystemInput {
 			Entries: 120_000, Day: 4200, Week: 31_000, Responses: 51_204, People: 12, Agents: 31, Conversations: models.StatsCap, Pending: 7, Waiters: 5,
 			Oldest: &models.PendingRef{ID: "01890a5d-ac96-774b-bcce-b302099a8057", ToolName: "Bash", Kind: models.KindToolCall, AgentName: "release-bot", OwnerName: "Ada Berg", AskedAt: now.Add(-4 * time.Minute), Deadline: now.Add(time.Minute)},
 		},
+	}
+}
+
+// upstreamStates are upstreams in every state that there is.
+func upstreamStates() []models.UpstreamState {
+	at := func(ago time.Duration) *time.Time { return new(now.Add(-ago)) }
+	state := func(n string, mend func(*models.UpstreamState)) models.UpstreamState {
+		u := models.UpstreamState{OwnerName: "Ada Berg", Upstream: models.Upstream{
+			ID: models.UpstreamID("01890a5d-ac96-774b-bcce-b302099a870" + n), Name: "calls-" + n, BaseURL: "https://approvals.example.com/v" + n, Dialect: "plain",
+			NextPollAt: now.Add(4 * time.Second), PolledAt: at(time.Second), SucceededAt: at(time.Second),
+		}}
+		mend(&u)
+		return u
+	}
+	return []models.UpstreamState{
+		state("1", func(u *models.UpstreamState) { u.Waiting = 3 }),
+		state("2", func(u *models.UpstreamState) {
+			u.Name, u.BaseURL, u.OwnerName = "<b>fail\u202Eing", "https://"+strings.Repeat("long", 80)+".example", "Bo\u202E Lind"
+			u.Failures, u.Problem, u.SucceededAt, u.NextPollAt = 4, "The upstream did not answer within 30 seconds.", at(6*time.Minute), now.Add(70*time.Second)
+			u.Waiting, u.Untold, u.UntoldSince, u.UntoldProblem = models.StatsCap, 2, at(5*time.Minute), "The upstream failed (503)."
+		}),
+		state("3", func(u *models.UpstreamState) {
+			u.Problem = "The upstream lists more than 100 pages. So nothing was taken for settled there."
+		}),
+		state("4", func(u *models.UpstreamState) { u.PolledAt, u.SucceededAt, u.NextPollAt = nil, nil, now }),
+		state("5", func(u *models.UpstreamState) { u.NextPollAt = now.Add(-2 * time.Minute) }),
+		state("6", func(u *models.UpstreamState) {
+			u.DisabledAt, u.Failures, u.Problem, u.Dialect, u.SucceededAt = at(time.Hour), 1, "The upstream refuses the key (401).", "cloud", nil
+		}),
 	}
 }

@@ -162,3 +162,46 @@ func TestSystemInWords(t *testing.T) {
 		t.Errorf("%+v", empty)
 	}
 }
+
+func TestUpstreamsInWords(t *testing.T) {
+	t.Parallel()
+	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: upstreamStates()}, now)
+	for i, want := range []string{
+		"ok||1 s ago||",
+		"failing|The last 4 polls failed. Again in 1 m 10 s.|6 m ago|2|The upstream failed (503).",
+		"incomplete||1 s ago||",
+		"not polled yet||||",
+		"not polled|Due for 2 m: no server polls it.|1 s ago||",
+		"disabled||||",
+	} {
+		row := v.Rows[i]
+		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Untold, row.UntoldProblem}, "|"); got != want {
+			t.Errorf("%s: %s, want %s", row.Name, got, want)
+		}
+	}
+	if row := v.Rows[5]; row.Problem != "" || !strings.HasSuffix(row.SwitchURL, "/enable") || !row.Disabled {
+		t.Errorf("%+v", row)
+	}
+	for words, in := range map[string][]models.UpstreamState{"ok": upstreamStates()[:1], "look": upstreamStates()[:2]} {
+		health := pages.NewSystem(pages.SystemInput{Upstreams: in}, now).Health
+		if last := health[len(health)-1]; last.Name != "Upstreams" || last.Word.Text != words {
+			t.Errorf("%+v, want %s", last, words)
+		}
+	}
+}
+
+func TestTheListOfUpstreamsIsLeftAloneWhileItIsTheSame(t *testing.T) {
+	t.Parallel()
+	state := func(mend func([]models.UpstreamState)) string {
+		in := upstreamStates()
+		mend(in)
+		return pages.NewUpstreams(pages.UpstreamsInput{Upstreams: in}, now).State
+	}
+	same := state(func([]models.UpstreamState) {})
+	if state(func(u []models.UpstreamState) { u[0].Failures, u[0].Waiting = 3, 9 }) != same {
+		t.Error("a poll tells whoever types a key to look again")
+	}
+	if state(func(u []models.UpstreamState) { u[0].DisabledAt = new(now) }) == same {
+		t.Error("one that was disabled meanwhile is the same")
+	}
+}

@@ -15,19 +15,22 @@ type SystemInput struct {
 	Version string // of the product; empty: not known
 	Go      string // that it was built with
 	Started time.Time
-	Streams int    // pages and clients that listen
-	Fault   string // why the store is not ready; empty: it is
+	Streams int // pages and clients that listen
+	// Upstreams are the other systems that ask for approvals.
+	Upstreams []models.UpstreamState
+	Fault     string // why the store is not ready; empty: it is
 	// GateOff and FallbackOn are what lets calls through unasked.
 	GateOff, FallbackOn bool
 }
 
 // System is the view model of the page of the system.
 type System struct {
-	Health   []Health
-	Facts    []Group
-	Oldest   *WaitingRow
-	Stranded []WaitingRow
-	More     bool
+	Health    []Health
+	Facts     []Group
+	Oldest    *WaitingRow
+	Stranded  []WaitingRow
+	More      bool
+	Upstreams []UpstreamRow
 }
 
 // Health is one check and its result.
@@ -55,7 +58,7 @@ type WaitingRow struct {
 // NewSystem makes the page as of now.
 func NewSystem(in SystemInput, now time.Time) System {
 	s := in.State
-	v := System{Health: health(in), More: s.StrandedMore}
+	v := System{Health: health(in, now), More: s.StrandedMore, Upstreams: upstreamRows(in.Upstreams, now)}
 	if s.Oldest != nil {
 		row := waitingRow(*s.Oldest, now)
 		v.Oldest = &row
@@ -105,7 +108,7 @@ func perEntry(s models.SystemState, n int64) int64 {
 	return int64(float64(s.DatabaseBytes-s.FreeBytes) / float64(s.Entries) * float64(n))
 }
 
-func health(in SystemInput) []Health {
+func health(in SystemInput, now time.Time) []Health {
 	good := func(name, text string) Health {
 		return Health{Name: name, Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: text}
 	}
@@ -128,7 +131,11 @@ func health(in SystemInput) []Health {
 	if len(in.State.Stranded) > 0 {
 		decide = Health{Name: "Who can decide", Word: ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}, Text: "Some requests wait for nobody but an admin: see below."}
 	}
-	return append(out, decide)
+	out = append(out, decide)
+	if len(in.Upstreams) > 0 {
+		out = append(out, upstreamHealth(in.Upstreams, now))
+	}
+	return out
 }
 
 func waitingRow(p models.PendingRef, now time.Time) WaitingRow {

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// maxUpstreamKey is how long an upstream's key may be, in bytes: it travels in a
+// header.
+const maxUpstreamKey = 4000
+
+// upstreams shows the other systems that ask for approvals, or for the list's own
+// refetch the list.
+func (s *Site) upstreams(c echo.Context) error {
+	return s.upstreamsPage(c, http.StatusOK, pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: visitorOf(c).user.Email}})
+}
+
+// upstreamsPage lists upstreams. in carries a form that is to be corrected, or
+// why something was not done.
+func (s *Site) upstreamsPage(c echo.Context, status int, in pages.UpstreamsInput) error {
+	var err error
+	if in.Upstreams, err = s.store.UpstreamStates(c.Request().Context(), actorOf(c)); err != nil {
+		return err
+	}
+	if handlers.WantsFragment(c.Request()) && status == http.StatusOK {
+		return handlers.Render(c, status, nil, pages.UpstreamList(pages.NewUpstreams(in, s.kit.Now())))
+	}
+	frame, err := s.frame(c, "Upstreams", -1)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.SystemURL() // it is a part of that place
+	return handlers.Render(c, status, pages.UpstreamsPage(frame, pages.NewUpstreams(in, frame.Now)), nil)
+}
+
+// addUpstream has another system polled from now on.
+func (s *Site) addUpstream(c echo.Context) error {
+	r := c.Request()
+	form := pages.UpstreamForm{
+		Name: strings.TrimSpace(r.PostFormValue("name")), BaseURL: strings.TrimSpace(r.PostFormValue("base_url")),
+		Dialect: r.PostFormValue("dialect"), Owner: strings.TrimSpace(r.PostFormValue("owner")),
+	}
+	err := s.newUpstream(r.Context(), actorOf(c), form, r.PostFormValue("key"))
+	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
+		form.Errors = upstreamErrors(e)
+		return s.upstreamsPage(c, handlers.Status(e.Code), pages.UpstreamsInput{Form: form})
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, "upstream-added")
+	return c.Redirect(http.StatusSeeOther, views.UpstreamsURL())
+}
+
+func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.UpstreamForm, key string) error {
+	if err := s.checkUpstream(form.BaseURL, form.Dialect, key); err != nil {
+		return err
+	}
+	owner, err := s.store.UserByEmail(ctx, actor, form.Owner)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return models.Invalid("owner", "must be the e-mail of somebody here")
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.store.AddUpstream(ctx, actor, store.NewUpstream{Name: form.Name, BaseURL: form.BaseURL, Dialect: form.Dialect, Key: key, OwnerID: owner.ID})
+	return err
+}
+
+func (s *Site) checkUpstream(baseURL, dialect, key string) error {
+	if s.opts.CheckUpstream == nil {
+		return models.Errorf(models.CodeUnavailable, "Upstreams cannot be changed here.")
+	}
+	if len(key) > maxUpstreamKey {
+		return models.Invalid("key", "must be at most 4,000 bytes long")
+	}
+	return s.opts.CheckUpstream(baseURL, dialect, key)
+}
+
+// upstreamErrors are the errors by the fields of the form; what is about none of
+// them stands above.
+func upstreamErrors(e *models.Error) map[string]string {
+	out := map[string]string{}
+	for field, text := range e.Fields {
+		if field == "baseUrl" {
+			field = "base_url"
+		}
+		out[field] = text
+	}
+	if len(out) == 0 || e.Code == models.CodeConflict {
+		out[""] = e.Error()
+	}
+	return out
+}
+
+// changeUpstream is a handler that changes the upstream of its path and then
+// tells so; what may not be done is said on the page of upstreams.
+func (s *Site) changeUpstream(flash string, change func(context.Context, echo.Context, models.UpstreamID) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id, err := models.ParseID[models.UpstreamID]("id", c.Param("id"))
+		if err != nil {
+			return models.Errorf(models.CodeNotFound, "There is no such upstream.")
+		}
+		err = change(c.Request().Context(), c, id)
+		if e := asError(err, models.CodeConflict, models.CodeInvalid); e != nil {
+			in := pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: visitorOf(c).user.Email}, Problem: "Nothing was changed: " + e.Error()}
+			return s.upstreamsPage(c, handlers.Status(e.Code), in)
+		}
+		if err != nil {
+			return err
+		}
+		s.setFlash(c, flash)
+		return c.Redirect(http.StatusSeeOther, views.UpstreamsURL())
+	}
+}
+
+func (s *Site) setUpstreamKey(ctx context.Context, c echo.Context, id models.UpstreamID) error {
+	key := c.Request().PostFormValue("key")
+	if key == "" {
+		return models.Invalid("key", "must not be empty")
+	}
+	// Address and dialect stand already.
+	if err := s.checkUpstream("https://upstream.invalid", "plain", key); err != nil {
+		return err
+	}
+	return s.store.SetUpstreamKey(ctx, actorOf(c), id, key)
+}
+
+func (s *Site) enableUpstream(enabled bool) func(context.Context, echo.Context, models.UpstreamID) error {
+	return func(ctx context.Context, c echo.Context, id models.UpstreamID) error {
+		return s.store.EnableUpstream(ctx, actorOf(c), id, enabled)
+	}
+}

@@ -1,0 +1,147 @@
+package pages
+
+import (
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// overdueAfter is how late a poll may be before the page says that nobody polls:
+// longer than another server takes to step in.
+const overdueAfter = time.Minute
+
+// UpstreamsInput is what the page of upstreams is made of.
+type UpstreamsInput struct {
+	Upstreams []models.UpstreamState
+	Form      UpstreamForm
+	Problem   string // why what was asked for was not done
+}
+
+// UpstreamForm is what was filled in when an upstream could not be added. The key
+// is not among it: it is never sent back.
+type UpstreamForm struct {
+	Name, BaseURL, Dialect, Owner string
+	Errors                        map[string]string
+}
+
+// Upstreams is the view model of the page of upstreams.
+type Upstreams struct {
+	Rows    []UpstreamRow
+	State   string // of what the forms of the list stand for
+	Form    UpstreamForm
+	Problem string
+}
+
+// UpstreamRow is one upstream and how it does.
+type UpstreamRow struct {
+	Name, BaseURL, Dialect, Owner string
+	Word                          ui.Word
+	Problem                       string // in words
+	Next                          string // when it is polled again, and after how many failures
+	Succeeded                     views.Moment
+	Waiting                       string
+	Untold                        string // verdicts not yet told; empty: none
+	UntoldSince                   views.Moment
+	UntoldProblem                 string
+	Disabled                      bool
+	KeyID, KeyURL, SwitchURL      string
+}
+
+// NewUpstreams makes the page as of now.
+func NewUpstreams(in UpstreamsInput, now time.Time) Upstreams {
+	v := Upstreams{Rows: upstreamRows(in.Upstreams, now), Form: in.Form, Problem: in.Problem}
+	if v.Form.Dialect == "" {
+		v.Form.Dialect = "plain"
+	}
+	var state strings.Builder
+	for i := range in.Upstreams {
+		u := &in.Upstreams[i]
+		state.WriteString(string(u.ID))
+		if u.DisabledAt != nil {
+			state.WriteString(" disabled")
+		}
+		state.WriteByte('\n')
+	}
+	v.State = models.Digest([]byte(state.String()))
+	return v
+}
+
+func upstreamRows(in []models.UpstreamState, now time.Time) []UpstreamRow {
+	rows := make([]UpstreamRow, 0, len(in))
+	for i := range in {
+		rows = append(rows, upstreamRow(&in[i], now))
+	}
+	return rows
+}
+
+func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
+	row := UpstreamRow{
+		Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Owner: u.OwnerName, Problem: u.Problem,
+		Word: upstreamWord(u, now), Succeeded: views.AgoOf(u.SucceededAt, now), Waiting: views.Count(u.Waiting),
+		Disabled: u.DisabledAt != nil, KeyID: "key-" + string(u.ID), KeyURL: views.UpstreamURL(u.ID, "key"), SwitchURL: views.UpstreamURL(u.ID, "disable"),
+	}
+	if u.Untold > 0 {
+		row.Untold, row.UntoldSince, row.UntoldProblem = views.Count(u.Untold), views.AgoOf(u.UntoldSince, now), u.UntoldProblem
+	}
+	if row.Disabled {
+		row.Problem, row.SwitchURL = "", views.UpstreamURL(u.ID, "enable")
+		return row
+	}
+	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
+		row.Next = "Due for " + views.Duration(late) + ": no server polls it."
+	} else if u.Failures > 0 {
+		row.Next = failures(u.Failures) + " " + again(u.NextPollAt.Sub(now))
+	}
+	return row
+}
+
+func failures(n int) string {
+	if n == 1 {
+		return "The last poll failed."
+	}
+	return "The last " + views.Number(int64(n)) + " polls failed."
+}
+
+func again(left time.Duration) string {
+	if left < time.Second {
+		return "Again now."
+	}
+	return "Again in " + views.Duration(left) + "."
+}
+
+func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
+	switch {
+	case u.DisabledAt != nil:
+		return ui.Word{Text: "disabled", Tone: views.ToneNeutral}
+	case u.Failures > 0:
+		return ui.Word{Text: "failing", Tone: views.ToneBad, Icon: "octagon-alert"}
+	case now.Sub(u.NextPollAt) >= overdueAfter:
+		return ui.Word{Text: "not polled", Tone: views.ToneWarn, Icon: "triangle-alert"}
+	case u.PolledAt == nil:
+		return ui.Word{Text: "not polled yet", Tone: views.ToneNeutral}
+	case u.Problem != "":
+		return ui.Word{Text: "incomplete", Tone: views.ToneWarn, Icon: "triangle-alert"}
+	}
+	return ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}
+}
+
+// upstreamHealth is one line for all of them.
+func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
+	h := Health{Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "Each one that is enabled answers, and has been told every verdict."}
+	untold, trouble := 0, 0
+	for i := range in {
+		word := upstreamWord(&in[i], now)
+		if word.Tone == views.ToneBad || word.Tone == views.ToneWarn {
+			trouble++
+		}
+		untold += in[i].Untold
+	}
+	if trouble > 0 || untold > 0 {
+		h.Word = ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}
+		h.Text = "Some do not answer as they should, or have not been told a verdict yet: see below."
+	}
+	return h
+}
