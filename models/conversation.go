@@ -27,7 +27,6 @@ type Conversation struct {
 	Status         ConversationStatus
 	Standing       bool    // the agent's own, for asks that name no conversation
 	OnReject       string  // OnRejectContinue or OnRejectCascade
-	BatchID        *string // the assistant message whose calls are under way, if it is known
 	NextSequence   int64
 	EnergyBudget   *int64
 	EnergyUsed     int64

@@ -14,6 +14,7 @@ type Message struct {
 	AuthorID       string
 	AuthorName     string
 	Content        string
+	ContentBytes   *int64      // its true length, where it is kept cut
 	ResponseID     *ResponseID // what was decided together with it
 	CreatedAt      time.Time   `gorm:"autoCreateTime:false"`
 }

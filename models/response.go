@@ -115,6 +115,8 @@ type Response struct {
 	UpstreamID *string
 	ApprovalID *string // the id at an outside system
 	BatchID    *string
+	// ParentToolUseID is the call that started the sub-agent whose it is.
+	ParentToolUseID string
 
 	Digest              string
 	Risk                Risk
@@ -138,7 +140,7 @@ type Response struct {
 
 	IsCompleted   bool
 	CompletedAt   *time.Time
-	ReportedAt    *time.Time // the agent has reported the call itself
+	ReportedAt    *time.Time // the agent has reported it itself, and says that it was then
 	IsError       bool       // the result is one
 	Closed        Closing    // completed without a result, and by whom
 	Contradiction string     // what was reported against what stands
@@ -221,6 +223,12 @@ func (r *Response) TimeoutText() string {
 
 // LetThrough reports whether the call went ahead without a person.
 func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Cause != CauseNone }
+
+// Unasked reports whether this was only reported: nobody has asked about it, and
+// nothing has happened to it. That is no approval.
+func (r *Response) Unasked() bool {
+	return r.ReportedAt != nil && r.Status() == StatusNone && r.Cause == CauseNone
+}
 
 // Closing says who completed a call that has no result.
 type Closing string

@@ -2,7 +2,8 @@
 
 -- What an agent reports of its calls. A row that was reported before anybody
 -- asked about it has no status and no cause until something happens.
-ALTER TABLE responses ADD COLUMN reported_at DATETIME;
+ALTER TABLE responses ADD COLUMN reported_at DATETIME; -- when the agent says that it was, and not later than it arrived
+ALTER TABLE responses ADD COLUMN parent_tool_use_id TEXT NOT NULL DEFAULT ''; -- the call that started the sub-agent whose it is
 ALTER TABLE responses ADD COLUMN is_error BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE responses ADD COLUMN closed TEXT NOT NULL DEFAULT '' CHECK (closed IN ('', 'run', 'owner')); -- completed without a result, and by whom
 ALTER TABLE responses ADD COLUMN input_bytes INTEGER;   -- the true length of an input that is kept cut: it cannot be approved
@@ -11,19 +12,25 @@ ALTER TABLE responses ADD COLUMN result_bytes INTEGER;  -- of a result that is k
 ALTER TABLE responses ADD COLUMN contradiction TEXT NOT NULL DEFAULT ''; -- what was reported against what stands
 ALTER TABLE responses ADD COLUMN matched_by TEXT NOT NULL DEFAULT ''
   CHECK (matched_by IN ('', 'tool_use_id', 'input', 'order', 'only', 'unmatched')); -- how an outside approval found it
-
--- The assistant message whose calls are under way: the next one closes them.
-ALTER TABLE conversations ADD COLUMN batch_id TEXT;
+ALTER TABLE messages ADD COLUMN content_bytes INTEGER; -- of a content that is kept cut
 
 -- Calls to which nothing has happened yet: what an outside approval may be for.
 CREATE INDEX responses_open ON responses (conversation_id, tool_name, sequence)
   WHERE kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '';
 CREATE INDEX responses_open_input ON responses (conversation_id, digest, sequence)
   WHERE kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '';
-CREATE INDEX responses_batch ON responses (conversation_id, batch_id, sequence) WHERE batch_id IS NOT NULL;
--- Reported calls without a result, whatever else has happened to them.
-CREATE INDEX responses_unfinished ON responses (conversation_id, sequence)
-  WHERE reported_at IS NOT NULL AND kind = 'tool_call' AND is_completed = FALSE;
+CREATE INDEX responses_batch ON responses (conversation_id, batch_id, sequence) WHERE kind = 'tool_call' AND batch_id IS NOT NULL;
+-- Reported calls that are under way, by the agent or sub-agent whose they are:
+-- its next message closes those of the one before.
+CREATE INDEX responses_unfinished ON responses (conversation_id, parent_tool_use_id, batch_id)
+  WHERE kind = 'tool_call' AND reported_at IS NOT NULL AND (is_completed = FALSE OR approval_status = 'pending');
+
+-- Lists of requests leave out what is only reported, and what is said. These end
+-- with the number, as every index of a rowid table does.
+DROP INDEX responses_owner;
+CREATE INDEX responses_owner ON responses (owner_id) WHERE approval_status IS NOT NULL OR cause <> '';
+DROP INDEX responses_agent;
+CREATE INDEX responses_agent ON responses (agent_id) WHERE approval_status IS NOT NULL OR cause <> '';
 
 -- Each reported event once: by its own id, or by type and tool use.
 CREATE TABLE run_events (
@@ -103,7 +110,8 @@ CREATE TABLE deliveries (
   done_at      DATETIME,
   outcome      TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
-CREATE INDEX deliveries_due ON deliveries (next_at) WHERE done_at IS NULL;
+CREATE INDEX deliveries_due ON deliveries (upstream_id, next_at) WHERE done_at IS NULL;
+CREATE INDEX deliveries_untold ON deliveries (upstream_id, created_at) WHERE done_at IS NULL;
 
 -- Work that one process of the installation does at a time.
 CREATE TABLE leases (

@@ -56,7 +56,8 @@ func noSuchApproval(id models.ResponseID) error {
 }
 
 // Approval returns one approval as it holds now: CodeNotFound when there is none
-// or the actor may not see it.
+// or the actor may not see it. A call that was reported and that nobody has asked
+// about is none: it was not let through (I11).
 func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	// The driver starts a goroutine a query for a context that can end; this
 	// read is one row by its key.
@@ -74,7 +75,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	if err != nil {
 		return nil, err
 	}
-	if !sees {
+	if !sees || a.Unasked() {
 		return nil, noSuchApproval(id)
 	}
 	return at(a, s.now()), nil
@@ -96,7 +97,7 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 	if err != nil {
 		return nil, err
 	}
-	if !sees {
+	if !sees || a.Unasked() {
 		return nil, noSuchApproval(id)
 	}
 	return a, nil

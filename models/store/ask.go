@@ -34,7 +34,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if err != nil {
 			return err
 		}
-		reported := standing != nil && unjudged(standing)
+		reported := standing != nil && standing.Unasked()
 		if standing != nil && !reported {
 			out = at(standing, t.now)
 			return nil

@@ -8,12 +8,6 @@ import (
 	"countersign/models/policy"
 )
 
-// unjudged reports whether a row is a reported call about which nobody has asked
-// and to which nothing has happened.
-func unjudged(a *models.Approval) bool {
-	return a.ReportedAt != nil && a.Status() == models.StatusNone && a.Cause == models.CauseNone
-}
-
 // askReported judges a call that was reported before the agent asked about it:
 // both are one row, which keeps its place and id.
 func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, error) {

@@ -25,13 +25,11 @@ func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
 	if err := t.gorm().Raw(openAfter, a.ConversationID, *a.BatchID, a.Sequence).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("read the rest of a batch: %w", err)
 	}
-	routed := t.routed // of the row that began it
 	for _, id := range ids {
 		if err := t.cascadeTo(actor, a, id); err != nil {
 			return err
 		}
 	}
-	t.routed = routed
 	return nil
 }
 
@@ -45,14 +43,15 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if a.PastDeadline(t.now) {
 		return t.expireNow(a)
 	}
+	settle := t.settle
 	if a.HeldUntil != nil {
-		begun, err := t.deliveryBegun(a.ID)
-		if err != nil || begun {
+		if err := t.overrule(a); err != nil {
+			if models.ErrorCode(err) == models.CodeBeingDecided {
+				return nil
+			}
 			return err
 		}
-		if err := t.withdrawVote(a); err != nil {
-			return err
-		}
+		settle = t.settleHeld
 	}
 	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
@@ -61,7 +60,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 		return fmt.Errorf("cascade: %w", err)
 	}
 	if pending {
-		err = t.settle(actor, a)
+		err = settle(actor, a)
 	} else {
 		err = t.rejectOpen(a)
 	}
@@ -95,7 +94,7 @@ func (t *tx) rejectOpen(a *models.Approval) error {
 		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
 	}
 	t.routed = nil
-	t.publish(events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	t.publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	t.tell(a)
 	return nil
 }

@@ -25,7 +25,7 @@ const FromStart = -1
 
 // The three tables of a history have one sequence, and each an index on it.
 const (
-	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, response_id, created_at
+	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, content_bytes, response_id, created_at
  FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
 	stepsPart = `SELECT sequence, at, actor_kind, actor_id, actor_name, old, new, reason, response_id
  FROM budget_steps WHERE conversation_id = ? AND sequence `
@@ -107,7 +107,7 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 	}
 	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
 		m := &models.Message{ConversationID: id}
-		err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ResponseID, &m.CreatedAt)
+		err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt)
 		out = append(out, models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})
 		return err
 	})

@@ -28,6 +28,8 @@ type hotWriting struct {
 
 	eventByKey, addEvent, addReported, joinReported, standingAsk *sql.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported     *sql.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict            *sql.Stmt
+	unfinishedBefore, closeCall, isClosed                        *sql.Stmt
 	hold, settleHeld, rejectOpen, matchOutside, addOutside       *sql.Stmt
 
 	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
@@ -112,17 +114,28 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 		&h.eventByKey: `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
 		&h.addEvent:   `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
-		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id,
- digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?) WHERE id = ?`,
+		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id, parent_tool_use_id,
+ digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		&h.standingAsk:  standingAsk,
+		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?
+ policy_version = ?, policy_rule = ?, policy_reason = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?,
+ is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
  WHERE id = ? AND (is_completed = FALSE OR closed <> '')`,
-		&h.addEarlyResult:  `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
-		&h.takeEarlyResult: `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
+		// Of a rejected call, one denial is as good as another.
+		&h.sameResult: `SELECT 1 FROM responses WHERE id = ?1 AND is_error = ?2 AND (tool_result = ?3 OR (is_error AND approval_status = 'rejected'))`,
+		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
+ WHERE id = ?2 AND instr(contradiction, ?1) = 0`,
+		&h.addEarlyResult:   `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
+		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
+		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
+		&h.anyEarlyResult:   `SELECT 1 FROM early_results WHERE conversation_id = ? LIMIT 1`,
+		&h.unfinishedBefore: unfinishedBefore,
+		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
+		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,
 
 		&h.addVote: `INSERT INTO votes (id, response_id, user_id, user_name, verdict, reason, digest, seen_digest, input, input_digest, answer, option, at)
  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -8,8 +8,10 @@ import (
 )
 
 // OpenRun opens a run of the agent's as a conversation, or finds the one that
-// stands: what it was opened with stays, but for a title that it did not have.
-// opened tells which.
+// stands; opened tells which. One that stands, perhaps opened by a request, is
+// given the parent, the title and the budget that it did not have, and another
+// onReject if one is named; another parent is a conflict, and a title or budget
+// that stands stays.
 //
 // Codes: forbidden (agents only), invalid, other_agent, id_taken, key_conflict.
 func (s *Store) OpenRun(ctx context.Context, actor models.Actor, in models.RunInput) (conv *models.Conversation, opened bool, err error) {
@@ -45,6 +47,11 @@ func checkRun(in models.RunInput) (*asked, error) {
 	q := &asked{AskInput: models.AskInput{ConversationID: in.ID, RunID: in.RunID}}
 	if in.RunID == "" {
 		return nil, models.Invalid("runId", "is required")
+	}
+	if in.ID != "" {
+		if _, err := models.ParseID[models.ConversationID]("id", in.ID); err != nil {
+			return nil, err
+		}
 	}
 	if err := q.checkKeys(); err != nil {
 		return nil, err
@@ -102,10 +109,16 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 	if in.OnReject != "" && in.OnReject != conv.OnReject {
 		conv.OnReject, columns["on_reject"] = in.OnReject, in.OnReject
 	}
-	if len(columns) == 0 {
+	if len(columns) > 0 {
+		data := map[string]any{"on_reject": conv.OnReject, "title_digest": digestOfText(conv.Title)}
+		if err := t.setColumns(actor, conv, columns, "conversation.described", data); err != nil {
+			return nil, err
+		}
+	}
+	if in.EnergyBudget == nil || conv.EnergyBudget != nil {
 		return conv, nil
 	}
-	return conv, t.setColumns(actor, conv, columns, "conversation.described", map[string]any{"on_reject": conv.OnReject, "title_digest": digestOfText(conv.Title)})
+	return conv, t.changeBudget(actor, conv, *in.EnergyBudget, "", nil)
 }
 
 func (t *tx) newRun(actor models.Actor, q *asked, in models.RunInput) (*models.Conversation, error) {

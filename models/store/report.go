@@ -5,10 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-
 	"countersign/models"
-	"countersign/models/events"
 )
 
 // ReportEvents stores what an agent reports of its run, in the order given, in
@@ -24,9 +21,9 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 	}
 	checked := make([]*runEvent, len(reported))
 	for i := range reported {
-		checked[i] = checkEvent(&reported[i])
+		checked[i] = checkEvent(reported[i])
 	}
-	var out []models.RunEventResult
+	out := make([]models.RunEventResult, len(reported))
 	err := s.write(ctx, func(t *tx) error {
 		conv, err := t.fullConversation(id)
 		if err != nil {
@@ -38,9 +35,10 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 		if err := ownConversation(actor, conv); err != nil {
 			return err
 		}
-		r := &report{tx: t, actor: actor, conv: conv}
-		out, err = r.all(checked)
-		return err
+		for i := range reported {
+			out[i] = models.RunEventResult{Line: i + 1, ID: reported[i].ID}
+		}
+		return newReport(t, actor, conv).all(checked, out)
 	})
 	if err != nil {
 		return nil, err
@@ -52,38 +50,37 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 type report struct {
 	*tx
 
-	actor  models.Actor
-	conv   *models.Conversation
-	stored int
-	sum    [sha256.Size]byte // over the digests of what was stored
+	actor   models.Actor
+	conv    *models.Conversation
+	batches map[string]string // the batch that is under way, by whose it is
+	early   *bool             // whether results wait for their calls; nil: not looked yet
+	changes int
+	sum     [sha256.Size]byte // over the digests of what changed something
 }
 
-func (r *report) all(reported []*runEvent) ([]models.RunEventResult, error) {
-	out := make([]models.RunEventResult, len(reported))
+func newReport(t *tx, actor models.Actor, conv *models.Conversation) *report {
+	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string)}
+}
+
+func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 	for i, e := range reported {
-		out[i] = models.RunEventResult{Line: i + 1, ID: e.ID, Status: models.RunEventError}
 		if e.wrong != nil {
-			out[i].Error = e.wrong.Error()
+			out[i].Status, out[i].Error = models.RunEventError, e.wrong.Error()
 			continue
 		}
 		if err := r.one(e, &out[i]); err != nil {
-			return nil, err
-		}
-		if out[i].Status == models.RunEventStored || out[i].Status == models.RunEventConflict && out[i].ResponseID != "" {
-			r.stored++
-			r.sum = sha256.Sum256(append(r.sum[:], e.digest[:]...))
+			return err
 		}
 	}
-	if r.stored == 0 {
-		return out, nil
+	if r.changes == 0 {
+		return nil
 	}
 	r.changed(r.conv.ID)
-	r.publish(events.Agent(string(r.conv.AgentID)))
-	return out, r.record(r.actor, "run.reported", subject{owner: r.conv.OwnerID, conversation: r.conv.ID},
-		map[string]any{"count": r.stored, "digest": fmt.Sprintf("%x", r.sum)})
+	return r.record(r.actor, "run.reported", subject{owner: r.conv.OwnerID, conversation: r.conv.ID},
+		map[string]any{"count": r.changes, "digest": fmt.Sprintf("%x", r.sum)})
 }
 
-// one stores an event unless its key stands.
+// one stores an event unless it stands.
 func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	known, err := r.known(e, out)
 	if known || err != nil {
@@ -100,102 +97,79 @@ func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	case models.RunEventMessage:
 		err = r.message(e)
 	case models.RunEventStatus:
-		err = r.status(e)
+		err = r.status(e, out)
 	}
-	if err != nil {
+	if err != nil || out.Status == models.RunEventRepeated {
 		return err
 	}
 	if _, err := r.conn.exec(r.hot.addEvent, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
+	r.note(e)
 	return nil
 }
 
-// known answers for an event whose key stands.
+// note counts an event that changed something.
+func (r *report) note(e *runEvent) {
+	r.changes++
+	r.sum = sha256.Sum256(append(r.sum[:], e.digest[:]...))
+}
+
+// known answers for an event whose key stands. What contradicts a call that way
+// is recorded.
 func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
+	same, found, err := r.eventByKey(e, out)
+	if !found || err != nil {
+		return found, err
+	}
+	if same {
+		out.Status = models.RunEventRepeated
+		return true, nil
+	}
+	out.Status, out.Error = models.RunEventConflict, "An event with this id or tool use stands with another content; nothing was changed."
+	if out.ResponseID == "" || e.RunEvent.ID != "" {
+		return true, nil // an id that was used twice says nothing about a call
+	}
+	text := contradictsCall
+	if e.Type == models.RunEventToolResult {
+		text = contradictsResult
+	}
+	changed, err := r.contradict(out, text)
+	if changed {
+		r.note(e)
+	}
+	return true, err
+}
+
+func (r *report) eventByKey(e *runEvent, out *models.RunEventResult) (same, found bool, err error) {
 	rows, err := r.conn.rows(r.hot.eventByKey, r.conv.ID, e.key)
 	if err != nil {
-		return false, fmt.Errorf("look for an event: %w", err)
+		return false, false, fmt.Errorf("look for an event: %w", err)
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return false, rows.Err()
+		return false, false, rows.Err()
 	}
 	var digest []byte
 	if err := rows.Scan(&digest, &out.ResponseID); err != nil {
-		return false, fmt.Errorf("look for an event: %w", err)
+		return false, false, fmt.Errorf("look for an event: %w", err)
 	}
-	out.Status = models.RunEventRepeated
-	if [sha256.Size]byte(digest) != e.digest {
-		out.Status, out.Error = models.RunEventConflict, "An event with this id or tool use stands with another content; nothing was changed."
-	}
-	return true, nil
+	return string(digest) == string(e.digest[:]), true, nil
 }
 
-// reply stores what the agent says that it said.
-func (r *report) reply(e *runEvent, out *models.RunEventResult) error {
-	if err := r.batch(e); err != nil {
-		return err
-	}
-	content, bytes := cutText(e.Content, e.ContentBytes, models.MaxResult)
-	canonical, err := models.CanonicalContent(models.KindReply, content)
+// What is told of reports that contradict what stands.
+const (
+	contradictsCall   = "The agent reported this call with another tool or input."
+	contradictsResult = "The agent reported another result later."
+)
+
+// contradict notes, once, what was reported against what stands, and tells the
+// agent.
+func (r *report) contradict(out *models.RunEventResult, text string) (changed bool, err error) {
+	out.Status, out.Error = models.RunEventConflict, text+" This is shown; what stands was not changed."
+	n, err := r.conn.exec(r.hot.contradict, text, out.ResponseID)
 	if err != nil {
-		return err
+		return false, fmt.Errorf("note contradiction: %w", err)
 	}
-	a := r.responseIn(r.actor, r.conv, models.Response{
-		Kind: models.KindReply, Content: content, ContentBytes: bytes, Digest: models.Digest(canonical), Risk: models.RiskLow, BatchID: nullable(e.BatchID),
-	})
-	out.ResponseID = a.ID
-	return r.addReported(&a.Response)
-}
-
-// message stores what the agent says that a person said: it stays the agent's
-// word.
-func (r *report) message(e *runEvent) error {
-	sequence, _, err := r.take(r.conv.ID, 0)
-	if err != nil {
-		return err
-	}
-	content, _ := cutText(e.Content, e.ContentBytes, models.MaxResult)
-	m := &models.Message{
-		ID: models.NewID[models.MessageID](), ConversationID: r.conv.ID, Sequence: sequence, AuthorKind: models.ActorAgent,
-		AuthorID: r.actor.ID, AuthorName: r.actor.Name, Content: content, CreatedAt: r.now,
-	}
-	if err := r.gorm().Create(m).Error; err != nil {
-		return fmt.Errorf("store message: %w", err)
-	}
-	return nil
-}
-
-// status moves the run. Its end closes what was left open.
-func (r *report) status(e *runEvent) error {
-	if e.Status == models.ConversationCompleted || e.Status == models.ConversationFailed {
-		if err := r.closeOpen(unfinishedOfRun, r.conv.ID); err != nil {
-			return err
-		}
-	}
-	return r.setStatus(r.actor, r.conv, e.Status, "")
-}
-
-// addReported stores a reported response with the next sequence.
-func (r *report) addReported(a *models.Response) error {
-	sequence, _, err := r.take(r.conv.ID, 0)
-	if err != nil {
-		return err
-	}
-	a.Sequence = sequence
-	if _, err := r.conn.exec(r.hot.addReported, a.ID, a.ConversationID, a.Sequence, a.OwnerID, a.AgentID, a.Kind, a.CreatedAt, a.ToolUseID, a.BatchID,
-		a.Digest, a.Risk, a.Content, a.ToolName, a.ToolInputJSON, a.InputBytes, a.ContentBytes, r.now); err != nil {
-		return fmt.Errorf("store reported response: %w", err)
-	}
-	return nil
-}
-
-// eventDigest is over everything that was reported.
-func eventDigest(e *models.RunEvent) [sha256.Size]byte {
-	raw, err := json.Marshal(e, json.Deterministic(true))
-	if err != nil {
-		raw = []byte(e.ID + e.Content + e.Result) // what is not valid JSON was refused before
-	}
-	return sha256.Sum256(raw)
+	return exactlyOne(n), nil
 }
