@@ -58,8 +58,9 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
 		Long: "Check the database, permissions, migrations, the ledger, the clock, the public URL,\n" +
-			"disk space, the policy and who can decide, and say how to mend what is wrong. It\n" +
-			"changes nothing and works beside a running server; give it the server's settings.\n\n" +
+			"disk space, the policy, who can decide and the upstreams, and say how to mend what\n" +
+			"is wrong. It changes nothing and works beside a running server; give it the server's\n" +
+			"settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
@@ -113,6 +114,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"disk space", false, d.space},
 		{"policy lint", true, d.policy},
 		{"who can decide", true, d.deciders},
+		{"upstreams", true, d.upstreams},
 	} {
 		f := diagnosis{Result: checkSkipped, Text: "needs the database"}
 		if !check.data || d.folder != nil {

@@ -21,7 +21,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "clock", "public URL", "disk space", "policy lint", "who can decide",
+	"database", "permissions", "migrations", "ledger", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
 }
 
 type diagnosis struct {
@@ -121,7 +121,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"a broken page", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 40<<10) }, nil, "database", "fail", ""},
 		{"a row without its owner", func(t *testing.T, dir string) {
 			t.Helper()
-			infect(t, dir, `INSERT INTO agents VALUES ('a', 'nobody', 'x', '2026-01-01', NULL)`)
+			infect(t, dir, `INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'nobody', 'x', '2026-01-01')`)
 		}, nil, "database", "fail", "agents -> users"},
 		{"an open folder", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o755) }, nil, "permissions", "fail", "chmod 700"},
 		{"an open file", func(t *testing.T, dir string) {
@@ -173,6 +173,30 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"]}]}'`)
 		}, nil, "who can decide", "warn", "gone@example.com"},
+		{"an open key file", func(t *testing.T, dir string) {
+			t.Helper()
+			addUpstream(t, dir)
+			chmod(t, filepath.Join(dir, store.KeyFile), 0o640)
+		}, nil, "permissions", "fail", "upstream.key in the data folder may be read by others (mode 0640): run chmod 600"},
+		{"no key file", func(t *testing.T, dir string) {
+			t.Helper()
+			addUpstream(t, dir)
+			if err := os.Remove(filepath.Join(dir, store.KeyFile)); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "upstreams", "fail", "orders: there is no key file"},
+		{"another key file", func(t *testing.T, dir string) {
+			t.Helper()
+			addUpstream(t, dir)
+			if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(strings.Repeat("k", 32)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, nil, "upstreams", "fail", "not the one that sealed"},
+		{"an upstream that fails", func(t *testing.T, dir string) {
+			t.Helper()
+			addUpstream(t, dir)
+			infect(t, dir, `UPDATE upstreams SET failures = 3, problem = 'It answers 401.'`)
+		}, nil, "upstreams", "warn", "orders: It answers 401."},
 		{"no admin", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `UPDATE users SET role = 'reviewer'`)

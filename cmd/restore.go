@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,9 @@ func newRestore() *cobra.Command {
 			"and the data folder after it. A database that stands there is refused or, with\n" +
 			"--force, moved aside within the folder.\n\n" +
 			"What was revoked, disabled or changed after the backup stands again as it did then:\n" +
-			"look through tokens, people and policy.",
+			"look through tokens, people and policy.\n\n" +
+			"The keys of upstreams open only with the key file (" + store.KeyFile + ") of the folder that\n" +
+			"they were sealed in: copy it into the folder too, or set the keys anew.",
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().BoolVar(&force, "force", false, "move a database that stands there aside")
@@ -48,7 +51,11 @@ func newRestore() *cobra.Command {
 			return fmt.Errorf("the backup stands in %s, and its ledger does not verify: %w", cfg.Data, err)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", plain(s.Path()), head.Seq, head)
-		return nil
+		locked, err := lockedUpstreams(c.Context(), cfg.Data)
+		if len(locked) > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "the keys of these upstreams cannot be opened here: %s; %s\n", plain(strings.Join(locked, ", ")), setKeyAnew)
+		}
+		return err
 	}
 	return c
 }

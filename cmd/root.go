@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newServe(), newDemo(), newDemoAgent(), newAsk(), newIngest(),
-		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newSetupLink(), newBackup(), newRestore(), newDoctor(),
+		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newDoctor(),
 	)
 	return root
 }

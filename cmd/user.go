@@ -129,22 +129,44 @@ func newUserPassword() *cobra.Command {
 // readPassword takes the first line of standard input, or asks for it where
 // standard input is a terminal. It is never an argument, which others could see.
 func readPassword(c *cobra.Command, stdin bool) (string, error) {
-	fd := int(os.Stdin.Fd())
-	if !stdin && term.IsTerminal(fd) {
-		fmt.Fprint(c.ErrOrStderr(), "Password: ")
-		line, err := term.ReadPassword(fd)
-		fmt.Fprintln(c.ErrOrStderr())
-		if err != nil {
-			return "", fmt.Errorf("read password: %w", err)
-		}
-		return string(line), nil
-	}
-	if !stdin {
+	if !stdin && !term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", errors.New("standard input is not a terminal: give the password with --password-stdin")
 	}
-	line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), 4<<10)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read password: %w", err)
+	if !stdin {
+		return askSecret(c, "Password: ")
+	}
+	return firstLine(c)
+}
+
+// readSecret asks for what nobody is to see where standard input is a terminal,
+// and reads its first line elsewhere.
+func readSecret(c *cobra.Command, prompt string) (string, error) {
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		return askSecret(c, prompt)
+	}
+	return firstLine(c)
+}
+
+func askSecret(c *cobra.Command, prompt string) (string, error) {
+	fmt.Fprint(c.ErrOrStderr(), prompt)
+	line, err := term.ReadPassword(int(os.Stdin.Fd()))
+	fmt.Fprintln(c.ErrOrStderr())
+	if err != nil {
+		return "", fmt.Errorf("read from the terminal: %w", err)
+	}
+	return string(line), nil
+}
+
+// maxSecret is how much of a line is read.
+const maxSecret = 4 << 10
+
+func firstLine(c *cobra.Command) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), maxSecret)).ReadString('\n')
+	switch {
+	case errors.Is(err, io.EOF) && len(line) == maxSecret:
+		return "", errors.New("read standard input: its first line is too long")
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("read standard input: %w", err)
 	}
 	return strings.TrimRight(line, "\r\n"), nil
 }

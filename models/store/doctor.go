@@ -119,8 +119,12 @@ func owners(dir string) error {
 	if me := os.Geteuid(); me != 0 && me != folder {
 		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user", dir, folder, me)
 	}
+	names := []string{KeyFile}
 	for _, end := range beside {
-		owner, err := ownerOf(filepath.Join(dir, FileName) + end)
+		names = append(names, FileName+end)
+	}
+	for _, name := range names {
+		owner, err := ownerOf(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -128,7 +132,7 @@ func owners(dir string) error {
 			return err
 		}
 		if owner != folder {
-			return fmt.Errorf("%s belongs to user %d, and the data folder to user %d: run chown on it", FileName+end, owner, folder)
+			return fmt.Errorf("%s belongs to user %d, and the data folder to user %d: run chown on it", name, owner, folder)
 		}
 	}
 	return nil

@@ -15,10 +15,18 @@ import (
 // A backup of the database alone does not open them.
 const KeyFile = "upstream.key"
 
+// keyFile is where the key lies.
+type keyFile string
+
+// keyFileBeside is the key file in the folder of a database.
+func keyFileBeside(database string) keyFile {
+	return keyFile(filepath.Join(filepath.Dir(database), KeyFile))
+}
+
 // seal encrypts a secret with the data folder's key file, which it makes when it
 // is first needed. about ties it to what it belongs to.
 func (s *Store) seal(secret, about string) ([]byte, error) {
-	box, err := s.box(true)
+	box, err := keyFileBeside(s.path).box(true)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +37,11 @@ func (s *Store) seal(secret, about string) ([]byte, error) {
 
 // unseal is the secret that was sealed about the same.
 func (s *Store) unseal(sealed []byte, about string) (string, error) {
-	box, err := s.box(false)
+	return keyFileBeside(s.path).unseal(sealed, about)
+}
+
+func (k keyFile) unseal(sealed []byte, about string) (string, error) {
+	box, err := k.box(false)
 	if err != nil {
 		return "", err
 	}
@@ -45,11 +57,13 @@ func (s *Store) unseal(sealed []byte, about string) (string, error) {
 
 const keyBytes = 32
 
-func (s *Store) box(create bool) (cipher.AEAD, error) {
-	path := filepath.Join(filepath.Dir(s.path), KeyFile)
-	key, err := os.ReadFile(path) //nolint:gosec // inside the data folder
-	if errors.Is(err, fs.ErrNotExist) && create {
-		key, err = newKeyFile(path)
+func (k keyFile) box(create bool) (cipher.AEAD, error) {
+	key, err := os.ReadFile(string(k))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && create:
+		key, err = newKeyFile(string(k))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no key file %s in the data folder", KeyFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)

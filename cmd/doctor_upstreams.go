@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"countersign/models/store"
+)
+
+const setKeyAnew = "copy " + store.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
+
+// upstreams tells whether the keys of other systems can be used, and how their
+// polls went. It asks none of them.
+func (d *doctor) upstreams(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
+		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
+	}
+	all, err := d.folder.Upstreams(ctx)
+	if err != nil {
+		return fail("see the database's check", "%v", err)
+	}
+	var locked, failing []string
+	why := ""
+	for _, u := range all {
+		switch {
+		case u.Locked != "":
+			locked, why = append(locked, u.Name), u.Locked
+		case u.Failures > 0 && !u.Disabled:
+			failing = append(failing, fmt.Sprintf("%s: %s", u.Name, u.Problem))
+		}
+	}
+	switch {
+	case len(locked) > 0:
+		return fail(setKeyAnew, "the keys of these upstreams cannot be opened: %s: %s", strings.Join(locked, ", "), why)
+	case len(failing) > 0:
+		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(failing, "\n"))
+	case len(all) == 0:
+		return well("none")
+	}
+	return well("%d, and their keys can be opened", len(all))
+}
+
+// lockedUpstreams names the upstreams of a folder whose keys cannot be opened
+// there.
+func lockedUpstreams(ctx context.Context, dir string) ([]string, error) {
+	folder, err := store.Inspect(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	all, err := folder.Upstreams(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, u := range all {
+		if u.Locked != "" {
+			names = append(names, u.Name)
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,235 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// upstreamKeyEnv holds the key of the upstream that a command is about.
+const upstreamKeyEnv = "COUNTERSIGN_UPSTREAM_KEY"
+
+const upstreamKeyHelp = "The key is read from " + upstreamKeyEnv + ", or else from the first line of standard\n" +
+	"input; it is never an argument, which others could see, and is never shown again."
+
+func newUpstream() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "upstream",
+		Short: "Add, list and change the other systems whose approvals are decided here",
+		Args:  cobra.NoArgs,
+	}
+	c.AddCommand(newUpstreamAdd(), newUpstreamList(), newUpstreamSetKey(), newUpstreamSwitch(true), newUpstreamSwitch(false))
+	return c
+}
+
+func newUpstreamAdd() *cobra.Command {
+	var in store.NewUpstream
+	var owner string
+	var noKey bool
+	c := &cobra.Command{
+		Use:   "add NAME --url URL --dialect plain|cloud --owner EMAIL",
+		Short: "Add an upstream: a running server polls it from now on",
+		Long: "Add an upstream: a running server polls it from now on. What it asks for is its\n" +
+			"owner's to decide, and is matched to the owner's runs.\n\n" + upstreamKeyHelp,
+		Args: cobra.ExactArgs(1),
+	}
+	c.Flags().StringVar(&in.BaseURL, "url", "", "where its API is, such as https://approvals.example.com/v1")
+	c.Flags().StringVar(&in.Dialect, "dialect", "plain", "plain, or cloud for the API with pages and /agent/ paths")
+	c.Flags().StringVar(&owner, "owner", "", "whose it is, by e-mail")
+	c.Flags().BoolVar(&noKey, "no-key", false, "it wants no key")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if owner == "" {
+			return errors.New("--owner: must name a person by e-mail")
+		}
+		u, err := s.UserByEmail(c.Context(), operator(), owner)
+		if err != nil {
+			return err
+		}
+		if !noKey {
+			if in.Key, err = readUpstreamKey(c); err != nil {
+				return err
+			}
+		}
+		if err := checkUpstreamFlags(in.BaseURL, in.Dialect, in.Key); err != nil {
+			return err
+		}
+		in.Name, in.OwnerID = args[0], u.ID
+		added, err := s.AddUpstream(c.Context(), operator(), in)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "added %s\n", plain(added.Name))
+		return nil
+	})
+}
+
+// checkUpstreamFlags is checkUpstream, with the names of the flags.
+func checkUpstreamFlags(baseURL, dialect, key string) error {
+	err := checkUpstream(baseURL, dialect, key)
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok {
+		return err
+	}
+	var wrong []error
+	for field, name := range map[string]string{"baseUrl": "--url", "dialect": "--dialect", "key": "the key"} {
+		if text := e.Fields[field]; text != "" {
+			wrong = append(wrong, errors.New(name+": "+text))
+		}
+	}
+	if len(wrong) == 0 {
+		return err
+	}
+	return errors.Join(wrong...)
+}
+
+// listedUpstream is an upstream as `upstream list --json` tells it.
+type listedUpstream struct {
+	ID          models.UpstreamID `json:"id"`
+	Name        string            `json:"name"`
+	URL         string            `json:"url"`
+	Dialect     string            `json:"dialect"`
+	Owner       string            `json:"owner"`
+	CreatedAt   time.Time         `json:"createdAt"`
+	DisabledAt  *time.Time        `json:"disabledAt"`
+	PolledAt    *time.Time        `json:"polledAt"`
+	SucceededAt *time.Time        `json:"succeededAt"`
+	Failures    int               `json:"failures"`
+	Problem     string            `json:"problem"`
+	Waiting     int               `json:"waiting"`
+	Untold      int               `json:"untold"`
+}
+
+func newUpstreamList() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{Use: "list", Short: "List upstreams and how their polls go, without their keys", Args: cobra.NoArgs}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		states, err := s.UpstreamStates(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		users, err := s.Users(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		emails := make(map[models.UserID]string, len(users))
+		for _, u := range users {
+			emails[u.ID] = u.Email
+		}
+		list, rows := make([]listedUpstream, 0, len(states)), make([][]string, 0, len(states))
+		for i := range states {
+			u := &states[i]
+			list = append(list, listedUpstream{
+				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Untold,
+			})
+			rows = append(rows, []string{
+				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Untold), listTime(u.SucceededAt), pollState(u),
+			})
+		}
+		if asJSON {
+			return printJSON(c.OutOrStdout(), list)
+		}
+		return printTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET TOLD", "LAST SUCCESS", "STATE"}, rows)
+	})
+}
+
+// pollState is how an upstream does, in a few words.
+func pollState(u *models.UpstreamState) string {
+	switch {
+	case u.DisabledAt != nil:
+		return "disabled " + listTime(u.DisabledAt)
+	case u.Failures > 0:
+		return fmt.Sprintf("failed %d times: %s", u.Failures, u.Problem)
+	case u.PolledAt == nil:
+		return "not polled yet"
+	case u.Problem != "":
+		return u.Problem
+	}
+	return "polled"
+}
+
+func newUpstreamSetKey() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "set-key NAME",
+		Short: "Give an upstream another key",
+		Long:  "Give an upstream another key, which is tried at once.\n\n" + upstreamKeyHelp,
+		Args:  cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := upstreamNamed(c, s, args[0])
+		if err != nil {
+			return err
+		}
+		key, err := readUpstreamKey(c)
+		if err != nil {
+			return err
+		}
+		if err := checkUpstreamFlags(u.BaseURL, u.Dialect, key); err != nil {
+			return err
+		}
+		if err := s.SetUpstreamKey(c.Context(), operator(), u.ID, key); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "set the key of %s\n", plain(u.Name))
+		return nil
+	})
+}
+
+func newUpstreamSwitch(enabled bool) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "enable NAME",
+		Short: "Have a disabled upstream polled again",
+		Args:  cobra.ExactArgs(1),
+	}
+	done := "enabled"
+	if !enabled {
+		c.Use, c.Short, done = "disable NAME", "Have an upstream polled no more; what waits of it can still be decided", "disabled"
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := upstreamNamed(c, s, args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.EnableUpstream(c.Context(), operator(), u.ID, enabled); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s %s\n", done, plain(u.Name))
+		return nil
+	})
+}
+
+func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstream, error) {
+	all, err := s.Upstreams(c.Context(), operator())
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i], nil
+		}
+	}
+	return nil, models.Errorf(models.CodeNotFound, "There is no upstream of this name; `countersign upstream list` has them.")
+}
+
+// readUpstreamKey takes the key from the environment or, where it has none, from
+// standard input.
+func readUpstreamKey(c *cobra.Command) (string, error) {
+	key := os.Getenv(upstreamKeyEnv)
+	if key == "" {
+		var err error
+		if key, err = readSecret(c, "Key: "); err != nil {
+			return "", err
+		}
+	}
+	if key = strings.TrimSpace(key); key == "" {
+		return "", fmt.Errorf("the key must not be empty: give it on the first line of standard input or in %s", upstreamKeyEnv)
+	}
+	return key, nil
+}

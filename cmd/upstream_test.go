@@ -1,0 +1,200 @@
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// upstreamKey stands nowhere but in what its upstream is sent.
+const upstreamKey = "sk-upstream-4711"
+
+// addUpstream adds the upstream "orders" of a person of patient's.
+func addUpstream(t *testing.T, dir string) {
+	t.Helper()
+	must(t, upstreamKey+"\n", "upstream", "add", "orders", "--url", "http://127.0.0.1:1/v1", "--dialect", "plain", "--owner", "owner@example.com", "--data", dir)
+}
+
+func TestUpstreamsAreAddedAndChangedByCommand(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	data := "--data=" + dir
+	said := &strings.Builder{}
+	do := func(env []string, stdin string, args ...string) {
+		t.Helper()
+		out, stderr, code := runWith(t, env, stdin, append(append([]string{"upstream"}, args...), data)...)
+		said.WriteString(out + stderr)
+		if code != 0 {
+			t.Fatalf("%v: exit %d\n%s%s", args, code, out, stderr)
+		}
+	}
+	do(nil, upstreamKey+"\n", "add", "orders\u202e", "--url", "https://approvals.example.com/v1/", "--dialect", "cloud", "--owner", "owner@example.com")
+	do([]string{"COUNTERSIGN_UPSTREAM_KEY=" + upstreamKey + "-env"}, "", "add", "tickets", "--url", "http://10.0.0.7:8080", "--owner", "owner@example.com")
+	do(nil, "", "add", "open", "--url", "http://[::1]:9", "--no-key", "--owner", "owner@example.com")
+	do(nil, upstreamKey+"-new", "set-key", "tickets")
+	do(nil, "", "disable", "open")
+	do(nil, "", "disable", "tickets")
+	do(nil, "", "enable", "tickets")
+	do(nil, "", "list")
+	if !strings.Contains(said.String(), `orders\u{202E}`) && strings.Contains(said.String(), "\u202e") {
+		t.Errorf("the name is shown as it is: %s", said)
+	}
+	var list []struct {
+		Name, URL, Dialect, Owner string
+		DisabledAt                *string
+	}
+	out := must(t, "", "upstream", "list", "--json", data)
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 3 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if u := list[0]; u.Name != "open" || u.DisabledAt == nil || u.Owner != "owner@example.com" || u.Dialect != "plain" {
+		t.Errorf("%+v", u)
+	}
+	if u := list[1]; u.Name != "orders\u202e" || u.Dialect != "cloud" || u.URL != "https://approvals.example.com/v1/" || u.DisabledAt != nil {
+		t.Errorf("%+v", u)
+	}
+	if u := list[2]; u.Name != "tickets" || u.DisabledAt != nil {
+		t.Errorf("%+v", u)
+	}
+	said.WriteString(out)
+	said.WriteString(must(t, "", "audit", "export", data))
+	said.WriteString(must(t, "", "doctor", data))
+	nowhere(t, dir, said.String())
+	opensAs(t, dir, map[string]string{"open": "", "orders\u202e": upstreamKey, "tickets": upstreamKey + "-new"})
+	for _, action := range []string{"upstream.added", "upstream.key_changed", "upstream.disabled", "upstream.enabled"} {
+		if !strings.Contains(said.String(), action) {
+			t.Errorf("%s is not in the ledger", action)
+		}
+	}
+}
+
+// nowhere fails if a key stands in what was said or in a file of the folder.
+func nowhere(t *testing.T, dir, said string) {
+	t.Helper()
+	if strings.Contains(said, upstreamKey) {
+		t.Errorf("a key is shown:\n%s", said)
+	}
+	for _, name := range fileNames(t, dir) {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte(upstreamKey)) {
+			t.Errorf("a key stands in %s", name)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, store.KeyFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file: %v, %v; want mode 0600", info, err)
+	}
+}
+
+// opensAs compares the keys that a folder's upstreams have, by name.
+func opensAs(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	s := storetest.New(t, storetest.WithDir(dir))
+	due, _, err := s.DueUpstreams(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range due {
+		key, err := s.UpstreamKey(&due[i])
+		if err != nil || key != want[due[i].Name] {
+			t.Errorf("%q: %q, %v", due[i].Name, key, err)
+		}
+	}
+	if len(due) == 0 {
+		t.Error("none is due")
+	}
+}
+
+func TestUpstreamCommandsRefuse(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	addUpstream(t, dir)
+	before := must(t, "", "upstream", "list", "--json", "--data", dir)
+	add := func(more ...string) []string {
+		return append([]string{"add", "new", "--owner", "owner@example.com", "--url", "https://a.example"}, more...)
+	}
+	for _, tt := range []struct {
+		stdin string
+		args  []string
+		says  string
+	}{
+		{upstreamKey, []string{"add", "new", "--url", "https://a.example"}, "--owner"},
+		{upstreamKey, []string{"add", "new", "--owner", "owner@example.com"}, "--url"},
+		{upstreamKey, []string{"add", "orders", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
+		{upstreamKey, []string{"add", "bot", "--owner", "owner@example.com", "--url", "https://a.example"}, "agent of this name"},
+		{upstreamKey, []string{"add", "built-in", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
+		{upstreamKey, add("--owner", "nobody@example.com"), "user"},
+		{upstreamKey, add("--url", "https://me:"+upstreamKey+"@a.example"), "--url"},
+		{upstreamKey, add("--url", "https://a.example/?key="+upstreamKey), "--url"},
+		{upstreamKey, add("--url", "file:///etc/passwd"), "--url"},
+		{upstreamKey, add("--url", "http://169.254.169.254/latest"), "link-local"},
+		{upstreamKey, add("--dialect", "klingon"), "--dialect"},
+		{upstreamKey + " x", add(), "the key"},
+		{upstreamKey + "\x00", add(), "the key"},
+		{strings.Repeat(upstreamKey, 300), add(), "too long"},
+		{"", add(), "the key must not be empty"},
+		{"  \n" + upstreamKey, add(), "the key must not be empty"},
+		{upstreamKey, add("--key", upstreamKey), "unknown flag"},
+		{upstreamKey, []string{"set-key", "nothing"}, "upstream list"},
+		{"", []string{"set-key", "orders"}, "the key must not be empty"},
+		{"", []string{"enable", "nothing"}, "upstream list"},
+		{"", []string{"disable"}, "arg"},
+	} {
+		out, stderr, code := run(t, tt.stdin, append(append([]string{"upstream"}, tt.args...), "--data", dir)...)
+		if code != 1 || !strings.Contains(stderr, tt.says) || strings.Contains(out+stderr, upstreamKey) {
+			t.Errorf("%v: exit %d, want 1 and a word of %q:\n%s%s", tt.args, code, tt.says, out, stderr)
+		}
+	}
+	if after := must(t, "", "upstream", "list", "--json", "--data", dir); after != before {
+		t.Errorf("something was changed: %s", after)
+	}
+}
+
+// A backup does not open upstreams' keys; the folder's key file does.
+func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	addUpstream(t, dir)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	must(t, "", "backup", file, "--data", dir)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(filepath.Join(dir, store.KeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(raw, key) || bytes.Contains(raw, []byte(upstreamKey)) {
+		t.Error("the backup holds a key")
+	}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	if out, said, code := run(t, "", "restore", file, "--data", elsewhere); code != 0 || !strings.Contains(said, "orders") || !strings.Contains(said, "set-key") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+	must(t, upstreamKey+"-2", "upstream", "set-key", "orders", "--data", elsewhere)
+	opensAs(t, elsewhere, map[string]string{"orders": upstreamKey + "-2"})
+
+	withKey := storetest.Dir(t)
+	if err := os.WriteFile(filepath.Join(withKey, store.KeyFile), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := run(t, "", "restore", file, "--data", withKey); code != 0 || strings.Contains(said, "orders") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	opensAs(t, withKey, map[string]string{"orders": upstreamKey})
+
+	// A server does not start on a key file that others may read.
+	chmod(t, filepath.Join(withKey, store.KeyFile), 0o644)
+	if _, said, code := run(t, "", "serve", "--data", withKey, "--addr", "127.0.0.1:0"); code != 1 || !strings.Contains(said, "chmod 600") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
