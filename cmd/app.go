@@ -17,9 +17,7 @@ import (
 	"countersign/models/store"
 	"countersign/workers"
 	"countersign/workers/agent"
-	"countersign/workers/deliver"
 	"countersign/workers/expire"
-	"countersign/workers/poll"
 )
 
 const (
@@ -110,8 +108,8 @@ func (a *App) Run(ctx context.Context) error {
 	group := workers.NewGroup(context.WithoutCancel(ctx))
 	group.Go(func(ctx context.Context) { expire.Run(ctx, a.log, a.store) })
 	group.Go(a.builtIn.Run)
-	group.Go(poll.New(poll.Options{Store: a.store, Log: a.log}).Run)
-	group.Go(deliver.New(deliver.Options{Store: a.store, Log: a.log}).Run)
+	group.Go(newPoller(a.cfg.Upstreams, a.store, a.log).Run)
+	group.Go(newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
@@ -190,7 +188,7 @@ func (a *App) routers() (http.Handler, error) {
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store)
-	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft})
+	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: checkUpstream})
 	if err := a.pages.ServeDocs(queue.Document()); err != nil {
 		return nil, err
 	}

@@ -32,6 +32,8 @@ type Config struct {
 
 	LLM LLM // of the built-in agent
 
+	Upstreams Upstreams // the pace of polling and telling them
+
 	LogLevel  slog.Level
 	LogFormat string // text or json
 }
@@ -89,7 +91,7 @@ func addSettings(flags *pflag.FlagSet, settings ...setting) {
 func readConfig(flags *pflag.FlagSet, lookup func(string) (string, bool)) (Config, error) {
 	var c Config
 	var wrong []error
-	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, llmSettings) {
+	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, llmSettings) {
 		flag := flags.Lookup(s.flag)
 		if flag == nil {
 			continue
@@ -190,6 +192,6 @@ func (c Config) LogValue() slog.Value {
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
 		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("llm", c.LLM),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM),
 	)
 }

@@ -15,8 +15,8 @@ var documents = []string{"../README.md", "../.deploy/Dockerfile", "../.deploy/co
 // flags out of the documents.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true}
-	for _, s := range slices.Concat(serveSettings, llmSettings) {
+	known := map[string]bool{"COUNTERSIGN_SERVER": true, "COUNTERSIGN_TOKEN": true, dataSetting.env(): true, llmKeyEnv: true, upstreamKeyEnv: true}
+	for _, s := range slices.Concat(serveSettings, upstreamSettings, llmSettings) {
 		known[s.env()] = true
 	}
 	variable := regexp.MustCompile(`COUNTERSIGN_[A-Z_]+[A-Z]`)

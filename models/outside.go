@@ -23,7 +23,7 @@ type Upstream struct {
 	PolledAt    *time.Time
 	SucceededAt *time.Time
 	Failures    int    // in a row
-	Problem     string // of the last poll, in words
+	Problem     string // of the last poll, in words; without Failures, what it leaves open
 }
 
 // OutsideKind is what an upstream asks for.
@@ -78,7 +78,32 @@ type DeliveryEnd struct {
 	Told Told
 	Lost bool // it may have arrived although nothing came back
 	// Text says in words what the upstream answered, without its own words.
-	Text string
+	Text  string
+	Pause time.Duration // before the next attempt, of ToldLater
+}
+
+// MaxUpstreamTimeout is the longest that one request to an upstream may take.
+const MaxUpstreamTimeout = time.Minute
+
+// PollNote is how a poll went.
+type PollNote struct {
+	Failed  bool
+	Problem string        // in words; without a failure, why nothing was taken for settled
+	Next    time.Duration // until the next one
+}
+
+// UpstreamState is how an upstream does: what admins look at.
+type UpstreamState struct {
+	Upstream  // without its key
+	OwnerName string
+	Waiting   int // requests of its that wait for a verdict; counting stops at StatsCap
+
+	// Verdicts that it has not been told yet: how many (counting stops at StatsCap),
+	// since when the oldest waits, and what became of its last attempt, if one
+	// failed.
+	Untold        int
+	UntoldSince   *time.Time
+	UntoldProblem string
 }
 
 // Told is what an attempt to tell an upstream means for the verdict.

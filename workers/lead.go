@@ -9,7 +9,8 @@ import (
 // Post is work that one process of the installation does at a time.
 type Post struct {
 	Name  string
-	Renew time.Duration // how often the right to it is taken or renewed
+	Renew time.Duration   // how often the right to it is taken or renewed
+	Wake  <-chan struct{} // has a process without the right try to take it at once; may be nil
 	// Take takes or renews the right and returns its number; 0 while another process
 	// has it. Another number than before: it was lost meanwhile.
 	Take func(ctx context.Context) (int64, error)
@@ -39,6 +40,10 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.Wake:
+			if held != 0 {
+				continue
+			}
 		case <-renew.C:
 		}
 		renew.Reset(p.Renew)

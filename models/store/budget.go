@@ -146,9 +146,15 @@ func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next 
 
 // settleAs settles a pending request without a vote, and records it.
 func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
-	when := t.now
+	settle, when := t.settle, t.now
+	if a.HeldUntil != nil {
+		if err := t.overrule(a); err != nil {
+			return err
+		}
+		settle = t.settleHeld
+	}
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, text
-	if err := t.settle(actor, a); err != nil {
+	if err := settle(actor, a); err != nil {
 		return err
 	}
 	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause})

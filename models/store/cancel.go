@@ -7,7 +7,8 @@ import (
 )
 
 // Cancel withdraws an agent's own request. A request that this agent has
-// cancelled already is returned as it stands.
+// cancelled already is returned as it stands. A verdict that holds it is
+// withdrawn, unless it may have reached another system already.
 //
 // Codes: forbidden, not_found; with the standing row: already_decided, expired,
 // being_decided.
@@ -25,7 +26,8 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			out = a
 			return nil
 		}
-		if err := conflictOf(at(a, t.now)); err != nil {
+		held := a.Status() == models.StatusPending && a.HeldUntil != nil
+		if err := conflictOf(at(a, t.now)); err != nil && !held {
 			return err
 		}
 		out = a

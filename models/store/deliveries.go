@@ -44,19 +44,36 @@ func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	return n > 0, nil
 }
 
-// DueDeliveries are at most limit verdicts that are to be told now, the longest
-// due first, and when the next one is, if any waits.
-func (s *Store) DueDeliveries(ctx context.Context, limit int) (due []models.ResponseID, next time.Time, err error) {
-	var rows []deliveryRow
-	if err := s.gr.WithContext(ctx).Select("response_id", "next_at").Where("done_at IS NULL").Order("next_at").Limit(limit + 1).Find(&rows).Error; err != nil {
+const (
+	upstreamIDs   = `SELECT id FROM upstreams ORDER BY id`
+	untoldOf      = `SELECT response_id, next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id WHERE r.id = ?`
+)
+
+// DueDeliveries are the verdicts that are to be told now, the longest due first
+// and at most limit of each upstream, so that one that does not answer holds up
+// no other; and when the next one is, if any waits.
+func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
+	var ids []models.UpstreamID
+	if err := s.gr.WithContext(ctx).Raw(upstreamIDs).Scan(&ids).Error; err != nil {
 		return nil, next, fmt.Errorf("list deliveries: %w", err)
 	}
 	now := s.now()
-	for _, r := range rows {
-		if r.NextAt.After(now) || len(due) == limit {
-			return due, r.NextAt, nil
+	due = map[models.UpstreamID][]models.ResponseID{}
+	for _, id := range ids {
+		var rows []deliveryRow
+		if err := s.gr.WithContext(ctx).Raw(untoldOf, id, limit+1).Scan(&rows).Error; err != nil {
+			return nil, next, fmt.Errorf("list deliveries: %w", err)
 		}
-		due = append(due, r.ResponseID)
+		for _, r := range rows {
+			if r.NextAt.After(now) || len(due[id]) == limit {
+				if next.IsZero() || r.NextAt.Before(next) {
+					next = r.NextAt
+				}
+				break
+			}
+			due[id] = append(due[id], r.ResponseID)
+		}
 	}
 	return due, next, nil
 }
@@ -80,6 +97,10 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 			return err
 		}
 		if !t.now.Before(row.GiveUpAt) {
+			if row.InFlightAt != nil && t.now.Before(row.InFlightAt.Add(attemptEnds)) {
+				// Another process may still hear what became of its attempt.
+				return t.deliverAt(&row, row.InFlightAt.Add(attemptEnds))
+			}
 			return t.undelivered(a, &row)
 		}
 		// An attempt of a process that died may have arrived.
@@ -107,7 +128,7 @@ func (t *tx) delivery(a *models.Approval, row *deliveryRow) (*models.Delivery, e
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
 	var o outsideRow
-	if err := t.gorm().Where("response_id = ?", a.ID).Where("upstream_id = ?", row.UpstreamID).Take(&o).Error; err != nil {
+	if err := t.gorm().Raw(toldAboutCall, a.ID).Take(&o).Error; err != nil {
 		return nil, fmt.Errorf("read what was fetched: %w", err)
 	}
 	d := &models.Delivery{
@@ -138,6 +159,9 @@ func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
 	expired, when := models.StatusExpired, t.now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &expired, &when, models.CauseUndelivered
 	a.ApprovalFeedback = "The verdict could not be told to the other system in time: " + row.Problem
+	if err := t.withdrawVotes(a.ID); err != nil {
+		return err
+	}
 	system := models.System("delivery")
 	if err := t.settleHeld(system, a); err != nil {
 		return err
@@ -153,19 +177,18 @@ func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
 	return nil
 }
 
+// noteContradiction adds to what a row is told to stand against.
 func (t *tx) noteContradiction(a *models.Approval, text string) error {
-	if err := t.gorm().Exec(`UPDATE responses SET contradiction = ? WHERE id = ?`, text, a.ID).Error; err != nil {
+	if err := t.gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
 		return fmt.Errorf("note contradiction: %w", err)
 	}
 	t.changed(a.ConversationID)
 	return nil
 }
 
-// Pauses between attempts grow from the first, each twice the one before.
-const (
-	firstRetry   = time.Second
-	longestRetry = 2 * time.Minute
-)
+// attemptEnds is after what time an attempt of another process is over: it may
+// take two requests of the longest time that is allowed for one.
+const attemptEnds = 2*models.MaxUpstreamTimeout + 30*time.Second
 
 // EndDelivery keeps how an attempt ended. Told, the verdict becomes the outcome,
 // and everyone hears of it. What was settled by somebody else, or is gone, is
@@ -213,10 +236,13 @@ func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.Deliver
 	if err := t.deliveryDone(row, string(end.Told)); err != nil {
 		return err
 	}
-	if a.Status() != models.StatusPending {
+	switch {
+	case a.Status() == models.StatusPending:
+		return t.resolveHeld(a, end)
+	case end.Told == models.ToldElsewhere:
 		return t.noteContradiction(a, end.Text)
 	}
-	return t.resolveHeld(a, end)
+	return nil // a cascade settled it, and there is nobody left to tell
 }
 
 // deliveredNow makes the verdict that held a row its outcome.
@@ -243,8 +269,8 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		cause = models.CauseGone
 	}
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, end.Text
-	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, a.ID).Error; err != nil {
-		return fmt.Errorf("withdraw verdict: %w", err)
+	if err := t.withdrawVotes(a.ID); err != nil {
+		return err
 	}
 	system := models.System("delivery")
 	if err := t.settleHeld(system, a); err != nil {
@@ -253,19 +279,24 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	return t.record(system, "approval.resolved", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause})
 }
 
+// retryDelivery has an attempt made again. The last one is when the time is over.
 func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
-	pause := min(firstRetry<<min(row.Attempts, 10), longestRetry)
-	next := t.now.Add(pause)
+	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
+	next := t.now.Add(end.Pause)
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt
 	}
+	t.publish(events.Approval(string(a.ID)))
+	t.changed(a.ConversationID)
+	return t.deliverAt(row, next)
+}
+
+func (t *tx) deliverAt(row *deliveryRow, next time.Time) error {
 	err := t.gorm().Model(row).UpdateColumns(map[string]any{
-		"next_at": next, "in_flight_at": nil, "lost": row.Lost || end.Lost, "problem": end.Text,
+		"next_at": next, "in_flight_at": row.InFlightAt, "lost": row.Lost, "problem": row.Problem,
 	}).Error
 	if err != nil {
 		return fmt.Errorf("store delivery: %w", err)
 	}
-	t.publish(events.Approval(string(a.ID)))
-	t.changed(a.ConversationID)
 	return nil
 }

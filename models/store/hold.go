@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -20,7 +21,7 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 		return models.Errorf(models.CodeWrongDecisionKind, "The other system runs the call as it was sent: approve or reject it.")
 	case a.Kind == models.KindQuestion && verdict == models.VerdictReject:
 		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: a question of its is answered, not declined.")
-	case verdict == models.VerdictReject && in.Reason == "":
+	case verdict == models.VerdictReject && strings.TrimSpace(in.Reason) == "":
 		return &models.Error{Code: models.CodeCommentRequired, Text: "The other system wants a reason with a rejection.", Fields: map[string]string{"reason": "is required"}}
 	}
 	return nil
@@ -63,18 +64,32 @@ func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	return &votes[0], nil
 }
 
-// withdrawVote marks a held verdict as not given, and lets the row go on.
-func (t *tx) withdrawVote(a *models.Approval) error {
-	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, a.ID).Error; err != nil {
-		return fmt.Errorf("withdraw verdict: %w", err)
+// overrule withdraws the verdict that holds a row, so that something else can
+// settle it (settleHeld). What the other system may have heard of already is not
+// taken back: being_decided.
+func (t *tx) overrule(a *models.Approval) error {
+	begun, err := t.deliveryBegun(a.ID)
+	if err != nil {
+		return err
+	}
+	if begun {
+		return t.conflict(a)
+	}
+	if err := t.withdrawVotes(a.ID); err != nil {
+		return err
 	}
 	if err := t.gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.now, a.ID).Error; err != nil {
 		return fmt.Errorf("withdraw delivery: %w", err)
 	}
-	if err := t.gorm().Exec(`UPDATE responses SET held_until = NULL WHERE id = ?`, a.ID).Error; err != nil {
+	t.publish(events.Upstreams)
+	return nil
+}
+
+// withdrawVotes marks the verdict on a row as one that is not its outcome.
+func (t *tx) withdrawVotes(id models.ResponseID) error {
+	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, id).Error; err != nil {
 		return fmt.Errorf("withdraw verdict: %w", err)
 	}
-	a.HeldUntil, a.Vote = nil, nil
 	return nil
 }
 

@@ -129,7 +129,13 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 			return err
 		}
 		if a.HeldUntil != nil {
-			return conflictOf(a)
+			begun, err := t.deliveryBegun(a.ID)
+			if err != nil {
+				return err
+			}
+			if begun {
+				return t.conflict(a)
+			}
 		}
 		rows = append(rows, a)
 	}

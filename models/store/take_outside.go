@@ -180,12 +180,29 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 		}
 		a.MatchedBy = match.By
 		if !match.SameInput {
-			a.Contradiction = "The other system asks with another input than the agent reported."
-			a.Context = row.Arguments
+			if err := t.otherInput(a, item, row); err != nil {
+				return nil, err
+			}
 		}
 		return a, t.askOutside(u, a, row)
 	}
 	return nil, nil //nolint:nilnil // no call fits yet
+}
+
+// otherInput has a call show what the other system asks with, since that is what
+// it will run. What is not kept whole cannot be approved.
+func (t *tx) otherInput(a *models.Approval, item models.OutsideItem, row *outsideRow) error {
+	a.Contradiction = "The other system asks with another input than the agent reported."
+	a.Context = row.Arguments
+	if len(item.Arguments) <= len(row.Arguments) {
+		return nil
+	}
+	length := int64(len(item.Arguments))
+	a.InputBytes = &length
+	if err := t.gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
+		return fmt.Errorf("note the length of an input: %w", err)
+	}
+	return nil
 }
 
 // askOutside makes a row pending for an item: a call that stands, or one that was
@@ -257,7 +274,10 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outs
 
 // askContact makes a question of a human contact, in its run if that is known.
 func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
-	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: cutAt(validText(item.Message), models.MaxContent)}
+	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: validText(item.Message)}
+	if n := len(r.Description); n > models.MaxContent {
+		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", cutAt(r.Description, models.MaxContent), n)
+	}
 	if item.Name != "" {
 		r.Context = row.Name
 	}
@@ -268,7 +288,7 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 		}
 		r.Options = string(raw)
 	}
-	canonical, err := models.Canonical(r.Kind, r.ToolName, fmt.Appendf(nil, `{"call_id":%q}`, models.Digest([]byte(item.CallID+r.Description))))
+	canonical, err := models.Canonical(r.Kind, r.ToolName, fmt.Appendf(nil, `{"call_id":%q}`, models.Digest([]byte(item.CallID+"\x00"+item.Message))))
 	if err != nil {
 		return nil, err
 	}

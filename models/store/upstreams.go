@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
 	"countersign/models/events"
 )
@@ -69,6 +71,13 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if taken > 0 {
 		return &models.Error{Code: models.CodeConflict, Text: "An upstream has this name.", Fields: map[string]string{"name": "is taken"}}
 	}
+	var agents int64
+	if err := t.gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID, u.Name).Count(&agents).Error; err != nil {
+		return fmt.Errorf("look for agent: %w", err)
+	}
+	if agents > 0 {
+		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent of this name, and what the upstream asks for would be that agent's.", Fields: map[string]string{"name": "is taken"}}
+	}
 	agent, err := t.agentNamed(actor, u.OwnerID, u.Name)
 	if err != nil {
 		return err
@@ -93,7 +102,7 @@ func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Ups
 	return out, nil
 }
 
-// SetUpstreamKey gives an upstream another key. For admins and the operator.
+// SetUpstreamKey gives an upstream another key, which is tried at once. For admins and the operator.
 func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id models.UpstreamID, key string) error {
 	if err := needAdmin(actor); err != nil {
 		return err
@@ -102,8 +111,8 @@ func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id model
 	if err != nil {
 		return err
 	}
-	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(*models.Upstream, time.Time) map[string]any {
-		return map[string]any{"key_sealed": sealed}
+	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(_ *models.Upstream, now time.Time) map[string]any {
+		return map[string]any{"key_sealed": sealed, "next_poll_at": now, "failures": 0}
 	})
 }
 
@@ -173,21 +182,21 @@ func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next t
 }
 
 // NotePoll keeps how a poll went, and when the next is due. It writes nothing for
-// who has lost the lease.
-func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, problem string, next time.Duration) error {
+// who has lost the lease: CodeConflict.
+func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.UpstreamID, note models.PollNote) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}
-		columns := map[string]any{"polled_at": t.now, "next_poll_at": t.now.Add(next), "problem": problem}
-		query := t.gorm().Model(&models.Upstream{}).Where("id = ?", id)
-		if problem == "" {
+		columns := map[string]any{"polled_at": t.now, "next_poll_at": t.now.Add(note.Next), "problem": note.Problem}
+		if note.Failed {
+			columns["failures"] = gorm.Expr("failures + 1")
+		} else {
 			columns["succeeded_at"], columns["failures"] = t.now, 0
-			return query.UpdateColumns(columns).Error
 		}
-		if err := query.UpdateColumns(columns).Error; err != nil {
-			return err
+		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
+			return fmt.Errorf("note poll: %w", err)
 		}
-		return t.gorm().Exec(`UPDATE upstreams SET failures = failures + 1 WHERE id = ?`, id).Error
+		return nil
 	})
 }

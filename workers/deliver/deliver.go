@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
-	"sync"
 	"time"
 
 	"countersign/models"
@@ -21,13 +21,17 @@ import (
 // Options are what a Deliverer works with.
 type Options struct {
 	Store  *store.Store
-	Holder string // names this process among those on the database; empty: made up
-	HTTP   *http.Client
+	Holder string       // names this process among those on the database; empty: made up
+	HTTP   *http.Client // upstream.HTTP if nil
 	Log    *slog.Logger // slog.Default if nil
 
 	Timeout     time.Duration // of one request; 0: 30 s
 	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
-	Concurrency int           // attempts at once; 0: 8
+	Concurrency int           // attempts at once, of each upstream; 0: 8
+
+	// Between attempts of one verdict: the first pause (0: 1 s), each twice the one
+	// before, up to the longest (0: 2 minutes).
+	FirstRetry, LongestRetry time.Duration
 }
 
 const (
@@ -49,17 +53,34 @@ func New(o Options) *Deliverer {
 	if o.Holder == "" {
 		o.Holder = models.NewID[string]()
 	}
+	if o.HTTP == nil {
+		o.HTTP = upstream.HTTP()
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.FirstRetry <= 0 {
+		o.FirstRetry = time.Second
+	}
+	if o.LongestRetry <= 0 {
+		o.LongestRetry = 2 * time.Minute
 	}
 	return &Deliverer{o}
 }
 
-// Run tells verdicts whenever this process holds the lease, until ctx ends.
+// Run tells verdicts whenever this process holds the lease, until ctx ends. Where
+// there is nobody to tell, nobody takes it.
 func (d *Deliverer) Run(ctx context.Context) {
+	defer d.HTTP.CloseIdleConnections()
+	// Without room in it, each topic is told by Lagged.
+	news := d.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
+	defer news.Close()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Renew: d.LeaseTTL / 4,
+		Name: lease, Renew: d.LeaseTTL / 4, Wake: news.Lagged,
 		Take: func(ctx context.Context) (int64, error) {
+			if some, err := d.Store.HasUpstreams(ctx); err != nil || !some {
+				return 0, err
+			}
 			l, err := d.Store.TakeLease(ctx, lease, d.Holder, d.LeaseTTL)
 			if l == nil || err != nil {
 				return 0, err
@@ -80,11 +101,8 @@ func (d *Deliverer) held(number int64) *models.Lease {
 func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 	sub := d.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
 	defer sub.Close()
-	var telling sync.WaitGroup
-	defer telling.Wait()
-	var busy sync.Map // models.ResponseID: being told
-	free := make(chan struct{}, d.Concurrency)
-	done := make(chan struct{}, 1)
+	t := telling{busy: map[models.ResponseID]bool{}, of: map[models.UpstreamID]int{}, done: make(chan told)}
+	defer t.wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -93,7 +111,8 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 			return
 		case <-sub.C:
 		case <-sub.Lagged:
-		case <-done:
+		case one := <-t.done:
+			t.end(one)
 		case <-timer.C:
 		}
 		// Those that are being told stand first in the list: it must reach past them.
@@ -101,25 +120,13 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 		if err != nil && ctx.Err() == nil {
 			d.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
 		}
-		for _, id := range due {
-			if _, told := busy.LoadOrStore(id, true); told {
-				continue
-			}
-			select {
-			case free <- struct{}{}:
-			default:
-				busy.Delete(id)
-				continue // whoever is done looks again
-			}
-			telling.Go(func() {
-				d.Once(ctx, l, id)
-				busy.Delete(id)
-				<-free
-				select {
-				case done <- struct{}{}:
-				default: // told already
+		for u, ids := range due {
+			for _, id := range ids {
+				if t.busy[id] || t.of[u] >= d.Concurrency {
+					continue // whoever is done has us look again
 				}
-			})
+				t.begin(told{id, u}, func() { d.Once(ctx, l, id) })
+			}
 		}
 		sleep := look
 		if !next.IsZero() {
@@ -129,14 +136,45 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 	}
 }
 
+// telling is what is being told; one goroutine keeps it.
+type telling struct {
+	busy map[models.ResponseID]bool
+	of   map[models.UpstreamID]int
+	done chan told
+}
+
+type told struct {
+	id models.ResponseID
+	by models.UpstreamID
+}
+
+func (t *telling) begin(one told, do func()) {
+	t.busy[one.id] = true
+	t.of[one.by]++
+	go func() {
+		do()
+		t.done <- one
+	}()
+}
+
+func (t *telling) end(one told) {
+	delete(t.busy, one.id)
+	t.of[one.by]--
+}
+
+// wait lets everything that is being told end.
+func (t *telling) wait() {
+	for len(t.busy) > 0 {
+		t.end(<-t.done)
+	}
+}
+
 // Once makes one attempt to tell a verdict and keeps how it ended.
 func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.ResponseID) {
 	log := d.Log.With(slog.String("approval", string(id)))
 	delivery, u, err := d.Store.BeginDelivery(ctx, l, id)
 	if err != nil {
-		if ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
-			log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
-		}
+		d.failed(ctx, log, err)
 		return
 	}
 	if delivery == nil {
@@ -144,12 +182,39 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 	}
 	end := d.tell(ctx, delivery, u)
 	if end.Told == models.ToldLater {
+		end.Pause = d.pause(delivery.Attempts)
 		log.WarnContext(ctx, "a verdict is not told yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
-	if err := d.Store.EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil && models.ErrorCode(err) != models.CodeConflict {
+	if err := d.Store.EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
+		d.failed(ctx, log.With(slog.String("told", string(end.Told))), err)
+	}
+}
+
+// failed logs what went wrong, and waits: whoever called looks at once for what
+// is due, which this still is.
+func (d *Deliverer) failed(ctx context.Context, log *slog.Logger, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if models.ErrorCode(err) == models.CodeConflict {
+		log.WarnContext(ctx, "the lease was lost", slog.String("worker", lease))
+	} else {
 		log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
 	}
+	wait := time.NewTimer(d.FirstRetry)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wait.C:
+	}
+}
+
+// pause is how long the next attempt waits: twice as long after each, and up to a
+// tenth less at random.
+func (d *Deliverer) pause(attempts int) time.Duration {
+	pause := min(d.FirstRetry<<min(max(attempts-1, 0), 20), d.LongestRetry)
+	return pause - rand.N(pause/10+1) //nolint:gosec // spreads load, guards nothing
 }
 
 // tell sends a verdict and says what the answer means for it.
@@ -164,7 +229,6 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 	if err != nil {
 		return later(err.Error(), false)
 	}
-	defer client.Close()
 	var o upstream.Outcome
 	if v.Kind == models.OutsideContact {
 		o = client.RespondContact(ctx, v.CallID, v.Answer, v.Option)
@@ -200,7 +264,7 @@ func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) 
 	s, err := read(ctx, v.CallID)
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
-		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "An answer was lost, and the other system then said that it has a verdict: confirmed by 409."}
+		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
 	case models.ErrorCode(err) == models.CodeNotFound:
 		return models.DeliveryEnd{Told: models.ToldGone, Text: "The other system does not know the call any more."}
 	case err != nil:
@@ -208,7 +272,7 @@ func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) 
 	case !s.Decided:
 		return later("The other system refuses the verdict, and says that it has none.", false)
 	case same(s, v):
-		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "An answer was lost; read back, the other system has this verdict."}
+		return models.DeliveryEnd{Told: models.ToldDelivered, Text: "An answer was lost; read back, the other system has this verdict."}
 	}
 	return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "Read back, the other system has another verdict: it was settled there."}
 }

@@ -3,6 +3,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -21,8 +22,8 @@ import (
 // Options are what a poller works with.
 type Options struct {
 	Store  *store.Store
-	Holder string // names this process among those on the database; empty: made up
-	HTTP   *http.Client
+	Holder string       // names this process among those on the database; empty: made up
+	HTTP   *http.Client // upstream.HTTP if nil
 	Log    *slog.Logger // slog.Default if nil
 
 	Every    time.Duration // between two polls of one upstream; 0: 5 s
@@ -50,17 +51,28 @@ func New(o Options) *Poller {
 	if o.Holder == "" {
 		o.Holder = models.NewID[string]()
 	}
+	if o.HTTP == nil {
+		o.HTTP = upstream.HTTP()
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
 	return &Poller{o}
 }
 
-// Run polls whenever this process holds the lease, until ctx ends.
+// Run polls whenever this process holds the lease, until ctx ends. Where there is
+// nothing to poll, nobody takes it.
 func (p *Poller) Run(ctx context.Context) {
+	defer p.HTTP.CloseIdleConnections()
+	// Without room in it, each topic is told by Lagged.
+	news := p.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
+	defer news.Close()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Renew: p.LeaseTTL / 4,
+		Name: lease, Renew: p.LeaseTTL / 4, Wake: news.Lagged,
 		Take: func(ctx context.Context) (int64, error) {
+			if some, err := p.Store.HasUpstreams(ctx); err != nil || !some {
+				return 0, err
+			}
 			l, err := p.Store.TakeLease(ctx, lease, p.Holder, p.LeaseTTL)
 			if l == nil || err != nil {
 				return 0, err
@@ -117,15 +129,23 @@ func (p *Poller) work(ctx context.Context, l *models.Lease) {
 
 // Once polls one upstream and keeps how it went.
 func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) {
-	problem := ""
-	if err := p.fetch(ctx, l, u); err != nil {
-		if ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict {
-			return // the lease is lost, or the server stops: nothing is known of the upstream
+	note := models.PollNote{}
+	flaw, err := p.fetch(ctx, l, u)
+	log := p.Log.With(slog.String("upstream", u.Name))
+	switch {
+	case ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict:
+		return // the server stops, or the lease is lost: nothing is known of the upstream
+	case err != nil:
+		note.Failed, note.Problem = true, err.Error()
+		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem), slog.Int("failures", u.Failures+1))
+	case flaw != "":
+		note.Problem = flaw + " So nothing was taken for settled there."
+		if note.Problem != u.Problem {
+			log.WarnContext(ctx, "an upstream's list is not complete", slog.String("problem", note.Problem))
 		}
-		problem = err.Error()
-		p.Log.WarnContext(ctx, "an upstream could not be polled", slog.String("upstream", u.Name), slog.String("problem", problem))
 	}
-	if err := p.Store.NotePoll(ctx, l, u.ID, problem, p.pause(u, problem != "")); err != nil && ctx.Err() == nil {
+	note.Next = p.pause(u, note.Failed)
+	if err := p.Store.NotePoll(ctx, l, u.ID, note); err != nil && ctx.Err() == nil && models.ErrorCode(err) != models.CodeConflict {
 		p.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
 	}
 }
@@ -140,39 +160,36 @@ func (p *Poller) pause(u *models.Upstream, failed bool) time.Duration {
 	return pause - rand.N(pause/10+1) //nolint:gosec // spreads load, guards nothing
 }
 
-// fetch takes what an upstream lists, and settles what it lists no more.
-func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream) error {
+// fetch takes what an upstream lists, and settles what it lists no more. One list
+// that fails does not hold up the other. flaw is why a list is not complete.
+func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream) (flaw string, err error) {
 	key, err := p.Store.UpstreamKey(u)
 	if err != nil {
-		return err
+		return "", err
 	}
 	client, err := upstream.New(upstream.Options{
 		BaseURL: u.BaseURL, Key: key, Dialect: upstream.Dialect(u.Dialect), HTTP: p.HTTP, Timeout: p.Timeout,
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer client.Close()
-	calls, err := client.PendingCalls(ctx)
-	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Complete && err == nil); err != nil {
-		return err
+	calls, callsErr := client.PendingCalls(ctx)
+	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Complete && callsErr == nil); err != nil {
+		return "", err
 	}
-	if err != nil {
-		return fmt.Errorf("function calls: %w", err)
+	contacts, contactsErr := client.PendingContacts(ctx)
+	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Complete && contactsErr == nil); err != nil {
+		return "", err
 	}
-	contacts, err := client.PendingContacts(ctx)
-	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Complete && err == nil); err != nil {
-		return err
+	switch {
+	case callsErr != nil && contactsErr != nil:
+		return "", callsErr // mostly the same of both
+	case callsErr != nil:
+		return "", fmt.Errorf("its list of function calls: %w", callsErr)
+	case contactsErr != nil:
+		return "", fmt.Errorf("its list of human contacts: %w", contactsErr)
 	}
-	if err != nil {
-		return fmt.Errorf("human contacts: %w", err)
-	}
-	for _, flaw := range []string{calls.Flaw, contacts.Flaw} {
-		if flaw != "" {
-			p.Log.WarnContext(ctx, "an upstream's list is not complete: nothing was taken for settled", slog.String("upstream", u.Name), slog.String("flaw", flaw))
-		}
-	}
-	return nil
+	return cmp.Or(calls.Flaw, contacts.Flaw), nil
 }
 
 // take keeps each item by itself: one that cannot be kept does not hold up the
