@@ -1,0 +1,166 @@
+package store_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// TestTenQueuedCalls is the worked case: of ten calls queued at once, 2, 3, 6 and 9
+// are shell commands and 7 is a write that need approval, the rest only read. The
+// agent runs them one after another and asks about each when its turn comes; 6 is
+// rejected.
+func TestTenQueuedCalls(t *testing.T) {
+	t.Parallel()
+	for _, onReject := range []string{models.OnRejectCascade, models.OnRejectContinue} {
+		t.Run(onReject, func(t *testing.T) {
+			t.Parallel()
+			r := newTrace(t, onReject)
+			r.policy(t, `{"rules":[{"name":"reads","tools":["Read"],"effect":"allow"}]}`)
+			tools := map[int]string{2: "Bash", 3: "Bash", 6: "Bash", 7: "Write", 9: "Bash"}
+			input := func(i int) string { return `{"n":` + uses(i, i)[0][1:] + `}` }
+			tool := func(i int) string {
+				if name, ok := tools[i]; ok {
+					return name
+				}
+				return "Read"
+			}
+			var batch []models.RunEvent
+			for i := 1; i <= 10; i++ {
+				batch = append(batch, queued(uses(i, i)[0], tool(i), input(i), "b"))
+			}
+			batch = append(batch, queued("other", "Bash", `{}`, ""))
+			r.report(t, batch)
+			ask := func(i int) *models.Approval { return r.asks(t, uses(i, i)[0], tool(i), input(i)) }
+			finish := func(i int) { r.report(t, one(gave(uses(i, i)[0], "ok"))) }
+
+			ask(1)
+			finish(1)
+			for _, i := range []int{2, 3} {
+				a := ask(i)
+				if _, err := r.Decide(t.Context(), r.owner, a.ID, yes()); err != nil {
+					t.Fatal(err)
+				}
+				finish(i)
+			}
+			ask(4) // let through
+			finish(4)
+			ask(5)
+			finish(5)
+			six := ask(6)
+			ask(8)         // let through before its turn: no cascade touches it
+			nine := ask(9) // and this one waits already
+			r.wantStates(t, uses(1, 10), "queued/policy done", "approved/reviewer done", "approved/reviewer done", "queued/policy done", "queued/policy done",
+				"pending", "queued", "queued/policy", "pending", "queued")
+
+			before := r.head(t)
+			if _, err := r.Decide(t.Context(), r.owner, six.ID, no("Not on this machine.")); err != nil {
+				t.Fatal(err)
+			}
+			if onReject == models.OnRejectContinue {
+				r.wantActions(t, before, "approval.rejected")
+				r.wantStates(t, uses(6, 10), "rejected/reviewer", "queued", "queued/policy", "pending", "queued")
+				return
+			}
+			r.wantActions(t, before, "approval.rejected", "approval.rejected", "approval.rejected", "approval.rejected")
+			r.wantStates(t, append(uses(1, 10), "other"), "queued/policy done", "approved/reviewer done", "approved/reviewer done", "queued/policy done", "queued/policy done",
+				"rejected/reviewer", "rejected/cascade", "queued/policy", "rejected/cascade", "rejected/cascade", "queued")
+			for _, use := range []string{"c7", "c9", "c10"} {
+				a, d := r.row(t, use)
+				if a.ApprovalFeedback != "Not on this machine." || d.CascadedFrom == nil || *d.CascadedFrom != (models.CallPlace{ID: six.ID, Sequence: six.Sequence, Place: 6}) || a.DecidedBy != nil || !a.RequiresApproval {
+					t.Errorf("%s: %+v, %+v", use, a.Response, d.CascadedFrom)
+				}
+			}
+			told, err := r.Await(t.Context(), r.agent, nine.ID, time.Minute)
+			if err != nil || told.Status() != models.StatusRejected || told.Cause != models.CauseCascade {
+				t.Errorf("who waits for 9 is told %+v, %v", told, err)
+			}
+			if page, err := r.Inbox(t.Context(), r.owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+				t.Errorf("in the inbox is %+v, %v", page.Items, err)
+			}
+			// The agent asks about the rest, and is told what stands.
+			dump := storetest.Dump(t, r.Store)
+			if a := ask(7); a.Status() != models.StatusRejected || a.Cause != models.CauseCascade || a.ApprovalFeedback != "Not on this machine." {
+				t.Errorf("asked about 7: %+v", a.Response)
+			}
+			if after := storetest.Dump(t, r.Store); after != dump {
+				t.Errorf("asking changed:\n%s", difference(dump, after))
+			}
+			// It reports denials of all, and that 10 ran anyway.
+			r.report(t, []models.RunEvent{denial("c6", "no"), denial("c7", "no"), gave("c8", "ok"), denial("c9", "no"), gave("c10", "ran")})
+			r.wantStates(t, uses(6, 10), "rejected/reviewer failed", "rejected/cascade failed", "queued/policy done", "rejected/cascade failed", "rejected/cascade done")
+			for _, use := range uses(1, 10) {
+				if _, d := r.row(t, use); (d.Contradiction != "") != (use == "c10") {
+					t.Errorf("%s: %q", use, d.Contradiction)
+				}
+			}
+			r.wantEnergyAddsUp(t)
+		})
+	}
+}
+
+func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, models.OnRejectCascade)
+	r.report(t, []models.RunEvent{
+		queued("c1", "Bash", `{"n":1}`, "b1"), queued("c2", "Bash", `{"n":2}`, "b1"), queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"),
+		{Type: models.RunEventToolCall, ToolUseID: "sub", ToolName: "Bash", BatchID: "s1", ParentToolUseID: "c1"}, queued("c5", "Bash", `{"n":5}`, "b1"),
+	})
+	late := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c4", ToolName: "Bash", Input: []byte(`{"n":4}`), TimeoutSeconds: new(int64(1))})
+	r.clock.Step(2 * time.Second)
+	a := r.asks(t, "c2", "Bash", `{"n":2}`)
+	if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
+		t.Fatal(err)
+	}
+	r.wantStates(t, append(uses(1, 5), "sub"), "queued", "rejected/reviewer", "rejected/cascade", "expired/timeout", "rejected/cascade", "queued")
+	if got, err := r.Approval(t.Context(), r.agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
+		t.Errorf("one whose time was up: %+v, %v", got, err)
+	}
+	// Neither policy nor an approval begins one.
+	r.policy(t, `{"rules":[{"name":"never","tools":["Rm"],"effect":"deny","reason":"Not here."}]}`)
+	r.report(t, []models.RunEvent{queued("d1", "Rm", `{}`, "b2"), queued("d2", "Bash", `{"n":1}`, "b2"), queued("d3", "Bash", `{"n":2}`, "b2")})
+	r.asks(t, "d1", "Rm", `{}`)
+	if _, err := r.Decide(t.Context(), r.owner, r.asks(t, "d2", "Bash", `{"n":1}`).ID, yes()); err != nil {
+		t.Fatal(err)
+	}
+	r.wantStates(t, []string{"d1", "d2", "d3"}, "rejected/policy", "approved/reviewer", "queued")
+}
+
+func TestFeedsTellACascadeInOrder(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, models.OnRejectCascade)
+	r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b"), queued("c2", "Bash", `{}`, "b"), queued("c3", "Bash", `{}`, "b")})
+	from := r.head(t)
+	a := r.asks(t, "c1", "Bash", `{}`)
+	r.asks(t, "c3", "Bash", `{}`)
+	if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
+		t.Fatal(err)
+	}
+	r.report(t, []models.RunEvent{denial("c1", "no"), status("end", models.ConversationCompleted)})
+	want := []string{"asked c1 rejected", "asked c3 rejected", "settled c1 rejected", "settled c2 rejected", "settled c3 rejected", "status_changed completed"}
+	for _, who := range []models.Actor{r.agent, r.owner, r.admin} {
+		var got []string
+		if _, err := r.Feed(context.Background(), who, from, func(h *store.Happening) error {
+			if h.Approval == nil {
+				got = append(got, string(h.What)+" "+string(h.New))
+				return nil
+			}
+			got = append(got, string(h.What)+" "+*h.Approval.ToolUseID+" "+string(h.Approval.Status()))
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s hears\n %q, want\n %q", who.Name, got, want)
+		}
+	}
+	heard := 0
+	if _, err := r.Feed(t.Context(), r.stranger, from, func(*store.Happening) error { heard++; return nil }); err != nil || heard > 0 {
+		t.Errorf("a stranger hears %d, %v", heard, err)
+	}
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReportQueriesAreServedByAnIndex is the same for what runs are reported by,
+// closed by and shown by. Those of the writing connection stand with the others.
+func TestReportQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, q := range []struct {
+		name, text, index string
+		args              []any
+	}{
+		{"under way", unfinished, "responses_unfinished (conversation_id=?)", []any{"c"}},
+		{"under way, of another batch", unfinishedBefore, "responses_unfinished (conversation_id=? AND parent_tool_use_id=? AND batch_id<?)", []any{"c", "p", "b"}},
+		{"under way, of another batch, after", unfinishedBefore, "responses_unfinished (conversation_id=? AND parent_tool_use_id=? AND batch_id>?)", []any{"c", "p", "b"}},
+		{"pending of a run", pendingOfRun, "responses_pending_conversation (conversation_id=?)", []any{"c"}},
+		{"to adopt", standingAsk, "responses_agent_tool_use (agent_id=? AND tool_use_id=?)", []any{"a", "t", "d"}},
+		{"the rest of a batch", openAfter, "responses_batch (conversation_id=? AND batch_id=? AND sequence>?)", []any{"c", "b", 1}},
+		{"details", runDetailsQuery, "responses_history (conversation_id=? AND sequence>? AND sequence<?)", []any{"c", 1, 50, 9}},
+		{"place in a batch", batchPlaceQuery, "COVERING INDEX responses_batch (conversation_id=? AND batch_id=? AND sequence<?)", []any{"c", "b", 1}},
+		{"a result", callResultQuery, "(id=?)", []any{"r"}},
+		{"parent", parentQuery, "conversations_run (owner_id=? AND run_id=?)", []any{"u", "r"}},
+		{"children", childrenQuery, "conversations_parent_run (owner_id=? AND parent_run_id=?)", []any{"u", "r", 9}},
+		{"open, by input", openByInput, "responses_open_input (conversation_id=? AND digest=?)", []any{"c", "d"}},
+		{"open, by name", openByName, "responses_open (conversation_id=? AND tool_name=?)", []any{"c", "t"}},
+	} {
+		plan := explain(t, s, q.text, q.args)
+		if !strings.Contains(plan, q.index) {
+			t.Errorf("%s is not served by %s:\n%s\n%s", q.name, q.index, q.text, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") || strings.Contains(line, "USE TEMP B-TREE") && q.name != "children" { // which are few
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func TestTheNextMessageClosesWhatTheOneBeforeLeftOpen(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	r.report(t, []models.RunEvent{
+		queued("c1", "Bash", `{"n":1}`, "b1"), queued("c2", "Bash", `{"n":2}`, "b1"), queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"),
+		queued("c5", "Bash", `{"n":5}`, ""), gave("c1", "ok"),
+	})
+	waits := r.asks(t, "c3", "Bash", `{"n":3}`)
+	r.asks(t, "c4", "Bash", `{"n":4}`)
+	ran := r.asks(t, "c1", "Bash", `{"n":1}`) // pending, although it has a result
+	approved := r.asks(t, "c2", "Bash", `{"n":2}`)
+	if _, err := r.Decide(t.Context(), r.owner, approved.ID, yes()); err != nil {
+		t.Fatal(err)
+	}
+	r.report(t, one(said("more", "Still the same message.", "b1")))
+	r.wantStates(t, uses(1, 5), "pending done", "approved/reviewer", "pending", "pending", "queued")
+
+	before := r.head(t)
+	r.report(t, one(said("next", "The next message.", "b2")))
+	r.wantStates(t, uses(1, 5), "cancelled/run_ended done", "approved/reviewer closed by run", "cancelled/run_ended closed by run", "cancelled/run_ended closed by run", "queued")
+	r.wantActions(t, before, "approval.cancelled", "approval.cancelled", "approval.cancelled", "run.reported")
+	for _, a := range []*models.Approval{waits, ran} {
+		if got, err := r.Await(t.Context(), r.agent, a.ID, time.Minute); err != nil || got.Status() != models.StatusCancelled || got.Cause != models.CauseRunEnded {
+			t.Errorf("told %+v, %v", got, err)
+		}
+	}
+	if page, err := r.Inbox(t.Context(), r.owner, store.InboxQuery{}); err != nil || len(page.Items) > 0 {
+		t.Errorf("still in the inbox: %+v, %v", page.Items, err)
+	}
+	// A result after all is taken.
+	r.report(t, []models.RunEvent{gave("c2", "late"), queued("c6", "Bash", `{}`, "b2")})
+	r.wantStates(t, []string{"c2", "c6"}, "approved/reviewer done", "queued")
+}
+
+func TestASubAgentClosesItsOwnOnly(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	sub := func(of string, e models.RunEvent) models.RunEvent { e.ParentToolUseID = of; return e }
+	r.report(t, []models.RunEvent{
+		queued("task1", "Task", `{}`, "m1"), queued("task2", "Task", `{}`, "m1"),
+		sub("task1", queued("a1", "Bash", `{}`, "s1")), sub("task2", queued("b1", "Bash", `{}`, "t1")),
+		sub("task1", said("r", "Next.", "s2")), sub("task1", queued("a2", "Bash", `{}`, "s2")),
+	})
+	all := []string{"task1", "task2", "a1", "b1", "a2"}
+	r.wantStates(t, all, "queued", "queued", "queued closed by run", "queued", "queued")
+	if _, d := r.row(t, "a2"); d.ParentToolUseID != "task1" || d.Place != 1 || d.Of != 1 {
+		t.Errorf("of a sub-agent: %+v", d)
+	}
+	r.report(t, one(said("main", "Meanwhile.", "m2")))
+	r.wantStates(t, all, "queued closed by run", "queued closed by run", "queued closed by run", "queued", "queued")
+	r.report(t, one(status("end", models.ConversationCompleted)))
+	r.wantStates(t, all, "queued closed by run", "queued closed by run", "queued closed by run", "queued closed by run", "queued closed by run")
+}
+
+func TestTheEndOfARunClosesAllThatIsOpen(t *testing.T) {
+	t.Parallel()
+	for _, end := range []models.ConversationStatus{models.ConversationCompleted, models.ConversationFailed} {
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			r := newTrace(t, "")
+			r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b1"), queued("c2", "Bash", `{}`, ""), queued("c3", "Bash", `{}`, "b1"), gave("c3", "ok")})
+			r.asks(t, "c1", "Bash", `{}`)
+			unreported := r.asks(t, "c4", "Bash", `{}`)
+			expired := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c5", TimeoutSeconds: new(int64(1))})
+			question := r.ask(t, models.AskInput{RunID: "run", Kind: models.KindQuestion, Input: []byte(`{"q":1}`)})
+			proposal, err := r.Respond(t.Context(), r.agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := r.full(t, r.conv); v.Status != models.ConversationWaitingInput {
+				t.Fatalf("status %s", v.Status)
+			}
+			r.clock.Step(2 * time.Second)
+			before := r.head(t)
+			e := status("end", end)
+			e.Content = "Why it ended."
+			out := r.report(t, one(e))
+			if v := r.full(t, r.conv); v.Status != end || v.Pending != 0 {
+				t.Errorf("the run is %s, %d are pending", v.Status, v.Pending)
+			}
+			r.wantStates(t, uses(1, 3), "cancelled/run_ended closed by run", "queued closed by run", "queued done")
+			for id, want := range map[models.ResponseID]models.Status{
+				unreported.ID: models.StatusCancelled, expired.ID: models.StatusExpired, question.ID: models.StatusCancelled, proposal.ID: models.StatusCancelled,
+			} {
+				if a, err := r.Approval(t.Context(), r.agent, id); err != nil || a.Status() != want {
+					t.Errorf("%s is %s (%s), %v; want %s", a.Kind, a.Status(), a.Cause, err, want)
+				}
+			}
+			// Its status changes once, whatever is settled on the way.
+			got := r.actions(t, before)
+			if n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != "conversation.status" })); n != 1 || got[0] != "conversation.status" {
+				t.Errorf("the ledger tells %q", got)
+			}
+			if why, err := r.Entry(t.Context(), r.owner, out[0].ResponseID); err != nil || why.Content != "Why it ended." || why.Kind != models.KindReply {
+				t.Errorf("why it ended was lost: %+v, %v", why, err)
+			}
+			// An agent that takes its run up again is believed.
+			r.report(t, one(status("again", models.ConversationRunning)))
+			if v := r.full(t, r.conv); v.Status != models.ConversationRunning {
+				t.Errorf("taken up again it is %s", v.Status)
+			}
+		})
+	}
+}
+
+func TestARunWaitsWhileSomebodyIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	proposal, err := r.Respond(t.Context(), r.agent, models.ResponseInput{ConversationID: r.conv, Kind: models.KindProposal, Content: "Shall I?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.report(t, one(status("s1", models.ConversationRunning)))
+	if v := r.full(t, r.conv); v.Status != models.ConversationWaitingInput {
+		t.Errorf("it is %s while a proposal waits", v.Status)
+	}
+	if _, err := r.Decide(t.Context(), r.owner, proposal.ID, models.DecisionInput{Approved: new(true), Digest: proposal.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.full(t, r.conv); v.Status != models.ConversationRunning {
+		t.Errorf("it is %s when nothing waits any more", v.Status)
+	}
+	r.report(t, one(status("s2", models.ConversationWaitingInput)))
+	if v := r.full(t, r.conv); v.Status != models.ConversationWaitingInput {
+		t.Errorf("it is %s although the agent says that it waits", v.Status)
+	}
+}
+
+func TestAPersonClosesAStuckCall(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	out := r.report(t, []models.RunEvent{queued("c1", "Bash", `{}`, "b"), queued("c2", "Bash", `{}`, "b"), gave("c2", "ok"), queued("c3", "Bash", `{}`, "b"), said("r", "a", "b")})
+	stuck, done := out[0].ResponseID, out[1].ResponseID
+	waits := r.asks(t, "c3", "Bash", `{}`)
+	for _, tt := range []struct {
+		who  models.Actor
+		id   models.ResponseID
+		want models.Code
+	}{
+		{r.agent, stuck, models.CodeForbidden},
+		{r.stranger, stuck, models.CodeNotFound},
+		{r.owner, models.NewID[models.ResponseID](), models.CodeNotFound},
+		{r.owner, done, models.CodeAlreadyDecided},
+		{r.owner, waits.ID, models.CodeWrongDecisionKind},
+		{r.owner, out[4].ResponseID, models.CodeWrongDecisionKind},
+	} {
+		wantUnchanged(t, r.Store, tt.want, func() error { return second(r.CloseCall(t.Context(), tt.who, tt.id)) })
+	}
+	before := r.head(t)
+	if a, err := r.CloseCall(t.Context(), r.owner, stuck); err != nil || !a.IsCompleted || a.Closed != models.ClosedByOwner {
+		t.Errorf("closed: %+v, %v", a, err)
+	}
+	r.wantActions(t, before, "call.closed")
+	r.wantStates(t, uses(1, 1), "queued closed by owner")
+	dump := storetest.Dump(t, r.Store)
+	if _, err := r.CloseCall(t.Context(), r.admin, stuck); err != nil || storetest.Dump(t, r.Store) != dump {
+		t.Errorf("closing again: %v", err)
+	}
+	r.report(t, one(gave("c1", "after all")))
+	r.wantStates(t, uses(1, 1), "queued done")
+	wantCode(t, second(r.CloseCall(t.Context(), r.owner, stuck)), models.CodeAlreadyDecided)
+}
+
+func TestRunsKnowTheirFamily(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	colleague, _ := storetest.AgentToken(t, b.Store, b.owner, "colleague")
+	parent := b.open(t, models.RunInput{RunID: "p", Title: "Parent"})
+	var children []models.ConversationID
+	for _, run := range []string{"k1", "k2", "k3"} {
+		b.clock.Step(time.Second)
+		who := b.agent
+		if run == "k2" {
+			who = colleague
+		}
+		c, _, err := b.OpenRun(t.Context(), who, models.RunInput{RunID: run, ParentRunID: "p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		children = append(children, c.ID)
+	}
+	if _, _, err := b.OpenRun(t.Context(), b.other, models.RunInput{RunID: "foreign", ParentRunID: "p"}); err != nil {
+		t.Fatal(err)
+	}
+	for who, want := range map[*models.Actor][]models.ConversationID{&b.owner: children, &b.admin: children, &b.agent: {children[0], children[2]}} {
+		up, down, err := b.Family(t.Context(), *who, parent.conv)
+		var got []models.ConversationID
+		for _, l := range down {
+			got = append(got, l.ID)
+		}
+		if err != nil || up != nil || !slices.Equal(got, want) {
+			t.Errorf("%s sees %v and %v, %v; want %v", who.Name, up, got, err, want)
+		}
+	}
+	up, down, err := b.Family(t.Context(), b.owner, children[1])
+	if err != nil || up == nil || up.ID != parent.conv || up.Title != "Parent" || up.RunID != "p" || up.AgentName != "bot" || len(down) > 0 {
+		t.Errorf("of a child: %+v, %+v, %v", up, down, err)
+	}
+	if up, _, err := b.Family(t.Context(), colleague, children[1]); err != nil || up != nil {
+		t.Errorf("an agent sees another's run: %+v, %v", up, err)
+	}
+	wantCode(t, third(b.Family(t.Context(), b.stranger, parent.conv)), models.CodeNotFound)
+}
