@@ -72,6 +72,9 @@ type ConversationResponse struct {
 	Kind             models.Kind           `json:"kind" enum:"reply,proposal,tool_call,question,budget"`
 	Content          string                `json:"content" doc:"The text of a reply or proposal"`
 	ToolName         string                `json:"toolName"`
+	ToolUseID        *string               `json:"toolUseId" doc:"The agent's own name for a call; null: none"`
+	BatchID          *string               `json:"batchId" doc:"Shared by the calls that the agent queued at once; null: none"`
+	IsCompleted      bool                  `json:"isCompleted" doc:"A call: it has a result, or the run went on without"`
 	Input            json.RawMessage       `json:"input" doc:"As sent; of a budget request, the budget it asks for; null where there is none"`
 	Options          []models.Option       `json:"options,omitempty"`
 	Description      string                `json:"description"`
@@ -81,7 +84,7 @@ type ConversationResponse struct {
 	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided"`
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	RequiresApproval bool                  `json:"requiresApproval"`
-	Status           *models.Status        `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Null: a reply, which needs no approval"`
+	Status           *models.Status        `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
 	Cause            models.Cause          `json:"cause"`
 	Advice           string                `json:"advice" doc:"One sentence for the model"`
 	Timestamp        time.Time             `json:"timestamp"`
@@ -109,6 +112,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 	status := a.Status()
 	out := &ConversationResponse{
 		ResponseID: a.ID, RequestID: a.ConversationID, Sequence: a.Sequence, Kind: a.Kind, Content: a.Content, ToolName: a.ToolName,
+		ToolUseID: a.ToolUseID, BatchID: a.BatchID, IsCompleted: a.IsCompleted,
 		Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options), Description: a.Description, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
 		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: a.Risk, RequiresApproval: a.RequiresApproval, Cause: a.Cause,
 		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a),

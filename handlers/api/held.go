@@ -12,8 +12,8 @@ import (
 // Held says why a verdict that was taken is not yet the outcome: the request is
 // pending until then, and nobody else can decide it (I1).
 type Held struct {
-	Reason string    `json:"reason" enum:"undo,upstream,quorum" doc:"upstream: the system that asked is told first"`
-	Until  time.Time `json:"until" doc:"When it ends at the latest"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"upstream: the system that asked is told first"`
+	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 
 const heldDescription = "200: the verdict is the outcome. 202: it was taken and nobody else can give one, but the request stays pending while what held.reason names holds it."
@@ -25,13 +25,17 @@ func heldResponses() map[string]*huma.Response {
 
 // heldOf is what holds a request; nil for nothing.
 func heldOf(a *models.Approval) *Held {
-	switch {
-	case a.Status() != models.StatusPending || a.HeldUntil == nil:
+	if a.Status() != models.StatusPending || a.HeldUntil == nil {
 		return nil
-	case a.UpstreamID != nil:
-		return &Held{Reason: "upstream", Until: *a.HeldUntil}
 	}
-	return &Held{Reason: "undo", Until: *a.HeldUntil}
+	out := &Held{Reason: "undo"}
+	if a.UpstreamID != nil {
+		out.Reason = "upstream"
+	}
+	if a.HeldUntil.Before(models.NoDeadline) {
+		out.Until = a.HeldUntil
+	}
+	return out
 }
 
 // decidedStatus is the status of an answer to a verdict.

@@ -64,7 +64,7 @@ func exampleHeld() *Approval {
 }
 
 func exampleHolding() *Held {
-	return &Held{Reason: "upstream", Until: exampleAsked.Add(10*time.Minute + 40*time.Second)}
+	return &Held{Reason: "upstream", Until: new(exampleAsked.Add(10*time.Minute + 40*time.Second))}
 }
 
 func exampleCancelled() *Approval {

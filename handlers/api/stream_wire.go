@@ -89,14 +89,23 @@ func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "")
 func newApproval(h *store.Happening) any {
 	a := h.Approval
 	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
-		ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
+		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
 		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
 
 func approvalResolved(h *store.Happening) any {
 	a := h.Approval
-	return &ApprovalResolved{ApprovalID: a.ID, CallID: a.ToolUseID, RunID: a.RunID, Decision: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID}
+	return &ApprovalResolved{ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, Decision: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID}
+}
+
+// callID is what the one who asked calls a request: another system its own id,
+// an agent its tool use.
+func callID(a *models.Approval) *string {
+	if a.CallID != nil {
+		return a.CallID
+	}
+	return a.ToolUseID
 }
 
 func statusChanged(h *store.Happening) any {
