@@ -445,7 +445,7 @@ func whatWillRun(v Approval) templ.Component {
 			}
 		}
 		if v.Content != "" {
-			templ_7745c5c3_Err = laidOut(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = contentOf(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
