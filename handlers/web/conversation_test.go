@@ -14,6 +14,7 @@ import (
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 func conversationPath(id models.ConversationID) string { return "/conversations/" + string(id) }
@@ -434,6 +435,22 @@ func TestTheStreamTellsOfAConversationToWhoMaySeeIt(t *testing.T) {
 	w.applyPolicy(`{"default_timeout_minutes": 9}`)
 	if got := stranger.next(); got != "policy" {
 		t.Errorf("the stranger hears %q", got)
+	}
+
+	// It is judged at each event: who is no admin any more hears no more of it.
+	second := storetest.User(t, w.store, "second@example.com", models.RoleAdmin)
+	admin := w.signedIn("second@example.com").listen("/events?conversation="+string(id)).opening(conversation, draft, "inbox", "policy")
+	w.respond(id, models.KindReply, "hello", 1)
+	if got := admin.next(); got != conversation {
+		t.Errorf("an admin hears %q", got)
+	}
+	if err := w.store.SetRole(t.Context(), w.admin, second.UserID(), models.RoleReviewer); err != nil {
+		t.Fatal(err)
+	}
+	w.respond(id, models.KindReply, "a secret", 1)
+	w.applyPolicy(`{"default_timeout_minutes": 8}`)
+	if got := admin.next(); got != "policy" {
+		t.Errorf("who was an admin hears %q", got)
 	}
 }
 
