@@ -50,7 +50,7 @@ func renderMarkdown(text string) (string, bool) {
 	if len(text) > MaxMarkdown {
 		return "", false
 	}
-	source := models.RevealString(text, true)
+	source := models.RevealString(strings.ReplaceAll(text, "\r\n", "\n"), true)
 	if len(source) > MaxMarkdown || laborious(source) {
 		return "", false
 	}

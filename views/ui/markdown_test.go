@@ -27,6 +27,7 @@ func TestMarkdownLaysOut(t *testing.T) {
 		{"words", "a **b** *c* ~~d~~ `e`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>\n"},
 		{"headings stand below those of the page", "# a\n\n##### b", "<h3>a</h3><h6>b</h6>"},
 		{"lines", "a\nb", "<p>a<br>\nb</p>\n"},
+		{"lines of two characters", "- a\r\n- b\rc", "<ul>\n<li>a</li>\n<li>b<span class=\"unseen\">⟨U+000D⟩</span>c</li>\n</ul>\n"},
 		{"lists", "- a\n  1. b\n", "<ul>\n<li>a\n<ol>\n<li>b</li>\n</ol>\n</li>\n</ul>\n"},
 		{"a list that begins later", "7. a", "<ol start=\"7\">\n<li>a</li>\n</ol>\n"},
 		{"code", "```sh\nrm -rf \"x\" <y>\n```", "<pre><code>rm -rf &#34;x&#34; &lt;y&gt;\n</code></pre>\n"},
