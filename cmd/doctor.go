@@ -57,8 +57,8 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
-		Long: "Check the database, permissions, migrations, the ledger, the clock, the public URL,\n" +
-			"disk space, the policy and who can decide, and say how to mend what is wrong. It\n" +
+		Long: "Check the database, permissions, migrations, the ledger, energy, the clock, the\n" +
+			"public URL, disk space, the policy and who can decide, and say how to mend what is wrong. It\n" +
 			"changes nothing and works beside a running server; give it the server's settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
@@ -108,6 +108,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"permissions", false, d.permissions},
 		{"migrations", true, d.migrations},
 		{"ledger", true, d.ledger},
+		{"energy", true, d.energy},
 		{"clock", true, d.clock},
 		{"public URL", false, d.publicURL},
 		{"disk space", false, d.space},
