@@ -288,6 +288,19 @@ func TestAHistoryPagesByKey(t *testing.T) {
 	if len(seen) != 120 || seen[0] != "entry-1" || seen[119] != "entry-120" || len(slices.Compact(slices.Sorted(slices.Values(seen)))) != 120 {
 		t.Errorf("%d entries: %v", len(seen), seen)
 	}
+	// Forwards nothing is left out either.
+	forwards := map[string]bool{}
+	for next = conversationPath(id) + "?before=11"; next != ""; {
+		got := p.get(next).is(http.StatusOK)
+		got.doc.Find("#history > .entry").Each(func(_ int, s *goquery.Selection) { forwards[s.AttrOr("id", "")] = true })
+		if next = got.doc.Find("#later").AttrOr("href", ""); next == "" && !strings.Contains(got.text(".pager"), "To the end") {
+			t.Errorf("%s does not lead to the end", got.asked)
+		}
+	}
+	p.get(conversationPath(id)).doc.Find("#history > .entry").Each(func(_ int, s *goquery.Selection) { forwards[s.AttrOr("id", "")] = true })
+	if len(forwards) != 120 {
+		t.Errorf("%d entries forwards", len(forwards))
+	}
 	// A decision on an earlier page leads back to it.
 	p.post(conversationPath(id)+"/decide/"+string(first.ID), url.Values{"verdict": {"approve"}}).is(http.StatusUnprocessableEntity).says("#entry-2", "send it again")
 	p.post(conversationPath(id)+"/decide/"+string(first.ID), url.Values{"verdict": {"reject"}}).redirects(conversationPath(id) + "?before=3#entry-2")
