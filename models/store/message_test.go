@@ -103,7 +103,7 @@ func TestSayRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := wantUnchanged(t, c.Store, tt.code, func() error { return errOf(c.Say(t.Context(), tt.who, tt.in)) })
-			if tt.field != "" && (e == nil || e.Fields[tt.field] == "") {
+			if tt.field != "" && e.Fields[tt.field] == "" {
 				t.Errorf("fields %v, want %s", e, tt.field)
 			}
 		})

@@ -79,7 +79,7 @@ func look(t *rapid.T, db *sql.DB) standing {
 }
 
 func each(t *rapid.T, db *sql.DB, query string, row func(scan func(...any)), args ...any) {
-	rows, err := db.QueryContext(context.Background(), query, args...)
+	rows, err := db.QueryContext(context.Background(), query, args...) //nolint:sqlclosecheck // it is, at the end
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
