@@ -137,26 +137,30 @@ func (w *world) close(rt *rapid.T) {
 func (w *world) done(rt *rapid.T, err error) {
 	before := w.now
 	w.now = look(rt, w.db)
-	switch code := models.ErrorCode(err); {
-	case code == "" || code == models.CodeBudgetExhausted:
-		w.follow(rt, before, w.now)
-		for id, r := range w.now.rows {
-			if _, stood := before.rows[id]; code != "" && !stood && r.kind != "budget" {
-				rt.Fatalf("a refused command left a %s", r.kind)
-			}
-		}
-		if code != "" && len(w.now.messages) != len(before.messages) {
-			rt.Fatal("a refused command left a message")
-		}
-		for id, c := range w.now.convs {
-			if code != "" && c.used != before.convs[id].used {
-				rt.Fatal("a refused command was paid for")
-			}
-		}
-	case code == models.CodeInternal:
+	code := models.ErrorCode(err)
+	if code == models.CodeInternal {
 		rt.Fatalf("it broke: %v", err)
-	default:
+	}
+	if code != "" && code != models.CodeBudgetExhausted {
 		unchanged(rt, before, w.now)
+		return
+	}
+	w.follow(rt, before, w.now)
+	if code == "" {
+		return
+	}
+	for id, r := range w.now.rows {
+		if _, stood := before.rows[id]; !stood && r.kind != "budget" {
+			rt.Fatalf("a refused command left a %s", r.kind)
+		}
+	}
+	for id, c := range w.now.convs {
+		if c.used != before.convs[id].used {
+			rt.Fatal("a refused command was paid for")
+		}
+	}
+	if len(w.now.messages) != len(before.messages) {
+		rt.Fatal("a refused command left a message")
 	}
 }
 
