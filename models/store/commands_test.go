@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -148,6 +149,10 @@ func (w *world) done(rt *rapid.T, err error) {
 	w.follow(rt, before, w.now)
 	if code == "" {
 		return
+	}
+	e, _ := errors.AsType[*models.Error](err)
+	if e.Approval == nil || w.now.rows[string(e.Approval.ID)].kind != "budget" || w.now.rows[string(e.Approval.ID)].status != string(e.Approval.Status()) {
+		rt.Fatalf("the refusal names %+v", e.Approval)
 	}
 	for id, r := range w.now.rows {
 		if _, stood := before.rows[id]; !stood && r.kind != "budget" {
