@@ -82,6 +82,7 @@ func TestSayRefuses(t *testing.T) {
 		{"an unknown conversation", c.owner, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
 		{"an unknown conversation, by an admin", c.admin, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
 		{"nothing", c.owner, models.MessageInput{}, models.CodeInvalid, "content"},
+		{"blanks", c.owner, models.MessageInput{Content: " \n\t"}, models.CodeInvalid, "content"},
 		{"nothing in a conversation", c.owner, models.MessageInput{ConversationID: c.conv}, models.CodeInvalid, "content"},
 		{"too much", c.owner, models.MessageInput{Content: strings.Repeat("x", models.MaxContent+1)}, models.CodeInvalid, "content"},
 		{"no text", c.owner, models.MessageInput{Content: "\xff"}, models.CodeInvalid, "content"},

@@ -99,6 +99,14 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			if found, err := store.VerifyFile(t.Context(), filepath.Join(dir, store.FileName)); err != nil {
 				t.Errorf("the upgraded file: %+v, %v", found, err)
 			}
+			folder, err := store.Inspect(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer folder.Close()
+			if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Alone) > 0 {
+				t.Errorf("energy: %+v, %v", f, err)
+			}
 		})
 	}
 }
