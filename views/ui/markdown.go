@@ -29,6 +29,7 @@ const (
 	markdownDepth = 50        // quotes and lists within each other
 	markdownLinks = 1000      // brackets that may begin one
 	markdownMarks = 2000      // stars, underlines and tildes that may be emphasis
+	markdownTicks = 100       // backticks behind a backslash, after which code may never end
 )
 
 // Markdown lays out what a model wrote: a second view beside the source, never
@@ -62,11 +63,11 @@ func renderMarkdown(text string) (string, bool) {
 }
 
 // laborious reports whether a text is deeper or wider than anything that a person
-// reads: each line goes through every quote and list around it, each bracket and
-// each mark of emphasis looks for its other end, and each row of a table is filled up to the width of its head.
+// reads: each line goes through every quote and list around it, each bracket,
+// mark of emphasis and backtick looks for its other end, and each row of a table is filled up to the width of its head.
 func laborious(source string) bool {
 	marks := strings.Count(source, "*") + strings.Count(source, "_") + strings.Count(source, "~")
-	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks {
+	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks || strings.Count(source, "\\`") > markdownTicks {
 		return true
 	}
 	lines, widest := 0, 0

@@ -171,6 +171,7 @@ func TestMarkdownThatIsLaboriousStaysText(t *testing.T) {
 		"links that never end":   fill("[a]("),
 		"brackets":               strings.Repeat("[", most/2) + strings.Repeat("]", most/2),
 		"emphasis":               fill("*a_ "),
+		"code without an end":    fill("\\```a\n"),
 		"strikes":                fill("~~a "),
 		"pictures":               fill("!["),
 		"quotes in quotes":       fill(">"),
