@@ -334,3 +334,31 @@ func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
 		t.Error("the withdrawn one stands")
 	}
 }
+
+// TestCallsOfOneTurnSeeEachOthersBudget: one has the system add to it, the next
+// changes it by a step.
+func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t)
+	c.policy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
+	said, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
+	mustDo(t, err)
+	c.conv = said.Conversation.ID
+	run, err := c.ClaimRun(t.Context(), "me", time.Minute)
+	mustDo(t, err)
+	seen, err := c.RunContext(t.Context(), run)
+	mustDo(t, err)
+	call := func(tool, member string) models.TurnCall {
+		return models.TurnCall{ID: tool, Name: tool, Arguments: fmt.Sprintf(`{"requestId":%q,%s}`, c.conv, member)}
+	}
+	turn, err := c.StoreTurn(t.Context(), run, models.TurnInput{Model: "m", Context: seen, Calls: []models.TurnCall{
+		call(models.ToolRespond, `"content":"It costs three."`), call(models.ToolAdjustBudget, `"delta":-1`),
+	}})
+	mustDo(t, err)
+	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
+	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 1)
+	mustDo(t, err)
+	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
+		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)
+	}
+}
