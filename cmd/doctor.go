@@ -57,10 +57,15 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
-		Long: "Check the database, permissions, migrations, the ledger, the clock, the public URL,\n" +
-			"disk space, the policy, who can decide and the upstreams, and say how to mend what\n" +
-			"is wrong. It changes nothing and works beside a running server; give it the server's\n" +
-			"settings.\n\n" +
+		Long: "Check the database, permissions, migrations, the ledger, energy, the clock, the
+" +
+			"public URL, disk space, the policy, who can decide and the upstreams, and say how to
+" +
+			"mend what is wrong. It changes nothing and works beside a running server; give it the
+" +
+			"server's settings.
+
+" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
@@ -109,6 +114,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"permissions", false, d.permissions},
 		{"migrations", true, d.migrations},
 		{"ledger", true, d.ledger},
+		{"energy", true, d.energy},
 		{"clock", true, d.clock},
 		{"public URL", false, d.publicURL},
 		{"disk space", false, d.space},

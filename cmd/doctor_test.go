@@ -21,7 +21,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
+	"database", "permissions", "migrations", "ledger", "energy", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
 }
 
 type diagnosis struct {
@@ -140,6 +140,18 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET actor_name = 'eve' WHERE seq = 2`)
 		}, nil, "ledger", "fail", "entry 2"},
+		{"energy that does not add up", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE conversations SET energy_used = energy_used + 1`)
+		}, nil, "energy", "fail", "something else"},
+		{"a turn that nobody counted", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO turns (conversation_id, sequence, at, model, energy, said) SELECT id, 99, '2026-01-01', 'm', 5, '{}' FROM conversations`)
+		}, nil, "energy", "fail", "something else"},
+		{"a reservation without a lease", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `UPDATE conversations SET energy_reserved = 5`, `INSERT INTO agent_inbox (conversation_id) SELECT id FROM conversations`)
+		}, nil, "energy", "warn", "nobody holds"},
 		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
 		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
 		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"countersign/models"
-
 	"pgregory.net/rapid"
+
+	"countersign/models"
 )
 
 // drawCalls draws the calls of a conversation, from few values so that they clash.

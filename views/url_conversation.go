@@ -82,5 +82,5 @@ func (p Page) stream() string {
 	for _, id := range p.Watch {
 		pairs = append(pairs, "approval", string(id))
 	}
-	return with("/events", pairs...)
+	return with(EventsURL(), pairs...)
 }

@@ -166,6 +166,33 @@ func TestWhoSeesAndChangesABudget(t *testing.T) {
 	w.signedIn(ownerEmail).get(budgetPath(id), htmx).is(http.StatusOK).isFragment().says("#budget-panel", "1 used, 6 remaining of 7")
 }
 
+func TestThePanelOnTheConversationsPageStaysThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(ownerEmail)
+	id := w.conversation(100)
+	for n := range int64(9) {
+		w.budget(id, 200+n)
+	}
+	for _, got := range []*page{
+		p.get(conversationPath(id)),
+		p.get(budgetPath(id)+"?back=conversation", htmx).isFragment(),
+		p.post(budgetPath(id), url.Values{"preset": {"+10"}, "back": {"conversation"}}, htmx).isFragment(),
+		p.post(budgetPath(id), url.Values{"how": {"set"}, "back": {"conversation"}}, htmx).isFragment(),
+	} {
+		panel := got.doc.Find("#budget-panel")
+		if from := panel.AttrOr("hx-get", ""); from != budgetPath(id)+"?back=conversation" || panel.Find("form input[name=back][value=conversation]").Length() != 1 {
+			t.Errorf("%s: refetches from %q, or leads elsewhere", got.asked, from)
+		}
+		if n := panel.Find(".budget-step").Length(); n != 5 || panel.Find(".budget-steps a[href='"+budgetPath(id)+"']").Length() != 1 {
+			t.Errorf("%s: %d changes, want the last 5 and a link to all", got.asked, n)
+		}
+	}
+	if n := p.get(budgetPath(id)).doc.Find("#budget-panel form input[name=back]").Length(); n != 0 {
+		t.Error("the budget's own page leads to the conversation")
+	}
+}
+
 func TestTheBudgetWarnsAndShowsItsHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,21 @@ func (t *tab) types(selector, text string) {
 	t.tb.Helper()
 	t.value("document.querySelector(" + quoted(selector) + ").value = ''")
 	t.fill(selector, text)
+}
+
+// endSeen is whether the end of a history is in view, above the composer.
+const endSeen = `document.querySelector("#end").getBoundingClientRect().bottom <= document.querySelector("#composer").getBoundingClientRect().top + 1`
+
+// becomes waits until an expression of the page is true.
+func (t *tab) becomes(expression string) {
+	t.tb.Helper()
+	for late := time.After(browsing); t.value(expression) != "true"; {
+		select {
+		case <-late:
+			t.tb.Fatalf("it never comes to %s; the page shows: %s", expression, t.text("body"))
+		default:
+		}
+	}
 }
 
 // fits checks that nothing has to be scrolled sideways.
@@ -125,6 +141,9 @@ func TestInABrowserAConversationFromItsFirstMessageToItsEnd(t *testing.T) {
 				p.sees("#history", said)
 			}
 			p.fits()
+			if c.scripted { // it followed to the end
+				p.becomes(endSeen)
+			}
 			id := models.ConversationID(strings.TrimPrefix(path, "/conversations/"))
 			for _, e := range w.history(id) {
 				if a := e.Response; a != nil && a.Kind == models.KindProposal && (a.Status() != models.StatusApproved || a.Vote.SeenDigest != a.Digest || a.Vote.UserID != w.owner.UserID()) {
@@ -152,9 +171,7 @@ func TestInABrowserAHistoryGrowsAroundWhoDecides(t *testing.T) {
 	p.open(conversationPath(id))
 	p.sees("#live-text", "live")
 	p.sees("#composer-decision", "proposal #12")
-	if got := p.value(`Math.round(document.querySelector("#end").getBoundingClientRect().bottom) <= innerHeight`); got != "true" {
-		t.Error("the page does not open at its end")
-	}
+	p.becomes(endSeen)
 	const place = `Math.round(document.querySelector("#entry-12-approve").getBoundingClientRect().top)`
 	p.fill("#entry-12-reason", "let me think")
 	p.fill("#content", "half a sentence")
@@ -164,7 +181,7 @@ func TestInABrowserAHistoryGrowsAroundWhoDecides(t *testing.T) {
 	if got := p.value(place); got != at {
 		t.Errorf("the button moved from %s to %s", at, got)
 	}
-	p.sees("[data-below]", "Something new below")
+	p.becomes(`!document.querySelector("[data-below]").hidden`)
 
 	// What is decided elsewhere meanwhile is said, and what was typed stays.
 	p.click("#decide-reject")
@@ -204,12 +221,15 @@ func TestInABrowserADraftIsSeenWhileItIsWritten(t *testing.T) {
 	w.respond(id, models.KindReply, "I have thought", 1)
 	w.store.Bus().Publish(events.Draft(string(id)))
 	p.sees("#history", "I have thought")
-	for tries := 0; p.text("#draft") != "" && tries < 100; tries++ {
-		p.sees("#history", "I have thought")
+	p.becomes(`document.querySelector("#draft").innerText === ""`)
+	for n := range 12 { // who is at the end and decides nothing is taken along
+		w.respond(id, models.KindReply, "# Step "+strconv.Itoa(n)+"\n\nOne.\n\nTwo.", 1)
 	}
-	if got := p.text("#draft"); got != "" {
-		t.Errorf("the draft is still there: %q", got)
-	}
+	p.sees("#history", "Step 11")
+	p.becomes(endSeen)
+	w.proposes(id, "Shall I go on?", 0)
+	p.sees("#history [data-waits]", "Shall I go on?")
+	p.becomes(endSeen)
 	if got := p.value(`document.querySelector("#content").value`); got != "meanwhile" {
 		t.Errorf("the message is lost: %q", got)
 	}

@@ -23,8 +23,13 @@ func (s *Site) watchedConversation(ctx context.Context, actor models.Actor, raw 
 	return id, nil
 }
 
+// seesConversation judges it by the rights that the person has now.
 func (s *Site) seesConversation(ctx context.Context, actor models.Actor, id models.ConversationID) (bool, error) {
-	_, err := s.store.Conversation(ctx, actor, id)
+	actor, err := s.store.ActorNow(ctx, actor)
+	if err != nil {
+		return false, err
+	}
+	_, err = s.store.Conversation(ctx, actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return false, nil
 	}

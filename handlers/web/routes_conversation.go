@@ -12,7 +12,7 @@ func (s *Site) conversationRoutes(get, post adder) {
 	post("/conversations/:id/rename", s.rename)
 
 	// Where only a form leads, an address typed or restored leads back.
-	for _, form := range []string{"say", "steer", "rename"} {
+	for _, form := range []string{"say", "steer", "rename", "decide/:response"} {
 		get("/conversations/:id/"+form, s.backToConversation)
 	}
 }

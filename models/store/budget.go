@@ -43,8 +43,14 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 }
 
 // wishBudget is ChangeBudget in a transaction, for an actor who sees the
-// conversation: conv is as it stands afterwards.
+// conversation: conv is as it stands afterwards. It is read anew: what was done
+// before in the transaction may have moved its budget.
 func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.BudgetChange, reason string) (*models.Approval, error) {
+	now, err := t.fullConversation(conv.ID)
+	if err != nil {
+		return nil, err
+	}
+	*conv = *now
 	next, err := c.Apply(conv.EnergyBudget, "budget", "delta")
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -73,7 +74,7 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		defer one.close(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"ask": one.ask, "respond": one.respond, "change budget": one.changeBudget, "say": one.sayAny, "decide in": one.decideInAny, "decide": one.decideAny,
-			"cancel": one.cancel, "steer": one.steerAny, "expire": one.expire, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
+			"cancel": one.cancel, "steer": one.steerAny, "expire": one.expire, "reply": one.respond, "write": one.sayAny, "wish": one.changeBudget, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
 			"": func(rt *rapid.T) { one.holds(rt, one.now) },
 		})
 	})
@@ -81,7 +82,11 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 
 func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 	t.Helper()
-	dir, err := os.MkdirTemp(t.TempDir(), "world")
+	// Memory, where there is such: nothing here is about the disk.
+	dir, err := os.MkdirTemp("/dev/shm", "countersign") //nolint:usetesting // a hundred of them: each goes when it is done
+	if err != nil {
+		dir, err = os.MkdirTemp(t.TempDir(), "world") //nolint:usetesting // as above
+	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, store.FileName), file, 0o600)
 	}
@@ -104,6 +109,13 @@ func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 		w.convs, w.ids = append(w.convs, models.NewID[models.ConversationID]()), append(w.ids, models.NewID[models.ResponseID]())
 	}
 	w.now = look(rt, w.db)
+	// Something to begin with, so that most of what follows is about it.
+	for i, agent := range []models.Actor{w.agents[0], w.agents[1]} {
+		w.done(rt, errOf(w.Respond(context.Background(), agent, models.ResponseInput{ConversationID: w.convs[i], Kind: models.KindReply, Content: "a"})))
+	}
+	small := rapid.Int64Range(2, 12).Draw(rt, "budget")
+	w.done(rt, errOf(w.ChangeBudget(context.Background(), w.people[0], w.convs[0], models.BudgetChange{Set: &small}, "")))
+	w.done(rt, errOf(w.Say(context.Background(), w.people[0], models.MessageInput{Content: "a", EnergyBudget: &small})))
 }
 
 func (w *world) close(rt *rapid.T) {
@@ -126,26 +138,34 @@ func (w *world) close(rt *rapid.T) {
 func (w *world) done(rt *rapid.T, err error) {
 	before := w.now
 	w.now = look(rt, w.db)
-	switch code := models.ErrorCode(err); code {
-	case "", models.CodeBudgetExhausted:
-		w.follow(rt, before, w.now)
-		for id, r := range w.now.rows {
-			if _, stood := before.rows[id]; code != "" && !stood && r.kind != "budget" {
-				rt.Fatalf("a refused command left a %s", r.kind)
-			}
-		}
-		if code != "" && len(w.now.messages) != len(before.messages) {
-			rt.Fatal("a refused command left a message")
-		}
-		for id, c := range w.now.convs {
-			if code != "" && c.used != before.convs[id].used {
-				rt.Fatal("a refused command was paid for")
-			}
-		}
-	case models.CodeInternal:
+	code := models.ErrorCode(err)
+	if code == models.CodeInternal {
 		rt.Fatalf("it broke: %v", err)
-	default:
+	}
+	if code != "" && code != models.CodeBudgetExhausted {
 		unchanged(rt, before, w.now)
+		return
+	}
+	w.follow(rt, before, w.now)
+	if code == "" {
+		return
+	}
+	e, _ := errors.AsType[*models.Error](err)
+	if e.Approval == nil || w.now.rows[string(e.Approval.ID)].kind != "budget" || w.now.rows[string(e.Approval.ID)].status != string(e.Approval.Status()) {
+		rt.Fatalf("the refusal names %+v", e.Approval)
+	}
+	for id, r := range w.now.rows {
+		if _, stood := before.rows[id]; !stood && r.kind != "budget" {
+			rt.Fatalf("a refused command left a %s", r.kind)
+		}
+	}
+	for id, c := range w.now.convs {
+		if c.used != before.convs[id].used {
+			rt.Fatal("a refused command was paid for")
+		}
+	}
+	if len(w.now.messages) != len(before.messages) {
+		rt.Fatal("a refused command left a message")
 	}
 }
 
@@ -156,11 +176,35 @@ func pick[T any](rt *rapid.T, name string, from []T) T {
 	return rapid.SampledFrom(from).Draw(rt, name)
 }
 
-func (w *world) person(rt *rapid.T) models.Actor { return pick(rt, "person", w.people) }
-func (w *world) agent(rt *rapid.T) models.Actor  { return pick(rt, "agent", w.agents) }
+// rarely is true once in n.
+func rarely(rt *rapid.T, n int) bool { return rapid.IntRange(1, n).Draw(rt, "rarely") == n }
 
-// anyConv is a conversation of the agents', of the built-in agent or of nobody.
+// person is mostly one who may do something in the conversation.
+func (w *world) person(rt *rapid.T, conv models.ConversationID) models.Actor {
+	if rarely(rt, 5) {
+		return pick(rt, "person", w.people)
+	}
+	owner := w.people[0]
+	if w.now.convs[string(conv)].owner == w.people[1].ID {
+		owner = w.people[1]
+	}
+	return pick(rt, "person", []models.Actor{owner, owner, w.people[2], w.people[3]})
+}
+
+// agent is mostly the conversation's own.
+func (w *world) agent(rt *rapid.T, conv models.ConversationID) models.Actor {
+	if w.now.convs[string(conv)].owner == w.people[1].ID != rarely(rt, 8) {
+		return w.agents[1]
+	}
+	return w.agents[0]
+}
+
+// anyConv is a conversation of the agents', of the built-in agent or of nobody;
+// mostly the first of each.
 func (w *world) anyConv(rt *rapid.T) models.ConversationID {
+	if !rarely(rt, 4) {
+		return w.convs[0]
+	}
 	known := slices.Clone(w.convs)
 	for _, id := range slices.Sorted(maps.Keys(w.now.convs)) {
 		if !slices.Contains(known, models.ConversationID(id)) {
@@ -174,8 +218,10 @@ func (w *world) anyResponse(rt *rapid.T) models.ResponseID {
 	var all []models.ResponseID
 	for id, r := range w.now.rows {
 		all = append(all, models.ResponseID(id))
-		if r.status == "pending" { // twice as likely
-			all = append(all, models.ResponseID(id))
+		for range 3 {
+			if r.status == "pending" { // more likely
+				all = append(all, models.ResponseID(id))
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b models.ResponseID) int { return int(w.sequence(a) - w.sequence(b)) })
@@ -189,11 +235,11 @@ func (w *world) sequence(id models.ResponseID) (n int64) {
 }
 
 func energy(rt *rapid.T) *int64 {
-	return pick(rt, "energy", []*int64{nil, new(int64(0)), new(int64(1)), new(int64(4)), new(int64(9)), new(int64(-1))})
+	return pick(rt, "energy", []*int64{nil, new(int64(0)), new(int64(1)), new(int64(2)), new(int64(5)), new(int64(-1))})
 }
 
 func change(rt *rapid.T) models.BudgetChange {
-	n := rapid.Int64Range(-12, 40).Draw(rt, "amount")
+	n := rapid.Int64Range(-6, 16).Draw(rt, "amount")
 	switch rapid.IntRange(0, 8).Draw(rt, "change") {
 	case 0:
 		return models.BudgetChange{}
@@ -210,13 +256,14 @@ func (w *world) ask(rt *rapid.T) {
 		ToolName: pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: pick(rt, "tool use", []string{"", "", "t1", "t2"}),
 		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
 	}
-	if rapid.IntRange(0, 3).Draw(rt, "standing") > 0 {
-		in.ConversationID = string(w.anyConv(rt))
+	conv := w.anyConv(rt)
+	if !rarely(rt, 4) {
+		in.ConversationID = string(conv)
 	}
 	if rapid.IntRange(0, 4).Draw(rt, "question") == 0 {
 		in.Kind, in.ToolName = models.KindQuestion, ""
 	}
-	w.done(rt, errOf(w.Ask(context.Background(), w.agent(rt), in)))
+	w.done(rt, errOf(w.Ask(context.Background(), w.agent(rt, conv), in)))
 }
 
 func (w *world) respond(rt *rapid.T) {
@@ -227,12 +274,16 @@ func (w *world) respond(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "keyed") {
 		in.ResponseID = string(pick(rt, "key", w.ids))
 	}
-	w.done(rt, errOf(w.Respond(context.Background(), w.agent(rt), in)))
+	w.done(rt, errOf(w.Respond(context.Background(), w.agent(rt, in.ConversationID), in)))
 }
 
 func (w *world) changeBudget(rt *rapid.T) {
-	who := pick(rt, "who", slices.Concat(w.people, w.agents, w.agents))
-	w.done(rt, errOf(w.ChangeBudget(context.Background(), who, w.anyConv(rt), change(rt), "")))
+	conv := w.anyConv(rt)
+	who := w.agent(rt, conv)
+	if rapid.Bool().Draw(rt, "by a person") {
+		who = w.person(rt, conv)
+	}
+	w.done(rt, errOf(w.ChangeBudget(context.Background(), who, conv, change(rt), "")))
 }
 
 func (w *world) decision(rt *rapid.T) models.ConversationDecision {
@@ -257,11 +308,12 @@ func (w *world) sayAny(rt *rapid.T) {
 	} else {
 		in.EnergyBudget = pick(rt, "budget", []*int64{nil, new(int64(0)), new(int64(30))})
 	}
-	w.done(rt, errOf(w.Say(context.Background(), w.person(rt), in)))
+	w.done(rt, errOf(w.Say(context.Background(), w.person(rt, in.ConversationID), in)))
 }
 
 func (w *world) decideInAny(rt *rapid.T) {
-	w.done(rt, third(w.DecideIn(context.Background(), w.person(rt), w.anyConv(rt), w.decision(rt))))
+	conv := w.anyConv(rt)
+	w.done(rt, third(w.DecideIn(context.Background(), w.person(rt, conv), conv, w.decision(rt))))
 }
 
 func (w *world) decideAny(rt *rapid.T) {
@@ -275,16 +327,21 @@ func (w *world) decideAny(rt *rapid.T) {
 	case 2:
 		in.Answer, in.Approved = new("so"), nil
 	}
-	w.done(rt, errOf(w.Decide(context.Background(), w.person(rt), id, in)))
+	w.done(rt, errOf(w.Decide(context.Background(), w.person(rt, models.ConversationID(w.now.rows[string(id)].conv)), id, in)))
 }
 
 func (w *world) cancel(rt *rapid.T) {
-	w.done(rt, errOf(w.Cancel(context.Background(), w.agent(rt), w.anyResponse(rt))))
+	id := w.anyResponse(rt)
+	w.done(rt, errOf(w.Cancel(context.Background(), w.agent(rt, models.ConversationID(w.now.rows[string(id)].conv)), id)))
 }
 
 func (w *world) steerAny(rt *rapid.T) {
 	how := pick(rt, "how", []models.Steering{models.SteerStop, models.SteerPause, models.SteerResume, models.SteerArchive, models.SteerUnarchive, "rename", "explode"})
-	who, conv := pick(rt, "who", slices.Concat(w.people, w.agents[:1])), w.anyConv(rt)
+	conv := w.anyConv(rt)
+	who := w.person(rt, conv)
+	if rarely(rt, 9) {
+		who = w.agents[0]
+	}
 	if how == "rename" {
 		w.done(rt, errOf(w.Rename(context.Background(), who, conv, pick(rt, "title", []string{"", "Logs"}))))
 		return

@@ -125,8 +125,8 @@ func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
 	}
 	args = append(args, after.at, after.id, limit)
 	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) +
-		` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?) p
- JOIN conversations c ON c.id = p.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY p.active_at DESC, p.id DESC`, args
+		` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?) g
+ JOIN conversations c ON c.id = g.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY g.active_at DESC, g.id DESC`, args
 }
 
 // openedAt is what a conversation that begins now has for its times.

@@ -21,6 +21,9 @@ func (s *Store) Say(ctx context.Context, actor models.Actor, in models.MessageIn
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person's token may send messages.")
 	}
+	if strings.TrimSpace(in.Content) == "" {
+		in.Content = ""
+	}
 	if err := checkMessage(in); err != nil {
 		return nil, err
 	}

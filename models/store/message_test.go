@@ -82,6 +82,7 @@ func TestSayRefuses(t *testing.T) {
 		{"an unknown conversation", c.owner, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
 		{"an unknown conversation, by an admin", c.admin, models.MessageInput{ConversationID: foreign, Content: "x"}, models.CodeNotFound, ""},
 		{"nothing", c.owner, models.MessageInput{}, models.CodeInvalid, "content"},
+		{"blanks", c.owner, models.MessageInput{Content: " \n\t"}, models.CodeInvalid, "content"},
 		{"nothing in a conversation", c.owner, models.MessageInput{ConversationID: c.conv}, models.CodeInvalid, "content"},
 		{"too much", c.owner, models.MessageInput{Content: strings.Repeat("x", models.MaxContent+1)}, models.CodeInvalid, "content"},
 		{"no text", c.owner, models.MessageInput{Content: "\xff"}, models.CodeInvalid, "content"},
@@ -103,7 +104,7 @@ func TestSayRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := wantUnchanged(t, c.Store, tt.code, func() error { return errOf(c.Say(t.Context(), tt.who, tt.in)) })
-			if tt.field != "" && (e == nil || e.Fields[tt.field] == "") {
+			if tt.field != "" && e.Fields[tt.field] == "" {
 				t.Errorf("fields %v, want %s", e, tt.field)
 			}
 		})

@@ -70,6 +70,27 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		query{"devices", deviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", openInvite, []any{"h", now}, false},
 		query{"oldest", oldestQuery, []any{now}, false}, query{"stranded", strandedQuery, []any{now, 21}, false},
 	)
+	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
+		for _, owner := range []models.UserID{"", "u"} {
+			for _, agent := range []models.AgentID{"", "a"} {
+				for _, archived := range []bool{false, true} {
+					text, args := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}.sql(cursor{at: now, id: maxID}, 51)
+					queries = append(queries, query{"conversations", text, args, true})
+				}
+			}
+		}
+	}
+	for _, direction := range []string{forwards, backwards} {
+		for name, part := range map[string]string{"messages": messagesPart + direction, "budget steps": stepsPart + direction, "responses": responsesPart(direction)} {
+			queries = append(queries, query{"history: " + name, part, []any{"c", 1, 51}, false})
+		}
+	}
+	queries = append(
+		queries, query{"energy by responses", spentByResponses, []any{"c", 3}, true}, query{"energy by turns", spentByTurns, []any{"c", 3}, true},
+		query{"budget by steps", budgetBySteps, []any{"c", 3}, true}, query{"energy by tool", energyByTool, []any{"c", 9}, true},
+		query{"one conversation", selectView + ` WHERE c.id = ?`, []any{"c"}, false}, query{"status", statusQuery, []any{"c"}, false},
+		query{"pending in a conversation", pendingInConversation, []any{"c"}, false},
+	)
 	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true}, query{"audit", auditQuery, []any{"u", 1, 1, "u", 1, 1, 1}, true},
 		query{"pending of an agent", pendingOfAgentQuery, []any{"a", "", now, 51}, true}) {
 		plan := explain(t, s, q.text, q.args)
@@ -81,7 +102,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	if len(queries) < 40 {
+	if len(queries) < 70 {
 		t.Errorf("only %d queries were read", len(queries))
 	}
 }

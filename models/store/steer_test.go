@@ -141,7 +141,7 @@ func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	_, err := rawDB(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
 	mustDo(t, err)
 	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
-	if e == nil || e.Approval == nil || e.Approval.ID != held.ID {
+	if e.Approval == nil || e.Approval.ID != held.ID {
 		t.Errorf("the refusal names %+v", e)
 	}
 }

@@ -99,6 +99,14 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			if found, err := store.VerifyFile(t.Context(), filepath.Join(dir, store.FileName)); err != nil {
 				t.Errorf("the upgraded file: %+v, %v", found, err)
 			}
+			folder, err := store.Inspect(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer folder.Close()
+			if f, err := folder.Energy(t.Context()); err != nil || len(f.Sums)+len(f.Alone) > 0 {
+				t.Errorf("energy: %+v, %v", f, err)
+			}
 		})
 	}
 }
@@ -135,6 +143,37 @@ func TestUpgradeGoesOn(t *testing.T) {
 		t.Errorf("an outcome of before: %+v, %v", a, err)
 	}
 	if _, err := s.VerifyLedger(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUpgradeLeavesTheBuiltInAgentItsName: an agent that bore it before goes on
+// under another, and is nobody's built-in agent.
+func TestUpgradeLeavesTheBuiltInAgentItsName(t *testing.T) {
+	t.Parallel()
+	dir := loadDump(t, "testdata/0001.sql")
+	plant(t, dir, `UPDATE agents SET name = 'built-in' WHERE name = 'deployer'`)
+	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
+	owner, _ := storetest.Session(t, s, "owner@example.com")
+	list, err := s.Conversations(t.Context(), owner, store.ConversationQuery{})
+	if err != nil || len(list.Items) == 0 {
+		t.Fatalf("conversations of before: %+v, %v", list, err)
+	}
+	old := list.Items[0]
+	if old.AgentName != "built-in of "+string(old.AgentID) || old.BuiltIn || old.ActiveAt.IsZero() || old.EnergyBudget != nil {
+		t.Errorf("a conversation of before: %+v", old)
+	}
+	r, err := s.Say(t.Context(), owner, models.MessageInput{Content: "Hello."})
+	if err != nil || r.Conversation.AgentID == old.AgentID {
+		t.Fatalf("a message: %+v, %v", r, err)
+	}
+	if v, err := s.Conversation(t.Context(), owner, r.Conversation.ID); err != nil || !v.BuiltIn || v.AgentName != models.BuiltIn {
+		t.Errorf("begun: %+v, %v", v, err)
+	}
+	if _, err := s.Say(t.Context(), owner, models.MessageInput{ConversationID: old.ID, Content: "And you?"}); err != nil {
+		t.Errorf("a message to an agent of before: %v", err)
+	}
+	if _, err := s.VerifyLedger(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,6 +27,7 @@ type standing struct {
 
 type convRow struct {
 	status, title    string
+	owner            string
 	budget           sql.Null[int64]
 	used, reserved   int64
 	paused, archived bool
@@ -49,11 +50,11 @@ type entryRow struct {
 // look reads what stands, beside the store.
 func look(t *rapid.T, db *sql.DB) standing {
 	s := standing{convs: map[string]convRow{}, rows: map[string]respRow{}, messages: map[string]string{}, steps: map[string]int{}}
-	each(t, db, `SELECT c.id, c.status, c.title, c.energy_budget, c.energy_used, c.energy_reserved, c.paused_at IS NOT NULL, c.archived_at IS NOT NULL, a.system
+	each(t, db, `SELECT c.id, c.status, c.title, c.energy_budget, c.energy_used, c.energy_reserved, c.paused_at IS NOT NULL, c.archived_at IS NOT NULL, a.system, c.owner_id
  FROM conversations c JOIN agents a ON a.id = c.agent_id`, func(scan func(...any)) {
 		var id string
 		var c convRow
-		scan(&id, &c.status, &c.title, &c.budget, &c.used, &c.reserved, &c.paused, &c.archived, &c.builtIn)
+		scan(&id, &c.status, &c.title, &c.budget, &c.used, &c.reserved, &c.paused, &c.archived, &c.builtIn, &c.owner)
 		s.convs[id] = c
 	})
 	each(t, db, `SELECT id, conversation_id, kind, coalesce(approval_status, ''), approval_timeout_at, energy FROM responses`, func(scan func(...any)) {
@@ -78,7 +79,7 @@ func look(t *rapid.T, db *sql.DB) standing {
 }
 
 func each(t *rapid.T, db *sql.DB, query string, row func(scan func(...any)), args ...any) {
-	rows, err := db.QueryContext(context.Background(), query, args...)
+	rows, err := db.QueryContext(context.Background(), query, args...) //nolint:sqlclosecheck // it is, at the end
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -141,7 +142,7 @@ func (w *world) follow(t *rapid.T, before, after standing) {
 	}
 	for id, c := range after.convs {
 		told := r.convs[id]
-		told.used, told.reserved, told.builtIn = c.used, c.reserved, c.builtIn
+		told.used, told.reserved, told.builtIn, told.owner = c.used, c.reserved, c.builtIn, c.owner
 		if _, ok := r.convs[id]; !ok || told != c {
 			t.Fatalf("of conversation %s the ledger tells %+v, it stands as %+v", id, told, c)
 		}

@@ -1,34 +1,48 @@
 // A conversation opens at its end, and follows what comes while its reader is
-// there and about to click nothing.
+// there and about to click nothing; else a line says that something came.
 const page = document.getElementById("conversation");
+const history = document.getElementById("history");
 const end = document.getElementById("end");
-const below = document.querySelector("[data-below]");
 
-if (page && end && page.hasAttribute("data-live")) {
-  const history = document.getElementById("history");
-  let atEnd = true;
-  // The composer lies over what is below it: the end is seen above it.
+if (page?.hasAttribute("data-live") && history && end) {
   const composer = document.getElementById("composer");
+  const below = document.querySelector("[data-below]");
+  let atEnd = false; // until it has been looked at
+  let grown = false;
+
+  // The composer lies over what is below it: the end is seen above it.
   new IntersectionObserver(([entry]) => {
     atEnd = entry.isIntersecting;
-    if (atEnd && below) below.hidden = true;
-  }, { rootMargin: `0px 0px -${(composer?.offsetHeight ?? 0) - 40}px 0px` }).observe(end);
+    if (atEnd) grown = false;
+    below.hidden = !grown;
+  }, { rootMargin: `0px 0px -${Math.max(0, composer.offsetHeight - 40)}px 0px` }).observe(end);
 
-  // Someone who decides, or is about to, must not have the page move.
-  const choosing = () => history.querySelector("form") !== null || history.querySelector("a:hover, button:hover, summary:hover, :focus") !== null
-    || getSelection()?.isCollapsed === false;
+  // Whoever decides, or is about to, must not have the page move.
+  const about = "a:hover, button:hover, summary:hover, label:hover, input:hover, textarea:hover, :focus";
+  const choosing = (added) => history.querySelector(about) !== null || !getSelection()?.isCollapsed
+    || [...history.querySelectorAll("form")].some((form) => !added.some((node) => node.contains(form)));
 
   const follow = () => end.scrollIntoView({ block: "end" });
   const trouble = history.querySelector(".entry[data-kept], .entry > .flash:not([hidden])");
   if (trouble) trouble.scrollIntoView({ block: "center" });
   else if (!location.hash) follow();
 
+  // What came is noted first; then, when it has its size and before it is drawn,
+  // the page moves or does not.
+  let fresh = [];
+  new MutationObserver((records) => fresh.push(...records.flatMap((record) => [...record.addedNodes])))
+    .observe(history, { childList: true });
+  new ResizeObserver(() => {
+    const added = fresh.splice(0);
+    if (atEnd && !choosing(added)) return follow();
+    if (!added.some((node) => node.classList?.contains("entry"))) return;
+    grown = true;
+    below.hidden = atEnd;
+  }).observe(page);
+
+  // A tail that has been replaced brings what stands already.
   document.addEventListener("htmx:before:swap", (event) => {
     const source = event.detail?.ctx?.sourceElement;
-    if (source?.id === "tail" && !source.isConnected) event.preventDefault(); // it has been replaced: what it brings stands
+    if (source?.id === "tail" && !source.isConnected) event.preventDefault();
   });
-  new MutationObserver(() => {
-    if (atEnd && !choosing()) follow();
-    else if (!atEnd && below) below.hidden = false;
-  }).observe(history, { childList: true });
 }

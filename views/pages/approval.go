@@ -53,8 +53,8 @@ type Approval struct {
 	DecideURL string
 	Topic     string
 	Follows   models.ConversationID // whose budget is shown too; empty: none's
-	State     string // changes when a reader must look again
-	Kept      bool   // holds what was sent and what became of it: not to be refetched away
+	State     string                // changes when a reader must look again
+	Kept      bool                  // holds what was sent and what became of it: not to be refetched away
 	Title     string
 
 	Tool            string

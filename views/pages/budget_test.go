@@ -147,6 +147,16 @@ func TestProposalOffersItsBudget(t *testing.T) {
 	}
 }
 
+// A proposal that is too long to be laid out is shown once, all of it.
+func TestLongProposalIsShownOnce(t *testing.T) {
+	t.Parallel()
+	html := draw(t, pages.ApprovalPanel(newApproval(plan(t, func(a *models.Approval) { a.Content = strings.Repeat("at length ", 2000) }))))
+	shown, _, _ := strings.Cut(html, "Raw: the exact bytes")
+	if n := strings.Count(shown, "at length"); n != 2000 || strings.Contains(html, "laid-out") {
+		t.Errorf("%d times, want 2000, and no layout", n)
+	}
+}
+
 func TestSummariesOfProposalsAndBudgets(t *testing.T) {
 	t.Parallel()
 	v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{plan(t), wish(t, 1500)}, Count: 2}, now)

@@ -67,6 +67,7 @@ type Conversation struct {
 	Entries  []HistoryEntry
 	Begins   bool   // the history's beginning is on this page
 	Earlier  string // the page before
+	Later    string // the page that holds all of the next entries
 	AtEnd    bool   // what comes is shown here
 	AfterURL string
 	Topic    string
@@ -137,6 +138,9 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 			shown[e.Response.ID] = true
 		}
 		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Around, now))
+	}
+	if later := in.History.After + HistoryPage + 1; !v.AtEnd && later < c.NextSequence {
+		v.Later = views.ConversationPageURL(c.ID, later)
 	}
 	v.Empty = len(v.Entries) == 0
 	v.trouble(in)

@@ -89,6 +89,9 @@ func conversationRow(c *models.ConversationView, in ConversationsInput, now time
 		Agent: c.AgentName, AgentURL: views.ConversationListURL(of, ""), BuiltIn: c.BuiltIn,
 		Status: ui.ConversationWord(c.Status), Gauge: NewGauge(c.Budget()), Active: views.Ago(c.UpdatedAt, now),
 	}
+	if conversationTitle(c) == "" && !c.Standing {
+		row.Title += " " + tail(string(c.ID)) // or one looked like the other
+	}
 	if in.Admin {
 		row.Owner = c.OwnerName
 	}

@@ -23,11 +23,13 @@ import (
 // inputs and its output with the product of others, so what is beyond them is
 // shown as escaped text.
 const (
-	markdownMost  = 16 << 10  // bytes of text
+	MaxMarkdown   = 16 << 10  // bytes of text
 	markdownOut   = 512 << 10 // bytes of HTML
 	markdownCells = 10_000    // of tables, the empty ones that a short row is given included
 	markdownDepth = 50        // quotes and lists within each other
 	markdownLinks = 1000      // brackets that may begin one
+	markdownMarks = 2000      // stars, underlines and tildes that may be emphasis
+	markdownTicks = 100       // backticks behind a backslash, after which code may never end
 )
 
 // Markdown lays out what a model wrote: a second view beside the source, never
@@ -46,11 +48,11 @@ func Markdown(text string) templ.Component {
 }
 
 func renderMarkdown(text string) (string, bool) {
-	if len(text) > markdownMost {
+	if len(text) > MaxMarkdown {
 		return "", false
 	}
-	source := models.RevealString(text, true)
-	if len(source) > markdownMost || laborious(source) {
+	source := models.RevealString(strings.ReplaceAll(text, "\r\n", "\n"), true)
+	if len(source) > MaxMarkdown || laborious(source) {
 		return "", false
 	}
 	out := &bounded{most: markdownOut}
@@ -61,10 +63,11 @@ func renderMarkdown(text string) (string, bool) {
 }
 
 // laborious reports whether a text is deeper or wider than anything that a person
-// reads: each line goes through every quote and list around it, each bracket looks
-// for its end, and each row of a table is filled up to the width of its head.
+// reads: each line goes through every quote and list around it, each bracket,
+// mark of emphasis and backtick looks for its other end, and each row of a table is filled up to the width of its head.
 func laborious(source string) bool {
-	if strings.Count(source, "[") > markdownLinks {
+	marks := strings.Count(source, "*") + strings.Count(source, "_") + strings.Count(source, "~")
+	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks || strings.Count(source, "\\`") > markdownTicks {
 		return true
 	}
 	lines, widest := 0, 0

@@ -16,9 +16,9 @@ import (
 
 var (
 	ownClasses = regexp.MustCompile(`^(unseen|link-host|quiet)$`)
-	// webAddress begins with a host in plain letters: nothing before an @, no
-	// backslash, nothing that only looks like another letter.
-	webAddress = regexp.MustCompile(`^(?i:https?)://[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:[/?#][^\\]*)?$`)
+	// webAddress is what hostOf finds a host in, or more: it is asked first.
+	webAddress = regexp.MustCompile(`^(?i:https?)://[A-Za-z0-9]`)
+	plainHost  = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?$`)
 	// shownEscape is what Reveal writes for what would not be seen. Text cannot
 	// imitate it, for Reveal escapes the bracket too.
 	shownEscape = regexp.MustCompile(`⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩`)
@@ -94,17 +94,35 @@ func (markdownNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, fenced)
 }
 
+const (
+	addressMost  = 2000 // bytes of an address that a link may have
+	addressShown = 200  // characters of one that leads nowhere
+)
+
 // hostOf is the host that a link leads to, or empty for an address that is none
-// on the web, or one that could be taken for another.
+// on the web, or one that could be taken for another: the host is in plain
+// letters, with nothing before an @, and no backslash anywhere.
 func hostOf(address string) string {
-	if !webAddress.MatchString(address) {
+	if len(address) > addressMost || !webAddress.MatchString(address) || strings.Contains(address, `\`) {
 		return ""
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.User != nil {
+	_, rest, _ := strings.Cut(address, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	if u, err := url.Parse(address); err != nil || u.User != nil || u.Host != rest || !plainHost.MatchString(rest) {
 		return ""
 	}
-	return strings.ToLower(u.Host)
+	return strings.ToLower(rest)
+}
+
+// writeAddress says where what is no link would have led.
+func writeAddress(w util.BufWriter, address string) {
+	cut, length := Cut(address, addressShown)
+	writeShown(w, cut)
+	if length > addressShown {
+		_, _ = w.WriteString(`… ` + number(length) + ` characters`)
+	}
 }
 
 func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -118,7 +136,7 @@ func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkSta
 		_, _ = w.WriteString(`</a> <span class="link-host">(` + stdhtml.EscapeString(host) + `)</span>`)
 	default: // what leads nowhere still says where it would have led
 		_, _ = w.WriteString(` <span class="link-host">(`)
-		writeShown(w, address)
+		writeAddress(w, address)
 		_, _ = w.WriteString(`)</span>`)
 	}
 	return ast.WalkContinue, nil
@@ -148,7 +166,7 @@ func picture(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.Walk
 		return ast.WalkContinue, nil
 	}
 	_, _ = w.WriteString(` (`)
-	writeShown(w, string(node.(*ast.Image).Destination))
+	writeAddress(w, string(node.(*ast.Image).Destination))
 	_, _ = w.WriteString(`)</span>`)
 	return ast.WalkContinue, nil
 }

@@ -27,6 +27,7 @@ func TestMarkdownLaysOut(t *testing.T) {
 		{"words", "a **b** *c* ~~d~~ `e`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>\n"},
 		{"headings stand below those of the page", "# a\n\n##### b", "<h3>a</h3><h6>b</h6>"},
 		{"lines", "a\nb", "<p>a<br>\nb</p>\n"},
+		{"lines of two characters", "- a\r\n- b\rc", "<ul>\n<li>a</li>\n<li>b<span class=\"unseen\">⟨U+000D⟩</span>c</li>\n</ul>\n"},
 		{"lists", "- a\n  1. b\n", "<ul>\n<li>a\n<ol>\n<li>b</li>\n</ol>\n</li>\n</ul>\n"},
 		{"a list that begins later", "7. a", "<ol start=\"7\">\n<li>a</li>\n</ol>\n"},
 		{"code", "```sh\nrm -rf \"x\" <y>\n```", "<pre><code>rm -rf &#34;x&#34; &lt;y&gt;\n</code></pre>\n"},
@@ -139,12 +140,13 @@ func TestMarkdownIsHarmless(t *testing.T) {
 func TestMarkdownSaysWhereALinkWouldLead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"[a](javascript:alert(1))":              "a (javascript:alert(1))",
-		"[bank](https://bank.example@evil.org)": "bank (https://bank.example@evil.org)",
-		"[bank](https://bаnk.example)":          "bank (https://bаnk.example)",
-		"[a](/approvals/x)":                     "a (/approvals/x)",
-		"<javascript:alert(1)>":                 "javascript:alert(1)",
-		"[a](https://ex\u200bample.org)":        "a (https://ex⟨U+200B⟩ample.org)",
+		"[a](javascript:alert(1))":                                 "a (javascript:alert(1))",
+		"[bank](https://bank.example@evil.org)":                    "bank (https://bank.example@evil.org)",
+		"[bank](https://bаnk.example)":                             "bank (https://bаnk.example)",
+		"[a](/approvals/x)":                                        "a (/approvals/x)",
+		"<javascript:alert(1)>":                                    "javascript:alert(1)",
+		"[a](https://x.example/" + strings.Repeat("u", 3000) + ")": "a (https://x.example/" + strings.Repeat("u", 182) + "… 3,018 characters)",
+		"[a](https://ex\u200bample.org)":                           "a (https://ex⟨U+200B⟩ample.org)",
 	} {
 		_, doc := laidOut(t, text)
 		if got := strings.TrimSpace(doc.Text()); got != want || doc.Find("a").Length() != 0 {
@@ -168,6 +170,9 @@ func TestMarkdownThatIsLaboriousStaysText(t *testing.T) {
 		"hidden to be longer":    strings.Repeat("\u200b", most/3),
 		"links that never end":   fill("[a]("),
 		"brackets":               strings.Repeat("[", most/2) + strings.Repeat("]", most/2),
+		"emphasis":               fill("*a_ "),
+		"code without an end":    fill("\\```a\n"),
+		"strikes":                fill("~~a "),
 		"pictures":               fill("!["),
 		"quotes in quotes":       fill(">"),
 		"spaced quotes":          fill("> "),
@@ -175,7 +180,7 @@ func TestMarkdownThatIsLaboriousStaysText(t *testing.T) {
 		"numbered lists":         fill("1. "),
 		"quotes and lists":       fill("> - "),
 		"a table that fills up":  strings.Repeat("|a", 2000) + "\n" + strings.Repeat("|-", 2000) + "\n" + strings.Repeat("a\n", 4000),
-		"one address many times": "[a]: https://x.example/" + strings.Repeat("u", 8000) + "\n\n" + strings.Repeat("[a] ", 900),
+		"one address many times": "[a]: https://x.example/" + strings.Repeat("u", 1900) + "\n\n" + strings.Repeat("[a] ", 900),
 	} {
 		out, doc := laidOut(t, text)
 		if doc.Find(".markdown[hx-ignore] .code").Length() != 1 || doc.Find(".markdown p > a").Length() != 0 {
@@ -186,9 +191,10 @@ func TestMarkdownThatIsLaboriousStaysText(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"just 16 KiB": fill("a "), "emphasis": fill("*a_ "), "backticks": fill("`a``"), "lines": fill("a\n"), "rules": fill("---\n"), "stars": fill("*"),
-		"a wide table": strings.Repeat("|a", 50) + "\n" + strings.Repeat("|-", 50) + "\n" + strings.Repeat("|b\n", 190),
-		"a deep list":  strings.Repeat("  ", 20) + "- a", "fifty quotes": strings.Repeat(">", 50) + "a", "blanks": "- a" + strings.Repeat("\n", 16000) + "b",
+		"just 16 KiB": fill("a "), "backticks": fill("`a``"), "lines": fill("a\n"), "rules": fill("---\n"),
+		"a wide table":   strings.Repeat("|a", 50) + "\n" + strings.Repeat("|-", 50) + "\n" + strings.Repeat("|b\n", 190),
+		"a long address": "[a]: https://x.example/" + strings.Repeat("u", 8000) + "\n\n" + strings.Repeat("[a] ", 900),
+		"a deep list":    strings.Repeat("  ", 20) + "- a", "fifty quotes": strings.Repeat(">", 50) + "a", "blanks": "- a" + strings.Repeat("\n", 16000) + "b",
 	} {
 		out, doc := laidOut(t, text)
 		if doc.Find(".markdown > .code").Length() != 0 || doc.Find(".markdown > *").Length() == 0 || len(out) > 1<<20 {

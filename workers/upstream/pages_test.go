@@ -86,6 +86,17 @@ func TestPagesAreReadUntilTheyStayTheSame(t *testing.T) {
 	}
 }
 
+func TestAListWithoutEndIsNotReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := upstreamtest.New(t, upstreamtest.Options{Cloud: true, PageSize: 1})
+	s.Ask(numbered(1, 100)...)
+	c := client(t, upstream.Options{BaseURL: s.URL, Dialect: upstream.Cloud, MaxBody: 400})
+	l, err := c.PendingCalls(t.Context())
+	if err != nil || l.Complete || len(l.Items) == 0 || len(l.Items) > 20 {
+		t.Errorf("%v, complete %t, %d items", err, l.Complete, len(l.Items))
+	}
+}
+
 // A complete listing lacks nothing that waited all the while, whatever goes wrong
 // and however the list changes between its pages.
 func TestACompleteListingLacksNothing(t *testing.T) {

@@ -44,6 +44,7 @@ const (
 	readings   = 3 // of all pages, at most
 	maxPages   = 500
 	maxPending = 20_000
+	maxBodies  = 8 // times what one answer may hold, over all pages
 )
 
 type reader[T any] func(raw jsontext.Value, at time.Time) (item[T], bool)
@@ -84,6 +85,7 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 // reading is one reading of all pages.
 type reading[T any] struct {
 	pages  int
+	size   int64
 	listed int // with repeats
 	total  *int
 	ids    []string // in order, each once, also of what is settled
@@ -128,6 +130,7 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 			return (&problem{text: "answers with something else than a list in JSON"}).forPeople()
 		}
 		r.pages++
+		r.size += int64(len(res.body))
 		before := r.listed
 		r.take(p.items, res.at, read)
 		if !c.dialect.paged {
@@ -136,7 +139,7 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 			}
 			return nil
 		}
-		if !r.judge(p, before) {
+		if !r.judge(p, before, maxBodies*c.maxBody) {
 			return nil
 		}
 	}
@@ -172,7 +175,7 @@ func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) 
 
 // judge looks whether a page fits to those before it and reports whether another
 // one is to be asked for.
-func (r *reading[T]) judge(p page, before int) bool {
+func (r *reading[T]) judge(p page, before int, most int64) bool {
 	if p.offset != nil && *p.offset != before {
 		r.note("The upstream answers with another page than was asked for.")
 		return false
@@ -195,8 +198,8 @@ func (r *reading[T]) judge(p page, before int) bool {
 	case len(p.items) == 0:
 		r.note("The upstream promises more than it lists.")
 		return false
-	case r.pages >= maxPages || r.listed >= maxPending:
-		r.note(fmt.Sprintf("The upstream lists more than %d.", r.listed))
+	case r.pages >= maxPages || r.listed >= maxPending || r.size >= most:
+		r.note(fmt.Sprintf("The upstream lists more than is read at once; that was %d.", r.listed))
 		return false
 	}
 	return true

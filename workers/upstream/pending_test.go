@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -177,6 +178,25 @@ func TestAnAnswerWithoutBoundsIsNotRead(t *testing.T) {
 				t.Errorf("%v %+v", err, l)
 			}
 		})
+	}
+}
+
+func TestAnAnswerThatNeverEndsIsNotReadOn(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for { // until the client goes away
+			if _, err := w.Write([]byte(`[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[`)); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	c := client(t, upstream.Options{BaseURL: s.URL, Dialect: upstream.Plain, MaxBody: 10_000, Timeout: 5 * time.Second})
+	if _, err := c.PendingCalls(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 10000 bytes") {
+		t.Errorf("%v", err)
+	}
+	if o := c.RespondCall(t.Context(), "c1", true, ""); o.Delivery != upstream.Delivered {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -38,8 +38,8 @@ func (p *problem) forPeople() error {
 	return &models.Error{Code: models.CodeUnavailable, Text: "The upstream " + p.text + "."}
 }
 
-// send asks once. Its error is a *problem, or that of a ctx that has ended, as
-// the cause of a *problem would hide it. The body is read only if wanted.
+// send asks once. The body is read only if wanted: a status alone tells what
+// became of a verdict.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, want bool) (*reply, *problem) {
 	var reached atomic.Bool
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)

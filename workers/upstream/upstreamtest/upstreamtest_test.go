@@ -2,7 +2,6 @@ package upstreamtest_test
 
 import (
 	"context"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -66,22 +65,17 @@ func yes(is bool, what string) string {
 	return ""
 }
 
-func post(t *testing.T, s *upstreamtest.Server, path, body string) (int, string) {
+// post asks once; a fault may leave it without an answer.
+func post(t *testing.T, s *upstreamtest.Server, path, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return
 	}
-	res, err := s.HTTP().Do(req)
-	if err != nil {
-		return 0, err.Error()
+	if res, err := s.HTTP().Do(req); err == nil {
+		_ = res.Body.Close()
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b)
 }
 
 func TestVerdictsAreRecordedInOrderWithTheirEffect(t *testing.T) {

@@ -1,0 +1,37 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+
+	"countersign/models"
+)
+
+// energy adds up what conversations have spent against their budgets.
+func (d *doctor) energy(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have < want {
+		return diagnosis{Result: checkSkipped, Text: "needs the schema that this program brings"}
+	}
+	switch f, err := d.folder.Energy(ctx); {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case len(f.Sums) > 0:
+		return fail("budgets count what the conversations say: keep this file as evidence, and compare with a backup",
+			"these conversations have spent something else than their responses and turns say: %s", listed(f.Sums))
+	case len(f.Alone) > 0:
+		return warn("write into these conversations: their next run frees it", "energy is reserved for runs that nobody holds: %s", listed(f.Alone))
+	default:
+		return well("adds up in all conversations (%d)", f.Conversations)
+	}
+}
+
+func listed(ids []models.ConversationID) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(id))
+	}
+	return b.String()
+}

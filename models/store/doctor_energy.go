@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+)
+
+// EnergyFaults are conversations whose account of energy does not hold. At most
+// ten of each are named.
+type EnergyFaults struct {
+	Conversations int // that were looked at
+	// Sums are those that have spent something else than their responses and turns
+	// say.
+	Sums []models.ConversationID
+	// Alone are those in which energy is reserved although nobody holds their run.
+	Alone []models.ConversationID
+}
+
+const (
+	energySums = `SELECT c.id FROM conversations c WHERE c.energy_used <>
+ (SELECT coalesce(sum(r.energy), 0) FROM responses r INDEXED BY responses_history WHERE r.conversation_id = c.id)
+ + (SELECT coalesce(sum(t.energy), 0) FROM turns t WHERE t.conversation_id = c.id) ORDER BY c.id LIMIT 10`
+	energyAlone = `SELECT c.id FROM conversations c WHERE c.energy_reserved > 0
+ AND NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = c.id AND i.leased_until IS NOT NULL) ORDER BY c.id LIMIT 10`
+)
+
+// Energy adds up what conversations have spent (I14). It needs the schema that
+// this program brings.
+func (i *Inspection) Energy(ctx context.Context) (EnergyFaults, error) {
+	var f EnergyFaults
+	if err := i.db.QueryRowContext(ctx, `SELECT count(*) FROM conversations`).Scan(&f.Conversations); err != nil {
+		return f, fmt.Errorf("count conversations: %w", err)
+	}
+	for query, found := range map[string]*[]models.ConversationID{energySums: &f.Sums, energyAlone: &f.Alone} {
+		ids, err := strs(ctx, i.db, query)
+		if err != nil {
+			return f, fmt.Errorf("add up energy: %w", err)
+		}
+		for _, id := range ids {
+			*found = append(*found, models.ConversationID(id))
+		}
+	}
+	return f, nil
+}

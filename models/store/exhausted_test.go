@@ -1,0 +1,364 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// TestI14TheBudgetIsNeverPassed: 402 for asks, replies and proposals, with one
+// budget request, and never for a repeat.
+func TestI14TheBudgetIsNeverPassed(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 3)
+	asked := c.in(models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true})
+	first := c.ask(t, asked)
+	c.wantBudget(t, 3, 2)
+	two := new(int64(2))
+	before := ledgerAt(t, c.Store)
+	request := refusal(t, second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
+	if request == nil || request.Status() != models.StatusPending || request.ToolInputJSON != `{"budget":4}` || !strings.Contains(request.Description, "2 of 3") {
+		t.Fatalf("the budget request: %+v", request)
+	}
+	owner := " " + string(c.owner.OwnerID)
+	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner, "conversation.status" + owner})
+	c.wantStatus(t, models.ConversationWaitingInput)
+	for name, do := range map[string]func() error{
+		"an ask": func() error {
+			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+		},
+		"a question": func() error {
+			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
+		},
+		"what passes": func() error {
+			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+		},
+		"a reply": func() error {
+			return errOf(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
+		},
+		"a proposal": func() error {
+			return errOf(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, do)
+			if e.Approval == nil || e.Approval.ID != request.ID {
+				t.Errorf("it names %+v", e)
+			}
+		})
+	}
+	if again := c.ask(t, asked); again.ID != first.ID {
+		t.Errorf("a repeat: %+v", again)
+	}
+	c.reply(t, "One unit fits.")
+	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "And nothing always does.", Energy: new(int64(0))})
+	c.wantBudget(t, 3, 3)
+	c.decideIn(t, c.owner, approve(""))
+	c.wantBudget(t, 4, 3)
+	c.reply(t, "Four.")
+	c.wantBudget(t, 4, 4)
+}
+
+// TestTheStandingConversationHasABudgetToo: it takes its sequence another way.
+func TestTheStandingConversationHasABudgetToo(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t)
+	a := c.ask(t, models.AskInput{ToolUseID: "one"})
+	c.conv = a.ConversationID
+	c.set(t, c.owner, 2)
+	c.ask(t, models.AskInput{ToolUseID: "two"})
+	e := refusal(t, second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Bash", ToolUseID: "three"})), models.CodeBudgetExhausted)
+	if e.Approval == nil || e.Approval.ConversationID != a.ConversationID {
+		t.Fatalf("the budget request: %+v", e.Approval)
+	}
+	if again := c.ask(t, models.AskInput{ToolUseID: "one"}); again.ID != a.ID {
+		t.Errorf("a repeat: %+v", again)
+	}
+	c.wantBudget(t, 2, 2)
+}
+
+// TestARuleSaysWhatACallCostsAtLeast, whatever the agent says.
+func TestARuleSaysWhatACallCostsAtLeast(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 100)
+	c.policy(t, `{"rules":[{"name":"dear","tools":["deploy","respond","respond_with_approval","set_budget"],"effect":"require","energy":10}]}`)
+	c.ask(t, c.in(models.AskInput{ToolName: "deploy", Energy: new(int64(0))}))
+	c.wantBudget(t, 100, 11)
+	c.reply(t, "x")
+	c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(12))})
+	c.wantBudget(t, 100, 33)
+	if a := c.change(t, c.agent, set(200)).Approval; a.Energy != 0 {
+		t.Errorf("a budget request costs %d", a.Energy)
+	}
+	c.wantBudget(t, 100, 33)
+}
+
+// TestABudgetBelowWhatIsUsedIsExhausted and allowed.
+func TestABudgetBelowWhatIsUsedIsExhausted(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(39))})
+	b := c.set(t, c.owner, 10).Budget
+	if !b.Exhausted() || *b.Remaining() != 0 {
+		t.Errorf("budget: %+v", b)
+	}
+	e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "y"})), models.CodeBudgetExhausted)
+	if e.Approval.ToolInputJSON != `{"budget":41}` {
+		t.Errorf("it asks for %s, which would not be enough", e.Approval.ToolInputJSON)
+	}
+	c.wantBudget(t, 10, 40)
+}
+
+func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	goesOn := map[string]func(*testing.T, *talk){
+		"a person writes": func(t *testing.T, c *talk) { t.Helper(); c.say(t, "Go on.", nil) },
+		"an admin writes": func(t *testing.T, c *talk) {
+			t.Helper()
+			mustDo(t, errOf(c.Say(t.Context(), c.admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
+		},
+		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 51) },
+		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 49) },
+		"a decision brings a budget": func(t *testing.T, c *talk) {
+			t.Helper()
+			p := c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
+			in := no("")
+			in.Budget = delta(1)
+			mustDo(t, errOf(c.Decide(t.Context(), c.owner, p.ID, in)))
+		},
+		"an approval changes nothing": nil,
+		"an agent lowers its budget":  nil,
+		"the same budget is set":      nil,
+	}
+	for name, change := range goesOn {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := begun(t, 50)
+			first := c.exhausted(t)
+			c.decideIn(t, c.owner, reject())
+			c.wantStatus(t, models.ConversationRunning)
+			for range 2 {
+				e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error {
+					return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(1000))}))
+				})
+				if e.Approval == nil || e.Approval.ID != first.ID || e.Approval.Status() != models.StatusRejected {
+					t.Errorf("the refusal names %+v", e.Approval)
+				}
+			}
+			e := wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error { return second(c.ChangeBudget(t.Context(), c.agent, c.conv, set(900), "")) })
+			if e.Approval == nil || e.Approval.ID != first.ID {
+				t.Errorf("the refusal names %+v", e.Approval)
+			}
+			switch {
+			case change != nil:
+				change(t, c)
+				if again := c.exhausted(t); again.ID == first.ID || again.Status() != models.StatusPending {
+					t.Errorf("asked again: %+v", again)
+				}
+				return
+			case strings.HasPrefix(name, "an approval"):
+				c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
+				c.decideIn(t, c.owner, approve(""))
+			case strings.HasPrefix(name, "an agent"):
+				c.set(t, c.agent, 49)
+			default:
+				c.set(t, c.owner, 50)
+			}
+			if again := c.exhausted(t); again.ID != first.ID {
+				t.Errorf("asked again: %+v", again)
+			}
+		})
+	}
+}
+
+// TestAutoBudgetIncrease: what the system may add in all, since a person last set
+// or decided the budget.
+func TestAutoBudgetIncrease(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 10)
+	c.policy(t, `{"auto_budget_increase":5}`)
+	at := ledgerAt(t, c.Store)
+	r := c.change(t, c.agent, delta(3))
+	if r.Approval == nil || r.Approval.Status() != models.StatusApproved || r.Approval.Cause != models.CausePolicy || r.Approval.DecidedBy != nil || *r.Budget.Total != 13 {
+		t.Fatalf("a small increase: %+v, %+v", r, r.Approval)
+	}
+	owner := " " + string(c.owner.OwnerID)
+	sameStrings(t, "recorded", actionsSince(t, c.Store, at), []string{"approval.requested" + owner, "approval.approved" + owner, "conversation.budget" + owner})
+	c.wantStatus(t, models.ConversationRunning)
+	if r := c.change(t, c.agent, delta(3)); r.Approval.Status() != models.StatusPending {
+		t.Fatalf("6 in all: %s", r.Approval.Status())
+	}
+	c.decideIn(t, c.owner, reject()) // a person has decided: it counts from here
+	c.exhausted(t)
+	c.say(t, "Go on.", nil)
+	if r := c.change(t, c.agent, delta(5)); r.Approval.Status() != models.StatusApproved {
+		t.Fatalf("after a person's decision: %s", r.Approval.Status())
+	}
+	if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+		t.Fatalf("one more: %s", r.Approval.Status())
+	}
+	// Approved with what stands: nothing changes, and yet a person has decided.
+	in := yes()
+	in.Input = []byte(`{"budget":18}`)
+	a := c.change(t, c.agent, delta(1)).Approval
+	mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, in)))
+	c.wantBudget(t, 18, 1)
+	// What an ask lacks is granted in the ask itself, no more than is allowed.
+	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(20))})
+	c.wantBudget(t, 23, 21)
+	c.set(t, c.owner, 21)
+	if e := refusal(t, second(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(6))})), models.CodeBudgetExhausted); e.Approval.Status() != models.StatusPending {
+		t.Errorf("more than is allowed: %+v", e.Approval)
+	}
+	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 0)
+	mustDo(t, err)
+	var system int
+	for _, s := range steps {
+		if s.ActorKind == models.ActorSystem {
+			system++
+			if s.ResponseID == nil || s.Reason == "" {
+				t.Errorf("a step of the system: %+v", s)
+			}
+		}
+	}
+	if system != 3 {
+		t.Errorf("%d steps of the system", system)
+	}
+}
+
+// TestAutoBudgetIncreaseGoesAroundNoPerson: not a rule that wants one, nor a
+// rejection.
+func TestAutoBudgetIncreaseGoesAroundNoPerson(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 10)
+	c.policy(t, `{"auto_budget_increase":5,"rules":[{"name":"look","tools":["set_budget"],"effect":"require"}]}`)
+	if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+		t.Fatalf("a rule wants a person: %s", r.Approval.Status())
+	}
+	c.decideIn(t, c.owner, reject())
+	c.policy(t, `{"auto_budget_increase":5}`)
+	c.set(t, c.agent, 9)
+	wantCode(t, second(c.ChangeBudget(t.Context(), c.agent, c.conv, delta(5), "")), models.CodeAlreadyDecided)
+	c.wantBudget(t, 9, 1)
+	c.policy(t, `{"auto_budget_increase":5,"rules":[{"name":"never","tools":["set_budget"],"effect":"deny","reason":"no more"}]}`)
+	c.set(t, c.owner, 10)
+	r := c.change(t, c.agent, delta(1))
+	if r.Approval.Status() != models.StatusRejected || r.Approval.Cause != models.CausePolicy || r.Approval.ApprovalFeedback != "no more" {
+		t.Errorf("a rule denies: %+v", r.Approval)
+	}
+	c.wantBudget(t, 10, 1)
+	if e := c.exhausted(t); e.ID != r.Approval.ID {
+		t.Errorf("it is asked again: %+v", e)
+	}
+	for _, doc := range []string{`{"rules":[{"name":"yes","tools":["/.*/"],"effect":"allow"}]}`, `{"approval_enabled":false}`} {
+		c.policy(t, doc)
+		c.set(t, c.owner, 10+int64(len(doc)))
+		if r := c.change(t, c.agent, delta(1)); r.Approval.Status() != models.StatusPending {
+			t.Errorf("%s: %s", doc, r.Approval.Status())
+		}
+		c.decideIn(t, c.owner, reject())
+	}
+}
+
+// TestI3AnExpiredBudgetRequestMakesRoom, written down or not.
+func TestI3AnExpiredBudgetRequestMakesRoom(t *testing.T) {
+	t.Parallel()
+	for _, written := range []bool{true, false} {
+		t.Run(fmt.Sprintf("written down: %v", written), func(t *testing.T) {
+			t.Parallel()
+			c := begun(t, 50)
+			c.policy(t, `{"proposal_timeout_minutes":10}`)
+			first := c.exhausted(t)
+			c.wantStatus(t, models.ConversationWaitingInput)
+			c.clock.Step(10 * time.Minute)
+			if written {
+				if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
+					t.Fatalf("expired %d, %v", n, err)
+				}
+				c.wantStatus(t, models.ConversationRunning)
+			}
+			wantCode(t, third(c.DecideIn(t.Context(), c.owner, c.conv, approve(""))), models.CodeNoPendingApproval)
+			wantCode(t, third(c.DecideIn(t.Context(), c.owner, c.conv, approve(first.ID))), models.CodeExpired)
+			again := c.exhausted(t)
+			if again.ID == first.ID || again.Status() != models.StatusPending {
+				t.Errorf("asked again: %+v", again)
+			}
+			if got := c.approval(t, first.ID); got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
+				t.Errorf("the first: %+v", got)
+			}
+			c.wantStatus(t, models.ConversationWaitingInput)
+			c.decideIn(t, c.owner, approve(""))
+			c.wantStatus(t, models.ConversationRunning)
+		})
+	}
+}
+
+// TestABudgetGrantedOtherwiseSettlesTheRequest, so that whoever waits goes on.
+func TestABudgetGrantedOtherwiseSettlesTheRequest(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	a := c.exhausted(t)
+	c.set(t, c.owner, 40)
+	if got := c.approval(t, a.ID); got.Status() != models.StatusPending {
+		t.Errorf("a lower budget made it %s", got.Status())
+	}
+	at := ledgerAt(t, c.Store)
+	c.set(t, c.owner, 60)
+	if got := c.approval(t, a.ID); got.Status() != models.StatusResolved || got.Cause != models.CauseElsewhere {
+		t.Errorf("a higher budget made it %s, %s", got.Status(), got.Cause)
+	}
+	c.wantStatus(t, models.ConversationRunning)
+	owner := " " + string(c.owner.OwnerID)
+	entries := actionsSince(t, c.Store, at)
+	slices.Sort(entries)
+	sameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner, "conversation.status" + owner})
+	// Beside a proposal the conversation waits on.
+	a, p := c.exhausted(t), c.propose(t, "Shall I?")
+	mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, no(""))))
+	c.wantStatus(t, models.ConversationWaitingInput)
+	mustDo(t, errOf(c.Decide(t.Context(), c.owner, p.ID, yes())))
+	c.wantStatus(t, models.ConversationRunning)
+}
+
+func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
+	t.Parallel()
+	c := begun(t, 50)
+	a := c.exhausted(t)
+	mustDo(t, errOf(c.Cancel(t.Context(), c.agent, a.ID)))
+	c.wantStatus(t, models.ConversationRunning)
+	if again := c.exhausted(t); again.ID == a.ID {
+		t.Error("the withdrawn one stands")
+	}
+}
+
+// TestCallsOfOneTurnSeeEachOthersBudget: one has the system add to it, the next
+// changes it by a step.
+func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t)
+	c.policy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
+	said, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
+	mustDo(t, err)
+	c.conv = said.Conversation.ID
+	run, err := c.ClaimRun(t.Context(), "me", time.Minute)
+	mustDo(t, err)
+	seen, err := c.RunContext(t.Context(), run)
+	mustDo(t, err)
+	call := func(tool, member string) models.TurnCall {
+		return models.TurnCall{ID: tool, Name: tool, Arguments: fmt.Sprintf(`{"requestId":%q,%s}`, c.conv, member)}
+	}
+	turn, err := c.StoreTurn(t.Context(), run, models.TurnInput{Model: "m", Context: seen, Calls: []models.TurnCall{
+		call(models.ToolRespond, `"content":"It costs three."`), call(models.ToolAdjustBudget, `"delta":-1`),
+	}})
+	mustDo(t, err)
+	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
+	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 1)
+	mustDo(t, err)
+	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
+		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)
+	}
+}
