@@ -57,15 +57,10 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
-		Long: "Check the database, permissions, migrations, the ledger, energy, the clock, the
-" +
-			"public URL, disk space, the policy, who can decide and the upstreams, and say how to
-" +
-			"mend what is wrong. It changes nothing and works beside a running server; give it the
-" +
-			"server's settings.
-
-" +
+		Long: "Check the database, permissions, migrations, the ledger, energy, the clock, the\n" +
+			"public URL, disk space, the policy, who can decide and the upstreams, and say how to\n" +
+			"mend what is wrong. It changes nothing and works beside a running server; give it the\n" +
+			"server's settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
