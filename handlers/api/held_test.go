@@ -73,8 +73,9 @@ func (w *abroad) waits(t *testing.T) (ids []string) {
 	return ids
 }
 
-func outsideCall(id, run, tool, args string) models.OutsideItem {
-	return models.OutsideItem{Kind: models.OutsideCallKind, CallID: id, RunID: run, Name: tool, Arguments: []byte(args), Timeout: new(5 * time.Minute), Raw: []byte(`{}`)}
+// outsideCall asks for a call of the run "r".
+func outsideCall(id, tool, args string) models.OutsideItem {
+	return models.OutsideItem{Kind: models.OutsideCallKind, CallID: id, RunID: "r", Name: tool, Arguments: []byte(args), Timeout: new(5 * time.Minute), Raw: []byte(`{}`)}
 }
 
 // tells delivers a verdict as the worker does.
@@ -107,31 +108,36 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			func(_, id, _ string) (string, string) {
 				return "/v1/approvals/" + id + "/respond", `{"approved":false,"reason":"no"}`
 			},
-			map[string]any{"status": "pending", "response.approved": false, "response.reason": "no"}, "held", "rejected",
+			map[string]any{"status": "pending", "response.approved": false, "response.reason": "no"},
+			"held", "rejected",
 		},
 		"tool": {
 			func(_, _, use string) (string, string) {
 				return "/api/approval/decide", `{"tool_use_id":"` + use + `","decision":"APPROVED"}`
 			},
-			map[string]any{"status": "PENDING", "decided_at": nil, "decided_by": nil, "cause": ""}, "held", "approved",
+			map[string]any{"status": "PENDING", "decided_at": nil, "decided_by": nil, "cause": ""},
+			"held", "approved",
 		},
 		"message": {
 			func(conv, id, _ string) (string, string) {
 				return "/message", `{"id":"` + conv + `","content":"go on","approvalResponse":{"approved":true,"responseId":"` + id + `","newBudget":7}}`
 			},
-			map[string]any{"approval.status": "pending", "budget.total": jsonNumber("7")}, "approval.held", "approved",
+			map[string]any{"approval.status": "pending", "budget.total": jsonNumber("7")},
+			"approval.held", "approved",
 		},
 		"approve": {
 			func(conv, id, _ string) (string, string) {
 				return "/conversations/" + conv + "/approve", `{"responseId":"` + id + `","newBudget":7}`
 			},
-			map[string]any{"status": "pending", "budgetUpdated": true, "newBudget": jsonNumber("7")}, "held", "approved",
+			map[string]any{"status": "pending", "budgetUpdated": true, "newBudget": jsonNumber("7")},
+			"held", "approved",
 		},
 		"reject": {
 			func(conv, id, _ string) (string, string) {
 				return "/conversations/" + conv + "/reject", `{"responseId":"` + id + `","feedback":"no"}`
 			},
-			map[string]any{"status": "pending"}, "held", "rejected",
+			map[string]any{"status": "pending"},
+			"held", "rejected",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +145,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			w := newAbroad(t)
 			conv := w.openRun(`{"runId":"r"}`)
 			w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1},"batchId":"b"}`)
-			id := w.wants(t, outsideCall("call-1", "r", "bash", `{"n":1}`))
+			id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
 			path, body := tt.sends(conv, id, "t1")
 			got := w.call(w.reviewer, "POST", path, body)
 			got.want(t, 202, tt.members)
@@ -195,7 +201,7 @@ func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 	w := newAbroad(t)
 	conv := w.openRun(`{"runId":"r"}`)
 	w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1}}`)
-	id := w.wants(t, outsideCall("call-1", "r", "bash", `{"n":1}`))
+	id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
 	question := w.wants(t, models.OutsideItem{
 		Kind: models.OutsideContact, CallID: "call-2", RunID: "r", Message: "Which region?", Options: []models.Option{{Name: "eu"}}, Raw: []byte(`{}`),
 	})
@@ -264,7 +270,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 		}, "cancelled", "CANCELLED", "run_ended", "has ended", ""},
 		"cascade": {func(t *testing.T, w *abroad, _, _ string) {
 			t.Helper()
-			first := w.wants(t, outsideCall("call-0", "r", "write", `{}`))
+			first := w.wants(t, outsideCall("call-0", "write", `{}`))
 			w.call(w.reviewer, "POST", "/v1/approvals/"+first+"/respond", `{"approved":false,"reason":"not this plan"}`).want(t, 202, nil)
 			w.tells(t, first, models.DeliveryEnd{Told: models.ToldDelivered})
 		}, "rejected", "REJECTED", "cascade", "An earlier request", "not this plan"},
@@ -275,7 +281,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 			conv := w.openRun(`{"runId":"r","onReject":"cascade"}`)
 			w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t0","toolName":"write","batchId":"b"}`+"\n"+
 				`{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1},"batchId":"b"}`)
-			id := w.wants(t, outsideCall("call-1", "r", "bash", `{"n":1}`))
+			id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
 			queue, tools, all := w.listen(w.reviewer, queueStream, ""), w.listen(w.reviewer, toolStream, ""), w.listen(w.reviewer, eventStream, "")
 			tt.ends(t, w, conv, id)
 

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,7 +150,7 @@ func TestEventsAreAnsweredOneByOne(t *testing.T) {
 		"lines":           {ndjson, strings.Join(events, "\n"), func(i int) int { return i + 1 }},
 		"lines of DOS":    {"application/x-ndjson; charset=utf-8", "\r\n" + strings.Join(events, "\r\n") + "\r\n\r\n", func(i int) int { return i + 2 }},
 		"lines in jsonl":  {"application/jsonl", strings.Join(events, "\n\n") + "\n", func(i int) int { return 2*i + 1 }},
-		"lines, broken":   {ndjson, strings.Join(append(broken[:len(broken):len(broken)], events...), "\n"), func(i int) int { return i + 1 + len(broken) }},
+		"lines, broken":   {ndjson, strings.Join(slices.Concat(broken, events), "\n"), func(i int) int { return i + 1 + len(broken) }},
 		"no content type": {"", "[" + strings.Join(events, ",") + "]", func(i int) int { return i + 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
