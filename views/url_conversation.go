@@ -84,3 +84,20 @@ func (p Page) stream() string {
 	}
 	return with(EventsURL(), pairs...)
 }
+
+// ConversationBatchURL answers with the batch that begins with a call, for its
+// own refetch.
+func ConversationBatchURL(id models.ConversationID, first models.ResponseID) string {
+	return with(ConversationURL(id), "part", "batch", "entry", string(first))
+}
+
+// CallURL shows all that is kept of a tool call: what it was called with, and
+// what it gave.
+func CallURL(id models.ConversationID, call models.ResponseID) string {
+	return ConversationURL(id) + "/calls/" + url.PathEscape(string(call))
+}
+
+// CloseCallURL takes the POST that closes a call that is stuck.
+func CloseCallURL(id models.ConversationID, call models.ResponseID) string {
+	return CallURL(id, call) + "/close"
+}

@@ -65,6 +65,9 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 		return err
 	}
 	in.Rows, in.Next, in.Count = page.Items, page.Next, page.Count
+	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+		return err
+	}
 	all := page.Count
 	if in.Conversation != "" {
 		if len(page.Items) > 0 {
@@ -82,6 +85,14 @@ func (s *Site) inboxPage(c echo.Context, secret string) error {
 	v := pages.NewInbox(in, frame.Now)
 	fragment := templ.Join(pages.InboxList(v), views.InboxCountOutOfBand(all))
 	return handlers.Render(c, http.StatusOK, pages.InboxPage(frame, v), fragment)
+}
+
+func idsOf(rows []models.Approval) []models.ResponseID {
+	ids := make([]models.ResponseID, 0, len(rows))
+	for i := range rows {
+		ids = append(ids, rows[i].ID)
+	}
+	return ids
 }
 
 // teachToken makes a token for the example of an empty inbox and shows it once.

@@ -11,6 +11,8 @@ import (
 // InboxInput is what the inbox is made of.
 type InboxInput struct {
 	Rows []models.Approval // soonest deadline first
+	// Origins say where they come from.
+	Origins map[models.ResponseID]models.Origin
 	// Count is how many wait for the reader in all; counting stops at
 	// models.StatsCap.
 	Count int
@@ -50,6 +52,8 @@ type InboxRow struct {
 	Kind         string // what it is called instead of the tool: a question, a proposal
 	Summary      string
 	Agent        string
+	Origin       Origin
+	Told         string // whose verdict is on its way; empty: nobody's
 	Conversation string
 	FilterURL    string // the inbox of this conversation
 	Risk         ui.Word
@@ -73,7 +77,9 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 		Filtered: in.Conversation != "",
 	}
 	for i := range in.Rows {
-		v.Rows = append(v.Rows, newInboxRow(&in.Rows[i], now))
+		row := newInboxRow(&in.Rows[i], now)
+		row.from(in.Origins[in.Rows[i].ID])
+		v.Rows = append(v.Rows, row)
 	}
 	if in.Conversation != "" {
 		v.FilterName = in.ConversationTitle
@@ -113,6 +119,14 @@ func newInboxRow(a *models.Approval, now time.Time) InboxRow {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
 	return row
+}
+
+// from says where the request comes from.
+func (row *InboxRow) from(o models.Origin) {
+	row.Origin = newOrigin(o, row.Agent)
+	if o.Told != nil {
+		row.Told = tellingText(o)
+	}
 }
 
 // ConversationLabel is what a conversation is called: its title, or the name that

@@ -1,0 +1,37 @@
+package models
+
+import "time"
+
+// Origin is what readers of a request want to know beside its approval: through
+// which other system it came, whose sub-agent asks, and how far a verdict is that
+// is being told. All names in it but UpstreamName and VoterName are claims.
+type Origin struct {
+	UpstreamName string    // that asks; empty: none
+	MatchedBy    MatchedBy // how its approval found the call
+	// Contradiction is what was reported, or asked, against what stands.
+	Contradiction string
+
+	// ParentID is the run that started the request's own, where the reader may see
+	// it; ParentRun is its name.
+	ParentID    ConversationID
+	ParentRun   string
+	ParentTitle string
+	// StartedBy and StartedInput are the call, within the same run, that started the
+	// sub-agent that asks.
+	StartedBy    string
+	StartedInput string
+
+	// Told is the verdict on its way to the upstream; nil: none.
+	Told *Telling
+}
+
+// Telling is a verdict on its way to an upstream.
+type Telling struct {
+	Verdict   Verdict
+	VoterName string
+	Since     time.Time
+	Attempts  int
+	Problem   string // of the last attempt that failed, in words
+	NextAt    time.Time
+	GiveUpAt  time.Time
+}

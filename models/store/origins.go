@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// maxStartedInput is how much of the call that started a sub-agent is read: the
+// name that it gives it stands at its beginning, or is not shown.
+const maxStartedInput = 8 << 10
+
+// originsQuery reads a few requests by their ids. A reviewer to whom one was
+// routed sees that one, and not the run above its own.
+const originsQuery = `SELECT r.id, coalesce(u.name, ''), r.matched_by, r.contradiction,
+ coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
+ v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at
+ FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
+ LEFT JOIN upstreams u ON u.id = r.upstream_id
+ LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
+ LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.conversation_id = r.conversation_id AND s.tool_use_id = r.parent_tool_use_id
+ LEFT JOIN deliveries d ON d.response_id = r.id AND d.done_at IS NULL LEFT JOIN votes v ON v.id = d.vote_id
+ WHERE ?3 OR r.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = r.id)`
+
+// Origins tells where requests come from, of those among ids that the person may
+// see. It is for people: CodeForbidden for others.
+func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.ResponseID) (map[models.ResponseID]models.Origin, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person reads where requests come from.")
+	}
+	if len(ids) == 0 {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("read origins: %w", err)
+	}
+	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), originsQuery, string(list), actor.ID, actor.Admin, maxStartedInput)
+	if err != nil {
+		return nil, fmt.Errorf("read origins: %w", err)
+	}
+	defer rows.Close()
+	out := make(map[models.ResponseID]models.Origin, len(ids))
+	for rows.Next() {
+		id, o, err := scanOrigin(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read origins: %w", err)
+		}
+		out[id] = o
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read origins: %w", err)
+	}
+	return out, nil
+}
+
+func scanOrigin(row scanner) (id models.ResponseID, o models.Origin, err error) {
+	var told struct {
+		verdict        *models.Verdict
+		voter, problem *string
+		since, next    *time.Time
+		until          *time.Time
+		attempts       *int
+	}
+	err = row.Scan(&id, &o.UpstreamName, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
+		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until)
+	if err != nil || told.verdict == nil {
+		return id, o, err
+	}
+	o.Told = &models.Telling{
+		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
+		NextAt: *told.next, GiveUpAt: *told.until,
+	}
+	return id, o, nil
+}
