@@ -1,0 +1,179 @@
+package cmd_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/workers/upstream/upstreamtest"
+)
+
+// heard is an event of a stream and when it came.
+type heard struct {
+	data string
+	at   time.Time
+}
+
+// listen reads a server's stream until the test or the server ends.
+func (v *victim) listen(t *testing.T) <-chan heard {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, "http://"+v.addr+"/v1/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+v.reviewer)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, done := make(chan heard, 1000), make(chan struct{})
+	t.Cleanup(func() {
+		_ = res.Body.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for scan := bufio.NewScanner(res.Body); scan.Scan(); {
+			if data, ok := strings.CutPrefix(scan.Text(), "data: "); ok {
+				out <- heard{data, time.Now()}
+			}
+		}
+	}()
+	return out
+}
+
+// next waits for an event that holds both texts.
+func next(t *testing.T, events <-chan heard, texts ...string) heard {
+	t.Helper()
+	late := time.After(2 * patience)
+	for {
+		select {
+		case e := <-events:
+			all := true
+			for _, text := range texts {
+				all = all && strings.Contains(e.data, text)
+			}
+			if all {
+				return e
+			}
+		case <-late:
+			t.Fatalf("no event with %q", texts)
+		}
+	}
+}
+
+// together fails the test unless both heard the same within a second.
+func together(t *testing.T, what string, a, b heard) {
+	t.Helper()
+	if apart := a.at.Sub(b.at).Abs(); apart > time.Second {
+		t.Errorf("%s: one server shows it %v after the other", what, apart)
+	}
+}
+
+// leaseOf reads who has the right to do something.
+func leaseOf(t *testing.T, dir, name string) (holder string, number int64) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName)+"?mode=ro&_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), `SELECT holder, number FROM leases WHERE name = ?`, name).Scan(&holder, &number); err != nil {
+		t.Fatal(err)
+	}
+	return holder, number
+}
+
+// TestTwoServersOnOneDatabase: one polls, and when it is killed the other takes
+// over; what one does the other shows within a second.
+func TestTwoServersOnOneDatabase(t *testing.T) {
+	t.Parallel()
+	first := newAbroad(t, nil, "--poll-every", "50ms", "--takeover-after", "3s")
+	u := first.upstreams[0]
+	u.Await("the first poll", func(u *upstreamtest.Server) bool { return len(u.Requests()) > 0 })
+	second := &victim{dir: first.dir, addr: freeAddr(t), settings: first.settings, person: first.person, agent: first.agent, reviewer: first.reviewer, admin: first.admin}
+	second.start(t)
+	holder, number := leaseOf(t, first.dir, "poll")
+
+	atFirst, atSecond := first.listen(t), second.listen(t)
+	told := func(call string) (approval string) {
+		t.Helper()
+		u.Ask(upstreamtest.Call{CallID: call, Fn: "bash", Kwargs: `{"call":"` + call + `"}`})
+		together(t, call+" is asked", next(t, atFirst, `"new_approval"`), next(t, atSecond, `"new_approval"`))
+		pending, err := first.waits(t.Context(), first.reviewer)
+		if err != nil || len(pending) != 1 {
+			t.Fatalf("%+v, %v", pending, err)
+		}
+		return string(pending[0].ApprovalID)
+	}
+	decide := func(v *victim, id string) {
+		t.Helper()
+		if _, err := v.client(v.reviewer).Respond(t.Context(), models.ResponseID(id), api.RespondRequest{Approved: new(true)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Either takes verdicts; the one that polls tells them.
+	for call, by := range map[string]*victim{"one": first.victim, "two": second} {
+		id := told(call)
+		decide(by, id)
+		together(t, call+" is decided", next(t, atFirst, `"approval_resolved"`, id), next(t, atSecond, `"approval_resolved"`, id))
+	}
+	if h, n := leaseOf(t, first.dir, "poll"); h != holder || n != number {
+		t.Errorf("the lease went from %s (%d) to %s (%d) while the first was alive", holder, number, h, n)
+	}
+
+	first.kill(t)
+	killed := time.Now()
+	u.Ask(upstreamtest.Call{CallID: "three", Fn: "bash", Kwargs: `{"call":"three"}`})
+	e := next(t, atSecond, `"new_approval"`)
+	if took := e.at.Sub(killed); took > 30*time.Second {
+		t.Errorf("the other server took over after %v", took)
+	} else {
+		t.Logf("taken over after %v", took.Round(time.Millisecond))
+	}
+	if h, n := leaseOf(t, first.dir, "poll"); h == holder || n == number {
+		t.Errorf("the lease is still that of %s (%d)", h, n)
+	}
+	first.start(t)
+	atFirst = first.listen(t)
+	pending, err := first.waits(t.Context(), first.reviewer)
+	if err != nil || len(pending) != 1 {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	id := string(pending[0].ApprovalID)
+	decide(first.victim, id)
+	together(t, "three is decided", next(t, atFirst, `"approval_resolved"`, id), next(t, atSecond, `"approval_resolved"`, id))
+	for _, call := range []string{"one", "two", "three"} {
+		if v := u.VerdictsOn(call); len(v) != 1 || !v[0].Approved {
+			t.Errorf("%s: %+v", call, v)
+		}
+	}
+	must(t, "", "audit", "verify", "--data", first.dir)
+}
+
+// The default keeps the promise too: a server looks four times in the time of a
+// takeover.
+func TestTheDefaultTakeoverTakesLessThanHalfAMinute(t *testing.T) {
+	t.Parallel()
+	out := must(t, "", "serve", "--help")
+	for _, line := range strings.Split(out, "\n") {
+		if !strings.Contains(line, "--takeover-after") {
+			continue
+		}
+		_, text, _ := strings.Cut(line, "(default ")
+		d, err := time.ParseDuration(strings.TrimRight(text, ")"))
+		if err != nil || d+d/4 >= 30*time.Second {
+			t.Errorf("%s: %v, %v", line, d, err)
+		}
+		return
+	}
+	t.Error("there is no such setting")
+}
