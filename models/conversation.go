@@ -25,8 +25,8 @@ type Conversation struct {
 	ParentRunID    *string
 	Title          string
 	Status         ConversationStatus
-	Standing       bool    // the agent's own, for asks that name no conversation
-	OnReject       string  // OnRejectContinue or OnRejectCascade
+	Standing       bool   // the agent's own, for asks that name no conversation
+	OnReject       string // OnRejectContinue or OnRejectCascade
 	NextSequence   int64
 	EnergyBudget   *int64
 	EnergyUsed     int64

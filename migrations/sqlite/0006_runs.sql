@@ -31,6 +31,7 @@ DROP INDEX responses_owner;
 CREATE INDEX responses_owner ON responses (owner_id) WHERE approval_status IS NOT NULL OR cause <> '';
 DROP INDEX responses_agent;
 CREATE INDEX responses_agent ON responses (agent_id) WHERE approval_status IS NOT NULL OR cause <> '';
+CREATE INDEX responses_asked ON responses (number) WHERE approval_status IS NOT NULL OR cause <> '';
 
 -- Each reported event once: by its own id, or by type and tool use.
 CREATE TABLE run_events (

@@ -107,9 +107,11 @@ func TestTenQueuedCalls(t *testing.T) {
 func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, models.OnRejectCascade)
+	sub := queued("sub", "Bash", `{}`, "s1")
+	sub.ParentToolUseID = "c1"
 	r.report(t, []models.RunEvent{
 		queued("c1", "Bash", `{"n":1}`, "b1"), queued("c2", "Bash", `{"n":2}`, "b1"), queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"),
-		{Type: models.RunEventToolCall, ToolUseID: "sub", ToolName: "Bash", BatchID: "s1", ParentToolUseID: "c1"}, queued("c5", "Bash", `{"n":5}`, "b1"),
+		sub, queued("c5", "Bash", `{"n":5}`, "b1"),
 	})
 	late := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c4", ToolName: "Bash", Input: []byte(`{"n":4}`), TimeoutSeconds: new(int64(1))})
 	r.clock.Step(2 * time.Second)

@@ -34,8 +34,8 @@ func checkEvent(reported models.RunEvent) *runEvent {
 	if e.wrong = e.check(); e.wrong != nil {
 		return e
 	}
-	e.key = "i:" + e.RunEvent.ID
-	if e.RunEvent.ID == "" {
+	e.key = "i:" + e.ID
+	if e.ID == "" {
 		e.key = string(e.Type) + ":" + e.ToolUseID
 	}
 	e.digest = e.claim()

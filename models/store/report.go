@@ -127,7 +127,7 @@ func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
 		return true, nil
 	}
 	out.Status, out.Error = models.RunEventConflict, "An event with this id or tool use stands with another content; nothing was changed."
-	if out.ResponseID == "" || e.RunEvent.ID != "" {
+	if out.ResponseID == "" || e.ID != "" {
 		return true, nil // an id that was used twice says nothing about a call
 	}
 	text := contradictsCall

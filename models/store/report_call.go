@@ -11,9 +11,6 @@ import (
 // call stores a reported tool call, or joins it to the row of the request that
 // the agent made for it: both are one, whichever comes first.
 func (r *report) call(e *runEvent, out *models.RunEventResult) error {
-	if err := r.batch(e); err != nil {
-		return err
-	}
 	id, err := r.rowID(r.conn.row(r.hot.byToolUse, r.conv.ID, e.ToolUseID))
 	if err != nil {
 		return err
@@ -24,6 +21,9 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 		}
 	}
 	if id == "" {
+		if err := r.batch(e); err != nil {
+			return err
+		}
 		a := r.reported(e, models.Response{
 			Kind: models.KindToolCall, ToolUseID: &e.ToolUseID, ToolName: e.ToolName, ToolInputJSON: e.input, InputBytes: e.inputBytes,
 			Digest: e.call, Risk: models.RiskMedium,
@@ -44,23 +44,29 @@ func (r *report) join(e *runEvent, out *models.RunEventResult) error {
 	if err != nil {
 		return err
 	}
-	if a.ReportedAt == nil {
-		if _, err := r.conn.exec(r.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, a.ID); err != nil {
-			return fmt.Errorf("join reported call: %w", err)
-		}
-		r.publish(events.Approval(string(a.ID)))
-		if err := r.earlyResult(e, out); err != nil {
-			return err
-		}
-	} else if a.Digest == e.call {
+	switch {
+	case a.ReportedAt == nil:
+		err = r.joinAsk(e, out)
+	case a.Digest == e.call:
 		out.Status = models.RunEventRepeated // under another id
-		return nil
 	}
-	if a.Digest == e.call {
-		return nil
+	if err != nil || a.Digest == e.call {
+		return err
 	}
 	_, err = r.contradict(out, contradictsCall)
 	return err
+}
+
+// joinAsk notes that a request of the agent's is a call of its run.
+func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
+	if err := r.batch(e); err != nil {
+		return err
+	}
+	if _, err := r.conn.exec(r.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, out.ResponseID); err != nil {
+		return fmt.Errorf("join reported call: %w", err)
+	}
+	r.publish(events.Approval(string(out.ResponseID)))
+	return r.earlyResult(e, out)
 }
 
 // reported is a response that the agent says it made.

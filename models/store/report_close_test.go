@@ -44,6 +44,17 @@ func TestTheNextMessageClosesWhatTheOneBeforeLeftOpen(t *testing.T) {
 	r.wantStates(t, []string{"c2", "c6"}, "approved/reviewer done", "queued")
 }
 
+func TestAnOldCallReportedAgainClosesNothing(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	old, now := queued("c1", "Bash", `{}`, "b1"), queued("c2", "Bash", `{}`, "b2")
+	r.report(t, []models.RunEvent{old, gave("c1", "ok"), now})
+	again, otherwise := old, queued("c1", "Bash", `{"n":1}`, "b1")
+	again.ID, otherwise.ID = "again", "otherwise"
+	r.report(t, []models.RunEvent{old, again, otherwise}, "repeated", "repeated", "conflict")
+	r.wantStates(t, uses(1, 2), "queued done", "queued")
+}
+
 func TestASubAgentClosesItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	r := newTrace(t, "")
