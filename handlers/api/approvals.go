@@ -121,7 +121,8 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if got == nil || err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+	out := approvalOf(a.kit, got)
+	return &approvalOut{Body: out}, a.addOrigins(ctx, in.actor, out)
 }
 
 type cancelIn struct {

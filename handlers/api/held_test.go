@@ -170,6 +170,19 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 					t.Errorf("%s: %q does not name %s", second.path, a.text("detail"), w.owner.Name)
 				}
 			}
+			w.tells(t, id, models.DeliveryEnd{Told: models.ToldLater, Text: "It answered 500."})
+			one := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
+			one.want(t, 200, map[string]any{
+				"origin.upstream": "orders", "origin.callId": "call-1", "origin.matchedBy": "only", "origin.telling.by": w.owner.Name,
+				"origin.telling.problem": "It answered 500.", "origin.telling.attempts": jsonNumber("1"),
+			})
+			for _, list := range []string{"/v1/approvals", "/v1/approvals/pending"} {
+				if a := w.call(w.reviewer, "GET", list, ""); !strings.Contains(a.body, `"origin":{"upstream":"orders"`) {
+					t.Errorf("%s does not say who asks: %s", list, a.body)
+				}
+			}
+			w.call(w.agent, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"origin": nil})
+			w.clock.Step(time.Minute)
 			w.tells(t, id, models.DeliveryEnd{Told: models.ToldDelivered})
 			now := w.call(w.agent, "GET", "/v1/approvals/"+id, "")
 			now.want(t, 200, map[string]any{"status": tt.settled, "cause": "reviewer", "decision.by.name": w.owner.Name, "held": nil})

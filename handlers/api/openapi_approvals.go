@@ -60,6 +60,7 @@ func exampleSpent() *Approval {
 func exampleHeld() *Approval {
 	a := examplePending()
 	a.Held = exampleHolding()
+	a.Origin = &Origin{Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: models.MatchedByInput}
 	return a
 }
 
@@ -129,7 +130,7 @@ var approvalDocs = map[string]operationDoc{
 		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}},
 	},
 	"list-pending": {
-		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *examplePending(), Timestamp: exampleAsked}}}},
+		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *exampleHeld(), Timestamp: exampleAsked}}}},
 	},
 	"approval-stats": {
 		answers: map[int]any{200: &Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},

@@ -63,7 +63,7 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 	for i := range got.Items {
 		page.Approvals = append(page.Approvals, approvalOf(a.kit, &got.Items[i]))
 	}
-	return &listOut{Body: page}, nil
+	return &listOut{Body: page}, a.addOrigins(ctx, in.actor, page.Approvals...)
 }
 
 type pendingIn struct {
@@ -96,7 +96,12 @@ func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pendingOut{Body: pendingPage(a.kit, got)}, nil
+	page := pendingPage(a.kit, got)
+	all := make([]*Approval, 0, len(page.Pending))
+	for i := range page.Pending {
+		all = append(all, &page.Pending[i].Approval)
+	}
+	return &pendingOut{Body: page}, a.addOrigins(ctx, in.actor, all...)
 }
 
 func pendingPage(kit handlers.Kit, list store.List) *PendingPage {

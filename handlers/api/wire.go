@@ -60,7 +60,10 @@ type Approval struct {
 	Decision         *Decision             `json:"decision" doc:"Null while pending"`
 	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	Policy           Policy                `json:"policy"`
+	Origin           *Origin               `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string                `json:"url" doc:"The page on which a person decides"`
+
+	callID *string // at the other system that asks
 }
 
 // Decision is the outcome. Nobody decided what was let through, expired or
@@ -127,7 +130,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
 		Decision: decisionOf(a, status), Held: heldOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
-		URL: kit.ApprovalURL(a.ID),
+		URL: kit.ApprovalURL(a.ID), callID: a.CallID,
 	}
 	if a.ApprovalRequestedAt != nil {
 		out.RequestedAt = *a.ApprovalRequestedAt

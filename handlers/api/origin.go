@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"countersign/models"
+)
+
+// Origin tells a person where a request comes from. All but the names of the
+// upstream and of who decided are claims.
+type Origin struct {
+	Upstream      string           `json:"upstream,omitempty" doc:"The other system that asks"`
+	CallID        *string          `json:"callId,omitempty" doc:"The request's id there"`
+	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
+	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
+	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
+	StartedBy     string           `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
+	Telling       *Telling         `json:"telling,omitempty" doc:"The verdict that the other system has not been told yet"`
+}
+
+// Telling is a verdict on its way to another system.
+type Telling struct {
+	Verdict  models.Verdict `json:"verdict" enum:"approve,reject,answer"`
+	By       string         `json:"by"`
+	Since    time.Time      `json:"since"`
+	Attempts int            `json:"attempts" doc:"How many have begun"`
+	Problem  string         `json:"problem" doc:"What became of the last one that failed"`
+	NextAt   time.Time      `json:"nextAt"`
+}
+
+// addOrigins tells a person where requests come from; agents know what they asked.
+func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approval) error {
+	if !actor.IsPerson() {
+		return nil
+	}
+	ids := make([]models.ResponseID, 0, len(all))
+	for _, one := range all {
+		ids = append(ids, one.ApprovalID)
+	}
+	origins, err := a.store.Origins(ctx, actor, ids...)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if o, ok := origins[one.ApprovalID]; ok {
+			one.Origin = originOf(one, &o)
+		}
+	}
+	return nil
+}
+
+// originOf is nil for what an agent asked for itself, in a run of its own.
+func originOf(one *Approval, o *models.Origin) *Origin {
+	out := Origin{Upstream: o.UpstreamName, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	if t := o.Told; t != nil {
+		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
+	}
+	if out == (Origin{}) {
+		return nil
+	}
+	out.CallID = one.callID
+	return &out
+}
