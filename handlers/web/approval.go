@@ -46,6 +46,11 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	in.Approval, in.MayDecide = *a, actor.IsPerson()
 	in.Turns = append(turns, *a)
 	in.Sees = actor.Admin || a.OwnerID == actor.UserID()
+	origins, err := s.store.Origins(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	in.Origin = origins[id]
 	if err := s.addBudget(ctx, actor, a, &in); err != nil {
 		return err
 	}

@@ -26,6 +26,8 @@ type ApprovalInput struct {
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict
 	Form DecideForm
+	// Origin says where the request comes from.
+	Origin models.Origin
 
 	// Budget is what the conversation may spend and has spent, for its owner and
 	// admins, who may change it; nil for others. Points and Shares say how it was
@@ -95,6 +97,13 @@ type Approval struct {
 	Form      DecideForm
 	Notice    string
 	Outcome   *Outcome
+
+	Origin  Origin
+	Notes   []CallNote
+	Outside bool    // another system asks, and hears the verdict
+	Hears   string  // that system's name, for a sentence
+	Other   ui.Code // the input that it asks with, where that is another one
+	Closed  string  // why it can only be rejected; empty: it can be approved
 }
 
 // Choice is one offered answer.
@@ -144,6 +153,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		v.Content = r.Content
 	}
+	v.outside(in)
 	v.Ask, v.Form = newBudgetAsk(in, now), fillBudget(v.Form, r)
 	if in.Budget != nil {
 		v.Follows = r.ConversationID
@@ -155,7 +165,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
-		v.Held = heldText(&a)
+		v.Held = heldText(&a, in.Origin)
 	} else {
 		v.Outcome = newOutcome(&a, r, now)
 	}

@@ -297,12 +297,9 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 	if text := d.Contradiction; text != "" {
 		out = append(out, CallNote{views.ToneBad, text})
 	}
-	switch d.MatchedBy {
-	case models.MatchedByOrder:
-		out = append(out, CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, and only their order decided."})
-	case "unmatched":
-		out = append(out, CallNote{views.ToneWarn, "Unmatched: no reported call fits what " + through(o) + " asks for."})
-	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":
+	o.MatchedBy = d.MatchedBy
+	if n, ok := matchedNote(o); ok {
+		out = append(out, n)
 	}
 	if o.Told != nil {
 		out = append(out, CallNote{views.ToneWarn, tellingText(o)})

@@ -34,9 +34,12 @@ type inputView struct {
 func newInputView(r *models.Response) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
-	v.tampered = hashed == nil || models.Digest(hashed) != r.Digest
+	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !digestedElse(r)
 	_, v.found = models.Reveal(string(hashed), false)
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
+	if digestedElse(r) {
+		v.raw.Label = "What is kept; the digest is over more than this"
+	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
 		v.whole = ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}
@@ -45,10 +48,20 @@ func newInputView(r *models.Response) inputView {
 	indented := indent(canonical)
 	v.whole = ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}
 	v.blocks = blocks(canonical)
+	if r.InputBytes != nil {
+		v.whole.Label, v.whole.Size = "Beginning of the input", "of "+views.Number(*r.InputBytes)+" bytes"
+	}
 	if len(indented) <= editMost && r.Kind != models.KindBudget {
 		v.edit = visibleJSON(indented)
 	}
 	return v
+}
+
+// digestedElse reports whether a request's digest is over more than is kept as
+// its input: what was cut, and a question of another system, which is told apart
+// by its id there.
+func digestedElse(r *models.Response) bool {
+	return r.InputBytes != nil || r.UpstreamID != nil && r.Kind == models.KindQuestion
 }
 
 // canonicalOf returns the canonical input and the whole canonical form that the

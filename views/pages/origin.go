@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/ui"
 )
 
 // Origin says where a request comes from, beside its agent.
@@ -79,4 +80,50 @@ func verdictWord(v models.Verdict) string {
 		return "answer"
 	}
 	return "verdict"
+}
+
+// outside fills in what is different where another system asks.
+func (v *Approval) outside(in ApprovalInput) {
+	a, o := &in.Approval, in.Origin
+	v.Origin, v.Outside, v.Hears = newOrigin(o, a.AgentName), a.UpstreamID != nil, through(o)
+	if a.InputBytes != nil {
+		v.EditJSON = ""
+		v.Closed = "It can only be rejected: the input has " + views.Number(*a.InputBytes) + " bytes and is kept cut, so nobody can see all that would run."
+	}
+	if o.Contradiction != "" {
+		v.Notes = append(v.Notes, CallNote{views.ToneBad, o.Contradiction})
+	}
+	if n, ok := matchedNote(o); ok {
+		v.Notes = append(v.Notes, n)
+	}
+	if !v.Outside {
+		return
+	}
+	v.EditJSON = ""
+	if a.Kind == models.KindToolCall && a.Context != "" {
+		v.Other = ui.Code{ID: "other", Label: "The input that " + v.Hears + " asks with, and runs", Text: laidOutJSON(a.Context), Numbers: true}
+		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
+	}
+}
+
+// laidOutJSON indents what is JSON, and leaves all else as it is.
+func laidOutJSON(s string) string {
+	canonical, err := models.CanonicalJSON("input", []byte(s))
+	if err != nil {
+		return s
+	}
+	return indent(canonical)
+}
+
+// matchedNote says how an outside approval found its call, where only order, or
+// nothing, decided.
+func matchedNote(o models.Origin) (CallNote, bool) {
+	switch o.MatchedBy {
+	case models.MatchedByOrder:
+		return CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, and only their order decided."}, true
+	case "unmatched":
+		return CallNote{views.ToneWarn, "Unmatched: no reported call fits what " + through(o) + " asks for."}, true
+	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":
+	}
+	return CallNote{}, false
 }

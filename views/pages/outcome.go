@@ -23,9 +23,12 @@ type Outcome struct {
 	BudgetURL    string
 }
 
-func heldText(a *models.Approval) string {
+func heldText(a *models.Approval, o models.Origin) string {
 	if a.HeldUntil == nil {
 		return ""
+	}
+	if o.Told != nil {
+		return tellingText(o)
 	}
 	if a.Vote != nil && a.Vote.UserName != "" {
 		return "Being decided by " + models.RevealString(a.Vote.UserName, false) + "."

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// callIn is the tool call that a path names, within its conversation.
+func (s *Site) callIn(c echo.Context) (*models.Approval, error) {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return nil, err
+	}
+	none := models.Errorf(models.CodeNotFound, "There is no such call.")
+	id, err := models.ParseID[models.ResponseID]("response", c.Param("response"))
+	if err != nil {
+		return nil, none
+	}
+	a, err := s.store.Entry(c.Request().Context(), actorOf(c), id)
+	if models.ErrorCode(err) == models.CodeNotFound || err == nil && (a.ConversationID != v.ID || a.Kind != models.KindToolCall) {
+		return nil, none
+	}
+	return a, err
+}
+
+// call shows all that is kept of a tool call.
+func (s *Site) call(c echo.Context) error {
+	a, err := s.callIn(c)
+	if err != nil {
+		return err
+	}
+	return s.callPage(c, http.StatusOK, a, "")
+}
+
+func (s *Site) callPage(c echo.Context, status int, a *models.Approval, problem string) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	result, err := s.store.CallResult(ctx, actor, a.ID)
+	if err != nil {
+		return err
+	}
+	details, err := s.store.RunDetails(ctx, actor, a.ConversationID, a.Sequence, a.Sequence)
+	if err != nil {
+		return err
+	}
+	origins, err := s.store.Origins(ctx, actor, a.ID)
+	if err != nil {
+		return err
+	}
+	frame, err := s.frame(c, a.ToolName, -1)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.CallURL(a.ConversationID, a.ID)
+	in := pages.CallInput{Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
+	return handlers.Render(c, status, pages.CallPage(frame, pages.NewCall(in, frame.Now)), nil)
+}
+
+// closeCall completes a call that is stuck, and leads back to it. Why it cannot
+// be closed is said on its page.
+func (s *Site) closeCall(c echo.Context) error {
+	a, err := s.callIn(c)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.CloseCall(c.Request().Context(), actorOf(c), a.ID)
+	if e := asError(err, models.CodeWrongDecisionKind, models.CodeBeingDecided, models.CodeAlreadyDecided); e != nil {
+		return s.callPage(c, handlers.Status(e.Code), a, e.Text)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.ConversationAtURL(a.ConversationID, a.Sequence)+"#"+pages.EntryID(a.Sequence))
+}
+
+// backToCall leads from the form's address to its call.
+func (s *Site) backToCall(c echo.Context) error {
+	a, err := s.callIn(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.CallURL(a.ConversationID, a.ID))
+}

@@ -1,0 +1,79 @@
+package pages
+
+import (
+	"cmp"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// CallInput is what the page of one tool call is made of.
+type CallInput struct {
+	Call   models.Approval
+	Detail models.CallDetail
+	Origin models.Origin
+	Result models.CallResult
+	// Problem is why the call was not closed.
+	Problem string
+}
+
+// CallView is all that is kept of one tool call: what it was called with, and
+// what it gave. The request for its approval has a page of its own.
+type CallView struct {
+	Tool, Agent     string
+	Origin          Origin
+	Number          string // in its batch
+	Sequence        string
+	ToolUseID       string
+	BackURL         string
+	RequestURL      string // empty: nobody has asked about it
+	Conversation    string
+	ConversationURL string
+	At              views.Moment
+	Problem         string
+	Notes           []CallNote
+	Blocks          []ui.Code
+	Whole, Raw      ui.Code
+	Digest          string
+	Result          *ui.Code
+	ResultCut       string
+	NoResult        string
+}
+
+// NewCall makes the page of one call as of now.
+func NewCall(in CallInput, now time.Time) CallView {
+	a, d := in.Call, in.Detail
+	r := a.At(now)
+	input := newInputView(r)
+	v := CallView{
+		Tool: a.ToolName, Agent: a.AgentName, Origin: newOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: deref(a.ToolUseID),
+		BackURL:         views.ConversationAtURL(a.ConversationID, a.Sequence) + "#" + EntryID(a.Sequence),
+		ConversationURL: views.ConversationURL(a.ConversationID), Conversation: cmp.Or(ConversationLabel(&a), "its conversation"),
+		At: views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Problem: in.Problem,
+		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: a.Digest,
+	}
+	if d.Of > 1 {
+		v.Number = "#" + views.Number(int64(d.Place)) + " of " + views.Number(int64(d.Of))
+	}
+	if r.Status() != models.StatusNone || r.Cause != models.CauseNone {
+		v.RequestURL = views.ApprovalURL(a.ID)
+	}
+	switch {
+	case !in.Result.Completed:
+		v.NoResult = "None yet."
+	case d.Closed != "":
+		v.NoResult = "None came before it was closed."
+	default:
+		label := "Result, as reported by "
+		if in.Result.IsError {
+			label = "Error, as reported by "
+		}
+		v.Result = &ui.Code{ID: "result", Label: label + models.RevealString(a.AgentName, false), Text: in.Result.Result}
+		if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept {
+			v.ResultCut = "It had " + views.Number(in.Result.Bytes) + " bytes; the first " + views.Number(kept) + " are kept."
+		}
+	}
+	return v
+}
