@@ -91,7 +91,11 @@ func (d *openAPI) operation(method, path string, op *openAPIOperation) DocsOpera
 	}
 	v.Examples = d.requests(v, op)
 	if media := op.RequestBody.Content["application/json"]; media != nil {
-		v.Body = d.fields(d.resolve(media.Schema))
+		schema := d.resolve(media.Schema)
+		if schema != nil && schema.Items != nil {
+			schema = d.resolve(schema.Items) // of each element
+		}
+		v.Body = d.fields(schema)
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		res := op.Responses[status]
@@ -126,21 +130,23 @@ func (d *openAPI) answer(id, status string, res *openAPIResponse) DocsAnswer {
 
 // requests shows the call as a command, and the other bodies that it may have.
 func (d *openAPI) requests(v DocsOperation, op *openAPIOperation) (out []DocsExample) {
-	media := op.RequestBody.Content["application/json"]
-	if media == nil {
-		return []DocsExample{{ID: v.ID + "-call", Label: "curl", Text: d.command(v, op, "")}}
+	for _, kind := range slices.Sorted(maps.Keys(op.RequestBody.Content)) {
+		media := op.RequestBody.Content[kind]
+		for _, name := range slices.Sorted(maps.Keys(media.Examples)) {
+			out = append(out, DocsExample{
+				ID: v.ID + "-call-" + strconv.Itoa(len(out)+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "), Text: d.command(v, op, kind, media.Examples[name].text()),
+			})
+		}
 	}
-	for i, name := range slices.Sorted(maps.Keys(media.Examples)) {
-		out = append(out, DocsExample{
-			ID: v.ID + "-call-" + strconv.Itoa(i+1), Label: "curl: " + strings.ReplaceAll(name, "_", " "), Text: d.command(v, op, media.Examples[name].text()),
-		})
+	if len(out) == 0 {
+		return []DocsExample{{ID: v.ID + "-call", Label: "curl", Text: d.command(v, op, "", "")}}
 	}
 	return out
 }
 
 // command calls an operation from a shell, with what a reader fills in as
 // variables.
-func (d *openAPI) command(v DocsOperation, op *openAPIOperation, body string) string {
+func (d *openAPI) command(v DocsOperation, op *openAPIOperation, kind, body string) string {
 	path := variables.ReplaceAllStringFunc(v.Path, func(s string) string { return "$" + strings.ToUpper(strings.Trim(s, "{}")) })
 	server := "$SERVER"
 	if len(d.Servers) > 0 {
@@ -156,7 +162,11 @@ func (d *openAPI) command(v DocsOperation, op *openAPIOperation, body string) st
 		lines = append(lines, `  -H "Authorization: Bearer $TOKEN"`)
 	}
 	if body != "" {
-		lines = append(lines, `  -H "Content-Type: application/json"`, `  -d '`+strings.ReplaceAll(body, `'`, `'\''`)+`'`)
+		data := "-d"
+		if kind != "application/json" {
+			data = "--data-binary" // -d drops the ends of lines
+		}
+		lines = append(lines, `  -H "Content-Type: `+kind+`"`, `  `+data+` '`+strings.ReplaceAll(body, `'`, `'\''`)+`'`)
 	}
 	return strings.Join(lines, " \\\n")
 }

@@ -22,6 +22,27 @@ const document = `{"openapi":"3.1.0","info":{"title":"Countersign","version":"1.
 "by":{"anyOf":[{"$ref":"#/components/schemas/Verdict"},{"type":"null"}]},"all":{"type":"array","items":{"type":"string"}},"at":{"type":["string","null"],"format":"date-time"},
 "kind":{"type":"string","enum":["a","b"]}}}}}}`
 
+// A body of lines is shown as a command that keeps them, and a list by its
+// elements.
+func TestDocsShowBodiesOfLines(t *testing.T) {
+	t.Parallel()
+	v, err := pages.NewDocs([]byte(`{"tags":[{"name":"Runs"}],"paths":{"/r":{"post":{"operationId":"report","tags":["Runs"],"requestBody":{"content":{
+"application/json":{"schema":{"type":"array","items":{"$ref":"#/components/schemas/Event"}},"examples":{"batch":{"value":[{"id":"1"}]}}},
+"application/x-ndjson":{"examples":{"end":{"value":"{\"id\":\"1\"}\n{\"id\":\"2\"}\n"}}}}}}}},
+"components":{"schemas":{"Event":{"properties":{"id":{"type":"string"}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := v.Groups[0].Operations[0]
+	if len(op.Body) != 1 || op.Body[0].Name != "id" {
+		t.Errorf("members: %+v", op.Body)
+	}
+	const want = "curl -X POST \"$SERVER/r\" \\\n  -H \"Content-Type: application/x-ndjson\" \\\n  --data-binary '{\"id\":\"1\"}\n{\"id\":\"2\"}\n'"
+	if len(op.Examples) != 2 || op.Examples[0].ID == op.Examples[1].ID || op.Examples[1].Text != want {
+		t.Errorf("examples: %+v\nwant %s", op.Examples, want)
+	}
+}
+
 func docsPage(t *testing.T) pages.Docs {
 	t.Helper()
 	v, err := pages.NewDocs([]byte(document))
