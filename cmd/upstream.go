@@ -146,7 +146,7 @@ func pollState(u *models.UpstreamState) string {
 	case u.DisabledAt != nil:
 		return "disabled " + listTime(u.DisabledAt)
 	case u.Failures > 0:
-		return fmt.Sprintf("failed %d times: %s", u.Failures, u.Problem)
+		return fmt.Sprintf("failed (%d in a row): %s", u.Failures, u.Problem)
 	case u.PolledAt == nil:
 		return "not polled yet"
 	case u.Problem != "":

@@ -146,6 +146,8 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			conv := w.openRun(`{"runId":"r"}`)
 			w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1},"batchId":"b"}`)
 			id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
+			w.call(w.agent, "GET", "/conversations/"+conv, "").want(t, 200, map[string]any{"status": "waiting_input", "pending": jsonNumber("1")})
+			all := w.listen(w.reviewer, eventStream, "")
 			path, body := tt.sends(conv, id, "t1")
 			got := w.call(w.reviewer, "POST", path, body)
 			got.want(t, 202, tt.members)
@@ -186,6 +188,9 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			w.tells(t, id, models.DeliveryEnd{Told: models.ToldDelivered})
 			now := w.call(w.agent, "GET", "/v1/approvals/"+id, "")
 			now.want(t, 200, map[string]any{"status": tt.settled, "cause": "reviewer", "decision.by.name": w.owner.Name, "held": nil})
+			w.call(w.agent, "GET", "/conversations/"+conv, "").want(t, 200, map[string]any{"status": "running", "pending": jsonNumber("0")})
+			about(all, "data.new_status", "running").want(t, 0, map[string]any{"type": "session_status_changed", "data.old_status": "waiting_input", "data.session_id": conv})
+			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": tt.settled, "data.cause": "reviewer", "data.call_id": "call-1"})
 		})
 	}
 }
