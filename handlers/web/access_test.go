@@ -17,7 +17,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 
 // filled puts the parts of a world into a route's path.
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
-	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
+	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
 		"/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
@@ -174,6 +174,11 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/conversations/" + string(a.ConversationID) + "/rename", 303, 404, 303},
 		{"POST", "/conversations/" + string(a.ConversationID) + "/decide/" + string(a.ID), 422, 404, 422},
 		{"POST", "/conversations/" + string(a.ConversationID) + "/decide/nonsense", 404, 404, 404},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/calls/" + string(a.ID), 200, 404, 200},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/calls/nonsense", 404, 404, 404},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/calls/" + string(models.NewID[models.ResponseID]()), 404, 404, 404},
+		{"GET", "/conversations/" + string(a.ConversationID) + "/calls/" + string(a.ID) + "/close", 303, 404, 303},
+		{"POST", "/conversations/" + string(a.ConversationID) + "/calls/" + string(models.NewID[models.ResponseID]()) + "/close", 404, 404, 404},
 	} {
 		for name, want := range map[string]int{"owner": c.owner, "stranger": c.stranger, "admin": c.admin} {
 			got := people[name].send(c.method, c.path, url.Values{})

@@ -94,6 +94,12 @@ func (s *Site) conversationPage(c echo.Context, status int, in pages.Conversatio
 	if in.Around.Shares, err = s.sharesFor(ctx, actor, id, history.Entries); err != nil {
 		return err
 	}
+	if in.Around.Run, err = s.runAround(ctx, actor, id, history.Entries); err != nil {
+		return err
+	}
+	if in.Parent, in.Children, err = s.store.Family(ctx, actor, id); err != nil {
+		return err
+	}
 	if in.Budget, err = s.budgetPanel(c, &in.Conversation); err != nil {
 		return err
 	}
@@ -141,13 +147,9 @@ func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (tem
 	case "after":
 		return s.historyGrowth(c, v)
 	case "entry":
-		a, err := s.responseIn(ctx, actor, v.ID, c.QueryParam("entry"))
-		if err != nil {
-			return nil, err
-		}
-		e := models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: a}
-		shares, err := s.sharesFor(ctx, actor, v.ID, []models.HistoryEntry{e})
-		return pages.HistoryItem(pages.NewHistoryEntry(v, &e, pages.HistoryAround{Shares: shares}, now)), err
+		return s.entryPart(c, v)
+	case "batch":
+		return s.batchPart(c, v)
 	}
 	return nil, models.Errorf(models.CodeNotFound, "There is no such part of the page.")
 }
@@ -166,6 +168,10 @@ func (s *Site) historyGrowth(c echo.Context, v *models.ConversationView) (templ.
 		return nil, err
 	}
 	in := pages.ConversationInput{Conversation: *v, History: *history}
+	if in.Around.Run, err = s.runAround(c.Request().Context(), actorOf(c), v.ID, history.Entries); err != nil {
+		return nil, err
+	}
+	in.History.Entries = pages.WithoutKnownBatches(history.Entries, in.Around.Run.Calls)
 	if in.Around.Shares, err = s.sharesFor(c.Request().Context(), actorOf(c), v.ID, history.Entries); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,9 @@ func (s *Site) conversationRoutes(get, post adder) {
 	get("/conversations/:id/draft", s.draft)
 	post("/conversations/:id/say", s.say)
 	post("/conversations/:id/decide/:response", s.decideHere)
+	get("/conversations/:id/calls/:response", s.call)
+	post("/conversations/:id/calls/:response/close", s.closeCall)
+	get("/conversations/:id/calls/:response/close", s.backToCall)
 	post("/conversations/:id/steer", s.steer)
 	post("/conversations/:id/rename", s.rename)
 

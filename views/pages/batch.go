@@ -89,7 +89,6 @@ type CallResult struct {
 type batchMaker struct {
 	conversation *models.ConversationView
 	around       HistoryAround
-	run          RunAround
 	now          time.Time
 }
 
@@ -116,7 +115,7 @@ func batchOf(a *models.Approval, d models.CallDetail) (key string, ok bool) {
 // block makes one batch of calls that are in order.
 func (m batchMaker) block(calls []*models.Approval) Batch {
 	first, last := calls[0], calls[len(calls)-1]
-	d, end := m.run.Calls[first.ID], m.run.Calls[last.ID]
+	d, end := m.around.Run.Calls[first.ID], m.around.Run.Calls[last.ID]
 	v := Batch{
 		ID: "batch-" + strconv.FormatInt(first.Sequence, 10), At: views.Ago(startOf(first, d), m.now), Who: first.AgentName,
 		URL: views.ConversationBatchURL(m.conversation.ID, first.ID), Topic: views.ConversationTopic(m.conversation.ID),
@@ -133,7 +132,7 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 	for _, a := range calls {
 		row := m.call(a, earlierOpen, before)
 		rows = append(rows, row)
-		d := m.run.Calls[a.ID]
+		d := m.around.Run.Calls[a.ID]
 		if openCall(a.At(m.now), d) {
 			earlierOpen = true
 		} else if d.CompletedAt != nil {
@@ -146,6 +145,57 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 	}
 	v.Tally, v.Segments = tally(rows), segments(rows)
 	return v
+}
+
+// NewHistoryEntries makes the entries of a page. Calls that were queued at once
+// are one of them, where the first stands.
+func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry, around HistoryAround, now time.Time) []HistoryEntry {
+	m := batchMaker{conversation: c, around: around, now: now}
+	out := make([]HistoryEntry, 0, len(entries))
+	calls := map[string][]*models.Approval{}
+	places := map[string]int{}
+	for i := range entries {
+		e := &entries[i]
+		if e.Response == nil {
+			out = append(out, NewHistoryEntry(c, e, around, now))
+			continue
+		}
+		key, ok := batchOf(e.Response, around.Run.Calls[e.Response.ID])
+		if !ok {
+			out = append(out, NewHistoryEntry(c, e, around, now))
+			continue
+		}
+		if len(calls[key]) == 0 {
+			places[key] = len(out)
+			out = append(out, HistoryEntry{})
+		}
+		calls[key] = append(calls[key], e.Response)
+	}
+	for key, place := range places {
+		block := m.block(calls[key])
+		out[place] = HistoryEntry{ID: block.ID, What: "batch", Batch: &block}
+	}
+	return out
+}
+
+// WithoutKnownBatches leaves out what has come to batches whose blocks are on the
+// page already: those look again by themselves.
+func WithoutKnownBatches(entries []models.HistoryEntry, calls map[models.ResponseID]models.CallDetail) []models.HistoryEntry {
+	begun := map[string]bool{} // among these entries; false: before them
+	out := make([]models.HistoryEntry, 0, len(entries))
+	for _, e := range entries {
+		if e.Response != nil {
+			d := calls[e.Response.ID]
+			if _, seen := begun[d.BatchID]; d.BatchID != "" && !seen {
+				begun[d.BatchID] = d.Place == 1
+			}
+			if d.BatchID != "" && !begun[d.BatchID] {
+				continue
+			}
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // openCall reports whether something may still come of a call.
@@ -167,7 +217,7 @@ func startOf(a *models.Approval, d models.CallDetail) time.Time {
 // call makes one row. behind says that an earlier call of the batch is open, and
 // before is when the last one ended.
 func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) BatchCall {
-	r, d := a.At(m.now), m.run.Calls[a.ID]
+	r, d := a.At(m.now), m.around.Run.Calls[a.ID]
 	v := BatchCall{
 		ID: EntryID(a.Sequence), Tool: a.ToolName, Summary: summary(r), URL: views.CallURL(a.ConversationID, a.ID), SubAgent: d.ParentToolUseID != "",
 	}
@@ -187,15 +237,18 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
 	v.time(r, d, since, behind, m.now)
 	v.Result = m.result(a, d)
-	v.Notes = notes(r, d, m.run.Origins[a.ID])
+	v.Notes = notes(r, d, m.around.Run.Origins[a.ID])
 	if v.Stuck != "" {
 		v.CloseURL = views.CloseCallURL(a.ConversationID, a.ID)
 	}
-	if r.Status() == models.StatusPending {
+	if d := m.around.Decided; d != nil && d.ID == a.ID && !v.Current {
+		v.Notes = append([]CallNote{{views.ToneWarn, LateNotice(a, d.Late, m.now)}}, v.Notes...)
+	}
+	if v.Current {
 		e := HistoryEntry{ID: v.ID}
 		e.ask(m.conversation, a, m.around, m.now)
 		v.Ask = e.Ask
-	} else if r.Status() != models.StatusNone {
+	} else if r.Status().Final() {
 		v.Outcome = newOutcome(a, r, m.now)
 	}
 	return v
@@ -297,13 +350,8 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 	if text := d.Contradiction; text != "" {
 		out = append(out, CallNote{views.ToneBad, text})
 	}
-	o.MatchedBy = d.MatchedBy
-	if n, ok := matchedNote(o); ok {
-		out = append(out, n)
-	}
-	if o.Told != nil {
-		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
-	}
+	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
+	out = append(out, originNotes(o)...)
 	if r.InputBytes != nil {
 		out = append(out, CallNote{views.ToneWarn, "Its input has " + views.Number(*r.InputBytes) + " bytes and is kept cut: it can be rejected, not approved."})
 	}
@@ -312,6 +360,21 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 	}
 	if d.Closed == models.ClosedByOwner {
 		out = append(out, CallNote{views.ToneNeutral, "A person closed it; no result is waited for."})
+	}
+	return out
+}
+
+// originNotes are what a reader must know about where a request came from.
+func originNotes(o models.Origin) []CallNote {
+	var out []CallNote
+	if o.Contradiction != "" {
+		out = append(out, CallNote{views.ToneBad, o.Contradiction})
+	}
+	if n, ok := matchedNote(o); ok {
+		out = append(out, n)
+	}
+	if o.Told != nil {
+		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
 	}
 	return out
 }

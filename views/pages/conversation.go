@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,16 +25,21 @@ type ConversationInput struct {
 	Waiting []models.Approval
 	// Budget is the panel of the conversation's budget; nil: a line says it.
 	Budget templ.Component
-	Draft  *Draft
-	Say    SayForm
-	Rename RenameForm
-	Around HistoryAround
+	// Parent is the run that started this one, Children those that it started.
+	Parent   *models.RunLink
+	Children []models.RunLink
+	Draft    *Draft
+	Say      SayForm
+	Rename   RenameForm
+	Around   HistoryAround
 }
 
 // HistoryAround is what entries are drawn with besides themselves.
 type HistoryAround struct {
 	// Decided is what was sent about one request, and what became of it.
 	Decided *DecidedHere
+	// Run is what is known of the calls and of where requests come from.
+	Run RunAround
 	// Shares say what energy was spent on, where a budget request waits.
 	Shares []models.EnergyShare
 }
@@ -103,6 +109,8 @@ type ConversationFacts struct {
 	RunID, ParentRunID string
 	InboxURL           string
 	Pending            int
+	Parent             *RunLink
+	Children           []RunLink
 }
 
 // DraftView is where the draft is shown; it refetches itself.
@@ -133,12 +141,12 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 	}
 	shown := map[models.ResponseID]bool{}
 	for i := range in.History.Entries {
-		e := &in.History.Entries[i]
-		if e.Response != nil {
-			shown[e.Response.ID] = true
+		if r := in.History.Entries[i].Response; r != nil {
+			shown[r.ID] = true
 		}
-		v.Entries = append(v.Entries, NewHistoryEntry(c, e, in.Around, now))
 	}
+	v.Entries = NewHistoryEntries(c, in.History.Entries, in.Around, now)
+	v.Facts.family(in)
 	if later := in.History.After + HistoryPage + 1; !v.AtEnd && later < c.NextSequence {
 		v.Later = views.ConversationPageURL(c.ID, later)
 	}
@@ -159,7 +167,7 @@ func (v *Conversation) trouble(in ConversationInput) {
 	case in.Around.Decided != nil:
 		for i := range in.History.Entries {
 			if r := in.History.Entries[i].Response; r != nil && r.ID == in.Around.Decided.ID {
-				v.Trouble, v.TroubleAt = "Your verdict on #"+v.Entries[i].Sequence+" was not taken.", "#"+v.Entries[i].ID
+				v.Trouble, v.TroubleAt = "Your verdict on #"+strconv.FormatInt(r.Sequence, 10)+" was not taken.", "#"+EntryID(r.Sequence)
 			}
 		}
 	case in.Say.Notice != "", len(in.Say.Errors) > 0:

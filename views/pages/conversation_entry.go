@@ -37,6 +37,10 @@ type HistoryEntry struct {
 	AboutURL   string // of what a message or change was about
 	About      string
 
+	Batch  *Batch // set for calls that were queued at once: then it is all there is
+	Origin Origin
+	Notes  []CallNote
+
 	Notice string    // what stands instead of what was sent
 	Ask    *Approval // set while it waits: what a decider reads, and the forms
 	AskURL string    // where the entry refetches itself
@@ -125,10 +129,13 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 			v.Does += " of " + views.Number(sum)
 		}
 	}
+	origin := around.Run.Origins[a.ID]
+	v.Origin = newOrigin(origin, a.AgentName)
 	if r.Status() == models.StatusPending {
 		v.ask(c, a, around, now)
 		return
 	}
+	v.Notes = originNotes(origin)
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		v.Notice = LateNotice(a, d.Late, now)
 	}
@@ -153,7 +160,7 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 // ask fills in what a decider reads: the forms of the approval page, with ids of
 // their own and leading back here.
 func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
-	in := ApprovalInput{Approval: *a, MayDecide: true, Budget: new(c.Budget()), Shares: around.Shares}
+	in := ApprovalInput{Approval: *a, MayDecide: true, Budget: new(c.Budget()), Shares: around.Shares, Origin: around.Run.Origins[a.ID]}
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		in.Late, in.Form = d.Late, d.Form
 	}
@@ -162,7 +169,7 @@ func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, aroun
 	for i := range ask.Blocks {
 		ask.Blocks[i].ID = ask.id(ask.Blocks[i].ID)
 	}
-	ask.Whole.ID, ask.Raw.ID = ask.id(ask.Whole.ID), ask.id(ask.Raw.ID)
+	ask.Whole.ID, ask.Raw.ID, ask.Other.ID = ask.id(ask.Whole.ID), ask.id(ask.Raw.ID), ask.id(ask.Other.ID)
 	ask.DecideURL = views.ConversationDecideURL(c.ID, a.ID)
 	ask.Turns = nil
 	v.Ask, v.AskURL = &ask, views.ConversationEntryURL(c.ID, a.ID)

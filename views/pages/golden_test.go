@@ -60,7 +60,7 @@ func screens(t *testing.T) []screen {
 	fresh := agentsInput()
 	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef"}
 	throttled := pages.NewSignIn("ada@example.org", "/audit", &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 601})
-	return append(slices.Concat(adminScreens(), conversationScreens(t), budgetScreens(t)), []screen{
+	return append(slices.Concat(adminScreens(), conversationScreens(t), budgetScreens(t), runScreens(t)), []screen{
 		{"inbox", inbox(pages.InboxInput{Rows: rows, Count: 5, BaseURL: "http://127.0.0.1:8080"})},
 		{"inbox-many", inbox(pages.InboxInput{Rows: rows[:2], Count: models.StatsCap, Next: "k2", After: "k1", Conversation: conversationID, ConversationTitle: "Ship 1.4"})},
 		{"inbox-empty", inbox(pages.InboxInput{BaseURL: "http://127.0.0.1:8080"})},

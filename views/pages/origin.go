@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -90,12 +91,9 @@ func (v *Approval) outside(in ApprovalInput) {
 		v.EditJSON = ""
 		v.Closed = "It can only be rejected: the input has " + views.Number(*a.InputBytes) + " bytes and is kept cut, so nobody can see all that would run."
 	}
-	if o.Contradiction != "" {
-		v.Notes = append(v.Notes, CallNote{views.ToneBad, o.Contradiction})
-	}
-	if n, ok := matchedNote(o); ok {
-		v.Notes = append(v.Notes, n)
-	}
+	told := o
+	told.Told = nil // it stands where the forms would
+	v.Notes = originNotes(told)
 	if !v.Outside {
 		return
 	}
@@ -126,4 +124,23 @@ func matchedNote(o models.Origin) (CallNote, bool) {
 	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":
 	}
 	return CallNote{}, false
+}
+
+// RunLink leads to a run that started another, or was started by it.
+type RunLink struct {
+	URL, Name, Agent string
+	Word             ui.Word
+}
+
+func newRunLink(r models.RunLink) RunLink {
+	return RunLink{URL: views.ConversationURL(r.ID), Name: cmp.Or(r.Title, r.RunID), Agent: r.AgentName, Word: ui.ConversationWord(r.Status)}
+}
+
+func (f *ConversationFacts) family(in ConversationInput) {
+	if in.Parent != nil {
+		f.Parent = new(newRunLink(*in.Parent))
+	}
+	for _, child := range in.Children {
+		f.Children = append(f.Children, newRunLink(child))
+	}
 }

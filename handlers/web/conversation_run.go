@@ -1,0 +1,143 @@
+package web
+
+import (
+	"context"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views/pages"
+)
+
+// batchPages is how many pages of history a batch is looked for in.
+const batchPages = 10
+
+// runAround is what entries are shown with besides their approvals.
+func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) (pages.RunAround, error) {
+	var out pages.RunAround
+	var ids []models.ResponseID
+	var from, to int64
+	for _, e := range entries {
+		if e.Response == nil || e.Response.Kind == models.KindReply {
+			continue
+		}
+		ids = append(ids, e.Response.ID)
+		if from == 0 {
+			from = e.Sequence
+		}
+		to = e.Sequence
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	var err error
+	if out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to); err != nil {
+		return out, err
+	}
+	out.Origins, err = s.store.Origins(ctx, actor, ids...)
+	return out, err
+}
+
+// entryIn is a response of this conversation and of no other, asked about or
+// only reported.
+func (s *Site) entryIn(ctx context.Context, actor models.Actor, conv models.ConversationID, raw string) (*models.Approval, error) {
+	none := models.Errorf(models.CodeNotFound, "There is no such entry.")
+	id, err := models.ParseID[models.ResponseID]("entry", raw)
+	if err != nil {
+		return nil, none
+	}
+	a, err := s.store.Entry(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound || err == nil && a.ConversationID != conv {
+		return nil, none
+	}
+	return a, err
+}
+
+// entryPart is one entry of the history as it stands.
+func (s *Site) entryPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	a, err := s.entryIn(ctx, actor, v.ID, c.QueryParam("entry"))
+	if err != nil {
+		return nil, err
+	}
+	entries := []models.HistoryEntry{{Sequence: a.Sequence, At: a.CreatedAt, Response: a}}
+	var around pages.HistoryAround
+	if around.Shares, err = s.sharesFor(ctx, actor, v.ID, entries); err != nil {
+		return nil, err
+	}
+	if around.Run, err = s.runAround(ctx, actor, v.ID, entries); err != nil {
+		return nil, err
+	}
+	return pages.HistoryItem(pages.NewHistoryEntries(v, entries, around, s.kit.Now())[0]), nil
+}
+
+// batchPart is a batch from one of its calls on.
+func (s *Site) batchPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	first, err := s.entryIn(ctx, actor, v.ID, c.QueryParam("entry"))
+	if err != nil {
+		return nil, err
+	}
+	var around pages.HistoryAround
+	around.Run.Calls, around.Run.Origins = map[models.ResponseID]models.CallDetail{}, map[models.ResponseID]models.Origin{}
+	var batch []models.HistoryEntry
+	after := first.Sequence - 1
+	for range batchPages {
+		if after == 0 {
+			after = store.FromStart
+		}
+		history, err := s.store.History(ctx, actor, v.ID, store.HistoryQuery{After: after, Limit: store.MaxPage})
+		if err != nil {
+			return nil, err
+		}
+		run, err := s.runAround(ctx, actor, v.ID, history.Entries)
+		if err != nil {
+			return nil, err
+		}
+		batch = append(batch, inBatch(first, history.Entries, run, &around.Run)...)
+		if len(history.Entries) < store.MaxPage || complete(first, batch, around.Run) {
+			break
+		}
+		after = history.After
+	}
+	if len(batch) == 0 {
+		return nil, nil //nolint:nilnil // it is an entry by itself
+	}
+	return pages.HistoryItem(pages.NewHistoryEntries(v, batch, around, s.kit.Now())[0]), nil
+}
+
+// inBatch are the entries that belong to a call's batch; what is known of them is
+// kept in to.
+func inBatch(first *models.Approval, entries []models.HistoryEntry, run pages.RunAround, to *pages.RunAround) []models.HistoryEntry {
+	var out []models.HistoryEntry
+	for _, e := range entries {
+		if e.Response == nil {
+			continue
+		}
+		d, known := run.Calls[e.Response.ID]
+		if !known || e.Response.ID != first.ID && (d.BatchID == "" || d.BatchID != deref(first.BatchID)) {
+			continue
+		}
+		to.Calls[d.ID], to.Origins[d.ID] = d, run.Origins[d.ID]
+		out = append(out, e)
+	}
+	return out
+}
+
+// complete reports whether the last call of a batch has been found.
+func complete(first *models.Approval, batch []models.HistoryEntry, run pages.RunAround) bool {
+	if first.BatchID == nil || len(batch) == 0 {
+		return true
+	}
+	last := run.Calls[batch[len(batch)-1].Response.ID]
+	return last.Place == last.Of
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
