@@ -282,7 +282,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 // retryDelivery has an attempt made again. The last one is when the time is over.
 func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
 	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
-	next := t.now.Add(end.Pause)
+	next := stamp(t.now.Add(end.Pause))
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt
 	}

@@ -52,10 +52,15 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote) (*mode
 	})
 }
 
+const (
+	standingVote  = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL ORDER BY at DESC LIMIT 1`
+	withdrawVotes = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`
+)
+
 // heldVote is the verdict that holds a row; nil when none does.
 func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	var votes []models.Vote
-	if err := t.gorm().Where("response_id = ? AND withdrawn_at IS NULL", id).Order("at DESC").Limit(1).Find(&votes).Error; err != nil {
+	if err := t.gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
 	if len(votes) == 0 {
@@ -87,7 +92,7 @@ func (t *tx) overrule(a *models.Approval) error {
 
 // withdrawVotes marks the verdict on a row as one that is not its outcome.
 func (t *tx) withdrawVotes(id models.ResponseID) error {
-	if err := t.gorm().Exec(`UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`, t.now, id).Error; err != nil {
+	if err := t.gorm().Exec(withdrawVotes, t.now, id).Error; err != nil {
 		return fmt.Errorf("withdraw verdict: %w", err)
 	}
 	return nil

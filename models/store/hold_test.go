@@ -79,23 +79,35 @@ func TestOutsideVerdictsAreOfTheKindThatIsTaken(t *testing.T) {
 // after are the things that may come while a verdict is held.
 var after = map[string]struct {
 	want string
-	do   func(t *testing.T, w *abroad, conv models.ConversationID, id models.ResponseID) error
+	do   func(w *abroad, t *testing.T, conv models.ConversationID, id models.ResponseID) error
 }{
-	"cancel": {"cancelled cancelled", func(t *testing.T, w *abroad, _ models.ConversationID, id models.ResponseID) error {
-		return errOf(w.Cancel(t.Context(), w.agent, id))
-	}},
-	"stop": {"cancelled stopped", func(t *testing.T, w *abroad, conv models.ConversationID, _ models.ResponseID) error {
-		return errOf(w.Steer(t.Context(), w.owner, conv, models.SteerStop))
-	}},
-	"the run's end": {"cancelled run_ended", func(t *testing.T, w *abroad, conv models.ConversationID, _ models.ResponseID) error {
-		return errOf(w.ReportEvents(t.Context(), w.agent, conv, []models.RunEvent{{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted}}))
-	}},
-	"cascade": {"rejected cascade", func(t *testing.T, w *abroad, _ models.ConversationID, _ models.ResponseID) error {
-		first := w.taken(t, call("first", "r", "read", `{}`))
-		w.vote(t, first, no("no"))
-		w.deliver(t, first, models.ToldDelivered)
-		return nil
-	}},
+	"cancel":        {"cancelled cancelled", (*abroad).agentCancels},
+	"stop":          {"cancelled stopped", (*abroad).ownerStops},
+	"the run's end": {"cancelled run_ended", (*abroad).runEnds},
+	"cascade":       {"rejected cascade", (*abroad).firstIsRejected},
+}
+
+func (w *abroad) agentCancels(t *testing.T, _ models.ConversationID, id models.ResponseID) error {
+	t.Helper()
+	return errOf(w.Cancel(t.Context(), w.agent, id))
+}
+
+func (w *abroad) ownerStops(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
+	t.Helper()
+	return errOf(w.Steer(t.Context(), w.owner, conv, models.SteerStop))
+}
+
+func (w *abroad) runEnds(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
+	t.Helper()
+	return errOf(w.ReportEvents(t.Context(), w.agent, conv, []models.RunEvent{{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted}}))
+}
+
+func (w *abroad) firstIsRejected(t *testing.T, _ models.ConversationID, _ models.ResponseID) error {
+	t.Helper()
+	first := w.taken(t, call("first", "r", "read", `{}`))
+	w.vote(t, first, no("no"))
+	w.deliver(t, first, models.ToldDelivered)
+	return nil
 }
 
 func TestI1WhatComesBeforeADeliveryBeatsAHeldVerdict(t *testing.T) {
@@ -108,7 +120,7 @@ func TestI1WhatComesBeforeADeliveryBeatsAHeldVerdict(t *testing.T) {
 				if late {
 					w.clock.Step(time.Hour)
 				}
-				mustDo(t, tt.do(t, w, conv, id))
+				mustDo(t, tt.do(w, t, conv, id))
 				w.wantRow(t, id, tt.want)
 				var withdrawn bool
 				mustDo(t, rawDB(t, w.Store).QueryRowContext(t.Context(), `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, id).Scan(&withdrawn))
@@ -141,7 +153,7 @@ func TestI1ADeliveryThatHasBegunGoesBefore(t *testing.T) {
 				if lost {
 					mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true}))
 				}
-				err := tt.do(t, w, conv, id)
+				err := tt.do(w, t, conv, id)
 				if want := map[string]models.Code{"cancel": models.CodeBeingDecided, "stop": models.CodeBeingDecided}[name]; models.ErrorCode(err) != want {
 					t.Errorf("%v, want %q", err, want)
 				}

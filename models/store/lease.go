@@ -26,7 +26,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 		if err := t.gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
 			return err
 		}
-		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: t.now.Add(ttl)}
+		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: stamp(t.now.Add(ttl))}
 		if len(rows) > 0 {
 			old := rows[0]
 			if old.Holder != holder && old.Until.After(t.now) {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool)
 	var r outsideRow
 	err := rawDB(t, w.Store).QueryRowContext(t.Context(), outsideColumns+where, args...).Scan(&r.id, &r.conv, &r.kind, &r.tool, &r.use, &r.status, &r.cause, &r.matched,
 		&r.contradiction, &r.feedback, &r.held, &r.completed, &r.from)
-	if err == sql.ErrNoRows { //nolint:errorlint // exactly this one
+	if errors.Is(err, sql.ErrNoRows) {
 		return r, false
 	}
 	mustDo(t, err)

@@ -114,13 +114,17 @@ func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, e
 	if run == "" {
 		return nil, nil
 	}
-	if err := t.gorm().Raw(`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
+	if err := t.gorm().Raw(runByID, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
 		return ids, err
 	}
-	err := t.gorm().Raw(`SELECT id FROM conversations INDEXED BY conversations_parent_run WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`,
-		u.OwnerID, run).Scan(&ids).Error
+	err := t.gorm().Raw(runsByParent, u.OwnerID, run).Scan(&ids).Error
 	return ids, err
 }
+
+const (
+	runByID      = `SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`
+	runsByParent = `SELECT id FROM conversations INDEXED BY conversations_parent_run WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
+)
 
 // Three rows tell as much as all open calls of a conversation (models.Correlate).
 const (

@@ -188,7 +188,7 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 		if err := t.holds(l); err != nil {
 			return err
 		}
-		columns := map[string]any{"polled_at": t.now, "next_poll_at": t.now.Add(note.Next), "problem": note.Problem}
+		columns := map[string]any{"polled_at": t.now, "next_poll_at": stamp(t.now.Add(note.Next)), "problem": note.Problem}
 		if note.Failed {
 			columns["failures"] = gorm.Expr("failures + 1")
 		} else {

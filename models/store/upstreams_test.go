@@ -89,7 +89,9 @@ func TestEachChangeOfAnUpstreamIsRecordedOnce(t *testing.T) {
 func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 	t.Parallel()
 	dir, said := storetest.Dir(t), &bytes.Buffer{}
-	w := newAbroad(t, storetest.WithDir(dir), func(o *store.Options) { o.Log = slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug})) })
+	w := newAbroad(t, storetest.WithDir(dir), func(o *store.Options) {
+		o.Log = slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
 	mustDo(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, upstreamSecret))
 	due, _, err := w.DueUpstreams(t.Context())
 	mustDo(t, err)
@@ -152,7 +154,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 		t.Errorf("%q, %v", key, err)
 	}
 	mustDo(t, w.Close())
-	mustDo(t, os.Chmod(file, 0o644)) //nolint:gosec // others may read it: that is the fault
+	mustDo(t, os.Chmod(file, 0o644)) // others may read it: that is the fault
 	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), store.KeyFile) {
 		t.Errorf("a key file that others may read: %v, %v", s, err)
 	}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOutsideQueriesAreServedByAnIndex reads the plans of what each poll and each
+// verdict to tell asks for: their cost follows what is pending, not what is kept.
+func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, q := range []struct {
+		name, text string
+		args       []any
+		sorts      bool // a few rows are sorted, by intent
+	}{
+		{"open call by tool use", openByUse, []any{"c", "u"}, false},
+		{"open call by input", openByInput, []any{"c", "d"}, false},
+		{"open call by name", openByName, []any{"c", "n"}, false},
+		{"run", runByID, []any{"o", "r"}, false},
+		{"runs of a parent", runsByParent, []any{"o", "r"}, true},
+		{"pending of an upstream", pendingOfUpstream, []any{"u", "function_call"}, false},
+		{"verdicts to tell", untoldOf, []any{"u", 9}, false},
+		{"what is told about", toldAboutCall, []any{"r"}, false},
+		{"what waits of an upstream", waitingOfUpstream, []any{"u", 9}, false},
+		{"how many verdicts to tell", countUntold, []any{"u", 9}, false},
+		{"oldest verdict to tell", oldestUntold, []any{"u"}, false},
+		{"held verdict", standingVote, []any{"r"}, true},
+		{"withdrawn verdicts", withdrawVotes, []any{1, "r"}, false},
+	} {
+		plan := explain(t, s, q.text, q.args)
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") && !scannable.MatchString(line) || strings.Contains(line, "USE TEMP B-TREE") && !q.sorts {
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+}
