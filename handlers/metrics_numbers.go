@@ -16,6 +16,8 @@ var (
 	pendingDesc = prometheus.NewDesc("countersign_approvals_pending", "Requests that wait for a decision.", nil, nil)
 	oldestDesc  = prometheus.NewDesc("countersign_approvals_oldest_pending_seconds", "Age of the request that waits longest; 0 when none waits.", nil, nil)
 	waitersDesc = prometheus.NewDesc("countersign_waiters", "Callers that are blocked in a wait.", nil, nil)
+	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Verdicts on their way to an upstream.", nil, nil)
+	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
 )
 
@@ -28,7 +30,7 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, ledgerDesc} {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, ledgerDesc} {
 		descs <- d
 	}
 }
@@ -47,7 +49,8 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 		age = max(0, c.now().Sub(n.Oldest).Seconds())
 	}
 	for desc, value := range map[*prometheus.Desc]float64{
-		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters), ledgerDesc: float64(n.LedgerSeq),
+		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
+		untoldDesc: float64(n.UntoldVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}

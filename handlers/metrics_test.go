@@ -40,7 +40,7 @@ func measured(t *testing.T, numbers error) *echo.Echo {
 	now := time.Unix(1_800_000_000, 0)
 	k.Metrics = handlers.NewMetrics("v1.2.3")
 	k.Metrics.Follow(func(context.Context) (models.Numbers, error) {
-		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234}, numbers
+		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, UntoldVerdicts: 4, FailingUpstreams: 2}, numbers
 	}, func() time.Time { return now })
 	e := k.Router(k.FailJSON)
 	e.GET("/things/:id", func(c echo.Context) error { return c.NoContent(http.StatusNoContent) })
@@ -89,6 +89,8 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		`countersign_commit_callers_sum 12`,
 		`countersign_commit_seconds_sum 0.003`,
 		`countersign_waiters 3`,
+		`countersign_verdicts_untold 4`,
+		`countersign_upstreams_failing 2`,
 		`countersign_stream_clients{surface="pages"} 1`,
 		`countersign_stream_clients{surface="api"} 0`,
 		`countersign_ledger_entry 1234`,

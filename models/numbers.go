@@ -8,6 +8,9 @@ type Numbers struct {
 	Oldest    time.Time // when the one that waits longest was asked; zero if none waits
 	Waiters   int       // callers blocked in a wait
 	LedgerSeq int64     // number of the last entry
+
+	UntoldVerdicts   int // on their way to an upstream, not capped
+	FailingUpstreams int // whose last poll failed
 }
 
 // Outcome is what became of one request, told once, after its commit.

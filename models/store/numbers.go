@@ -12,6 +12,9 @@ import (
 const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND approval_timeout_at > ?`
 
+const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_due WHERE done_at IS NULL),
+ (SELECT count(*) FROM upstreams INDEXED BY upstreams_due WHERE disabled_at IS NULL AND failures > 0)`
+
 const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
 
 // Numbers are the figures of the whole store as they stand now. What is past its
@@ -32,6 +35,9 @@ func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 		return n, err
 	}
 	n.LedgerSeq = head.Seq
+	if err := s.r.QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
+		return n, fmt.Errorf("count what upstreams wait for: %w", err)
+	}
 	return n, nil
 }
 

@@ -27,11 +27,14 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		{"how many verdicts to tell", countUntold, []any{"u", 9}, false},
 		{"oldest verdict to tell", oldestUntold, []any{"u"}, false},
 		{"held verdict", standingVote, []any{"r"}, true},
+		{"numbers", outsideNumbers, nil, false},
 		{"withdrawn verdicts", withdrawVotes, []any{1, "r"}, false},
 	} {
 		plan := explain(t, s, q.text, q.args)
 		for line := range strings.SplitSeq(plan, "\n") {
-			if strings.HasPrefix(line, "SCAN ") && !scannable.MatchString(line) || strings.Contains(line, "USE TEMP B-TREE") && !q.sorts {
+			// Indexes of what is not done yet, and the upstreams of one installation.
+			few := strings.HasSuffix(line, "USING INDEX deliveries_due") || strings.HasSuffix(line, "USING INDEX upstreams_due")
+			if strings.HasPrefix(line, "SCAN ") && !few && !scannable.MatchString(line) || strings.Contains(line, "USE TEMP B-TREE") && !q.sorts {
 				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
 			}
 		}

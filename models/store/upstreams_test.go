@@ -196,6 +196,13 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	if s := state(); s.Waiting != 1 || s.Untold != 1 || s.UntoldSince == nil || s.UntoldProblem != "" {
 		t.Errorf("%+v", s)
 	}
+	if n, err := w.Numbers(t.Context()); err != nil || n.UntoldVerdicts != 1 || n.FailingUpstreams != 0 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true}))
+	if n, err := w.Numbers(t.Context()); err != nil || n.FailingUpstreams != 1 {
+		t.Errorf("%+v, %v", n, err)
+	}
 	mustDo(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, false))
 	if due, next, err := w.DueUpstreams(t.Context()); len(due) != 0 || !next.IsZero() || err != nil {
 		t.Errorf("a disabled one: %v, %v, %v", due, next, err)

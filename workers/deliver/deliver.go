@@ -242,7 +242,7 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 		return models.DeliveryEnd{Told: models.ToldGone, Text: o.Text}
 	case upstream.Conflict:
 		if !v.Lost {
-			return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "The other system had a verdict already: it was settled there."}
+			return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "The other system had a verdict already (already_responded): it was settled there."}
 		}
 		return readBack(ctx, client, v)
 	case upstream.Retry, upstream.Refused:

@@ -209,7 +209,13 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 	if !complete {
 		return nil
 	}
-	return p.Store.Reconcile(ctx, l, u.ID, kind, listed)
+	err := p.Store.Reconcile(ctx, l, u.ID, kind, listed)
+	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
+		return err
+	}
+	// That is no fault of the upstream's, and the next poll tries again.
+	p.Log.ErrorContext(ctx, "what was settled elsewhere was not kept", slog.String("upstream", u.Name), slog.String("error", err.Error()))
+	return nil
 }
 
 func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideItem {

@@ -181,11 +181,21 @@ func TestOneThatCannotBeKeptDoesNotHoldUpTheOthers(t *testing.T) {
 	if said := p.said.String(); !strings.Contains(said, "disk I/O error") || !strings.Contains(said, "call=bad") {
 		t.Errorf("said %s", said)
 	}
+	_, err = db.ExecContext(t.Context(), `DROP TRIGGER broken;
+ CREATE TRIGGER broken BEFORE UPDATE OF approval_status ON responses WHEN NEW.approval_status = 'resolved' BEGIN SELECT RAISE(ABORT, 'disk is full'); END`)
+	must(t, err)
+	s.Settle("a", true, "")
+	p.clock.Step(time.Minute)
+	p.once(t, made)
+	wantStand(t, p, map[string]string{"a": "pending", "bad": "pending", "z": "pending"})
+	if said := p.said.String(); !strings.Contains(said, "disk is full") || p.state(t).Failures != 0 {
+		t.Errorf("said %s", said)
+	}
 	_, err = db.ExecContext(t.Context(), `DROP TRIGGER broken`)
 	must(t, err)
 	p.clock.Step(time.Minute)
 	p.once(t, made)
-	wantStand(t, p, map[string]string{"a": "pending", "bad": "pending", "z": "pending"})
+	wantStand(t, p, map[string]string{"a": "resolved elsewhere", "bad": "pending", "z": "pending"})
 }
 
 func TestWhoLosesTheLeaseWhileItFetchesWritesNothing(t *testing.T) {
