@@ -69,7 +69,8 @@ func (c BatchCall) askName() string {
 	return strings.TrimPrefix(c.ID, "entry-")
 }
 
-// CallNote is something to know about a call.
+// CallNote is something to know about a call, in words of ours: what of others is
+// in them has been revealed.
 type CallNote struct {
 	Tone views.Tone
 	Text string
@@ -248,7 +249,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 		e := HistoryEntry{ID: v.ID}
 		e.ask(m.conversation, a, m.around, m.now)
 		v.Ask = e.Ask
-	} else if r.Status().Final() {
+	} else if r.Status().Final() && r.Cause != models.CauseCascade {
 		v.Outcome = newOutcome(a, r, m.now)
 	}
 	return v
@@ -348,7 +349,7 @@ func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult 
 func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote {
 	var out []CallNote
 	if text := d.Contradiction; text != "" {
-		out = append(out, CallNote{views.ToneBad, text})
+		out = append(out, CallNote{views.ToneBad, models.RevealString(text, false)})
 	}
 	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
 	out = append(out, originNotes(o)...)
@@ -368,7 +369,7 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 func originNotes(o models.Origin) []CallNote {
 	var out []CallNote
 	if o.Contradiction != "" {
-		out = append(out, CallNote{views.ToneBad, o.Contradiction})
+		out = append(out, CallNote{views.ToneBad, models.RevealString(o.Contradiction, false)})
 	}
 	if n, ok := matchedNote(o); ok {
 		out = append(out, n)

@@ -53,7 +53,7 @@ type InboxRow struct {
 	Summary      string
 	Agent        string
 	Origin       Origin
-	Told         string // whose verdict is on its way; empty: nobody's
+	Told         string // whose verdict is on its way, revealed; empty: nobody's
 	Conversation string
 	FilterURL    string // the inbox of this conversation
 	Risk         ui.Word

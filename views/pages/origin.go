@@ -100,6 +100,7 @@ func (v *Approval) outside(in ApprovalInput) {
 	v.EditJSON = ""
 	if a.Kind == models.KindToolCall && a.Context != "" {
 		v.Other = ui.Code{ID: "other", Label: "The input that " + v.Hears + " asks with, and runs", Text: laidOutJSON(a.Context), Numbers: true}
+		v.Blocks = nil // of what the agent reported, which is not what runs
 		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
 	}
 }

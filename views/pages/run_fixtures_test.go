@@ -92,6 +92,9 @@ func odd(t *testing.T) pages.ConversationInput {
 	return workedCase(t, func(place int, a *models.Approval, d *models.CallDetail) {
 		long := now.Add(-14 * time.Minute)
 		a.AgentName = "rele\u200Base-bot"
+		if place < 4 {
+			d.CompletedAt = &long
+		}
 		switch place {
 		case 1:
 			d.IsError, d.Result, d.ResultBytes = true, evil, 300_000
