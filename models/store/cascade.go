@@ -14,7 +14,7 @@ const openAfter = `SELECT id FROM responses INDEXED BY responses_batch
 // cascade rejects the open calls after one that a person rejected, in the same
 // batch, where the conversation wants that: the agent planned them together.
 func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
-	if a.BatchID == nil || a.Status() != models.StatusRejected || a.Cause != models.CauseReviewer {
+	if a.BatchID == nil || a.Status() != models.StatusRejected {
 		return nil
 	}
 	conv, err := t.fullConversation(a.ConversationID)

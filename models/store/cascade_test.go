@@ -111,7 +111,7 @@ func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
 	sub.ParentToolUseID = "c1"
 	r.report(t, []models.RunEvent{
 		queued("c1", "Bash", `{"n":1}`, "b1"), queued("c2", "Bash", `{"n":2}`, "b1"), queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"),
-		sub, queued("c5", "Bash", `{"n":5}`, "b1"),
+		sub, queued("c5", "Bash", `{"n":5}`, "b1"), queued("c6", "Bash", `{"n":6}`, "b1"), gave("c6", "ran at once"),
 	})
 	late := r.ask(t, models.AskInput{RunID: "run", ToolUseID: "c4", ToolName: "Bash", Input: []byte(`{"n":4}`), TimeoutSeconds: new(int64(1))})
 	r.clock.Step(2 * time.Second)
@@ -119,7 +119,7 @@ func TestACascadeKeepsToItsBatchAndToWhatComesAfter(t *testing.T) {
 	if _, err := r.Decide(t.Context(), r.owner, a.ID, no("no")); err != nil {
 		t.Fatal(err)
 	}
-	r.wantStates(t, append(uses(1, 5), "sub"), "queued", "rejected/reviewer", "rejected/cascade", "expired/timeout", "rejected/cascade", "queued")
+	r.wantStates(t, append(uses(1, 6), "sub"), "queued", "rejected/reviewer", "rejected/cascade", "expired/timeout", "rejected/cascade", "queued done", "queued")
 	if got, err := r.Approval(t.Context(), r.agent, late.ID); err != nil || got.Cause != models.CauseTimeout {
 		t.Errorf("one whose time was up: %+v, %v", got, err)
 	}

@@ -290,7 +290,7 @@ func TestACutInputCanBeRejectedNotApproved(t *testing.T) {
 		Type: models.RunEventToolCall, ToolUseID: "c1", ToolName: "Write", Input: jsontext.Value(`"{\"te"`), InputBytes: int64(len(whole)), InputDigest: models.Digest(canonical),
 	}))
 	asked := r.asks(t, "c1", "Write", string(whole)) // its digest is that of the whole
-	if asked.Status() != models.StatusPending || asked.InputBytes == nil {
+	if asked.Status() != models.StatusPending || asked.InputBytes == nil || *asked.InputBytes != int64(len(whole)) {
 		t.Fatalf("asked %+v", asked.Response)
 	}
 	wantUnchanged(t, r.Store, models.CodeWrongDecisionKind, func() error { return second(r.Decide(t.Context(), r.owner, asked.ID, yes())) })

@@ -178,6 +178,34 @@ func TestUpgradeLeavesTheBuiltInAgentItsName(t *testing.T) {
 	}
 }
 
+// TestUpgradedRunsTakeReports has an agent report calls about which it asked an
+// older program: they are its rows, and the run is described and ended.
+func TestUpgradedRunsTakeReports(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
+	owner, _ := storetest.Session(t, s, "owner@example.com")
+	agent, _ := storetest.AgentToken(t, s, owner, "deployer")
+	waits, err := s.Ask(ctx, agent, models.AskInput{ToolUseID: "pending", ToolName: "payment.refund", Input: []byte(`{"amount":5}`), RunID: "run-3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conv, opened, err := s.OpenRun(ctx, agent, models.RunInput{RunID: "run-3", Title: "Refunds"})
+	if err != nil || opened || conv.ID != waits.ConversationID || conv.Title != "Refunds" {
+		t.Fatalf("the run: %+v, %v, %v", conv, opened, err)
+	}
+	out, err := s.ReportEvents(ctx, agent, conv.ID, []models.RunEvent{queued("pending", "payment.refund", `{"amount":5}`, "b"), status("end", models.ConversationCompleted)})
+	if err != nil || out[0].Status != models.RunEventStored || out[0].ResponseID != waits.ID || out[1].Status != models.RunEventStored {
+		t.Fatalf("report: %+v, %v", out, err)
+	}
+	if a, err := s.Approval(ctx, agent, waits.ID); err != nil || a.Status() != models.StatusCancelled || a.Cause != models.CauseRunEnded {
+		t.Errorf("what was pending: %+v, %v", a, err)
+	}
+	if _, err := s.VerifyLedger(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpenRefusesANewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := storetest.Dir(t)
