@@ -1,0 +1,122 @@
+package web_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/workers/deliver"
+	"countersign/workers/poll"
+	"countersign/workers/upstream/upstreamtest"
+)
+
+// runUpstreams polls upstreams and tells them verdicts, as the server does.
+func (w *world) runUpstreams(t *testing.T) {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	done := make(chan struct{}, 2)
+	go func() {
+		poll.New(poll.Options{Store: w.store, Log: quiet, Every: 50 * time.Millisecond}).Run(t.Context())
+		done <- struct{}{}
+	}()
+	go func() {
+		deliver.New(deliver.Options{Store: w.store, Log: quiet, FirstRetry: 200 * time.Millisecond, LongestRetry: 200 * time.Millisecond}).Run(t.Context())
+		done <- struct{}{}
+	}()
+	t.Cleanup(func() { <-done; <-done })
+}
+
+const pillsOnPage = `[...document.querySelectorAll(".batch-call")].map((c) => c.dataset.pill).join(", ")`
+
+// shows waits until the calls of the page's batch stand as told.
+func (t *tab) shows(scripted bool, path, pills string) {
+	t.tb.Helper()
+	got := ""
+	for late := time.After(browsing); ; {
+		if got = t.value(pillsOnPage); got == pills {
+			return
+		}
+		select {
+		case <-late:
+			t.tb.Fatalf("the page shows %s\nwant %s", got, pills)
+		case <-time.After(50 * time.Millisecond):
+			if !scripted {
+				t.open(path)
+			}
+		}
+	}
+}
+
+// TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem is the worked case: ten
+// calls are queued, another system asks for some of them, a person decides on the
+// page of the run, and the other system hears it.
+func TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		width, height int64
+		scripted      bool
+	}{
+		{"1440", 1440, 900, true},
+		{"390", 390, 844, true},
+		{"without script", 1440, 900, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := liveWorld(t)
+			w.runUpstreams(t)
+			far := upstreamtest.New(t, upstreamtest.Options{Key: "key"})
+			if _, err := w.store.AddUpstream(t.Context(), w.admin, store.NewUpstream{Name: "night-shift", BaseURL: far.URL, Dialect: "plain", Key: "key", OwnerID: w.owner.UserID()}); err != nil {
+				t.Fatal(err)
+			}
+			id := w.run(models.RunInput{RunID: "r", Title: "Ship it", OnReject: models.OnRejectCascade}, ten()...)
+			path := conversationPath(id)
+			p := w.tab()
+			p.do("size", chromedp.EmulateViewport(c.width, c.height))
+			if !c.scripted {
+				p.withoutScript()
+			}
+			p.signIn()
+			p.open(path)
+			queued := strings.Repeat(", queued", 4)
+			p.shows(c.scripted, path, "running"+strings.Repeat(", queued", 5)+queued)
+
+			ask := func(n int) {
+				t.Helper()
+				far.Ask(upstreamtest.Call{CallID: fmt.Sprintf("c%d", n), RunID: "r", Fn: "Bash", Kwargs: fmt.Sprintf(`{"command":"step %d"}`, n)})
+			}
+			approve := "#entry-%d-approve"
+			w.report(id, gave("u1", "one"))
+			ask(2)
+			p.shows(c.scripted, path, "done, waiting for approval, queued, queued, queued, queued"+queued)
+			p.fits()
+			p.click(fmt.Sprintf(approve, 2))
+			p.shows(c.scripted, path, "done, approved, queued, queued, queued, queued"+queued)
+			w.report(id, gave("u2", "two"))
+			ask(3)
+			p.shows(c.scripted, path, "done, done, waiting for approval, queued, queued, queued"+queued)
+			p.click(fmt.Sprintf(approve, 3))
+			p.shows(c.scripted, path, "done, done, approved, queued, queued, queued"+queued)
+			w.report(id, gave("u3", "three"), gave("u4", "four"), gave("u5", "five"))
+			ask(6)
+			p.shows(c.scripted, path, "done, done, done, done, done, waiting for approval"+queued)
+			p.sees(".batch-fold > summary", "5 done")
+			p.fill("#entry-6-reason", "not on a Friday")
+			p.click("#entry-6-reject")
+			p.shows(c.scripted, path, "done, done, done, done, done, rejected"+strings.Repeat(", rejected with #6", 4))
+			p.sees("#entry-6", "not on a Friday")
+			p.fits()
+			for call, approved := range map[string]bool{"c2": true, "c3": true, "c6": false} {
+				if v, ok := far.Outcome(call); !ok || v.Approved != approved || len(far.VerdictsOn(call)) != 1 {
+					t.Errorf("%s: the other system has %+v", call, v)
+				}
+			}
+		})
+	}
+}
