@@ -352,3 +352,36 @@ func about(l *listener, member, id string) answer {
 		}
 	}
 }
+
+// What is reported is never refused for its size or name. A call of which only
+// the beginning is kept can be rejected, not approved.
+func TestLargeAndOddReportsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	conv := w.openRun(`{"runId":"r"}`)
+	long := strings.Repeat("x", 300<<10)
+	odd := strings.Repeat("ü", 2000)
+	input := `{"text":"` + long + `"}`
+	got := w.report(w.agent, conv, ndjson, strings.Join([]string{
+		`{"type":"tool_call","toolUseId":"t1","toolName":"write","input":` + input + `,"batchId":"b"}`,
+		`{"type":"tool_call","toolUseId":"t2","toolName":"<b>\u202e ` + odd + `","batchId":"b"}`,
+		`{"type":"tool_call","toolUseId":"` + odd[:2000] + `","toolName":"` + strings.Repeat("[", 99) + `","input":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`,
+		`{"type":"tool_result","toolUseId":"t2","result":"` + long + `"}`,
+		`{"type":"reply","id":"1","content":"` + long + `"}`,
+	}, "\n"))
+	got.want(t, 200, map[string]any{"accepted": jsonNumber("5"), "failed": jsonNumber("0")})
+	if t.Failed() {
+		t.Log(got.body[:min(len(got.body), 4000)])
+	}
+	id := w.wants(t, outsideCall("call-1", "write", input))
+	if want := got.result(t, 0).text("responseId"); id != want {
+		t.Errorf("the approval stands at %s, want %s", id, want)
+	}
+	one := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
+	if len(one.body) > 280<<10 || one.at("input") == nil {
+		t.Errorf("%d bytes are shown of it", len(one.body))
+	}
+	path := "/v1/approvals/" + id + "/respond"
+	w.call(w.reviewer, "POST", path, `{"approved":true,"digest":"`+one.text("digest")+`"}`).want(t, 422, map[string]any{"code": "wrong_decision_kind"})
+	w.call(w.reviewer, "POST", path, `{"approved":false,"reason":"too long to read"}`).want(t, 202, nil)
+}
