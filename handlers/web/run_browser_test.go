@@ -37,9 +37,9 @@ const pillsOnPage = `[...document.querySelectorAll(".batch-call")].map((c) => c.
 // shows waits until the calls of the page's batch stand as told.
 func (t *tab) shows(scripted bool, path, pills string) {
 	t.tb.Helper()
-	got := ""
 	for late := time.After(browsing); ; {
-		if got = t.value(pillsOnPage); got == pills {
+		got := t.value(pillsOnPage)
+		if got == pills {
 			return
 		}
 		select {

@@ -236,7 +236,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 		since = before
 	}
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
-	v.time(r, d, since, behind, m.now)
+	v.time(r, d, since, m.now)
 	v.Result = m.result(a, d)
 	v.Notes = notes(r, d, m.around.Run.Origins[a.ID])
 	if v.Stuck != "" {
@@ -256,15 +256,15 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 }
 
 // time says how long the call took, or since when it is under way.
-func (v *BatchCall) time(r *models.Response, d models.CallDetail, since time.Time, behind bool, now time.Time) {
+func (c *BatchCall) time(r *models.Response, d models.CallDetail, since, now time.Time) {
 	switch {
 	case d.Completed && d.Closed == "" && d.CompletedAt != nil && !d.CompletedAt.Before(since):
-		v.Duration = took(d.CompletedAt.Sub(since))
-	case v.Pill == pillStuck:
-		v.Since = views.Ago(since, now)
-		v.Stuck = "No result for " + views.Duration(now.Sub(since)) + "."
-	case openCall(r, d) && r.Status() != models.StatusPending && !(behind && r.Status() == models.StatusNone && r.Cause == models.CauseNone):
-		v.Since = views.Ago(since, now)
+		c.Duration = took(d.CompletedAt.Sub(since))
+	case c.Pill == pillStuck:
+		c.Since = views.Ago(since, now)
+		c.Stuck = "No result for " + views.Duration(now.Sub(since)) + "."
+	case openCall(r, d) && r.Status() != models.StatusPending && c.Pill != pillQueued:
+		c.Since = views.Ago(since, now)
 	}
 }
 

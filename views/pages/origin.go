@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -42,7 +41,7 @@ func newOrigin(o models.Origin, agent string) Origin {
 func subAgent(o models.Origin) string {
 	if members, ok := objectOf([]byte(o.StartedInput)); ok {
 		for _, name := range [...]string{"name", "subagent_type", "agent", "description"} {
-			if s, ok := stringOf(json.RawMessage(members[name])); ok && strings.TrimSpace(s) != "" {
+			if s, ok := stringOf(members[name]); ok && strings.TrimSpace(s) != "" {
 				return oneLine(s)
 			}
 		}
