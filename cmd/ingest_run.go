@@ -17,8 +17,8 @@ import (
 	"countersign/models/streamjson"
 )
 
-// drainInterrupted is how long an ingest that was interrupted goes on handing
-// over once the agent's output has ended.
+// drainInterrupted is how long an ingest goes on handing over once it was
+// interrupted and the agent's output has ended.
 const drainInterrupted = 5 * time.Second
 
 // wondering is how long it hands over without a word when the output has ended.
@@ -66,7 +66,8 @@ func (g *ingesting) run(ctx context.Context, in io.Reader) error {
 	if ctx.Err() != nil {
 		limit = min(limit, drainInterrupted)
 	} else {
-		defer context.AfterFunc(ctx, giveUp)()
+		// A signal may have been on its way before the end was seen.
+		defer context.AfterFunc(ctx, func() { time.AfterFunc(drainInterrupted, giveUp) })()
 	}
 	defer time.AfterFunc(limit, giveUp).Stop()
 	err := g.await(result, limit)

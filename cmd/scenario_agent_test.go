@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,9 +79,9 @@ func proposes(r llmtest.Request) llmtest.Reply {
 
 func (c *talk) last(t *testing.T, h *api.ConversationHistory) string {
 	t.Helper()
-	for i := len(h.Entries) - 1; i >= 0; i-- {
-		if r := h.Entries[i].Response; r != nil {
-			return r.Content
+	for _, e := range slices.Backward(h.Entries) {
+		if e.Response != nil {
+			return e.Response.Content
 		}
 	}
 	t.Fatal("the agent has said nothing")

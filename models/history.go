@@ -45,9 +45,10 @@ type HistoryEntry struct {
 
 // History is one page of a conversation's history, oldest first.
 type History struct {
-	Entries []HistoryEntry
-	Before  int64 // for the page before this one; 0: this is the beginning
-	After   int64 // the last sequence that was read: for what comes after
+	Conversation *ConversationView // of the same moment
+	Entries      []HistoryEntry
+	Before       int64 // for the page before this one; 0: this is the beginning
+	After        int64 // the last sequence that was read: for what comes after
 }
 
 // EnergyPoint is one expense or change of budget, for the burn chart: the sums

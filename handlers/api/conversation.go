@@ -102,11 +102,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err != nil {
 		return nil, err
 	}
-	view, err := a.store.Conversation(ctx, in.actor, id)
-	if err != nil {
-		return nil, err
-	}
-	return &conversationOut{Body: historyOf(a.kit, view, history, max(after, 0))}, nil
+	return &conversationOut{Body: historyOf(a.kit, history.Conversation, history, max(after, 0))}, nil
 }
 
 // place is where in a history to read: after is -1 for its beginning and 0 for

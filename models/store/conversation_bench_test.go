@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"countersign/models"
 	"countersign/models/store"
@@ -135,23 +134,15 @@ func BenchmarkHistory(b *testing.B) {
 	})
 }
 
-// TestALongHistoryOpensAtItsEnd in well under a tenth of a second, and pages by
-// key to its beginning.
+// TestALongHistoryOpensAtItsEnd and pages by key to its beginning; how long that
+// takes is BenchmarkHistory's.
 func TestALongHistoryOpensAtItsEnd(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	agent, conv := long(t, s, longHistory)
-	best := time.Hour
-	for range 5 { // the best of some: other tests run beside it
-		start := time.Now()
-		h, err := s.History(t.Context(), agent, conv, store.HistoryQuery{})
-		if err != nil || h.After != longHistory || len(h.Entries) != store.DefaultPage {
-			t.Fatalf("%+v, %v", h, err)
-		}
-		best = min(best, time.Since(start))
-	}
-	if best > 100*time.Millisecond {
-		t.Errorf("it opens in %v", best)
+	h, err := s.History(t.Context(), agent, conv, store.HistoryQuery{})
+	if err != nil || h.After != longHistory || len(h.Entries) != store.DefaultPage {
+		t.Fatalf("%+v, %v", h, err)
 	}
 	seen := 0
 	for q := (store.HistoryQuery{Limit: store.MaxPage}); ; {

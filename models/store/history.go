@@ -42,14 +42,6 @@ func responsesPart(direction string) string {
 // budget, oldest first, as they hold now. CodeNotFound unless the actor is its
 // agent, its owner or an admin.
 func (s *Store) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
-	if _, err := s.Conversation(ctx, actor, id); err != nil {
-		return nil, err
-	}
-	return s.history(ctx, id, q)
-}
-
-// history reads a page for whoever may see it.
-func (s *Store) history(ctx context.Context, id models.ConversationID, q HistoryQuery) (*models.History, error) {
 	limit := pageSize(q.Limit)
 	direction, key := backwards, q.Before
 	switch {
@@ -64,11 +56,20 @@ func (s *Store) history(ctx context.Context, id models.ConversationID, q History
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	view := &models.ConversationView{}
+	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, id), view); err != nil {
+		return nil, sqlNotFoundAs(err, notFound("conversation"))
+	}
+	if !seesConversation(actor, &view.Conversation) {
+		return nil, notFound("conversation")
+	}
 	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1)
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	return pageOf(entries, direction, q, limit), nil
+	h := pageOf(entries, direction, q, limit)
+	h.Conversation = view
+	return h, nil
 }
 
 // pageOf sorts what the three tables gave and cuts it to a page.
