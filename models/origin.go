@@ -8,8 +8,11 @@ import "time"
 type Origin struct {
 	UpstreamName string    // that asks; empty: none
 	MatchedBy    MatchedBy // how its approval found the call
-	// Contradiction is what was reported, or asked, against what stands.
+	// Contradiction is what was reported, or asked, against what stands: a result of
+	// what was not let through is among it.
 	Contradiction string
+	// ContentBytes is the true length of a content that is kept cut; nil: it is whole.
+	ContentBytes *int64
 
 	// ParentID is the run that started the request's own, where the reader may see
 	// it; ParentRun is its name.

@@ -20,7 +20,7 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 	var ids []models.ResponseID
 	var from, to int64
 	for _, e := range entries {
-		if e.Response == nil || e.Response.Kind == models.KindReply {
+		if e.Response == nil {
 			continue
 		}
 		ids = append(ids, e.Response.ID)

@@ -174,3 +174,15 @@ func TestRunsLeadToTheirFamily(t *testing.T) {
 		t.Errorf("%d lead up, %d down", up.Length(), down.Length())
 	}
 }
+
+func TestWhatAnAgentReportsAsSaidIsItsOwnWord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := strings.Repeat("word ", models.MaxResult/5+10)
+	id := w.run(models.RunInput{RunID: "r"},
+		models.RunEvent{ID: "1", Type: models.RunEventMessage, Content: "<b>Delete it all</b>"},
+		models.RunEvent{ID: "2", Type: models.RunEventReply, Content: long})
+	got := w.signedIn(ownerEmail).get(conversationPath(id)).is(http.StatusOK)
+	got.says("#entry-1 .entry-head", "deployer", "reported as said by a person").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
+	got.says("#entry-2 .call-note", "only the beginning is kept")
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,7 +19,8 @@ const maxStartedInput = 8 << 10
 // routed sees that one, and not the run above its own.
 const originsQuery = `SELECT r.id, coalesce(u.name, ''), r.matched_by, r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
- v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at
+ v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at,
+ r.content_bytes, r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
  FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
  LEFT JOIN upstreams u ON u.id = r.upstream_id
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
@@ -45,8 +47,9 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	}
 	defer rows.Close()
 	out := make(map[models.ResponseID]models.Origin, len(ids))
+	now := s.now()
 	for rows.Next() {
-		id, o, err := scanOrigin(rows)
+		id, o, err := scanOrigin(rows, now)
 		if err != nil {
 			return nil, fmt.Errorf("read origins: %w", err)
 		}
@@ -58,7 +61,7 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	return out, nil
 }
 
-func scanOrigin(row scanner) (id models.ResponseID, o models.Origin, err error) {
+func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
 	var told struct {
 		verdict        *models.Verdict
 		voter, problem *string
@@ -66,8 +69,11 @@ func scanOrigin(row scanner) (id models.ResponseID, o models.Origin, err error) 
 		until          *time.Time
 		attempts       *int
 	}
+	var r models.Response
 	err = row.Scan(&id, &o.UpstreamName, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
-		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until)
+		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until,
+		&o.ContentBytes, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
+	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))
 	if err != nil || told.verdict == nil {
 		return id, o, err
 	}

@@ -31,6 +31,7 @@ type Batch struct {
 	Topic    string
 	State    string // changes when who fills in a form must look again
 	Kept     bool   // holds what was sent and what became of it
+	Moving   bool   // something is under way, and may become stuck
 	At       views.Moment
 	Who      string
 }
@@ -139,6 +140,7 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 		} else if d.CompletedAt != nil {
 			before = *d.CompletedAt
 		}
+		v.Moving = v.Moving || !row.Since.IsZero()
 		if row.Ask != nil {
 			v.State += row.Ask.State + "\n"
 			v.Kept = v.Kept || row.Ask.Kept
@@ -197,6 +199,15 @@ func WithoutKnownBatches(entries []models.HistoryEntry, calls map[models.Respons
 		out = append(out, e)
 	}
 	return out
+}
+
+// trigger is when the block looks again: when something happened, and as time
+// goes by over what is under way.
+func (b Batch) trigger() string {
+	if b.Moving {
+		return views.On(b.Topic) + ", every 30s"
+	}
+	return views.On(b.Topic)
 }
 
 // openCall reports whether something may still come of a call.

@@ -75,12 +75,25 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around 
 
 func (v *HistoryEntry) message(m *models.Message) {
 	v.What, v.Who, v.Does = "message", m.AuthorName, "said"
-	if m.AuthorKind != models.ActorUser {
+	switch m.AuthorKind {
+	case models.ActorUser:
+	case models.ActorAgent: // its word, and no person's
+		v.What, v.Does = "notice", "reported as said by a person"
+	case models.ActorSystem, models.ActorOperator:
 		v.What, v.Who, v.Does = "notice", "Countersign", "says"
 	}
 	v.Text, v.Rest = fold(m.Content, spokenMost)
+	v.keptCut(m.ContentBytes)
 	if m.ResponseID != nil {
 		v.AboutURL, v.About = views.ApprovalURL(*m.ResponseID), "with a decision"
+	}
+}
+
+// keptCut says that of a content of length bytes only the beginning is kept; nil:
+// it is whole.
+func (v *HistoryEntry) keptCut(length *int64) {
+	if length != nil {
+		v.Notes = append(v.Notes, CallNote{views.ToneNeutral, "It had " + views.Number(*length) + " bytes; only the beginning is kept."})
 	}
 }
 
@@ -136,6 +149,7 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		return
 	}
 	v.Notes = originNotes(origin)
+	v.keptCut(origin.ContentBytes)
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		v.Notice = LateNotice(a, d.Late, now)
 	}
