@@ -27,8 +27,9 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 	}
 	ask := func(in models.AskInput) func(i int) error {
 		return func(i int) error {
-			in.ToolUseID, in.ToolName, in.Input, in.Explicit = use(i), "Bash", input(i), true
-			_, err := r.Ask(t.Context(), r.agent, in)
+			mine := in // each caller's own
+			mine.ToolUseID, mine.ToolName, mine.Input, mine.Explicit = use(i), "Bash", input(i), true
+			_, err := r.Ask(t.Context(), r.agent, mine)
 			return err
 		}
 	}
