@@ -10,6 +10,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // everyPage gets every kind of page there is.
@@ -24,10 +25,11 @@ func everyPage(w *world) map[string]*page {
 	w.respond(talk, models.KindReply, "# A **reply**", 1)
 	w.proposes(talk, "May I?", 100)
 	plan, wish := w.proposes(w.conversation(10), "<b>May</b> **I**?", 100), w.budgetRequest(w.conversation(10), 50)
+	runs, other := w.runPages()
 	out := map[string]*page{}
 	for _, p := range []*page{
 		owner.get("/conversations"), admin.get("/conversations?status=asleep"), owner.get(budgetPath(talk)), owner.post(budgetPath(talk), nil),
-		owner.get(pageOf(plan)), owner.get(pageOf(wish)),
+		owner.get(pageOf(plan)), owner.get(pageOf(wish)), owner.get(conversationPath(runs)), owner.get(callPath(w, runs)), owner.get(pageOf(other)),
 		owner.get("/conversations/new"), owner.get(conversationPath(talk)), owner.post(conversationPath(talk)+"/say", nil), owner.get(conversationPath(a.ConversationID)),
 		w.visitor().get("/signin"), w.visitor().get("/nowhere"), owner.get("/"), w.signedIn(strangerEmail).get("/"),
 		owner.post("/inbox/token", nil), owner.get(pageOf(a)), owner.get(pageOf(q)), owner.get(pageOf(done)),
@@ -40,6 +42,30 @@ func everyPage(w *world) map[string]*page {
 		out[p.asked] = p
 	}
 	return out
+}
+
+// runPages are a run with everything that there is, and a request of another
+// system.
+func (w *world) runPages() (models.ConversationID, *models.Approval) {
+	w.tb.Helper()
+	o := newOutside(w.tb, w)
+	id := w.run(models.RunInput{RunID: "every"}, ten()...)
+	w.report(id, gave("u1", "<b>one</b>"))
+	o.take(models.OutsideItem{CallID: "c", RunID: "every", Name: "Bash", Arguments: []byte(`{"command":"another"}`)})
+	list, err := w.store.Approvals(w.tb.Context(), w.owner, store.ListQuery{Conversation: id, Limit: 10})
+	if err != nil || len(list.Items) != 1 {
+		w.tb.Fatalf("%d requests, %v", len(list.Items), err)
+	}
+	return id, &list.Items[0]
+}
+
+func callPath(w *world, id models.ConversationID) string {
+	w.tb.Helper()
+	history, err := w.store.History(w.tb.Context(), w.owner, id, store.HistoryQuery{})
+	if err != nil || len(history.Entries) == 0 {
+		w.tb.Fatal(err)
+	}
+	return conversationPath(id) + "/calls/" + string(history.Entries[0].Response.ID)
 }
 
 func TestPagesNeedNoInlineScriptOrStyle(t *testing.T) {
