@@ -86,7 +86,7 @@ func newKeyFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is linked by then, or of no use
+	defer os.Remove(f.Name())
 	if _, err := f.Write(key); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -96,5 +96,5 @@ func newKeyFile(path string) ([]byte, error) {
 	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return os.ReadFile(path) //nolint:gosec // inside the data folder
+	return os.ReadFile(path)
 }
