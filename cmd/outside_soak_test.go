@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,6 +79,9 @@ type soak struct {
 
 	mu       sync.Mutex
 	accepted map[int]models.Verdict // acknowledged verdicts
+
+	armed atomic.Bool // the next verdict that arrives kills who told it
+	shot  chan error
 }
 
 // decide is one person who decides what waits, as a coin and the person fall; the
@@ -160,15 +164,20 @@ func (s *soak) settled(asked int) int {
 // none is told two, and nothing is taken for settled elsewhere that is not.
 func TestThousandApprovalsThroughFaultsAndKills(t *testing.T) {
 	const all, open, kills = 1000, 240, 3
-	verdicts := upstreamtest.Random(11, upstreamtest.Rates{Status500: 0.1, Lost500: 0.1, Hang: 0.02, Drop: 0.1, Lost: 0.1})
+	verdicts := upstreamtest.Random(11, upstreamtest.Rates{Status500: 0.06, Lost500: 0.08, Hang: 0.01, Drop: 0.06, Lost: 0.08})
 	reads := upstreamtest.Random(12, upstreamtest.Rates{Status500: 0.02, Hang: 0.005, Drop: 0.02, Cut: 0.03, Half: 0.02, Duplicate: 0.05, Skip: 0.05})
+	var s *soak
 	plan := func(r upstreamtest.Request) upstreamtest.Fault {
-		if r.Act.Responds() {
+		switch {
+		case r.Act.Responds() && s.armed.CompareAndSwap(true, false):
+			// The verdict arrives, and who told it does not live to know.
+			return upstreamtest.Fault{Drop: true, Handled: true, Then: func(*upstreamtest.Server) { s.shot <- s.Process.Kill() }}
+		case r.Act.Responds():
 			return verdicts(r)
 		}
 		return reads(r)
 	}
-	s := &soak{abroad: newAbroad(t, plan, "--poll-every", "100ms", "--upstream-timeout", "500ms", "--takeover-after", "500ms"), accepted: map[int]models.Verdict{}}
+	s = &soak{shot: make(chan error), abroad: newAbroad(t, plan, "--poll-every", "100ms", "--upstream-timeout", "500ms", "--takeover-after", "500ms"), accepted: map[int]models.Verdict{}}
 	s.report(t, all)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,7 +199,11 @@ func TestThousandApprovalsThroughFaultsAndKills(t *testing.T) {
 		done = s.settled(asked)
 		if killed < kills && done >= (killed+1)*all/(kills+1) {
 			killed++
-			s.kill(t)
+			s.armed.Store(true)
+			if err := <-s.shot; err != nil {
+				t.Fatal(err)
+			}
+			<-s.done
 			must(t, "", "audit", "verify", "--data", s.dir)
 			s.start(t)
 		}
