@@ -53,6 +53,21 @@ func (t *tab) shows(scripted bool, path, pills string) {
 	}
 }
 
+// arrives waits until a form's answer has led to a place of the page.
+func (t *tab) arrives(hash string) {
+	t.tb.Helper()
+	for late := time.After(browsing); ; {
+		if got, err := t.evaluate(`document.readyState + location.hash`); err == nil && got == "complete"+hash {
+			return
+		}
+		select {
+		case <-late:
+			t.tb.Fatalf("the page never came to %s: %s", hash, t.text("body"))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem is the worked case: ten
 // calls are queued, another system asks for some of them, a person decides on the
 // page of the run, and the other system hears it.
@@ -91,24 +106,28 @@ func TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem(t *testing.T) {
 				t.Helper()
 				far.Ask(upstreamtest.Call{CallID: fmt.Sprintf("c%d", n), RunID: "r", Fn: "Bash", Kwargs: fmt.Sprintf(`{"command":"step %d"}`, n)})
 			}
-			approve := "#entry-%d-approve"
+			press := func(n int, what string) {
+				t.Helper()
+				p.click(fmt.Sprintf("#entry-%d-%s", n, what))
+				p.arrives(fmt.Sprintf("#entry-%d", n))
+			}
 			w.report(id, gave("u1", "one"))
 			ask(2)
 			p.shows(c.scripted, path, "done, waiting for approval, queued, queued, queued, queued"+queued)
 			p.fits()
-			p.click(fmt.Sprintf(approve, 2))
+			press(2, "approve")
 			p.shows(c.scripted, path, "done, approved, queued, queued, queued, queued"+queued)
 			w.report(id, gave("u2", "two"))
 			ask(3)
 			p.shows(c.scripted, path, "done, done, waiting for approval, queued, queued, queued"+queued)
-			p.click(fmt.Sprintf(approve, 3))
+			press(3, "approve")
 			p.shows(c.scripted, path, "done, done, approved, queued, queued, queued"+queued)
 			w.report(id, gave("u3", "three"), gave("u4", "four"), gave("u5", "five"))
 			ask(6)
 			p.shows(c.scripted, path, "done, done, done, done, done, waiting for approval"+queued)
 			p.sees(".batch-fold > summary", "5 done")
 			p.fill("#entry-6-reason", "not on a Friday")
-			p.click("#entry-6-reject")
+			press(6, "reject")
 			p.shows(c.scripted, path, "done, done, done, done, done, rejected"+strings.Repeat(", rejected with #6", 4))
 			p.sees("#entry-6", "not on a Friday")
 			p.fits()
