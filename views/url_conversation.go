@@ -101,9 +101,3 @@ func CallURL(id models.ConversationID, call models.ResponseID) string {
 func CloseCallURL(id models.ConversationID, call models.ResponseID) string {
 	return CallURL(id, call) + "/close"
 }
-
-// ConversationAtURL is the page of a conversation on which a sequence number
-// stands, as the last one.
-func ConversationAtURL(id models.ConversationID, sequence int64) string {
-	return ConversationPageURL(id, sequence+1)
-}

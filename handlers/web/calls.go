@@ -12,33 +12,33 @@ import (
 )
 
 // callIn is the tool call that a path names, within its conversation.
-func (s *Site) callIn(c echo.Context) (*models.Approval, error) {
+func (s *Site) callIn(c echo.Context) (*models.Conversation, *models.Approval, error) {
 	v, err := s.visibleConversation(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	none := models.Errorf(models.CodeNotFound, "There is no such call.")
 	id, err := models.ParseID[models.ResponseID]("response", c.Param("response"))
 	if err != nil {
-		return nil, none
+		return nil, nil, none
 	}
 	a, err := s.store.Entry(c.Request().Context(), actorOf(c), id)
 	if models.ErrorCode(err) == models.CodeNotFound || err == nil && (a.ConversationID != v.ID || a.Kind != models.KindToolCall) {
-		return nil, none
+		return nil, nil, none
 	}
-	return a, err
+	return &v.Conversation, a, err
 }
 
 // call shows all that is kept of a tool call.
 func (s *Site) call(c echo.Context) error {
-	a, err := s.callIn(c)
+	conv, a, err := s.callIn(c)
 	if err != nil {
 		return err
 	}
-	return s.callPage(c, http.StatusOK, a, "")
+	return s.callPage(c, http.StatusOK, conv, a, "")
 }
 
-func (s *Site) callPage(c echo.Context, status int, a *models.Approval, problem string) error {
+func (s *Site) callPage(c echo.Context, status int, conv *models.Conversation, a *models.Approval, problem string) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	result, err := s.store.CallResult(ctx, actor, a.ID)
 	if err != nil {
@@ -57,30 +57,30 @@ func (s *Site) callPage(c echo.Context, status int, a *models.Approval, problem 
 		return err
 	}
 	frame.Path = views.CallURL(a.ConversationID, a.ID)
-	in := pages.CallInput{Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
+	in := pages.CallInput{Conversation: *conv, Call: *a, Detail: details[a.ID], Origin: origins[a.ID], Result: *result, Problem: problem}
 	return handlers.Render(c, status, pages.CallPage(frame, pages.NewCall(in, frame.Now)), nil)
 }
 
 // closeCall completes a call that is stuck, and leads back to it. Why it cannot
 // be closed is said on its page.
 func (s *Site) closeCall(c echo.Context) error {
-	a, err := s.callIn(c)
+	conv, a, err := s.callIn(c)
 	if err != nil {
 		return err
 	}
 	_, err = s.store.CloseCall(c.Request().Context(), actorOf(c), a.ID)
 	if e := asError(err, models.CodeWrongDecisionKind, models.CodeBeingDecided, models.CodeAlreadyDecided); e != nil {
-		return s.callPage(c, handlers.Status(e.Code), a, e.Text)
+		return s.callPage(c, handlers.Status(e.Code), conv, a, e.Text)
 	}
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, views.ConversationAtURL(a.ConversationID, a.Sequence)+"#"+pages.EntryID(a.Sequence))
+	return c.Redirect(http.StatusSeeOther, pages.EntryURL(conv, a.Sequence))
 }
 
 // backToCall leads from the form's address to its call.
 func (s *Site) backToCall(c echo.Context) error {
-	a, err := s.callIn(c)
+	_, a, err := s.callIn(c)
 	if err != nil {
 		return err
 	}

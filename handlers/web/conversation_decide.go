@@ -6,7 +6,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
-	"countersign/views"
 	"countersign/views/pages"
 )
 
@@ -28,11 +27,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		_, err = s.store.Decide(ctx, actor, a.ID, in)
 	}
 	if err == nil {
-		before := int64(0)
-		if pages.MayBeEarlier(&v.Conversation, a.Sequence) {
-			before = a.Sequence + 1
-		}
-		return c.Redirect(http.StatusSeeOther, views.ConversationPageURL(v.ID, before)+"#"+pages.EntryID(a.Sequence))
+		return c.Redirect(http.StatusSeeOther, pages.EntryURL(&v.Conversation, a.Sequence))
 	}
 	again := pages.DecidedHere{ID: a.ID, Form: form.again()}
 	e := asError(err, tooLate...)

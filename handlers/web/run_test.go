@@ -127,7 +127,7 @@ func TestAStuckCallIsClosedByItsOwner(t *testing.T) {
 	}
 	closing := got.doc.Find("form[action$='/close']").AttrOr("action", "")
 	w.signedIn(strangerEmail).post(closing, nil).is(http.StatusNotFound)
-	p.post(closing, nil).is(http.StatusSeeOther)
+	p.post(closing, nil).redirects(path + "#entry-1")
 	p.post(closing, nil).is(http.StatusSeeOther)
 	after := p.get(path).says("#entry-1", "A person closed it")
 	if pills := after.pills(); pills != "#1 closed, #2 running" {

@@ -11,10 +11,11 @@ import (
 
 // CallInput is what the page of one tool call is made of.
 type CallInput struct {
-	Call   models.Approval
-	Detail models.CallDetail
-	Origin models.Origin
-	Result models.CallResult
+	Conversation models.Conversation
+	Call         models.Approval
+	Detail       models.CallDetail
+	Origin       models.Origin
+	Result       models.CallResult
 	// Problem is why the call was not closed.
 	Problem string
 }
@@ -49,7 +50,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 	input := newInputView(r)
 	v := CallView{
 		Tool: a.ToolName, Agent: a.AgentName, Origin: newOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: deref(a.ToolUseID),
-		BackURL:         views.ConversationAtURL(a.ConversationID, a.Sequence) + "#" + EntryID(a.Sequence),
+		BackURL:         EntryURL(&in.Conversation, a.Sequence),
 		ConversationURL: views.ConversationURL(a.ConversationID), Conversation: cmp.Or(ConversationLabel(&a), "its conversation"),
 		At: views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Problem: in.Problem,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: a.Digest,

@@ -56,6 +56,15 @@ func MayBeEarlier(c *models.Conversation, sequence int64) bool {
 	return sequence < c.NextSequence-HistoryPage
 }
 
+// EntryURL leads to an entry in its conversation, on the page that it stands on.
+func EntryURL(c *models.Conversation, sequence int64) string {
+	before := int64(0)
+	if MayBeEarlier(c, sequence) {
+		before = sequence + 1
+	}
+	return views.ConversationPageURL(c.ID, before) + "#" + EntryID(sequence)
+}
+
 // NewHistoryEntry makes one entry as of now.
 func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around HistoryAround, now time.Time) HistoryEntry {
 	v := HistoryEntry{

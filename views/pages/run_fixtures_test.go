@@ -162,8 +162,8 @@ func runScreens(t *testing.T) []screen {
 		{"approval-outside", pages.ApprovalPage(page("Bash", "/x"), other)},
 		{"approval-outside-cut", pages.ApprovalPage(page("Bash", "/x"), closed)},
 		{"inbox-outside", pages.InboxPage(page("Inbox", "/"), inbox)},
-		called("call", pages.CallInput{Call: *a, Detail: first.Around.Run.Calls[a.ID], Result: models.CallResult{Completed: true, Result: "done anyway\u202E<b>", Bytes: 300_000}, Problem: "This call has a result."}),
-		called("call-open", pages.CallInput{Call: asked, Origin: from}),
+		called("call", pages.CallInput{Conversation: first.Conversation.Conversation, Call: *a, Detail: first.Around.Run.Calls[a.ID], Result: models.CallResult{Completed: true, Result: "done anyway\u202E<b>", Bytes: 300_000}, Problem: "This call has a result."}),
+		called("call-open", pages.CallInput{Conversation: first.Conversation.Conversation, Call: asked, Origin: from}),
 	}
 }
 
