@@ -11,6 +11,8 @@ type Origin struct {
 	// Contradiction is what was reported, or asked, against what stands: a result of
 	// what was not let through is among it.
 	Contradiction string
+	// CascadedFrom is the call with which this one was rejected; empty: none.
+	CascadedFrom ResponseID
 	// ContentBytes is the true length of a content that is kept cut; nil: it is whole.
 	ContentBytes *int64
 

@@ -73,7 +73,11 @@ func TestTheWorkedCaseOnItsPage(t *testing.T) {
 	decide(6, url.Values{"verdict": {"reject"}, "reason": {"not on a Friday"}})
 	rejected := "#1 done, #2 done, #3 done, #4 done, #5 done, #6 rejected, #7 rejected with #6, #8 rejected with #6, #9 rejected with #6, #10 rejected with #6"
 	want(rejected)
-	p.get(path).says("#entry-6", "not on a Friday")
+	sixth := p.get(path).says("#entry-6", "not on a Friday").doc.Find("#entry-6 .batch-what").AttrOr("href", "-")
+	ninth := p.get(p.get(path).doc.Find("#entry-9 .batch-what").AttrOr("href", "-")).says(".outcome", "Another request was rejected", "not on a Friday")
+	if from := ninth.doc.Find(".outcome a").AttrOr("href", ""); from != sixth {
+		t.Errorf("the ninth was rejected with %q, want %q", from, sixth)
+	}
 	o.report(id, gave("u9", "ran all the same"))
 	want(rejected)
 	p.get(path).says("#entry-9 .call-note", "although the call was rejected")

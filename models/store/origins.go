@@ -20,7 +20,7 @@ const maxStartedInput = 8 << 10
 const originsQuery = `SELECT r.id, coalesce(u.name, ''), r.matched_by, r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
  v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at,
- r.content_bytes, r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
+ r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
  FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
  LEFT JOIN upstreams u ON u.id = r.upstream_id
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
@@ -72,7 +72,7 @@ func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Orig
 	var r models.Response
 	err = row.Scan(&id, &o.UpstreamName, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
 		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until,
-		&o.ContentBytes, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
+		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))
 	if err != nil || told.verdict == nil {
 		return id, o, err

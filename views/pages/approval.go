@@ -168,6 +168,9 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Held = heldText(&a, in.Origin)
 	} else {
 		v.Outcome = newOutcome(&a, r, now)
+		if from := in.Origin.CascadedFrom; from != "" {
+			v.Outcome.FromURL = views.ApprovalURL(from)
+		}
 	}
 	v.Kept = in.Late != "" || len(in.Form.Errors) > 0
 	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held

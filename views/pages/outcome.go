@@ -19,6 +19,7 @@ type Outcome struct {
 	Option       string
 	Edited       *ui.Code
 	EditedDigest string
+	FromURL      string // of the request with which this one was rejected
 	Changed      string // what a decider changed about a budget request, in words
 	BudgetURL    string
 }
