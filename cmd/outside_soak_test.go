@@ -187,7 +187,7 @@ func TestThousandApprovalsThroughFaultsAndKills(t *testing.T) {
 	defer people.Wait()
 	defer stop()
 
-	began := time.Now() //nolint:forbidigo // the test says how long it took
+	began := time.Now()
 	asked, killed := 0, 0
 	for done := 0; done < all; {
 		for asked < all && asked-done < open {

@@ -164,7 +164,7 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 func TestTheDefaultTakeoverTakesLessThanHalfAMinute(t *testing.T) {
 	t.Parallel()
 	out := must(t, "", "serve", "--help")
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if !strings.Contains(line, "--takeover-after") {
 			continue
 		}
