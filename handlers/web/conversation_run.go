@@ -70,16 +70,23 @@ func (s *Site) entryPart(c echo.Context, v *models.ConversationView) (templ.Comp
 	if around.Run, err = s.runAround(ctx, actor, v.ID, entries); err != nil {
 		return nil, err
 	}
+	if around.Run.Calls[a.ID].BatchID != "" {
+		return s.batchFrom(c, v, a) // it has been reported while it waited, and others with it
+	}
 	return pages.HistoryItem(pages.NewHistoryEntries(v, entries, around, s.kit.Now())[0]), nil
 }
 
 // batchPart is a batch from one of its calls on.
 func (s *Site) batchPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
-	ctx, actor := c.Request().Context(), actorOf(c)
-	first, err := s.entryIn(ctx, actor, v.ID, c.QueryParam("entry"))
+	first, err := s.entryIn(c.Request().Context(), actorOf(c), v.ID, c.QueryParam("entry"))
 	if err != nil {
 		return nil, err
 	}
+	return s.batchFrom(c, v, first)
+}
+
+func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *models.Approval) (templ.Component, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
 	var around pages.HistoryAround
 	around.Run.Calls, around.Run.Origins = map[models.ResponseID]models.CallDetail{}, map[models.ResponseID]models.Origin{}
 	var batch []models.HistoryEntry

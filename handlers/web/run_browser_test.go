@@ -139,3 +139,23 @@ func TestInABrowserTenQueuedCallsAreDecidedForAnotherSystem(t *testing.T) {
 		})
 	}
 }
+
+func TestInABrowserACallThatIsAskedAboutIsReportedWhileItWaits(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	id := w.run(models.RunInput{RunID: "r"})
+	a := w.ask(func(in *models.AskInput) { in.ConversationID, in.ToolUseID = string(id), "u2" })
+	p := w.tab()
+	p.signIn()
+	p.open(conversationPath(id))
+	p.sees("#entry-1[data-waits]", "Bash")
+	p.value("window.same = 'page'")
+	w.report(id, queued("u1", "Read", `{}`), queued("u2", a.ToolName, a.ToolInputJSON))
+	p.sees("li.batch #entry-1[data-waits]", "waiting for approval")
+	p.sees("li.batch #entry-2", "Read")
+	if got := p.value("window.same + document.querySelectorAll('.batch').length + document.querySelectorAll('#entry-1').length"); got != "page11" {
+		t.Errorf("the page was loaded again, or shows things twice: %s", got)
+	}
+	p.click("#entry-1-approve")
+	p.sees("#entry-1", "approved")
+}

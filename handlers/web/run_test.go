@@ -190,3 +190,31 @@ func TestWhatAnAgentReportsAsSaidIsItsOwnWord(t *testing.T) {
 	got.says("#entry-1 .entry-head", "deployer", "reported as said by a person").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
 	got.says("#entry-2 .call-note", "only the beginning is kept")
 }
+
+func TestARefusedVerdictStandsInItsBatch(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t, newWorld(t))
+	id := o.run(models.RunInput{RunID: "r"}, ten()...)
+	a := o.asksFor(2)
+	p, path := o.signedIn(ownerEmail), conversationPath(id)
+	got := p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"reject"}, "digest": {a.Digest}}).is(http.StatusUnprocessableEntity)
+	got.says("#entry-2-reason-error", "required").says("main", "Your verdict on #2 was not taken")
+	if _, kept := got.doc.Find("li.batch").Attr("data-kept"); !kept {
+		t.Error("what was sent would be refetched away")
+	}
+	p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusSeeOther)
+	late := p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"reject"}, "reason": {"no"}, "digest": {a.Digest}}).is(http.StatusConflict)
+	late.says("#entry-2", "Your rejection changed nothing", "approval is on its way")
+}
+
+func TestACallThatWasAskedAboutBecomesABlockWhenItIsReported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.run(models.RunInput{RunID: "r"})
+	a := w.ask(func(in *models.AskInput) { in.ConversationID, in.ToolUseID = string(id), "u2" })
+	p, path := w.signedIn(ownerEmail), conversationPath(id)
+	entry := p.get(path).doc.Find("#entry-1[data-waits]").AttrOr("hx-get", "-")
+	w.report(id, queued("u2", a.ToolName, a.ToolInputJSON))
+	p.get(entry, htmx).is(http.StatusOK).isFragment().says("li.batch #entry-1", "waiting for approval").says("li.batch .entry-decide", "Approve")
+	p.get(path).says("li.batch #entry-1", "waiting for approval")
+}
