@@ -132,13 +132,17 @@ func TestAStoppedRunStaysStopped(t *testing.T) {
 	}
 }
 
-// TestAVerdictOnItsWayIsNotStopped: nothing is half done then.
+// TestAVerdictOnItsWayIsNotStopped once its delivery has begun: nothing is half
+// done then.
 func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	c.propose(t, "First?")
 	held := c.propose(t, "Second?")
 	_, err := rawDB(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
+	mustDo(t, err)
+	_, err = rawDB(t, c.Store).ExecContext(t.Context(), `INSERT INTO deliveries (response_id, upstream_id, vote_id, created_at, give_up_at, next_at, attempts)
+ SELECT id, 'u', 'v', created_at, held_until, created_at, 1 FROM responses WHERE id = ?`, held.ID)
 	mustDo(t, err)
 	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
 	if e.Approval == nil || e.Approval.ID != held.ID {
