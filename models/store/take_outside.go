@@ -45,6 +45,11 @@ const maxRaw = models.MaxInput
 // response of its own. What is known already changes nothing. It writes nothing
 // for who has lost the lease: CodeConflict.
 func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
+	// Nearly all that is listed is known from the poll before: it need not queue
+	// behind those who write.
+	if known, err := exists(s.r.QueryRowContext(context.WithoutCancel(ctx), placedOutside, id, item.CallID)); known || err != nil {
+		return err
+	}
 	return s.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
@@ -60,6 +65,8 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 		return t.placeOutside(u, item, row)
 	})
 }
+
+const placedOutside = `SELECT 1 FROM outside_approvals WHERE upstream_id = ? AND call_id = ? AND response_id <> ''`
 
 // outside reads what was fetched of an item, or keeps it.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
