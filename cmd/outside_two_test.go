@@ -96,7 +96,7 @@ func leaseOf(t *testing.T, dir, name string) (holder string, number int64) {
 // over; what one does the other shows within a second.
 func TestTwoServersOnOneDatabase(t *testing.T) {
 	t.Parallel()
-	first := newAbroad(t, nil, "--poll-every", "50ms", "--takeover-after", "3s")
+	first := newAbroad(t, nil, "--poll-every", "50ms", "--takeover-after", "3s", "--log-level", "debug")
 	u := first.upstreams[0]
 	u.Await("the first poll", func(u *upstreamtest.Server) bool { return len(u.Requests()) > 0 })
 	second := &victim{dir: first.dir, addr: freeAddr(t), settings: first.settings, person: first.person, agent: first.agent, reviewer: first.reviewer, admin: first.admin}
@@ -157,6 +157,10 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 		}
 	}
 	must(t, "", "audit", "verify", "--data", first.dir)
+	said := must(t, "", "audit", "export", "--format", "jsonl", "--data", first.dir) + first.out.String() + first.err.String() + second.out.String() + second.err.String()
+	if strings.Contains(said, "key-of-") || !strings.Contains(said, "upstream.added") || !strings.Contains(said, "level=INFO") {
+		t.Errorf("an upstream's key is in the export or a log, or there is none: %.300s", said)
+	}
 }
 
 // The default keeps the promise too: a server looks four times in the time of a

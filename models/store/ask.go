@@ -93,6 +93,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
+	if err := t.askedLate(a); err != nil {
+		return nil, err
+	}
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}

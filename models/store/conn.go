@@ -34,6 +34,7 @@ type known struct {
 	policy      int64
 	enabled     map[models.UserID]bool
 	active      map[models.ConversationID]time.Time // the minute that active_at has
+	early       *bool                               // whether results wait for their calls; nil: not looked yet
 }
 
 func (k *known) drop() {

@@ -132,7 +132,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.addEarlyResult:   `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
 		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
 		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
-		&h.anyEarlyResult:   `SELECT 1 FROM early_results WHERE conversation_id = ? LIMIT 1`,
+		&h.anyEarlyResult:   `SELECT 1 FROM early_results LIMIT 1`,
 		&h.unfinishedBefore: unfinishedBefore,
 		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
 		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,

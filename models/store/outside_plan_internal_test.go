@@ -20,6 +20,7 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		{"open call by name", openByName, []any{"c", "n"}, false},
 		{"run", runByID, []any{"o", "r"}, false},
 		{"runs of a parent", runsByParent, []any{"o", "r"}, true},
+		{"known item", placedOutside, []any{"u", "c"}, false},
 		{"pending of an upstream", pendingOfUpstream, []any{"u", "function_call"}, false},
 		{"verdicts to tell", untoldOf, []any{"u", 9}, false},
 		{"what is told about", toldAboutCall, []any{"r"}, false},

@@ -53,7 +53,6 @@ type report struct {
 	actor   models.Actor
 	conv    *models.Conversation
 	batches map[string]string // the batch that is under way, by whose it is
-	early   *bool             // whether results wait for their calls; nil: not looked yet
 	changes int
 	sum     [sha256.Size]byte // over the digests of what changed something
 }

@@ -64,7 +64,7 @@ func (r *report) keepEarly(toolUseID string, g given, out *models.RunEventResult
 		return fmt.Errorf("keep early result: %w", err)
 	}
 	if exactlyOne(n) {
-		r.early = new(true)
+		r.conn.w.known.early = new(true)
 		return nil
 	}
 	// One waits already, under another id.
@@ -78,25 +78,52 @@ func (r *report) keepEarly(toolUseID string, g given, out *models.RunEventResult
 	return nil
 }
 
-// earlyResult gives a call the result that came before it.
+// earlyResult gives a call the result that came before it, if one did.
 func (r *report) earlyResult(e *runEvent, out *models.RunEventResult) error {
-	if r.early == nil {
-		waits, err := exists(r.conn.row(r.hot.anyEarlyResult, r.conv.ID))
-		if err != nil {
-			return err
-		}
-		r.early = &waits
+	g, err := r.takeEarly(r.conv.ID, e.ToolUseID)
+	if g == nil || err != nil {
+		return err
 	}
-	if !*r.early {
-		return nil
+	return r.complete(*g, &models.RunEventResult{ResponseID: out.ResponseID})
+}
+
+// takeEarly takes the result that waits for a call, or nil. Mostly none waits for
+// any, which the writer remembers.
+func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, error) {
+	known := &t.conn.w.known
+	if known.early == nil {
+		waits, err := exists(t.conn.row(t.hot.anyEarlyResult))
+		if err != nil {
+			return nil, err
+		}
+		known.early = &waits
+	}
+	if !*known.early || toolUseID == "" {
+		return nil, nil //nolint:nilnil // none is an answer here
 	}
 	var g given
-	err := r.conn.changeRow(r.hot.takeEarlyResult, r.conv.ID, e.ToolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text)
+	err := t.conn.changeRow(t.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+		return nil, nil //nolint:nilnil // as above
 	}
 	if err != nil {
-		return fmt.Errorf("look for an early result: %w", err)
+		return nil, fmt.Errorf("look for an early result: %w", err)
 	}
-	return r.complete(g, &models.RunEventResult{ResponseID: out.ResponseID})
+	return &g, nil
+}
+
+// askedLate gives a request the result that was reported before it was made.
+func (t *tx) askedLate(a *models.Approval) error {
+	if a.ToolUseID == nil {
+		return nil
+	}
+	g, err := t.takeEarly(a.ConversationID, *a.ToolUseID)
+	if g == nil || err != nil {
+		return err
+	}
+	a.IsCompleted = true
+	if _, err := t.conn.exec(t.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
+		return fmt.Errorf("store result: %w", err)
+	}
+	return nil
 }

@@ -315,6 +315,11 @@ func TestAResultComesBeforeAfterOrWithoutADecision(t *testing.T) {
 	}
 	// Before its call, in the same request.
 	r.report(t, []models.RunEvent{gave("c2", "first"), queued("c2", "Bash", `{}`, "b1")})
+	// Before the request about its call, which is reported last.
+	r.report(t, one(gave("c6", "first")))
+	r.asks(t, "c6", "Bash", `{"n":6}`)
+	r.wantStates(t, uses(6, 6), "pending done")
+	r.report(t, []models.RunEvent{{ID: "z", Type: models.RunEventToolResult, ToolUseID: "c6", Result: "first"}, queued("c6", "Bash", `{"n":6}`, "b1")}, models.RunEventRepeated)
 	// Before a decision, and after it.
 	r.report(t, []models.RunEvent{queued("c3", "Bash", `{"n":3}`, "b1"), queued("c4", "Bash", `{"n":4}`, "b1"), queued("c5", "Bash", `{"n":5}`, "b1")})
 	three, four := r.asks(t, "c3", "Bash", `{"n":3}`), r.asks(t, "c4", "Bash", `{"n":4}`)

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"gorm.io/gorm"
 
 	"countersign/models"
@@ -45,6 +43,11 @@ const maxRaw = models.MaxInput
 // response of its own. What is known already changes nothing. It writes nothing
 // for who has lost the lease: CodeConflict.
 func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
+	// Nearly all that is listed is known from the poll before: it need not queue
+	// behind those who write.
+	if known, err := exists(s.r.QueryRowContext(context.WithoutCancel(ctx), placedOutside, id, item.CallID)); known || err != nil {
+		return err
+	}
 	return s.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
@@ -60,6 +63,8 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 		return t.placeOutside(u, item, row)
 	})
 }
+
+const placedOutside = `SELECT 1 FROM outside_approvals WHERE upstream_id = ? AND call_id = ? AND response_id <> ''`
 
 // outside reads what was fetched of an item, or keeps it.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
@@ -249,92 +254,4 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 		return err
 	}
 	return t.setStatus(poller, conv, models.ConversationWaitingInput, "")
-}
-
-// upstreamActor is the agent that an upstream's own requests belong to.
-func upstreamActor(u *models.Upstream) models.Actor {
-	return models.Actor{Kind: models.ActorAgent, ID: string(u.AgentID), Name: u.Name, OwnerID: u.OwnerID}
-}
-
-// askUnmatched gives an item a response in the upstream's standing conversation.
-func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
-	r := models.Response{Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched"}
-	if r.ToolName == "" {
-		r.ToolName = "(no name)"
-	}
-	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
-	if err != nil || len(item.Arguments) > models.MaxInput {
-		// It cannot be shown whole or digested as others are: it can be rejected.
-		length := int64(len(item.Arguments))
-		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxInput/2))
-		if quoteErr != nil {
-			return nil, fmt.Errorf("keep arguments: %w", quoteErr)
-		}
-		r.InputBytes, r.ToolInputJSON, canonical = &length, string(quoted), item.Arguments
-	}
-	r.Digest = models.Digest(canonical)
-	return t.askOwn(u, r, row, nil)
-}
-
-// askContact makes a question of a human contact, in its run if that is known.
-func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
-	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: validText(item.Message)}
-	if n := len(r.Description); n > models.MaxContent {
-		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", cutAt(r.Description, models.MaxContent), n)
-	}
-	if item.Name != "" {
-		r.Context = row.Name
-	}
-	if len(item.Options) > 0 {
-		raw, err := json.Marshal(item.Options)
-		if err != nil {
-			return nil, fmt.Errorf("keep options: %w", err)
-		}
-		r.Options = string(raw)
-	}
-	canonical, err := models.Canonical(r.Kind, r.ToolName, fmt.Appendf(nil, `{"call_id":%q}`, models.Digest([]byte(item.CallID+"\x00"+item.Message))))
-	if err != nil {
-		return nil, err
-	}
-	r.Digest = models.Digest(canonical)
-	runs, err := t.runsFor(u, item.RunID)
-	if err != nil {
-		return nil, fmt.Errorf("look for a run: %w", err)
-	}
-	if len(runs) == 0 {
-		return t.askOwn(u, r, row, nil)
-	}
-	conv, err := t.fullConversation(runs[0])
-	if err != nil {
-		return nil, err
-	}
-	return t.askOwn(u, r, row, conv)
-}
-
-// askOwn stores a response of the upstream's own, in its standing conversation
-// unless another is given, and makes it pending.
-func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv *models.Conversation) (*models.Approval, error) {
-	actor := upstreamActor(u)
-	if conv == nil {
-		found, err := scanConversation(t.conn.row(t.hot.conversationByRest, u.AgentID))
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			if found, err = t.openConversation(actor, &asked{onReject: models.OnRejectCascade}); err != nil {
-				return nil, err
-			}
-		}
-		conv = found
-	}
-	a := t.responseIn(actor, conv, r)
-	var err error
-	if a.Sequence, _, err = t.take(conv.ID, 0); err != nil {
-		return nil, err
-	}
-	if _, err := t.conn.exec(t.hot.addOutside, a.ID, a.ConversationID, a.Sequence, a.OwnerID, a.AgentID, a.Kind, a.CreatedAt, a.Digest, models.RiskMedium,
-		a.Description, a.Context, a.Options, a.ToolName, a.ToolInputJSON, a.InputBytes); err != nil {
-		return nil, fmt.Errorf("store outside approval: %w", err)
-	}
-	return a, t.askOutside(u, a, row)
 }
