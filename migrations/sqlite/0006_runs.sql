@@ -25,13 +25,17 @@ CREATE INDEX responses_batch ON responses (conversation_id, batch_id, sequence) 
 CREATE INDEX responses_unfinished ON responses (conversation_id, parent_tool_use_id, batch_id)
   WHERE kind = 'tool_call' AND reported_at IS NOT NULL AND (is_completed = FALSE OR approval_status = 'pending');
 
--- Lists of requests leave out what is only reported, and what is said. These end
--- with the number, as every index of a rowid table does.
+-- Lists of requests leave out what is only reported, and what is said. A column
+-- says so, since an index whose condition names the status would be written anew
+-- with every outcome. These end with the number, as every index of a rowid table
+-- does.
+ALTER TABLE responses ADD COLUMN asked BOOLEAN NOT NULL DEFAULT TRUE;
+UPDATE responses SET asked = FALSE WHERE kind = 'reply';
 DROP INDEX responses_owner;
-CREATE INDEX responses_owner ON responses (owner_id) WHERE approval_status IS NOT NULL OR cause <> '';
+CREATE INDEX responses_owner ON responses (owner_id) WHERE asked = TRUE;
 DROP INDEX responses_agent;
-CREATE INDEX responses_agent ON responses (agent_id) WHERE approval_status IS NOT NULL OR cause <> '';
-CREATE INDEX responses_asked ON responses (number) WHERE approval_status IS NOT NULL OR cause <> '';
+CREATE INDEX responses_agent ON responses (agent_id) WHERE asked = TRUE;
+CREATE INDEX responses_asked ON responses (number) WHERE asked = TRUE;
 
 -- Each reported event once: by its own id, or by type and tool use.
 CREATE TABLE run_events (

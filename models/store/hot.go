@@ -64,7 +64,7 @@ const selectApproval = `SELECT ` + approvalColumns + approvalFrom
 // responseColumns are what an ask stores; all else has its default.
 const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, job_id, digest, risk,
  requires_approval, approval_status, approval_timestamp, approval_feedback, cause, policy_version, policy_rule, policy_reason,
- approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json`
+ approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json, asked`
 
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
@@ -105,7 +105,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply')`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
@@ -115,11 +115,11 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.eventByKey: `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
 		&h.addEvent:   `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
 		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id, parent_tool_use_id,
- digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+ digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE)`,
 		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		&h.standingAsk:  standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
-		&h.judgeReported: `UPDATE responses SET job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
+		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
  policy_version = ?, policy_rule = ?, policy_reason = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
@@ -147,9 +147,9 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.hold: `UPDATE responses SET held_until = ? WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at > ?`,
 		&h.settleHeld: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?, held_until = NULL
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`,
-		&h.rejectOpen: `UPDATE responses SET approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
+		&h.rejectOpen: `UPDATE responses SET asked = TRUE, approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
-		&h.matchOutside: `UPDATE responses SET upstream_id = ?, call_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
+		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
  requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.addOutside: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk,

@@ -197,7 +197,7 @@ func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string
 
 // listFilter turns a status as it holds now into SQL (I3).
 func listFilter(q ListQuery, now time.Time) (string, []any) {
-	where := ` AND (r.approval_status IS NOT NULL OR r.cause <> '')` // what is said or only reported asks for nothing
+	where := ` AND r.asked = TRUE` // what is said or only reported asks for nothing
 	var args []any
 	switch q.Status {
 	case models.StatusNone:
