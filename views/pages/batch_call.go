@@ -1,0 +1,191 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// openCall reports whether something may still come of a call.
+func openCall(r *models.Response, d models.CallDetail) bool {
+	if d.Completed {
+		return false
+	}
+	return r.Status() == models.StatusNone || r.Status() == models.StatusPending || r.Status() == models.StatusApproved
+}
+
+// startOf is when a call began to wait or run, as far as it is known.
+func startOf(a *models.Approval, d models.CallDetail) time.Time {
+	if d.ReportedAt != nil {
+		return *d.ReportedAt
+	}
+	return a.CreatedAt
+}
+
+// call makes one row. behind says that an earlier call of the batch is open, and
+// before is when the last one ended.
+func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) BatchCall {
+	r, d := a.At(m.now), m.around.Run.Calls[a.ID]
+	v := BatchCall{
+		ID: EntryID(a.Sequence), Tool: a.ToolName, Summary: summary(r), URL: views.CallURL(a.ConversationID, a.ID), SubAgent: d.ParentToolUseID != "",
+	}
+	if d.Of > 1 {
+		v.Number = "#" + strconv.Itoa(d.Place)
+	}
+	if r.Status() != models.StatusNone || r.Cause != models.CauseNone {
+		v.URL = views.ApprovalURL(a.ID)
+	}
+	since := startOf(a, d)
+	if r.Status() == models.StatusApproved && r.ApprovalTimestamp != nil && r.ApprovalTimestamp.After(since) {
+		since = *r.ApprovalTimestamp
+	}
+	if before.After(since) {
+		since = before
+	}
+	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
+	v.time(r, d, since, m.now)
+	v.Result = m.result(a, d)
+	v.Notes = notes(r, d, m.around.Run.Origins[a.ID])
+	if v.Stuck != "" {
+		v.CloseURL = views.CloseCallURL(a.ConversationID, a.ID)
+	}
+	if d := m.around.Decided; d != nil && d.ID == a.ID && !v.Current {
+		v.Notes = append([]CallNote{{views.ToneWarn, LateNotice(a, d.Late, m.now)}}, v.Notes...)
+	}
+	if v.Current {
+		e := HistoryEntry{ID: v.ID}
+		e.ask(m.conversation, a, m.around, m.now)
+		v.Ask = e.Ask
+	} else if r.Status().Final() && r.Cause != models.CauseCascade {
+		v.Outcome = newOutcome(a, r, m.now)
+	}
+	return v
+}
+
+// time says how long the call took, or since when it is under way.
+func (c *BatchCall) time(r *models.Response, d models.CallDetail, since, now time.Time) {
+	switch {
+	case d.Completed && d.Closed == "" && d.CompletedAt != nil && !d.CompletedAt.Before(since):
+		c.Duration = took(d.CompletedAt.Sub(since))
+	case c.Pill == pillStuck:
+		c.Since = views.Ago(since, now)
+		c.Stuck = "No result for " + views.Duration(now.Sub(since)) + "."
+	case openCall(r, d) && r.Status() != models.StatusPending && c.Pill != pillQueued:
+		c.Since = views.Ago(since, now)
+	}
+}
+
+func took(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	}
+	return views.Duration(d)
+}
+
+// The words for where a call stands.
+var (
+	pillQueued   = ui.Word{Text: "queued", Tone: views.ToneNeutral}
+	pillRunning  = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
+	pillWaiting  = ui.Word{Text: "waiting for approval", Tone: views.ToneAccent, Icon: "clock"}
+	pillTold     = ui.Word{Text: "not yet told", Tone: views.ToneWarn, Icon: "clock"}
+	pillDone     = ui.Word{Text: "done", Tone: views.ToneGood, Icon: "check"}
+	pillFailed   = ui.Word{Text: "failed", Tone: views.ToneBad, Icon: "x"}
+	pillStuck    = ui.Word{Text: "stuck", Tone: views.ToneWarn, Icon: "triangle-alert"}
+	pillClosed   = ui.Word{Text: "closed", Tone: views.ToneNeutral}
+	pillNoResult = ui.Word{Text: "no result", Tone: views.ToneNeutral}
+)
+
+// callPill is where a call stands, in a word, and whether it waits for a person.
+// behind says that an earlier call of its batch is open: then it has not begun.
+// since is from when on a result is waited for.
+func callPill(r *models.Response, d models.CallDetail, behind bool, since, now time.Time) (pill ui.Word, current bool) {
+	late := now.Sub(since) >= stuckAfter
+	switch status := r.Status(); {
+	case status == models.StatusPending && r.HeldUntil != nil:
+		return pillTold, false
+	case status == models.StatusPending:
+		return pillWaiting, true
+	case status == models.StatusRejected && r.Cause == models.CauseCascade && d.CascadedFrom != nil:
+		word := ui.StatusWord(status, r.Cause)
+		word.Text = "rejected with #" + placeOf(d.CascadedFrom)
+		return word, false
+	case status == models.StatusRejected, status == models.StatusExpired, status == models.StatusCancelled:
+		return ui.StatusWord(status, r.Cause), false
+	case d.Closed == models.ClosedByOwner:
+		return pillClosed, false
+	case d.Closed == models.ClosedByRun:
+		return pillNoResult, false
+	case d.Completed && d.IsError:
+		return pillFailed, false
+	case d.Completed:
+		return pillDone, false
+	case status == models.StatusResolved:
+		return ui.StatusWord(status, r.Cause), false
+	case status == models.StatusNone && r.Cause == models.CauseNone && behind:
+		return pillQueued, false
+	case late:
+		return pillStuck, false
+	case status == models.StatusApproved:
+		return ui.StatusWord(status, r.Cause), false
+	}
+	return pillRunning, false
+}
+
+func placeOf(p *models.CallPlace) string {
+	if p.Place > 0 {
+		return strconv.Itoa(p.Place)
+	}
+	return strconv.FormatInt(p.Sequence, 10)
+}
+
+// result is the beginning of what a call gave, folded, with its true length.
+func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult {
+	if !d.Completed || d.Closed != "" {
+		return nil
+	}
+	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError, Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
+	if d.IsError {
+		out.Label = "Error"
+	}
+	out.Label += ", " + views.Number(d.ResultBytes) + " bytes"
+	out.More = d.ResultBytes > int64(len(d.Result))
+	return out
+}
+
+// notes are what a reader must know beside the pill.
+func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote {
+	var out []CallNote
+	if text := d.Contradiction; text != "" {
+		out = append(out, CallNote{views.ToneBad, models.RevealString(text, false)})
+	}
+	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
+	out = append(out, originNotes(o)...)
+	if r.InputBytes != nil {
+		out = append(out, CallNote{views.ToneWarn, "Its input has " + views.Number(*r.InputBytes) + " bytes and is kept cut: it can be rejected, not approved."})
+	}
+	if d.Closed == models.ClosedByRun {
+		out = append(out, CallNote{views.ToneNeutral, "The run went on, or ended, without a result."})
+	}
+	if d.Closed == models.ClosedByOwner {
+		out = append(out, CallNote{views.ToneNeutral, "A person closed it; no result is waited for."})
+	}
+	return out
+}
+
+// originNotes are what a reader must know about where a request came from.
+func originNotes(o models.Origin) []CallNote {
+	var out []CallNote
+	if o.Contradiction != "" {
+		out = append(out, CallNote{views.ToneBad, models.RevealString(o.Contradiction, false)})
+	}
+	if n, ok := matchedNote(o); ok {
+		out = append(out, n)
+	}
+	if o.Told != nil {
+		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
+	}
+	return out
+}
