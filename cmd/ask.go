@@ -69,19 +69,9 @@ func newAsk() *cobra.Command {
 // has a key of its own always, so that every repeat is the same request.
 func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, error) {
 	var wrong []error
-	if o.server == "" {
-		o.server = os.Getenv("COUNTERSIGN_SERVER")
-	}
-	if o.server == "" {
-		o.server = "http://127.0.0.1:8080"
-	}
-	var target Config
-	if err := setPublicURL(&target, o.server); err != nil {
-		wrong = append(wrong, fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err))
-	}
-	o.server = strings.TrimSuffix(o.server, "/")
-	if o.token = os.Getenv("COUNTERSIGN_TOKEN"); o.token == "" {
-		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
+	var err error
+	if o.server, o.token, err = serverOf(o.server); err != nil {
+		wrong = append(wrong, err)
 	}
 	if c.Flags().Changed("timeout") && o.timeout < time.Second {
 		wrong = append(wrong, errors.New("--timeout: must be at least 1s"))

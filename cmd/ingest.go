@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -69,19 +68,9 @@ func (o *ingestOptions) complete() error {
 	if o.parent != "" && models.CheckKey("", o.parent) != nil {
 		wrong = append(wrong, fmt.Errorf("--parent: must be at most %d bytes of text without control characters", models.MaxName))
 	}
-	if o.server == "" {
-		o.server = os.Getenv("COUNTERSIGN_SERVER")
-	}
-	if o.server == "" {
-		o.server = "http://127.0.0.1:8080"
-	}
-	var target Config
-	if err := setPublicURL(&target, o.server); err != nil {
-		wrong = append(wrong, fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err))
-	}
-	o.server = strings.TrimSuffix(o.server, "/")
-	if o.token = os.Getenv("COUNTERSIGN_TOKEN"); o.token == "" {
-		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
+	var err error
+	if o.server, o.token, err = serverOf(o.server); err != nil {
+		wrong = append(wrong, err)
 	}
 	if o.drain <= 0 {
 		wrong = append(wrong, errors.New("--drain-timeout: must be positive"))
