@@ -11,6 +11,7 @@ type Approval struct {
 	OwnerName         string
 	ConversationTitle string
 	Vote              *Vote // the vote that became the outcome, if a person decided
+	Note              *Note // the question that waits for an answer
 }
 
 // DecisionInput is what a person sends to decide, from whichever surface.
@@ -21,6 +22,9 @@ type DecisionInput struct {
 	Input    []byte  // an edited input, JSON; nil when not edited
 	Answer   *string // for questions
 	Option   *string // for questions: the name of one of the options offered
+	// Bulk says that the verdict is one of several given at once: critical requests
+	// and questions are not decided so.
+	Bulk bool
 	// Budget changes the conversation's budget together with the verdict, whichever
 	// it is. For its owner and admins only.
 	Budget BudgetChange

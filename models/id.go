@@ -25,6 +25,10 @@ type (
 	VoteID string
 	// MessageID names a message.
 	MessageID string
+	// NoteID names a note on a request.
+	NoteID string
+	// GrantID names a grant.
+	GrantID string
 )
 
 // NewID makes a fresh UUIDv7 of the wanted type.

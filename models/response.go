@@ -131,10 +131,11 @@ type Response struct {
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
 	HeldUntil           *time.Time
-	PausedLeft          *int64 // seconds
+	PausedLeft          *int64  // seconds that were left when a question stopped the clock
+	OpenNote            *NoteID // that question
 	DecidedBy           *UserID
 	VoteID              *VoteID // the vote that became the outcome
-	GrantID             *string
+	GrantID             *GrantID
 	CascadedFrom        *ResponseID
 	ReaskedFrom         *ResponseID
 

@@ -53,6 +53,7 @@ func check(d Document) *checker {
 	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
 		c.add("unmatched", "must be allow or require")
 	}
+	c.desk(d)
 	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
 
 	names := make(map[string]int, len(d.Rules))
@@ -101,6 +102,7 @@ func (c *checker) rule(path string, r Rule) {
 	if r.Energy < 0 || r.Energy > models.MaxEnergy {
 		c.add(path+".energy", "must be 0 to %d units of energy", int64(models.MaxEnergy))
 	}
+	c.rejectReasons(path+".reject_reasons", r.RejectReasons)
 	for i, email := range r.Reviewers {
 		if !looksLikeEmail(email) {
 			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")

@@ -28,6 +28,11 @@ func Diff(a, b Document) []Change {
 	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
 	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
 	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10), strconv.FormatInt(b.AutoBudgetIncrease, 10))
+	d.field("undo_seconds", a.UndoSeconds.String(), b.UndoSeconds.String())
+	d.field("max_pause_minutes", strconv.Itoa(a.MaxPauseMinutes), strconv.Itoa(b.MaxPauseMinutes))
+	d.field("grants_enabled", strconv.FormatBool(a.GrantsEnabled), strconv.FormatBool(b.GrantsEnabled))
+	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
+	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
 	d.rules(a.Rules, b.Rules)
 	return d.changes
@@ -67,6 +72,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
+	d.field(path+".reject_reasons", listText(a.RejectReasons), listText(b.RejectReasons))
 	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
 }
 
@@ -91,6 +97,9 @@ func ruleText(r Rule) string {
 	}
 	if r.Energy != 0 {
 		fmt.Fprintf(&b, ", energy %d", r.Energy)
+	}
+	if len(r.RejectReasons) > 0 {
+		fmt.Fprintf(&b, ", reject_reasons %s", listText(r.RejectReasons))
 	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, ", note %s", strconv.Quote(r.Note))

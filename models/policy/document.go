@@ -57,6 +57,17 @@ type Document struct {
 	// AutoBudgetIncrease is the most energy that the system may add to one
 	// conversation's budget in all since a person last set or decided it.
 	AutoBudgetIncrease int64 `json:"auto_budget_increase"`
+	// UndoSeconds is how long approvals are held before the agent is told.
+	UndoSeconds UndoSeconds `json:"undo_seconds"`
+	// MaxPauseMinutes is how long a reviewer's question to the agent may stop the
+	// clock of a request.
+	MaxPauseMinutes int `json:"max_pause_minutes"`
+	// GrantsEnabled lets owners and admins allow further calls like one that they
+	// look at. False makes no new grants and honours none.
+	GrantsEnabled bool `json:"grants_enabled"`
+	// GrantMaxHours and GrantMaxUses are the most that one grant may last and cover.
+	GrantMaxHours int `json:"grant_max_hours"`
+	GrantMaxUses  int `json:"grant_max_uses"`
 	// Rules are tried in order; the first that matches a tool's name wins.
 	Rules []Rule `json:"rules"`
 }
@@ -71,10 +82,11 @@ type Rule struct {
 	Tools          []string    `json:"tools"`
 	Effect         Effect      `json:"effect"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
-	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
-	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
-	Reason         string      `json:"reason,omitempty"`    // shown to the reviewer and the agent
-	Energy         int64       `json:"energy,omitzero"`     // the least that such a call costs its conversation
+	Risk           models.Risk `json:"risk,omitempty"`           // medium when not said
+	Reviewers      []string    `json:"reviewers,omitempty"`      // e-mails: who may decide besides the owner
+	Reason         string      `json:"reason,omitempty"`         // shown to the reviewer and the agent
+	Energy         int64       `json:"energy,omitzero"`          // the least that such a call costs its conversation
+	RejectReasons  []string    `json:"reject_reasons,omitempty"` // offered to whoever rejects
 }
 
 // Default is the document that holds until somebody writes one, and the source
@@ -86,6 +98,10 @@ func Default() Document {
 		DefaultTimeoutMinutes: 5,
 		MaxTimeoutMinutes:     1440,
 		Unmatched:             EffectAllow,
+		MaxPauseMinutes:       defaultPause,
+		GrantsEnabled:         true,
+		GrantMaxHours:         defaultGrantHours,
+		GrantMaxUses:          defaultGrantUses,
 		Rules:                 []Rule{},
 	}
 }
@@ -116,6 +132,7 @@ func (d Document) clone() Document {
 		r := &d.Rules[i]
 		r.Tools = slices.Clone(r.Tools)
 		r.Reviewers = slices.Clone(r.Reviewers)
+		r.RejectReasons = slices.Clone(r.RejectReasons)
 		r.TimeoutMinutes = cloneMinutes(r.TimeoutMinutes)
 	}
 	return d

@@ -45,6 +45,9 @@ func Parse(raw []byte) (*Policy, error) {
 		if len(doc.Rules[i].Reviewers) == 0 {
 			doc.Rules[i].Reviewers = nil // so that [] and absence are the same document
 		}
+		if len(doc.Rules[i].RejectReasons) == 0 {
+			doc.Rules[i].RejectReasons = nil
+		}
 	}
 	c := check(doc)
 	if len(c.problems) > 0 {

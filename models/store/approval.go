@@ -22,13 +22,18 @@ func scanApproval(row scanner) (*models.Approval, error) {
 			input, inputDigest, answer, option                  *string
 			at                                                  *time.Time
 		}
+		n struct {
+			id, kind, author, name, content sql.Null[string]
+			at                              *time.Time
+		}
 	)
 	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
 		&a.ToolUseID, &a.JobID, &a.Digest, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
-		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.DecidedBy, &a.VoteID,
+		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
 		&a.IsCompleted, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
-		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at)
+		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at,
+		&n.id, &n.kind, &n.author, &n.name, &n.content, &n.at)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +42,13 @@ func scanApproval(row scanner) (*models.Approval, error) {
 			ID: models.VoteID(v.id.V), ResponseID: a.ID, UserID: models.UserID(v.userID.V), UserName: v.userName.V,
 			Verdict: models.Verdict(v.verdict.V), Reason: v.reason.V, Digest: v.digest.V, SeenDigest: v.seen.V,
 			Input: v.input, InputDigest: v.inputDigest, Answer: v.answer, Option: v.option, At: *v.at,
+		}
+	}
+	if n.id.Valid {
+		id := models.NoteID(n.id.V)
+		a.OpenNote, a.Note = &id, &models.Note{
+			ID: id, ResponseID: a.ID, AuthorKind: models.ActorKind(n.kind.V), AuthorID: n.author.V, AuthorName: n.name.V,
+			Asks: true, Content: n.content.V, At: *n.at,
 		}
 	}
 	return &a, nil
