@@ -1,0 +1,100 @@
+package views
+
+import (
+	"net/url"
+
+	"countersign/models"
+)
+
+// InboxPlace is where in the inbox a reader is: what the list shows, and which
+// request is open beside it. The zero value is all that waits, soonest deadline
+// first.
+type InboxPlace struct {
+	Open         models.ResponseID // shown beside the list; empty: the first
+	Conversation models.ConversationID
+	Agent        models.AgentID
+	Tool         string // exact
+	Risk         models.Risk
+	Text         string
+	Whose        string // mine, routed; empty: all
+	Order        string // age; empty: deadline
+	After        string // the key of the page before
+}
+
+// URL is the address of the place.
+func (p InboxPlace) URL() string {
+	return with("/", "whose", p.Whose, "conversation", string(p.Conversation), "agent", string(p.Agent), "tool", p.Tool,
+		"risk", string(p.Risk), "q", p.Text, "order", p.Order, "after", p.After, "open", string(p.Open))
+}
+
+// Filtered reports whether the list leaves something out.
+func (p InboxPlace) Filtered() bool {
+	return p.Whose != "" || p.Conversation != "" || p.Agent != "" || p.Tool != "" || p.Risk != "" || p.Text != ""
+}
+
+// HistoryPlace is where in the history a reader is. The zero value is all that
+// the reader may see, newest first.
+type HistoryPlace struct {
+	Conversation models.ConversationID
+	Agent        models.AgentID
+	Tool         string
+	Risk         models.Risk
+	Text         string
+	Whose        string // mine, routed; empty: all
+	Status       models.Status
+	Cause        models.Cause
+	By           models.UserID // who decided
+	From, To     string        // dates as typed, 2006-01-02
+	After        string
+}
+
+// URL is the address of the place.
+func (p HistoryPlace) URL() string { return p.at("/history", "") }
+
+// ExportURL streams all that the place filters, as csv or jsonl.
+func (p HistoryPlace) ExportURL(format string) string {
+	p.After = ""
+	return p.at("/history/export", format)
+}
+
+func (p HistoryPlace) at(path, format string) string {
+	return with(path, "format", format, "whose", p.Whose, "conversation", string(p.Conversation), "agent", string(p.Agent), "tool", p.Tool,
+		"risk", string(p.Risk), "status", string(p.Status), "cause", string(p.Cause), "by", string(p.By), "q", p.Text,
+		"from", p.From, "to", p.To, "after", p.After)
+}
+
+// HistoryURL is all that was settled.
+func HistoryURL() string { return "/history" }
+
+// BulkURL takes the POST of one verdict on several requests.
+func BulkURL() string { return "/approvals/bulk" }
+
+// UndoURL takes the POST that takes an approval back.
+func UndoURL(id models.ResponseID) string { return ApprovalURL(id) + "/undo" }
+
+// OpenURL takes the POST that unfolds a part of a request.
+func OpenURL(id models.ResponseID) string { return ApprovalURL(id) + "/open" }
+
+// AskBackURL takes the POST of a question to the agent and its owner.
+func AskBackURL(id models.ResponseID) string { return ApprovalURL(id) + "/ask" }
+
+// NotesURL takes the POST of an owner's answer.
+func NotesURL(id models.ResponseID) string { return ApprovalURL(id) + "/notes" }
+
+// ExtendURL takes the POST that moves a deadline.
+func ExtendURL(id models.ResponseID) string { return ApprovalURL(id) + "/extend" }
+
+// CancelURL takes the POST that withdraws a request.
+func CancelURL(id models.ResponseID) string { return ApprovalURL(id) + "/cancel" }
+
+// NewGrantURL shows, and takes by POST, the form of a grant made on a request.
+func NewGrantURL(id models.ResponseID) string { return ApprovalURL(id) + "/grant" }
+
+// GrantsURL lists grants.
+func GrantsURL() string { return "/grants" }
+
+// GrantURL shows one grant with its uses.
+func GrantURL(id models.GrantID) string { return "/grants/" + url.PathEscape(string(id)) }
+
+// RevokeGrantURL takes the POST that ends a grant.
+func RevokeGrantURL(id models.GrantID) string { return GrantURL(id) + "/revoke" }
