@@ -7,12 +7,13 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
 func TestPeopleAndWhatMayBeDone(t *testing.T) {
 	t.Parallel()
-	v := pages.NewPeople(peopleInput(), now)
+	v := pages.NewPeople(gallery.PeopleInput(), now)
 	ada, bo, cy := v.Rows[0], v.Rows[1], v.Rows[2]
 	if !ada.Self || ada.NewRole != models.RoleReviewer || ada.Sessions != "2" || ada.LastSeen.Text != "20 s ago" {
 		t.Errorf("%+v", ada)
@@ -26,7 +27,7 @@ func TestPeopleAndWhatMayBeDone(t *testing.T) {
 	if v.Form.Role != models.RoleReviewer || v.Invites[0].Expires.Text == "" {
 		t.Errorf("%+v %+v", v.Form, v.Invites)
 	}
-	html := draw(t, pages.PeoplePage(page("", "/people"), v))
+	html := draw(t, pages.PeoplePage(gallery.Frame("", "/people"), v))
 	if strings.Count(html, "Disable now") != 2 || strings.Count(html, "Enable again") != 1 || strings.Contains(html, `type="password"`) {
 		t.Error("what may be done does not fit who they are")
 	}
@@ -35,7 +36,7 @@ func TestPeopleAndWhatMayBeDone(t *testing.T) {
 func TestDeviceNames(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
-		firefox: "Firefox on Linux",
+		gallery.Firefox: "Firefox on Linux",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0 Safari/537.36 Edg/139.0":            "Edge on Windows",
 		"Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0 Mobile Safari/537.36":                         "Chrome on Android",
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile Safari/604.1": "Safari on iPhone",
@@ -58,11 +59,11 @@ func TestSessionsOfferToEndOnlyWhatIsThere(t *testing.T) {
 		others bool
 		ends   int
 	}{
-		{"several", sessionsInput(), true, 2},
-		{"one", pages.SessionsInput{Devices: sessionsInput().Devices[:1], Current: "s1"}, false, 0},
-		{"one, and more on the next page", pages.SessionsInput{Devices: sessionsInput().Devices[:1], Current: "s1", Next: "s1"}, true, 0},
+		{"several", gallery.SessionsInput(), true, 2},
+		{"one", pages.SessionsInput{Devices: gallery.SessionsInput().Devices[:1], Current: "s1"}, false, 0},
+		{"one, and more on the next page", pages.SessionsInput{Devices: gallery.SessionsInput().Devices[:1], Current: "s1", Next: "s1"}, true, 0},
 	} {
-		html := draw(t, pages.SessionsPage(page("", "/account/sessions"), pages.NewSessions(c.in, now)))
+		html := draw(t, pages.SessionsPage(gallery.Frame("", "/account/sessions"), pages.NewSessions(c.in, now)))
 		if got := strings.Contains(html, `id="end-others"`); got != c.others {
 			t.Errorf("%s: others can be ended: %v", c.name, got)
 		}
@@ -101,7 +102,7 @@ func TestTheChainInWords(t *testing.T) {
 
 func TestAnEntryShowsWhetherItIsWhole(t *testing.T) {
 	t.Parallel()
-	e, before := sealed()
+	e, before := gallery.Sealed()
 	v := pages.NewLedgerEntry(e, before, 2)
 	if !v.Whole || !v.Follows || v.Later != "" || v.BeforeURL != "/audit/entries/1" {
 		t.Errorf("%+v", v)
@@ -121,17 +122,17 @@ func TestAnEntryShowsWhetherItIsWhole(t *testing.T) {
 
 func TestLedgerLinksKeepTheOtherFilters(t *testing.T) {
 	t.Parallel()
-	v := pages.NewLedger(ledgerInput(), now)
-	if want := "/audit/all?who=" + string(userID) + "&action=approval.decided&from=2026-11-20"; v.Rows[0].WhoURL != want {
+	v := pages.NewLedger(gallery.LedgerInput(), now)
+	if want := "/audit/all?who=" + string(gallery.UserID) + "&action=approval.decided&from=2026-11-20"; v.Rows[0].WhoURL != want {
 		t.Errorf("who: %s", v.Rows[0].WhoURL)
 	}
-	if want := "/audit/all?action=approval.decided&conversation=" + string(conversationID) + "&from=2026-11-20"; v.Rows[0].ConversationURL != want {
+	if want := "/audit/all?action=approval.decided&conversation=" + string(gallery.ConversationID) + "&from=2026-11-20"; v.Rows[0].ConversationURL != want {
 		t.Errorf("conversation: %s", v.Rows[0].ConversationURL)
 	}
 	if v.NextURL != "/audit/all?action=approval.decided&from=2026-11-20&before=1190" || v.FirstURL != "" || v.Rows[2].WhoURL != "" {
 		t.Errorf("%+v", v)
 	}
-	in := ledgerInput()
+	in := gallery.LedgerInput()
 	in.Filter = views.LedgerFilter{Action: "gone.action"}
 	if v := pages.NewLedger(in, now); len(v.Actions) != 5 || v.Actions[4].Value != "gone.action" {
 		t.Errorf("an action that is not in the list is lost: %+v", v.Actions)
@@ -140,7 +141,7 @@ func TestLedgerLinksKeepTheOtherFilters(t *testing.T) {
 
 func TestSystemInWords(t *testing.T) {
 	t.Parallel()
-	v := pages.NewSystem(systemInput(), now)
+	v := pages.NewSystem(gallery.SystemInput(), now)
 	facts := map[string]string{}
 	for _, g := range v.Facts {
 		for _, f := range g.Facts {
@@ -165,7 +166,7 @@ func TestSystemInWords(t *testing.T) {
 
 func TestUpstreamsInWords(t *testing.T) {
 	t.Parallel()
-	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: upstreamStates()}, now)
+	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: gallery.UpstreamStates()}, now)
 	for i, want := range []string{
 		"ok||1 s ago||",
 		"failing|The last 4 polls failed. Again in 1 m 10 s.|6 m ago|2|The upstream failed (503).",
@@ -182,7 +183,7 @@ func TestUpstreamsInWords(t *testing.T) {
 	if row := v.Rows[5]; row.Problem != "" || !strings.HasSuffix(row.SwitchURL, "/enable") || !row.Disabled {
 		t.Errorf("%+v", row)
 	}
-	for words, in := range map[string][]models.UpstreamState{"ok": upstreamStates()[:1], "look": upstreamStates()[:2]} {
+	for words, in := range map[string][]models.UpstreamState{"ok": gallery.UpstreamStates()[:1], "look": gallery.UpstreamStates()[:2]} {
 		health := pages.NewSystem(pages.SystemInput{Upstreams: in}, now).Health
 		if last := health[len(health)-1]; last.Name != "Upstreams" || last.Word.Text != words {
 			t.Errorf("%+v, want %s", last, words)
@@ -193,7 +194,7 @@ func TestUpstreamsInWords(t *testing.T) {
 func TestTheListOfUpstreamsIsLeftAloneWhileItIsTheSame(t *testing.T) {
 	t.Parallel()
 	state := func(mend func([]models.UpstreamState)) string {
-		in := upstreamStates()
+		in := gallery.UpstreamStates()
 		mend(in)
 		return pages.NewUpstreams(pages.UpstreamsInput{Upstreams: in}, now).State
 	}

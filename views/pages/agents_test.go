@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
 func TestAgentsAndTheirTokens(t *testing.T) {
 	t.Parallel()
-	in := agentsInput()
+	in := gallery.AgentsInput()
 	in.Tokens = append(in.Tokens, models.Token{ID: "t4", Hint: "csr_e", Scope: models.ScopeReviewer, ExpiresAt: new(now)})
 	v := pages.NewAgents(in, now)
 	if len(v.Agents) != 1 || v.Agents[0].Tokens != "1 live" || v.Agents[0].LastUsed.Text != "40 s ago" {
@@ -27,7 +28,7 @@ func TestAgentsAndTheirTokens(t *testing.T) {
 	if v.Tokens[0].Agent != "release-bot" || v.Tokens[1].Name != "laptop" {
 		t.Errorf("%+v", v.Tokens)
 	}
-	html := draw(t, pages.AgentsPage(page("", "/agents"), v))
+	html := draw(t, pages.AgentsPage(gallery.Frame("", "/agents"), v))
 	if n := strings.Count(html, "Revoke now"); n != 2 {
 		t.Errorf("%d tokens can be revoked, want the 2 live ones", n)
 	}
@@ -39,7 +40,7 @@ func TestAgentsAndTheirTokens(t *testing.T) {
 func TestOnlyAdminsMakeAdminTokens(t *testing.T) {
 	t.Parallel()
 	for _, admin := range []bool{true, false} {
-		html := draw(t, pages.AgentsPage(page("", "/agents"), pages.NewAgents(pages.AgentsInput{Admin: admin}, now)))
+		html := draw(t, pages.AgentsPage(gallery.Frame("", "/agents"), pages.NewAgents(pages.AgentsInput{Admin: admin}, now)))
 		if got := strings.Contains(html, `name="scope" value="admin"`); got != admin {
 			t.Errorf("admin %v: form is there: %v", admin, got)
 		}
@@ -49,7 +50,7 @@ func TestOnlyAdminsMakeAdminTokens(t *testing.T) {
 func TestTokenErrorStaysInItsForm(t *testing.T) {
 	t.Parallel()
 	in := pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeReviewer, Name: "laptop", Expires: "soon", Errors: map[string]string{"expires": "must be a length"}}}
-	html := draw(t, pages.AgentsPage(page("", "/agents"), pages.NewAgents(in, now)))
+	html := draw(t, pages.AgentsPage(gallery.Frame("", "/agents"), pages.NewAgents(in, now)))
 	if strings.Count(html, "must be a length") != 1 || !strings.Contains(html, `id="reviewer-expires-error"`) || strings.Count(html, `value="soon"`) != 1 {
 		t.Error("the error or the value is not in the form that was sent, or in another one too")
 	}
@@ -57,7 +58,7 @@ func TestTokenErrorStaysInItsForm(t *testing.T) {
 
 func TestAuditInWords(t *testing.T) {
 	t.Parallel()
-	v := pages.NewAudit(entries())
+	v := pages.NewAudit(gallery.Entries())
 	first := v.Entries[0]
 	if first.Action != "approval decided" || first.Outcome != "approved, reviewer" || first.Kind != "person" || first.Seq != "1,204" || first.URL == "" {
 		t.Errorf("%+v", first)

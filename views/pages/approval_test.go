@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
@@ -16,7 +17,7 @@ func newApproval(a models.Approval) pages.Approval {
 // anybody has written it down; the deadline itself is already too late.
 func TestApprovalPastItsDeadlineI3(t *testing.T) {
 	t.Parallel()
-	v := newApproval(call(t, "deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = now }))
+	v := newApproval(gallery.Call("deploy", `{}`, func(a *models.Approval) { a.ApprovalTimeoutAt = now }))
 	if v.Pending || v.Outcome == nil || v.Outcome.Word.Text != "expired" || v.Outcome.CauseText != "Nobody decided in time." {
 		t.Errorf("%+v", v.Outcome)
 	}
@@ -28,7 +29,7 @@ func TestApprovalPastItsDeadlineI3(t *testing.T) {
 // I6: every form that decides carries the digest that was shown.
 func TestApprovalFormsCarryTheDigestI6(t *testing.T) {
 	t.Parallel()
-	for _, a := range []models.Approval{shell(t), question(t)} {
+	for _, a := range []models.Approval{gallery.Shell(), gallery.Question()} {
 		html := draw(t, pages.ApprovalPanel(newApproval(a)))
 		forms := strings.Split(html, "<form")[1:]
 		if len(forms) < 2 {
@@ -45,7 +46,7 @@ func TestApprovalFormsCarryTheDigestI6(t *testing.T) {
 
 func TestApprovalShowsTheInputLosslessly(t *testing.T) {
 	t.Parallel()
-	v := newApproval(payment(t))
+	v := newApproval(gallery.Payment())
 	for _, want := range []string{`"amount": 120.00`, `"reference": 9007199254740993`} {
 		if !strings.Contains(v.Whole.Text, want) {
 			t.Errorf("%q is missing in %s", want, v.Whole.Text)
@@ -54,8 +55,8 @@ func TestApprovalShowsTheInputLosslessly(t *testing.T) {
 	if models.Digest([]byte(v.Raw.Text)) != v.Digest {
 		t.Error("the raw view is not what is hashed")
 	}
-	other := newApproval(call(t, "pay", `{"reference":9007199254740992}`))
-	one := newApproval(call(t, "pay", `{"reference":9007199254740993}`))
+	other := newApproval(gallery.Call("pay", `{"reference":9007199254740992}`))
+	one := newApproval(gallery.Call("pay", `{"reference":9007199254740993}`))
 	if other.Digest == one.Digest || other.Whole.Text == one.Whole.Text {
 		t.Error("two numbers are shown as one")
 	}
@@ -63,22 +64,22 @@ func TestApprovalShowsTheInputLosslessly(t *testing.T) {
 
 func TestApprovalTakesProgramsAndTextsOut(t *testing.T) {
 	t.Parallel()
-	v := newApproval(edit(t))
+	v := newApproval(gallery.Edit())
 	if len(v.Blocks) != 2 || v.Blocks[0].Label != "new_string" || !strings.Contains(v.Blocks[0].Text, "\n\treturn") {
 		t.Errorf("%+v", v.Blocks)
 	}
-	v = newApproval(call(t, "Bash", longCommand()))
+	v = newApproval(gallery.Call("Bash", gallery.LongCommand()))
 	if len(v.Blocks) != 1 || strings.Count(v.Blocks[0].Text, "\n") != 39 {
 		t.Errorf("%+v", v.Blocks)
 	}
-	if v := newApproval(call(t, "write_file", hugeInput())); len(v.Blocks) != 0 || v.EditJSON != "" {
+	if v := newApproval(gallery.Call("write_file", gallery.HugeInput())); len(v.Blocks) != 0 || v.EditJSON != "" {
 		t.Error("the largest input is shown more than twice")
 	}
 }
 
 func TestApprovalWarns(t *testing.T) {
 	t.Parallel()
-	v := newApproval(hidden(t))
+	v := newApproval(gallery.Hidden())
 	if len(v.Warnings) != 1 {
 		t.Fatalf("%q", v.Warnings)
 	}
@@ -94,12 +95,12 @@ func TestApprovalWarns(t *testing.T) {
 	if err != nil || models.Digest(same) != v.Digest {
 		t.Errorf("the editor's text means something else (%v)", err)
 	}
-	a := shell(t)
+	a := gallery.Shell()
 	a.ToolInputJSON = `{"command":"rm -rf /"}`
 	if v := newApproval(a); len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "Do not approve") {
 		t.Errorf("an input that was changed in the store: %q", v.Warnings)
 	}
-	if v := newApproval(shell(t)); len(v.Warnings) != 0 {
+	if v := newApproval(gallery.Shell()); len(v.Warnings) != 0 {
 		t.Errorf("an ordinary request warns: %q", v.Warnings)
 	}
 }
@@ -107,8 +108,8 @@ func TestApprovalWarns(t *testing.T) {
 // A stale or double verdict meets what stands, in words.
 func TestApprovalLateVerdict(t *testing.T) {
 	t.Parallel()
-	rejected := settle(shell(t), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "No."})
-	held := shell(t)
+	rejected := gallery.Settle(gallery.Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "No."})
+	held := gallery.Shell()
 	held.HeldUntil, held.Vote = &now, &models.Vote{UserName: "Bo Lind"}
 	for _, tt := range []struct {
 		name string
@@ -117,10 +118,10 @@ func TestApprovalLateVerdict(t *testing.T) {
 		want string
 	}{
 		{"by a person", rejected, models.VerdictApprove, "Already rejected by Bo Lind. Your approval changed nothing."},
-		{"by time", settle(shell(t), models.StatusExpired, models.CauseTimeout, nil), models.VerdictReject, "Already expired. Nobody decided in time. Your rejection changed nothing."},
-		{"withdrawn", settle(shell(t), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already withdrawn. The agent withdrew it. Your approval changed nothing."},
+		{"by time", gallery.Settle(gallery.Shell(), models.StatusExpired, models.CauseTimeout, nil), models.VerdictReject, "Already expired. Nobody decided in time. Your rejection changed nothing."},
+		{"withdrawn", gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already withdrawn. The agent withdrew it. Your approval changed nothing."},
 		{"held", held, models.VerdictApprove, "Being decided by Bo Lind. Your approval changed nothing."},
-		{"digest", shell(t), models.VerdictApprove, "This changed while you were looking at it. Your approval was not taken: look again, then decide."},
+		{"digest", gallery.Shell(), models.VerdictApprove, "This changed while you were looking at it. Your approval was not taken: look again, then decide."},
 		{"none", rejected, "", ""},
 	} {
 		v := pages.NewApproval(pages.ApprovalInput{Approval: tt.a, MayDecide: true, Late: tt.late}, now)
@@ -133,31 +134,31 @@ func TestApprovalLateVerdict(t *testing.T) {
 func TestApprovalOutcome(t *testing.T) {
 	t.Parallel()
 	input := `{"b":1.0,"a":2}`
-	v := newApproval(settle(shell(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "ok", Input: &input, InputDigest: new("d1")}))
+	v := newApproval(gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "ok", Input: &input, InputDigest: new("d1")}))
 	o := v.Outcome
 	if o.By != "Bo Lind" || o.Reason != "ok" || o.EditedDigest != "d1" || o.Edited == nil || o.Edited.Text != "{\n  \"a\": 2,\n  \"b\": 1.0\n}" {
 		t.Errorf("%+v", o)
 	}
-	passed := call(t, "read", `{}`)
+	passed := gallery.Call("read", `{}`)
 	passed.ApprovalStatus, passed.Cause = nil, models.CausePolicy
 	if o := newApproval(passed).Outcome; o == nil || o.By != "" || o.Word.Text != "allowed" {
 		t.Errorf("I10: let through without a person: %+v", o)
 	}
-	if v := newApproval(settle(question(t), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
+	if v := newApproval(gallery.Settle(gallery.Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
 		t.Errorf("%+v", v.Outcome)
 	}
 }
 
 func TestApprovalStateChangesWithWhatStands(t *testing.T) {
 	t.Parallel()
-	a := shell(t)
+	a := gallery.Shell()
 	held := a
 	held.HeldUntil = &now
 	states := map[string]bool{}
-	for _, a := range []models.Approval{a, held, settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{})} {
+	for _, a := range []models.Approval{a, held, gallery.Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{})} {
 		states[newApproval(a).State] = true
 	}
-	if len(states) != 3 || newApproval(a).State != newApproval(shell(t)).State {
+	if len(states) != 3 || newApproval(a).State != newApproval(gallery.Shell()).State {
 		t.Errorf("%v", states)
 	}
 }
@@ -165,7 +166,7 @@ func TestApprovalStateChangesWithWhatStands(t *testing.T) {
 // No error is lost: it stands at its field, or else above the forms.
 func TestApprovalShowsEveryError(t *testing.T) {
 	t.Parallel()
-	for _, a := range []models.Approval{shell(t), question(t), call(t, "write_file", hugeInput())} {
+	for _, a := range []models.Approval{gallery.Shell(), gallery.Question(), gallery.Call("write_file", gallery.HugeInput())} {
 		for _, field := range []string{"", "reason", "digest", "answer", "option", "input", "approved"} {
 			in := pages.ApprovalInput{Approval: a, MayDecide: true, Form: pages.DecideForm{Errors: map[string]string{field: "is not as wanted"}}}
 			html := draw(t, pages.ApprovalPanel(pages.NewApproval(in, now)))

@@ -17,6 +17,7 @@ import (
 	"countersign/models"
 	"countersign/static"
 	"countersign/views"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
@@ -35,9 +36,9 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{say: make(chan string, 8), screens: map[string]string{}, shown: shell(t)}
-	for _, screen := range screens(t) {
-		s.screens["/"+screen.name] = draw(t, screen.page)
+	s := &site{say: make(chan string, 8), screens: map[string]string{}, shown: gallery.Shell()}
+	for _, state := range gallery.States() {
+		s.screens["/"+state.Key()] = draw(t, state.Component)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc(static.Prefix, func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +99,7 @@ func (s *site) approval(w http.ResponseWriter, r *http.Request) {
 	v := pages.NewApproval(pages.ApprovalInput{Approval: s.shown, MayDecide: true}, now)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if r.Header.Get("HX-Request") == "" {
-		_ = pages.ApprovalPage(page(v.Title, v.URL), v).Render(r.Context(), w)
+		_ = pages.ApprovalPage(gallery.Frame(v.Title, v.URL), v).Render(r.Context(), w)
 		return
 	}
 	s.fetched++
@@ -193,7 +194,7 @@ func TestPageFollowsWhatHappens(t *testing.T) {
 	until(t, ctx, `window.swaps === 2`)
 	until(t, ctx, `document.querySelector("[data-guard-note]").hidden`)
 	s.mu.Lock()
-	s.shown = settle(s.shown, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
+	s.shown = gallery.Settle(s.shown, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
 	s.mu.Unlock()
 	s.say <- topic
 	until(t, ctx, `!document.querySelector("[data-guard-note]").hidden && document.querySelector("#reason").value === "because"`)

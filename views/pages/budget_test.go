@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
@@ -52,7 +53,7 @@ func TestBudgetPresets(t *testing.T) {
 		{"nearly the most", new(int64(models.MaxBudget - 60)), "+10 +50"},
 		{"the most", new(int64(models.MaxBudget)), ""},
 	} {
-		v := pages.NewBudgetPanel(pages.BudgetPanelInput{Conversation: talk(func(c *models.ConversationView) { c.EnergyBudget = tt.total })}, now)
+		v := pages.NewBudgetPanel(pages.BudgetPanelInput{Conversation: gallery.Talk(func(c *models.ConversationView) { c.EnergyBudget = tt.total })}, now)
 		got := make([]string, 0, len(v.Presets))
 		for _, p := range v.Presets {
 			got = append(got, p.Value)
@@ -103,8 +104,8 @@ func TestBurnChartTableIsThinned(t *testing.T) {
 // What was spent on is all accounted for: the rest is said too.
 func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	t.Parallel()
-	in := pages.ApprovalInput{Approval: wish(t, 150), MayDecide: true}
-	knows(&in)
+	in := pages.ApprovalInput{Approval: gallery.Wish(150), MayDecide: true}
+	gallery.Knows(&in)
 	v := pages.NewApproval(in, now)
 	sum := 0
 	for _, row := range v.Ask.Spent {
@@ -120,7 +121,7 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	if v.Title != "Budget request" || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {
 		t.Errorf("%+v", v)
 	}
-	if v := newApproval(wish(t, 150)); v.Ask == nil || v.Ask.Known || len(v.Ask.Spent) != 0 {
+	if v := newApproval(gallery.Wish(150)); v.Ask == nil || v.Ask.Known || len(v.Ask.Spent) != 0 {
 		t.Error("whom it was only routed to is told of the conversation's budget")
 	}
 }
@@ -128,8 +129,8 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 // What a proposal would like is offered and never chosen beforehand.
 func TestProposalOffersItsBudget(t *testing.T) {
 	t.Parallel()
-	in := pages.ApprovalInput{Approval: plan(t), MayDecide: true}
-	knows(&in)
+	in := pages.ApprovalInput{Approval: gallery.Plan(), MayDecide: true}
+	gallery.Knows(&in)
 	v := pages.NewApproval(in, now)
 	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || v.Form.SetBudget {
 		t.Errorf("%+v %+v", v.Offer, v.Form)
@@ -139,10 +140,10 @@ func TestProposalOffersItsBudget(t *testing.T) {
 	if source < 0 || rendered < source {
 		t.Errorf("source at %d, layout at %d", source, rendered)
 	}
-	if v := newApproval(plan(t)); v.Offer != nil || strings.Contains(draw(t, pages.ApprovalPanel(v)), "new_budget") {
+	if v := newApproval(gallery.Plan()); v.Offer != nil || strings.Contains(draw(t, pages.ApprovalPanel(v)), "new_budget") {
 		t.Error("whom it was only routed to may change the budget")
 	}
-	if v := newApproval(shell(t)); v.Offer != nil || v.Ask != nil {
+	if v := newApproval(gallery.Shell()); v.Offer != nil || v.Ask != nil {
 		t.Error("a tool call offers a budget")
 	}
 }
@@ -150,7 +151,7 @@ func TestProposalOffersItsBudget(t *testing.T) {
 // A proposal that is too long to be laid out is shown once, all of it.
 func TestLongProposalIsShownOnce(t *testing.T) {
 	t.Parallel()
-	html := draw(t, pages.ApprovalPanel(newApproval(plan(t, func(a *models.Approval) { a.Content = strings.Repeat("at length ", 2000) }))))
+	html := draw(t, pages.ApprovalPanel(newApproval(gallery.Plan(func(a *models.Approval) { a.Content = strings.Repeat("at length ", 2000) }))))
 	shown, _, _ := strings.Cut(html, "Raw: the exact bytes")
 	if n := strings.Count(shown, "at length"); n != 2000 || strings.Contains(html, "laid-out") {
 		t.Errorf("%d times, want 2000, and no layout", n)
@@ -159,7 +160,7 @@ func TestLongProposalIsShownOnce(t *testing.T) {
 
 func TestSummariesOfProposalsAndBudgets(t *testing.T) {
 	t.Parallel()
-	v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{plan(t), wish(t, 1500)}, Count: 2}, now)
+	v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Plan(), gallery.Wish(1500)}, Count: 2}, now)
 	if r := v.Rows[0]; r.Kind != "Proposal" || !strings.HasPrefix(r.Summary, "# Delete old logs ⏎") || r.Risk.Text != "" {
 		t.Errorf("%+v", r)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
@@ -13,16 +14,16 @@ import (
 // page, and never anything else.
 func TestComposerTarget(t *testing.T) {
 	t.Parallel()
-	c := conversationOf("Old logs")
+	c := gallery.Conversation("Old logs")
 	c.NextSequence = 100
 	at := func(a models.Approval, sequence int64) models.Approval {
 		a.Sequence = sequence
 		a.ID = models.ResponseID("01890a5d-ac96-774b-bcce-b302099a8" + strconv.FormatInt(100+sequence, 10))
 		return a
 	}
-	held := at(proposal(t, 9, "held"), 95)
+	held := at(gallery.Proposal(9, "held"), 95)
 	held.HeldUntil = &now
-	wants := at(proposal(t, 9, "wants"), 92)
+	wants := at(gallery.Proposal(9, "wants"), 92)
 	wants.EnergyBudget = new(int64(70))
 	for _, tt := range []struct {
 		name    string
@@ -31,13 +32,13 @@ func TestComposerTarget(t *testing.T) {
 		mode    string
 	}{
 		{"nothing", nil, "", ""},
-		{"a tool call", []models.Approval{at(shell(t), 99)}, "", ""},
-		{"a question", []models.Approval{at(question(t), 99)}, "", ""},
-		{"the most recent", []models.Approval{at(shell(t), 99), at(proposal(t, 9, "new"), 98), at(proposal(t, 9, "old"), 97)}, "98", ""},
-		{"a budget request", []models.Approval{at(budgetRequest(t, 9, 70), 98), at(proposal(t, 9, "old"), 97)}, "98", ""},
+		{"a tool call", []models.Approval{at(gallery.Shell(), 99)}, "", ""},
+		{"a question", []models.Approval{at(gallery.Question(), 99)}, "", ""},
+		{"the most recent", []models.Approval{at(gallery.Shell(), 99), at(gallery.Proposal(9, "new"), 98), at(gallery.Proposal(9, "old"), 97)}, "98", ""},
+		{"a budget request", []models.Approval{at(gallery.BudgetRequest(9, 70), 98), at(gallery.Proposal(9, "old"), 97)}, "98", ""},
 		{"not what is held", []models.Approval{held, wants}, "92", pages.BudgetGrant},
-		{"the last that may be on the page", []models.Approval{at(proposal(t, 9, "x"), 50)}, "50", ""},
-		{"not what may be on an earlier page", []models.Approval{at(proposal(t, 9, "x"), 49)}, "", ""},
+		{"the last that may be on the page", []models.Approval{at(gallery.Proposal(9, "x"), 50)}, "50", ""},
+		{"not what may be on an earlier page", []models.Approval{at(gallery.Proposal(9, "x"), 49)}, "", ""},
 	} {
 		v := pages.NewComposer(&c, tt.waiting, pages.SayForm{})
 		got := ""
@@ -53,8 +54,8 @@ func TestComposerTarget(t *testing.T) {
 // What was sent stays as it was sent, as far as it can still be meant.
 func TestComposerKeepsWhatWasSent(t *testing.T) {
 	t.Parallel()
-	c := conversationOf("Old logs")
-	waits := proposal(t, 12, "x")
+	c := gallery.Conversation("Old logs")
+	waits := gallery.Proposal(12, "x")
 	waits.EnergyBudget = new(int64(70))
 	sent := pages.SayForm{Sent: true, Content: "hello", Decision: models.VerdictApprove, Mode: pages.BudgetGrant, Amount: "80"}
 	if v := pages.NewComposer(&c, []models.Approval{waits}, sent); v.Form.Amount != "80" || v.Form.Decision != models.VerdictApprove || v.Form.Mode != pages.BudgetGrant || !v.Kept {
@@ -70,9 +71,9 @@ func TestComposerKeepsWhatWasSent(t *testing.T) {
 	}
 	for _, field := range []string{"", "content", "decision", "reason", "budget", "approved"} {
 		for _, waiting := range [][]models.Approval{nil, {waits}} {
-			in := conversationInput(t)
+			in := gallery.ConversationInput()
 			in.Waiting, in.Say = waiting, pages.SayForm{Sent: true, Errors: map[string]string{field: "is not as wanted"}}
-			html := draw(t, pages.ConversationPage(page("x", "/"), pages.NewConversation(in, now)))
+			html := draw(t, pages.ConversationPage(gallery.Frame("x", "/"), pages.NewConversation(in, now)))
 			if n := strings.Count(html, "is not as wanted"); n != 1 {
 				t.Errorf("the error of %q is shown %d times", field, n)
 			}
@@ -93,7 +94,7 @@ func TestConversationHeadOffersWhatCanBeDone(t *testing.T) {
 		{models.ConversationCompleted, false, false, false, false},
 		{models.ConversationFailed, true, false, true, false},
 	} {
-		c := conversationOf("")
+		c := gallery.Conversation("")
 		if c.Status = tt.status; tt.paused {
 			c.PausedAt = &now
 		}
@@ -107,7 +108,7 @@ func TestConversationHeadOffersWhatCanBeDone(t *testing.T) {
 // A long message is folded, and all of it is there.
 func TestALongMessageIsFolded(t *testing.T) {
 	t.Parallel()
-	c := conversationOf("x")
+	c := gallery.Conversation("x")
 	long := strings.Repeat("äb", 5000)
 	e := models.HistoryEntry{Sequence: 1, At: now, Message: &models.Message{AuthorKind: models.ActorUser, AuthorName: "Ada", Content: long}}
 	v := pages.NewHistoryEntry(&c, &e, pages.HistoryAround{}, now)

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
@@ -26,7 +27,7 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := call(t, tt.tool, tt.input)
+			a := gallery.Call(tt.tool, tt.input)
 			v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{a}, Count: 1}, now)
 			if got := v.Rows[0].Summary; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -37,8 +38,8 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 
 func TestInboxRowOfTheLargestInputIsShort(t *testing.T) {
 	t.Parallel()
-	for _, input := range []string{hugeInput(), deepInput(), `{"command":"` + strings.Repeat("ä", 90_000) + `"}`} {
-		v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{call(t, "x", input)}}, now)
+	for _, input := range []string{gallery.HugeInput(), gallery.DeepInput(), `{"command":"` + strings.Repeat("ä", 90_000) + `"}`} {
+		v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Call("x", input)}}, now)
 		if n := len(v.Rows[0].Summary); n > 1000 || n == 0 {
 			t.Errorf("the line has %d bytes", n)
 		}
@@ -47,12 +48,12 @@ func TestInboxRowOfTheLargestInputIsShort(t *testing.T) {
 
 func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	t.Parallel()
-	rows := []models.Approval{shell(t), question(t)}
-	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap, Next: "n", Conversation: conversationID}, now)
-	if v.Shown != "1,000+ waiting" || v.NextURL != views.InboxPageURL(conversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Teach != nil {
+	rows := []models.Approval{gallery.Shell(), gallery.Question()}
+	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap, Next: "n", Conversation: gallery.ConversationID}, now)
+	if v.Shown != "1,000+ waiting" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Teach != nil {
 		t.Errorf("%+v", v)
 	}
-	if v.FilterName != string(conversationID) || v.ListURL != views.InboxPageURL(conversationID, "") {
+	if v.FilterName != string(gallery.ConversationID) || v.ListURL != views.InboxPageURL(gallery.ConversationID, "") {
 		t.Errorf("a conversation without title: %q %q", v.FilterName, v.ListURL)
 	}
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
@@ -69,7 +70,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 
 func TestInboxFragmentCarriesTheCount(t *testing.T) {
 	t.Parallel()
-	html := draw(t, pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: []models.Approval{shell(t)}, Count: 12}, now)))
+	html := draw(t, pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Shell()}, Count: 12}, now)))
 	for _, want := range []string{`id="inbox"`, `hx-swap-oob="innerHTML"`, `data-count="12"`, `hx-trigger="inbox from:body throttle:250ms"`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"countersign/views/gallery"
 )
 
 var (
@@ -18,10 +20,10 @@ var (
 // is there that the content security policy would refuse.
 func TestMarkup(t *testing.T) {
 	t.Parallel()
-	for _, s := range screens(t) {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range gallery.States() {
+		t.Run(s.Key(), func(t *testing.T) {
 			t.Parallel()
-			html := draw(t, s.page)
+			html := draw(t, s.Component)
 			var open []string
 			ids := map[string]bool{}
 			var wanted []string

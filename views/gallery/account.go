@@ -1,0 +1,35 @@
+package gallery
+
+import (
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// alone is the shell of a form that stands alone.
+func alone(title, path string) views.Page {
+	return views.Page{Title: title, Path: path, Now: Now, Narrow: true}
+}
+
+func accountStates() []State {
+	p, join := alone("Sign in", "/signin"), alone("Join", "/join")
+	invite := PeopleInput().Invites[0]
+	throttled := pages.NewSignIn("ada@example.org", "/audit", &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 601})
+	return []State{
+		{Page: "signin", Name: Usual, Note: "Nobody is signed in", Component: pages.SignInPage(p, pages.NewSignIn("", "", nil))},
+		{Page: "signin", Name: "wrong", Note: "Says nothing of whether the account exists", Component: pages.SignInPage(p, pages.NewSignIn("ada@example.org", "/audit", models.Errorf(models.CodeUnauthenticated, "no")))},
+		{Page: "signin", Name: "wait", Note: "Too many tries", Component: pages.SignInPage(p, throttled)},
+		{Page: "setup", Name: Usual, Note: "The first admin", Component: pages.SetupPage(p, pages.NewSetup("k3y", "", "", nil))},
+		{Page: "setup", Name: "errors", Note: "An error at its field", Component: pages.SetupPage(p, pages.NewSetup("k3y", "Ada", "ada", models.Invalid("email", "must be an e-mail address")))},
+		{Page: "join", Name: Usual, Note: "Somebody who was invited", Component: pages.JoinPage(join, pages.NewJoin("k3y", invite, "", nil))},
+		{Page: "join", Name: "errors", Note: "An error at its field", Component: pages.JoinPage(join, pages.NewJoin("k3y", invite, "Ad", models.Invalid("password", "must be 12 to 128 characters long")))},
+		{Page: "password", Name: Usual, Note: "With an error", Component: pages.PasswordPage(Frame("Change password", "/account/password"), pages.NewPassword(views.Viewer{Email: "ada@example.org"}, models.Invalid("current", "is not your password")))},
+	}
+}
+
+func failureStates() []State {
+	return []State{
+		{Page: "failure", Name: "404", Note: "Nothing is there, to somebody signed in", Component: pages.FailurePage(Frame("Not found", "/nowhere"), pages.NewFailure(404, "", "req-1"))},
+		{Page: "failure", Name: "500", Note: "The server's own fault", Component: pages.FailurePage(alone("Sign in", "/signin"), pages.NewFailure(500, "", "req-2"))},
+	}
+}

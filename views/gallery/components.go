@@ -1,0 +1,3 @@
+package gallery
+
+func componentStates() []State { return nil }

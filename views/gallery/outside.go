@@ -1,0 +1,48 @@
+package gallery
+
+import (
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+// outsideCalls are two calls that another system asks to be approved; the input
+// of the second was too large to be kept.
+func outsideCalls() (asked, cut models.Approval) {
+	asked = Call("Bash", `{"command":"make"}`)
+	asked.UpstreamID, asked.Context, asked.AgentName = new("u"), `{"command":"make <b>all"}`, "release-bot"
+	cut = asked
+	cut.ID = "01890a5d-ac96-774b-bcce-b302099a8058"
+	cut.Context, cut.InputBytes = "", new(int64(300_000))
+	return asked, cut
+}
+
+// origin is where a call came from, with everything that can be said of it.
+func origin() models.Origin {
+	return models.Origin{
+		UpstreamName: "night\u202E-shift", MatchedBy: models.MatchedByOrder, Contradiction: "The other system asks with another input than the agent reported.",
+		ParentID: ConversationID, ParentRun: "run-1", ParentTitle: "<b>Ship it", StartedBy: "Task", StartedInput: `{"subagent_type":"reviewer\u202e"}`,
+	}
+}
+
+// told is a verdict that the other system has not heard yet.
+func told() *models.Telling {
+	return &models.Telling{Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg", Attempts: 3, Problem: "The upstream failed (503)."}
+}
+
+func heldOrigin() models.Origin {
+	from := origin()
+	from.Told = told()
+	return from
+}
+
+func outsideRequests() (asked, cut pages.Approval) {
+	one, two := outsideCalls()
+	asked = pages.NewApproval(pages.ApprovalInput{Approval: one, MayDecide: true, Sees: true, Origin: origin()}, Now)
+	cut = pages.NewApproval(pages.ApprovalInput{Approval: two, MayDecide: true, Origin: models.Origin{UpstreamName: "night-shift", MatchedBy: "unmatched"}}, Now)
+	return asked, cut
+}
+
+func outsideInbox() pages.InboxInput {
+	one, two := outsideCalls()
+	return pages.InboxInput{Rows: []models.Approval{one, two}, Count: 2, Origins: map[models.ResponseID]models.Origin{one.ID: heldOrigin()}}
+}

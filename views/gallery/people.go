@@ -1,0 +1,40 @@
+package gallery
+
+import (
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+func peopleStates() []State {
+	page := func(name, note string, in pages.PeopleInput) State {
+		return State{Page: "people", Name: name, Note: note, Component: pages.PeoplePage(Frame("People", "/people"), pages.NewPeople(in, Now))}
+	}
+	fresh, wrong, paged := PeopleInput(), PeopleInput(), PeopleInput()
+	fresh.Fresh = &pages.FreshInvite{Email: "new@example.org", Link: "https://countersign.example/join?key=0123456789abcdef"}
+	wrong.Form = pages.InviteForm{Email: "bo@example.org", Role: models.RoleAdmin, Errors: map[string]string{"email": "is in use"}}
+	wrong.Problem = "The last enabled admin cannot be disabled: add another admin first."
+	paged.After, paged.Next, paged.Invites = "a@example.org", "z@example.org", nil
+	return []State{
+		page(Usual, "Oneself, another, one who is disabled", PeopleInput()),
+		page("fresh", "A link to join, shown only now", fresh),
+		page("wrong", "What cannot be done, and an error in the form", wrong),
+		page("paged", "More than fits, nobody invited", paged),
+	}
+}
+
+// PeopleInput is three people and an invitation, to the first of them.
+func PeopleInput() pages.PeopleInput {
+	made := Now.Add(-90 * 24 * time.Hour)
+	return pages.PeopleInput{
+		Self: UserID,
+		People: []models.Person{
+			{User: models.User{ID: UserID, Email: "ada@example.org", Name: "Ada Berg", Role: models.RoleAdmin, CreatedAt: made}, Sessions: 2, LastSeen: new(Now.Add(-20 * time.Second))},
+			{User: models.User{ID: "01890a5d-ac96-774b-bcce-b302099a8202", Email: "bo@example.org", Name: "Bo\u202E Lind", Role: models.RoleReviewer, CreatedAt: made}},
+			{User: models.User{ID: "01890a5d-ac96-774b-bcce-b302099a8203", Email: strings.Repeat("long", 40) + "@example.org", Name: "Cy", Role: models.RoleReviewer, CreatedAt: made, DisabledAt: new(Now.Add(-time.Hour))}, Sessions: models.StatsCap},
+		},
+		Invites: []models.Invite{{ID: "01890a5d-ac96-774b-bcce-b302099a8901", Email: "new@example.org", Role: models.RoleReviewer, InviterName: "Ada Berg", CreatedAt: Now.Add(-time.Hour), ExpiresAt: Now.Add(7*24*time.Hour - time.Hour)}},
+	}
+}

@@ -1,0 +1,46 @@
+package gallery
+
+import (
+	"time"
+
+	"countersign/views/pages"
+)
+
+func policyStates() []State {
+	page := func(name, note string, in pages.PolicyInput) State {
+		return State{Page: "policy", Name: name, Note: note, Component: pages.PolicyPage(Frame("Policy", "/policy"), pages.NewPolicy(in, Now))}
+	}
+	review := PolicyInput()
+	review.Review = true
+	review.Form = &pages.PolicyForm{FallbackAutoApprove: true, RequiredApprovalTools: "Bash\n/^git_/\ndeploy", DefaultTimeoutMinutes: "10", BaseVersion: 7}
+	review.Changes = []pages.PolicyChange{{Path: "approval_enabled", Before: "true", After: "false"}, {Path: "required_approval_tools", After: "deploy"}}
+	wrong := PolicyInput()
+	wrong.Form = &pages.PolicyForm{ApprovalEnabled: true, RequiredApprovalTools: "/(/", DefaultTimeoutMinutes: "0", BaseVersion: 7, Errors: map[string]string{"required_approval_tools[0]": "missing closing )", "default_timeout_minutes": "must be at least 1"}}
+	reader := PolicyInput()
+	reader.Admin, reader.Versions = false, nil
+	version := pages.NewPolicyDocument(PolicyInput().Versions[1], []byte(`{"approval_enabled":true,"rules":[]}`), false, Now)
+	return []State{
+		page(Usual, "Three rules and two versions", PolicyInput()),
+		page("review", "What would open the gate is said before saving", review),
+		page("errors", "Errors at their fields", wrong),
+		page("reader", "To somebody who may only read", reader),
+		{Page: "policy", Name: "version", Note: "An older one, as stored", Component: pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), version)},
+	}
+}
+
+// PolicyInput is a policy with three rules, to an admin.
+func PolicyInput() pages.PolicyInput {
+	return pages.PolicyInput{
+		Version: 7, Admin: true, AutoBudgetIncrease: 25,
+		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
+		Rules: []pages.PolicyRule{
+			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Energy: 1500, Reviewers: []string{"bo@example.org"}, Reason: "History of a protected branch would be rewritten."},
+			{Name: "Reading", Note: "Harmless", Tools: []string{"/read_.*/", "ls"}, Effect: "allow"},
+			{Name: "Never", Tools: []string{"/^drop_/"}, Effect: "deny", Reason: "Not here."},
+		},
+		Versions: []pages.PolicyVersion{
+			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
+			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
+		},
+	}
+}
