@@ -20,6 +20,7 @@ func TestDiffOfFields(t *testing.T) {
 	b.FallbackAutoApprove = true
 	b.Unmatched = policy.EffectRequire
 	b.AutoBudgetIncrease = 25
+	b.UndoSeconds.High, b.MaxPauseMinutes, b.GrantsEnabled, b.GrantMaxHours, b.GrantMaxUses = 10, 90, false, 8, 20
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
 		{Path: "required_approval_tools", Before: "none", After: `"a", "/b,c/"`},
@@ -28,6 +29,11 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "proposal_timeout_minutes", Before: "none", After: "30"},
 		{Path: "fallback_auto_approve", Before: "false", After: "true"},
 		{Path: "auto_budget_increase", Before: "0", After: "25"},
+		{Path: "undo_seconds", Before: "low 0, medium 0, high 0, critical 0", After: "low 0, medium 0, high 10, critical 0"},
+		{Path: "max_pause_minutes", Before: "60", After: "90"},
+		{Path: "grants_enabled", Before: "true", After: "false"},
+		{Path: "grant_max_hours", Before: "24", After: "8"},
+		{Path: "grant_max_uses", Before: "50", After: "20"},
 		{Path: "unmatched", Before: "allow", After: "require"},
 	}
 	if got := policy.Diff(a, b); !slices.Equal(got, want) {
@@ -42,7 +48,7 @@ func TestDiffOfRules(t *testing.T) {
 	}
 	changed := policy.Rule{
 		Name: "b", Note: "none", Tools: []string{"b", "b2"}, Effect: policy.EffectDeny, TimeoutMinutes: new(3),
-		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5,
+		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5, RejectReasons: []string{"No"},
 	}
 	medium := rule("a")
 	medium.Risk = models.RiskMedium
@@ -53,7 +59,7 @@ func TestDiffOfRules(t *testing.T) {
 		"said medium": {[]policy.Rule{rule("a")}, []policy.Rule{medium}, nil},
 		"new": {[]policy.Rule{rule("a")}, []policy.Rule{changed, rule("a")}, []policy.Change{{
 			Path:  `rules["b"]`,
-			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", energy 5, note "none"`,
+			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", reason "Why.", energy 5, reject_reasons "No", note "none"`,
 		}}},
 		"gone": {[]policy.Rule{rule("a"), rule("b")}, []policy.Rule{rule("b")}, []policy.Change{{
 			Path: `rules["a"]`, Before: `require "a", risk medium`,
@@ -66,6 +72,7 @@ func TestDiffOfRules(t *testing.T) {
 			{Path: `rules["b"].risk`, Before: "medium", After: "high"},
 			{Path: `rules["b"].reviewers`, Before: "none", After: `"a@b"`},
 			{Path: `rules["b"].reason`, Before: "none", After: `"Why."`},
+			{Path: `rules["b"].reject_reasons`, Before: "none", After: `"No"`},
 			{Path: `rules["b"].energy`, Before: "0", After: "5"},
 		}},
 		"moved": {[]policy.Rule{rule("a"), rule("b"), rule("c")}, []policy.Rule{rule("b"), rule("a")}, []policy.Change{

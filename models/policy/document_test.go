@@ -24,6 +24,16 @@ const fullDocument = `{
   "fallback_auto_approve": true,
   "unmatched": "require",
   "auto_budget_increase": 25,
+  "undo_seconds": {
+    "low": 0,
+    "medium": 5,
+    "high": 10,
+    "critical": 30
+  },
+  "max_pause_minutes": 90,
+  "grants_enabled": false,
+  "grant_max_hours": 8,
+  "grant_max_uses": 20,
   "rules": [
     {
       "name": "Payments",
@@ -38,7 +48,11 @@ const fullDocument = `{
         "cfo@example.com"
       ],
       "reason": "Money leaves the house.",
-      "energy": 5
+      "energy": 5,
+      "reject_reasons": [
+        "Too much",
+        "Not now"
+      ]
     }
   ]
 }`
