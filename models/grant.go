@@ -2,6 +2,9 @@ package models
 
 import "time"
 
+// MaxLiveGrants is how many grants may be live at a time for one agent and tool.
+const MaxLiveGrants = 50
+
 // Grant is leave to make further calls like one without asking a person: of the
 // same agent and tool, with the same values in some members.
 type Grant struct {
@@ -11,6 +14,7 @@ type Grant struct {
 	// ToolName is the tool, exactly.
 	ToolName string
 	// Fixed is a JSON object in canonical form: the members that stay as they are.
+	// Of a call whose input is no object it is that input, canonical.
 	Fixed string
 	// Free is a JSON array of the names of members that may differ or be missing. A
 	// call with a member that is in neither is not covered.
@@ -26,17 +30,51 @@ type Grant struct {
 	RevokedAt   *time.Time
 	RevokedBy   *UserID
 	RevokerName string
+
+	// What is read beside the row. MakerMayDecide says that whoever made it is
+	// enabled and still the owner or an admin: without that it covers nothing.
+	AgentName      string `gorm:"->"`
+	OwnerName      string `gorm:"->"`
+	MakerMayDecide bool   `gorm:"->"`
 }
 
-// Live reports whether the grant may be used at now.
+// Live reports whether the grant may be used at now, as far as it goes by itself:
+// its maker may have lost the right to decide.
 func (g *Grant) Live(now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt) && g.Uses < g.MaxUses
+}
+
+// GrantState is where a grant stands.
+type GrantState string
+
+// The states of a grant.
+const (
+	GrantLive    GrantState = "live"
+	GrantUsedUp  GrantState = "used_up"
+	GrantExpired GrantState = "expired"
+	GrantRevoked GrantState = "revoked"
+	GrantLapsed  GrantState = "lapsed" // its maker may not decide any more
+)
+
+// StateAt is where the grant stands at now; it reads MakerMayDecide.
+func (g *Grant) StateAt(now time.Time) GrantState {
+	switch {
+	case g.RevokedAt != nil:
+		return GrantRevoked
+	case g.Uses >= g.MaxUses:
+		return GrantUsedUp
+	case !now.Before(g.ExpiresAt):
+		return GrantExpired
+	case !g.MakerMayDecide:
+		return GrantLapsed
+	}
+	return GrantLive
 }
 
 // GrantInput is what a person chooses: which members stay as they are, and both
 // limits.
 type GrantInput struct {
-	Fixed  []string // names of top-level members
+	Fixed  []string // names of top-level members; empty for an input that is no object
 	Hours  int
 	Uses   int
 	Digest string // what was seen
