@@ -38,7 +38,7 @@ const (
 	FieldObject FieldKind = "object"
 )
 
-// Members takes an input apart, in the order that it was sent in. It is false for
+// EditFields takes an input apart, in the order that it was sent in. It is false for
 // what is no object, or no small one.
 func EditFields(input []byte) ([]EditField, bool) {
 	if len(input) > MaxEditBytes {
@@ -154,9 +154,10 @@ func (f EditField) parse(text string) (jsontext.Value, string) {
 	return v, ""
 }
 
-// Edit puts together an input from what was typed for its members, by their place; what is missing stays as it is. Members keep their order, and an
-// input in which nothing was changed comes back as it is. problems says by place
-// what is wrong; there is no input then.
+// Edit puts together an input from what was typed for its members, by their
+// place; what is missing stays as it is. Members keep their order, and an input in
+// which nothing was changed comes back as it is. problems says by place what is
+// wrong; there is no input then.
 func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte, problems map[int]string) {
 	problems = map[int]string{}
 	out := []byte("{")

@@ -22,7 +22,7 @@ func editFields(t *testing.T, input string) []models.EditField {
 	return m
 }
 
-func TestMembersKeepOrderAndKind(t *testing.T) {
+func TestEditFieldsKeepOrderAndKind(t *testing.T) {
 	t.Parallel()
 	want := []struct {
 		name string
@@ -52,7 +52,7 @@ func TestMembersKeepOrderAndKind(t *testing.T) {
 }
 
 // I6: what nobody touched is released as it was asked for, to the byte.
-func TestEditMembersLeavesWhatWasNotTouchedI6(t *testing.T) {
+func TestEditLeavesWhatWasNotTouchedI6(t *testing.T) {
 	t.Parallel()
 	all := editFields(t, every)
 	typed := map[int]string{}
@@ -73,7 +73,7 @@ func TestEditMembersLeavesWhatWasNotTouchedI6(t *testing.T) {
 	}
 }
 
-func TestEditMembersKeepsTypes(t *testing.T) {
+func TestEditKeepsTypes(t *testing.T) {
 	t.Parallel()
 	all := editFields(t, every)
 	for _, c := range []struct {
@@ -104,7 +104,7 @@ func TestEditMembersKeepsTypes(t *testing.T) {
 	}
 }
 
-func TestMembersOfWhatIsNoSmallObject(t *testing.T) {
+func TestEditFieldsOfWhatIsNoSmallObject(t *testing.T) {
 	t.Parallel()
 	many := `{"a":1`
 	for i := range models.MaxEditFields {
@@ -117,7 +117,7 @@ func TestMembersOfWhatIsNoSmallObject(t *testing.T) {
 	}
 }
 
-func FuzzEditMembersUntouched(f *testing.F) {
+func FuzzEditUntouched(f *testing.F) {
 	f.Add(every)
 	f.Add(`{"a":"\r\n\ud83d\ude00\u0000"}`)
 	f.Fuzz(func(t *testing.T, input string) {
