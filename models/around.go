@@ -1,0 +1,57 @@
+package models
+
+import "time"
+
+// Around is what stands around a request, for whoever decides it: why it was held
+// and whether it would be now, what became of its like, what was said about it,
+// and what may be done with it.
+type Around struct {
+	// PolicyChanged: the version that stands is not the one that judged the request.
+	// Now is what it would say; the request itself stays as it was judged (I12).
+	PolicyChanged bool
+	Now           Judged
+	// RejectReasons are what the rule offers to whoever rejects, as it stood when the
+	// request was judged.
+	RejectReasons []string
+
+	// Earlier are the last calls of the same agent and tool that have an outcome,
+	// newest first, inputs cut; Approved (let through too) and Rejected count them
+	// among the last that were looked at. EarlierCapped: there are older ones.
+	Earlier            []Approval
+	Approved, Rejected int
+	EarlierCapped      bool
+	// LastApproved is the newest of those that went ahead, LastRejected the newest
+	// rejected one, both before the request and whole; Released says what ran.
+	LastApproved, LastRejected *Approval
+	// ReaskOf was rejected, and asked for the very same; nil: nothing did.
+	ReaskOf *Approval
+
+	Notes  []Note   // in the order they were said
+	Opened []string // parts that the reader has unfolded
+
+	UndoFor    time.Duration // how long an approval would be held
+	MaxTimeout time.Duration // the furthest that its deadline may be moved, from now
+	MaxPause   time.Duration // how long asking back may stop its clock
+
+	GrantsEnabled               bool
+	GrantMaxHours, GrantMaxUses int
+}
+
+// Judged is what a version of the policy says of a call.
+type Judged struct {
+	Effect  string // allow, require, deny
+	Rule    string
+	Reason  string
+	Risk    Risk
+	Version int64
+	// Differs: it is not what the request was judged to be.
+	Differs bool
+}
+
+// Released is the input that ran, or would: as edited, if it was.
+func (a *Approval) Released() string {
+	if a.Vote != nil && a.Vote.Input != nil {
+		return *a.Vote.Input
+	}
+	return a.ToolInputJSON
+}
