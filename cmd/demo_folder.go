@@ -19,11 +19,14 @@ import (
 // password there, which nobody wants to happen to real data.
 const demoMarker = ".countersign-demo"
 
-// demoPolicy makes the tour worth looking at: one call of each risk.
+// demoPolicy makes the tour worth looking at: one call of each risk, of which the
+// riskiest can be taken back for a moment.
 const demoPolicy = `{
+  "undo_seconds": {"high": 6},
   "rules": [
     {"name": "payments", "tools": ["/^payment\\./"], "effect": "require", "risk": "high", "timeout_minutes": 10,
-     "reason": "Money leaves the account."},
+     "reason": "Money leaves the account.",
+     "reject_reasons": ["The amount is wrong", "Not this receiver", "Ask me again on Friday"]},
     {"name": "shell", "tools": ["/^shell\\./"], "effect": "require", "risk": "medium", "timeout_minutes": 5,
      "reason": "A command can do anything that the agent's account can."},
     {"name": "files", "tools": ["file.edit"], "effect": "require", "risk": "low", "timeout_minutes": 10,

@@ -13,7 +13,7 @@ func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
 	t.Parallel()
 	for _, s := range stops {
 		released := &api.Decision{Approved: true, Input: s.ask.Input}
-		edited := &api.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new": "x", "amount": "1"}`)}
+		edited := &api.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new_string": "x", "amount": "1"}`)}
 		if s.answered != nil {
 			released, edited = &api.Decision{Approved: true, Option: new("plain")}, &api.Decision{Approved: true, Answer: new("Closed in August")}
 		}

@@ -35,12 +35,16 @@ var stops = []stop{
 	{
 		ask: api.AskRequest{
 			ToolName: "file.edit", Description: "set the VAT rate of the price list to 21 %",
-			Input:   json.RawMessage(`{"path": "config/prices.yaml", "old": "vat: 19", "new": "vat: 21"}`),
+			Input: json.RawMessage(`{
+  "file_path": "config/prices.yaml",
+  "old_string": "currency: EUR\nvat: 19\nrounding: line\nbooks:\n  vat: 7",
+  "new_string": "currency: EUR\nvat: 21\nrounding: total\nbooks:\n  vat: 7"
+}`),
 			Context: "Ticket 4711 says that the rate changes on the first of the month.",
 		},
-		approved: func(in map[string]string) string { return fmt.Sprintf("file: wrote %q to %s", in["new"], in["path"]) },
+		approved: func(in map[string]string) string { return "file: wrote the change to " + in["file_path"] },
 		edited: func(in map[string]string) string {
-			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new"], in["path"])
+			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"], in["file_path"])
 		},
 		rejected: "file: writes the change into a draft for the next review instead",
 		expired:  "file: nobody answered, so it puts a note into the ticket and asks tomorrow",

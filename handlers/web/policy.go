@@ -37,7 +37,7 @@ func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersi
 		ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
 		DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
 	}
-	in.AutoBudgetIncrease = doc.AutoBudgetIncrease
+	in.AutoBudgetIncrease, in.Desk = doc.AutoBudgetIncrease, doc
 	for _, r := range doc.Rules {
 		if in.Admin || namesReviewer(r, v.user.Email) {
 			in.Rules = append(in.Rules, ruleView(r))
@@ -66,7 +66,7 @@ func namesReviewer(r policy.Rule, email string) bool {
 func ruleView(r policy.Rule) pages.PolicyRule {
 	v := pages.PolicyRule{
 		Name: r.Name, Note: r.Note, Effect: string(r.Effect), Risk: string(r.Risk), Reason: r.Reason,
-		Tools: r.Tools, Reviewers: r.Reviewers, Energy: r.Energy,
+		Tools: r.Tools, Reviewers: r.Reviewers, Energy: r.Energy, RejectReasons: r.RejectReasons,
 	}
 	if r.TimeoutMinutes != nil {
 		v.TimeoutMinutes = int64(*r.TimeoutMinutes)

@@ -3,6 +3,7 @@ package gallery
 import (
 	"time"
 
+	"countersign/models/policy"
 	"countersign/views/pages"
 )
 
@@ -31,10 +32,10 @@ func policyStates() []State {
 // PolicyInput is a policy with three rules, to an admin.
 func PolicyInput() pages.PolicyInput {
 	return pages.PolicyInput{
-		Version: 7, Admin: true, AutoBudgetIncrease: 25,
+		Version: 7, Admin: true, AutoBudgetIncrease: 25, Desk: deskDocument(),
 		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
 		Rules: []pages.PolicyRule{
-			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Energy: 1500, Reviewers: []string{"bo@example.org"}, Reason: "History of a protected branch would be rewritten."},
+			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Energy: 1500, Reviewers: []string{"bo@example.org"}, RejectReasons: []string{"Rebase first", "Ask in the channel"}, Reason: "History of a protected branch would be rewritten."},
 			{Name: "Reading", Note: "Harmless", Tools: []string{"/read_.*/", "ls"}, Effect: "allow"},
 			{Name: "Never", Tools: []string{"/^drop_/"}, Effect: "deny", Reason: "Not here."},
 		},
@@ -43,4 +44,11 @@ func PolicyInput() pages.PolicyInput {
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
 		},
 	}
+}
+
+// deskDocument holds approvals of what can do harm for a while.
+func deskDocument() policy.Document {
+	d := policy.Default()
+	d.UndoSeconds = policy.UndoSeconds{High: 10, Critical: 30}
+	return d
 }

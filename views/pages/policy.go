@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/policy"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -34,7 +35,7 @@ type PolicyVersion struct {
 // PolicyRule is one rule as readers see it.
 type PolicyRule struct {
 	Name, Note, Effect, Risk, Reason string
-	Tools, Reviewers                 []string
+	Tools, Reviewers, RejectReasons  []string
 	TimeoutMinutes                   int64 // 0: the default
 	Energy                           int64 // the least that such a call costs; 0: what the agent says
 }
@@ -60,6 +61,8 @@ type PolicyInput struct {
 	// AutoBudgetIncrease is how much energy the system may add to a conversation's
 	// budget by itself; told to admins.
 	AutoBudgetIncrease int64
+	// Desk is what the document says of how requests are decided; told to admins.
+	Desk policy.Document
 	// Form is what an admin sent, to be corrected or confirmed; nil shows what
 	// holds.
 	Form *PolicyForm
@@ -78,6 +81,7 @@ type Policy struct {
 	Versions []PolicyVersionRow
 	Admin    bool
 	Increase string // what auto_budget_increase means, for admins
+	Desk     []PolicyField
 	Form     PolicyForm
 	Review   bool
 	Changes  []PolicyChange
@@ -109,6 +113,7 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 	}
 	if in.Admin {
 		v.Increase = increaseText(in.AutoBudgetIncrease)
+		v.Desk = deskFields(in.Desk)
 	}
 	for i, r := range in.Rules {
 		v.Rules = append(v.Rules, ruleRow(i, r))
@@ -201,6 +206,9 @@ func ruleRow(i int, r PolicyRule) PolicyRuleRow {
 	var then []string
 	if r.TimeoutMinutes > 0 {
 		then = append(then, "waits "+models.SpokenDuration(time.Duration(r.TimeoutMinutes)*time.Minute))
+	}
+	if len(r.RejectReasons) > 0 {
+		then = append(then, "offers reasons to reject: "+strings.Join(r.RejectReasons, ", "))
 	}
 	if r.Energy > 0 {
 		then = append(then, "costs at least "+views.Number(r.Energy)+" energy")
