@@ -90,6 +90,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
+	if err := t.useGrant(a); err != nil {
+		return nil, err
+	}
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
@@ -153,6 +156,9 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		settle(models.StatusRejected, models.CausePolicy, j.Reason)
 		return nil, nil
 	case policy.EffectRequire:
+		if through, err := t.granted(a); through || err != nil {
+			return nil, err
+		}
 	}
 	reviewers, able, err := t.whoDecides(a.OwnerID, j.Reviewers)
 	if err != nil {
@@ -279,12 +285,14 @@ type askedEntry struct {
 	Rule     string       `json:"policy_rule,omitempty"`
 	Deadline string       `json:"deadline,omitempty"`
 	Energy   int64        `json:"energy"`
+
+	Grant *models.GrantID `json:"grant,omitempty"`
 }
 
 func askedData(a *models.Approval) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
-		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy,
+		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
 	}
 	if a.Status() == models.StatusNone {
 		e.Status = "let_through"

@@ -41,6 +41,9 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if !exactlyOne(n) {
 		return nil, fmt.Errorf("judge reported call %s: something happened to it meanwhile", a.ID)
 	}
+	if err := t.useGrant(a); err != nil {
+		return nil, err
+	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err

@@ -2,8 +2,13 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"time"
 
 	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
 )
 
 // MakeGrant gives an agent leave to make further calls like the one of a request
@@ -12,22 +17,221 @@ import (
 // tool calls that are not of critical risk, and not those of another system.
 //
 // Codes: forbidden (also when the policy has grants switched off), not_found,
-// invalid (fixed, hours, uses), digest_required, wrong_decision_kind, conflict;
-// with the standing row: digest_mismatch, already_decided for what was rejected.
+// invalid (fixed, hours, uses), digest_required, wrong_decision_kind; conflict
+// when the same grant is live, or too many are; with the standing row:
+// digest_mismatch, already_decided for what was rejected.
 func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.ResponseID, in models.GrantInput) (*models.Grant, error) {
-	return nil, models.Errorf(models.CodeForbidden, "Grants cannot be made yet.")
+	if err := needPersonForGrant(actor); err != nil {
+		return nil, err
+	}
+	var out *models.Grant
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		if err := mayGrant(actor, a); err != nil {
+			return err
+		}
+		out, err = t.makeGrant(actor, at(a, t.now), in)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
-// GrantReach is how many of the latest calls of the request's agent and tool a
-// grant made on it would have covered. For those who may make one. Codes:
-// forbidden, not_found, invalid (fixed), wrong_decision_kind.
-func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.ResponseID, fixed []string) (models.GrantReach, error) {
-	return models.GrantReach{}, models.Errorf(models.CodeForbidden, "Grants cannot be made yet.")
+func needPersonForGrant(actor models.Actor) error {
+	if !actor.IsPerson() {
+		return models.Errorf(models.CodeForbidden, "Only a person may see, make or revoke grants.")
+	}
+	return nil
 }
 
-// RevokeGrant ends a grant at once. Revoking twice is harmless. For whoever made
-// it, the owner and admins; for all others it is CodeNotFound, for agents
-// CodeForbidden.
+// mayGrant is who may make grants on a request that they see, and on which.
+func mayGrant(actor models.Actor, a *models.Approval) error {
+	wrong := func(text string) error { return models.Errorf(models.CodeWrongDecisionKind, "%s", text) }
+	switch {
+	case !actor.Admin && a.OwnerID != actor.UserID():
+		return models.Errorf(models.CodeForbidden, "Only the owner of the conversation and admins may make a grant; you may decide this request.")
+	case a.Kind != models.KindToolCall:
+		return wrong("Only tool calls are covered by grants.")
+	case a.UpstreamID != nil:
+		return wrong("Calls of another system are always decided one by one.")
+	case a.Risk == models.RiskCritical:
+		return wrong("Calls of critical risk are always decided one by one.")
+	case a.InputBytes != nil:
+		return wrong("Only the beginning of this call's input is kept, so it is unknown what a grant would cover.")
+	case !a.RequiresApproval && a.Cause != models.CauseGrant:
+		return wrong("Nobody was asked about this call, so it needs no grant.")
+	case a.Status() == models.StatusRejected:
+		return &models.Error{Code: models.CodeAlreadyDecided, Text: "This call was rejected: make a grant on one that was not.", Approval: a}
+	}
+	return nil
+}
+
+func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantInput) (*models.Grant, error) {
+	switch in.Digest {
+	case a.Digest:
+	case "":
+		return nil, &models.Error{
+			Code: models.CodeDigestRequired, Text: "A grant needs the digest of the request that was shown.",
+			Fields: map[string]string{"digest": "is required to make a grant"},
+		}
+	default:
+		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
+	}
+	if err := t.grantsAllowed(a); err != nil {
+		return nil, err
+	}
+	fixed, free, err := t.checkGrant(a, in)
+	if err != nil {
+		return nil, err
+	}
+	g := &models.Grant{
+		ID: models.NewID[models.GrantID](), OwnerID: a.OwnerID, AgentID: a.AgentID, ToolName: a.ToolName, Fixed: fixed, Free: free,
+		MadeBy: actor.UserID(), MakerName: actor.Name, MadeFrom: a.ID, CreatedAt: t.now,
+		ExpiresAt: t.now.Add(time.Duration(in.Hours) * time.Hour), MaxUses: int64(in.Uses),
+	}
+	if err := t.roomForGrant(g); err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Create(g).Error; err != nil {
+		return nil, fmt.Errorf("store grant: %w", err)
+	}
+	g.AgentName, g.OwnerName, g.MakerMayDecide = a.AgentName, a.OwnerName, true
+	if until := t.conn.w.known.grants; until != nil && g.ExpiresAt.After(*until) {
+		t.conn.w.known.grants = &g.ExpiresAt
+	}
+	t.grantChanged(g)
+	return g, t.record(actor, "grant.made", subjectOf(&a.Response, nil), grantEntry{
+		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)), Free: models.Digest([]byte(g.Free)),
+		Expires: g.ExpiresAt.Format(timeFormat), MaxUses: g.MaxUses,
+	})
+}
+
+// grantsAllowed is what the policy says of grants for such calls now.
+func (t *tx) grantsAllowed(a *models.Approval) error {
+	version, p, err := t.policy()
+	if err != nil {
+		return err
+	}
+	if !p.Document().GrantsEnabled {
+		return models.Errorf(models.CodeForbidden, "The policy has grants switched off (grants_enabled).")
+	}
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.Digest)
+	switch {
+	case j.Effect == policy.EffectDeny:
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")
+	case j.Risk == models.RiskCritical:
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of critical risk now: they are always decided one by one.")
+	}
+	return nil
+}
+
+// checkGrant judges what was chosen, all fields at once.
+func (t *tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free string, err error) {
+	_, p, err := t.policy()
+	if err != nil {
+		return "", "", err
+	}
+	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
+	if err != nil {
+		return "", "", fmt.Errorf("read the input of %s: %w", a.ID, err)
+	}
+	doc, wrong := p.Document(), map[string]string{}
+	fixed, free, err = shape.Split(in.Fixed)
+	maps.Copy(wrong, fieldsOf(err))
+	if in.Hours < 1 || in.Hours > doc.GrantMaxHours {
+		wrong["hours"] = fmt.Sprintf("must be from 1 to %d", doc.GrantMaxHours)
+	}
+	if in.Uses < 1 || in.Uses > doc.GrantMaxUses {
+		wrong["uses"] = fmt.Sprintf("must be from 1 to %d", doc.GrantMaxUses)
+	}
+	if len(wrong) > 0 {
+		return "", "", &models.Error{Code: models.CodeInvalid, Text: "The grant is not valid.", Fields: wrong}
+	}
+	return fixed, free, nil
+}
+
+const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants INDEXED BY grants_live
+ WHERE agent_id = ? AND tool_name = ? AND revoked_at IS NULL AND expires_at > ? AND uses < max_uses`
+
+// roomForGrant refuses the same grant twice, as a form sent twice would make it,
+// and more than an ask can look through.
+func (t *tx) roomForGrant(g *models.Grant) error {
+	var found struct{ Live, Same int }
+	if err := t.gorm().Raw(liveGrants, g.Fixed, g.Free, g.AgentID, g.ToolName, t.now).Scan(&found).Error; err != nil {
+		return fmt.Errorf("count grants: %w", err)
+	}
+	switch {
+	case found.Same > 0:
+		return models.Errorf(models.CodeConflict, "The same grant is live already: revoke it first to make it anew.")
+	case found.Live >= models.MaxLiveGrants:
+		return models.Errorf(models.CodeConflict, "%d grants are live for this agent and tool: revoke some first.", found.Live)
+	}
+	return nil
+}
+
+// RevokeGrant ends a grant at once. Revoking one that has ended changes nothing.
+// For whoever made it, the owner and admins; for all others it is CodeNotFound,
+// for agents CodeForbidden.
 func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.GrantID) (*models.Grant, error) {
-	return nil, models.Errorf(models.CodeNotFound, "No such grant.")
+	if err := needPersonForGrant(actor); err != nil {
+		return nil, err
+	}
+	var out *models.Grant
+	err := s.write(ctx, func(t *tx) error {
+		g, err := grantFor(t.gorm(), actor, id)
+		if err != nil {
+			return err
+		}
+		if out = g; !g.Live(t.now) {
+			return nil
+		}
+		return t.revokeGrant(actor, g)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
+	by, when := actor.UserID(), t.now
+	done := t.gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
+		UpdateColumns(map[string]any{"revoked_at": when, "revoked_by": by, "revoker_name": actor.Name})
+	if done.Error != nil {
+		return fmt.Errorf("revoke grant: %w", done.Error)
+	}
+	if !exactlyOne(done.RowsAffected) {
+		return fmt.Errorf("revoke grant %s: it was not live", g.ID)
+	}
+	g.RevokedAt, g.RevokedBy, g.RevokerName = &when, &by, actor.Name
+	t.grantChanged(g)
+	var conversation models.ConversationID
+	if err := t.gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
+		return fmt.Errorf("read the request of a grant: %w", err)
+	}
+	return t.record(actor, "grant.revoked", subject{owner: g.OwnerID, conversation: conversation, response: g.MadeFrom}, grantEntry{
+		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Uses: g.Uses, MaxUses: g.MaxUses,
+	})
+}
+
+// grantChanged has the pages look again on which grants stand.
+func (t *tx) grantChanged(g *models.Grant) {
+	t.publish(events.InboxOfAdmins, events.InboxOf(string(g.OwnerID)), events.Approval(string(g.MadeFrom)))
+}
+
+// grantEntry is what the ledger says of a grant: its members by their digests.
+type grantEntry struct {
+	Grant   models.GrantID `json:"grant"`
+	Agent   models.AgentID `json:"agent"`
+	Tool    string         `json:"tool"`
+	Fixed   string         `json:"fixed_digest,omitempty"`
+	Free    string         `json:"free_digest,omitempty"`
+	Expires string         `json:"expires,omitempty"`
+	Uses    int64          `json:"uses"`
+	MaxUses int64          `json:"max_uses"`
 }

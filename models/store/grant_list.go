@@ -2,32 +2,181 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
 
 	"countersign/models"
 )
 
 // GrantList is one page of grants, newest first.
 type GrantList struct {
-	Items []models.Grant
-	Next  string // empty: the last page
+	Items []models.Grant // Fixed and Free are cut to MaxBrief characters
+	Next  string         // empty: the last page
 }
+
+// grantColumns read one models.Grant; what is cut to a line is put in by grants.
+const grantColumns = `g.id, g.owner_id, g.agent_id, g.tool_name, %s AS fixed, %s AS free, g.made_by, g.maker_name, g.made_from,
+ g.created_at, g.expires_at, g.max_uses, g.uses, g.used_at, g.revoked_at, g.revoked_by, g.revoker_name,
+ a.name AS agent_name, o.name AS owner_name,
+ (m.disabled_at IS NULL AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`
+
+const grantFrom = ` JOIN agents a ON a.id = g.agent_id JOIN users o ON o.id = g.owner_id JOIN users m ON m.id = g.made_by`
+
+var (
+	selectGrant = `SELECT ` + fmt.Sprintf(grantColumns, `g.fixed`, `g.free`) + ` FROM grants g` + grantFrom + ` WHERE g.id = ?`
+
+	briefGrant = `SELECT ` + fmt.Sprintf(grantColumns, briefText(`g.fixed`), briefText(`g.free`))
+)
+
+func briefText(column string) string { return fmt.Sprintf(`substr(%s, 1, %d)`, column, MaxBrief) }
 
 // Grants lists those of a person's own agents, for admins all. Agents are
 // CodeForbidden.
 func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, limit int) (GrantList, error) {
-	return GrantList{}, nil
+	if err := needPersonForGrant(actor); err != nil {
+		return GrantList{}, err
+	}
+	from, err := parseCursor(after)
+	if err != nil {
+		return GrantList{}, err
+	}
+	if after == "" {
+		from = cursor{at: models.NoDeadline, id: maxID}
+	}
+	limit = pageSize(limit)
+	query, args := grantsQuery(actor, from, limit+1)
+	var items []models.Grant
+	if err := s.gr.WithContext(ctx).Raw(query, args...).Scan(&items).Error; err != nil {
+		return GrantList{}, fmt.Errorf("list grants: %w", err)
+	}
+	var out GrantList
+	out.Items, out.Next = cut(items, limit, func(g *models.Grant) cursor { return cursor{g.CreatedAt, string(g.ID)} })
+	return out, nil
+}
+
+// grantsQuery picks the keys of a page by the index first.
+func grantsQuery(actor models.Actor, before cursor, limit int) (string, []any) {
+	keys, args := `SELECT id FROM grants INDEXED BY grants_all WHERE `, []any{before.at, before.id, limit}
+	if !actor.Admin {
+		keys, args = `SELECT id FROM grants INDEXED BY grants_owner WHERE owner_id = ? AND `, []any{actor.ID, before.at, before.id, limit}
+	}
+	return briefGrant + ` FROM (` + keys + `(created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?) k
+ JOIN grants g ON g.id = k.id` + grantFrom + ` ORDER BY g.created_at DESC, g.id DESC`, args
 }
 
 // GrantUses is one grant with a page of the calls that it let through, newest
 // first.
 type GrantUses struct {
 	models.Grant
+
 	Items []models.Approval
 	Next  string // empty: the last page
 }
 
-// Grant is one grant and the calls it let through, after the key of the page
-// before. CodeNotFound for those who may not revoke it; agents are CodeForbidden.
+const grantUsesQuery = ` WHERE r.number IN (SELECT number FROM responses INDEXED BY responses_grant WHERE grant_id = ?
+ AND number < coalesce((SELECT number FROM responses WHERE id = ?), 9223372036854775807) ORDER BY number DESC LIMIT ?) ORDER BY r.number DESC`
+
+// Grant is one grant and the calls it let through, going on after the key of the
+// page before. CodeNotFound for those who may not revoke it; agents are
+// CodeForbidden. Who made it and may not decide any more sees none of the calls.
 func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID, after string, limit int) (GrantUses, error) {
-	return GrantUses{}, models.Errorf(models.CodeNotFound, "No such grant.")
+	if err := needPersonForGrant(actor); err != nil {
+		return GrantUses{}, err
+	}
+	if after != "" {
+		if _, err := models.ParseID[models.ResponseID]("cursor", after); err != nil {
+			return GrantUses{}, err
+		}
+	}
+	g, err := grantFor(s.gr.WithContext(ctx), actor, id)
+	if err != nil {
+		return GrantUses{}, err
+	}
+	out := GrantUses{Grant: *g}
+	if !actor.Admin && g.OwnerID != actor.UserID() {
+		return out, nil
+	}
+	limit = pageSize(limit)
+	items, err := s.approvals(ctx, `SELECT `+briefColumns+approvalFrom+grantUsesQuery, id, after, limit+1)
+	if err != nil {
+		return GrantUses{}, err
+	}
+	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	return out, nil
+}
+
+// grantFor reads a grant for whoever may revoke it: its maker, the owner, admins.
+func grantFor(db *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
+	var found []models.Grant
+	if err := db.Raw(selectGrant, id).Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("read grant: %w", err)
+	}
+	if len(found) == 0 || !actor.Admin && found[0].OwnerID != actor.UserID() && found[0].MadeBy != actor.UserID() {
+		return nil, notFound("grant")
+	}
+	return &found[0], nil
+}
+
+// How far back GrantReach looks.
+const (
+	reachCalls = 500
+	reachBytes = 16 << 20
+)
+
+const reachQuery = `SELECT tool_input_json, input_bytes, created_at FROM responses INDEXED BY responses_tool
+ WHERE agent_id = ? AND tool_name = ? AND asked = TRUE AND kind = 'tool_call' AND id <> ? ORDER BY number DESC LIMIT ?`
+
+// GrantReach is how many of the latest calls of the request's agent and tool,
+// the request itself left out, a grant made on it would have covered. For those
+// who may make one. Codes: forbidden, not_found, invalid (fixed),
+// wrong_decision_kind; already_decided for what was rejected.
+func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.ResponseID, fixed []string) (models.GrantReach, error) {
+	var reach models.GrantReach
+	if err := needPersonForGrant(actor); err != nil {
+		return reach, err
+	}
+	a, err := s.Approval(ctx, actor, id)
+	if err != nil {
+		return reach, err
+	}
+	if err := mayGrant(actor, a); err != nil {
+		return reach, err
+	}
+	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
+	if err != nil {
+		return reach, err
+	}
+	g := models.Grant{AgentID: a.AgentID, ToolName: a.ToolName}
+	if g.Fixed, g.Free, err = shape.Split(fixed); err != nil {
+		return reach, err
+	}
+	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), reachQuery, a.AgentID, a.ToolName, a.ID, reachCalls+1)
+	if err != nil {
+		return reach, fmt.Errorf("look at past calls: %w", err)
+	}
+	defer rows.Close()
+	read := 0
+	for rows.Next() {
+		if reach.Looked == reachCalls || read > reachBytes {
+			reach.More = true
+			return reach, nil
+		}
+		var input string
+		var cutFrom *int64
+		var when time.Time
+		if err := rows.Scan(&input, &cutFrom, &when); err != nil {
+			return reach, fmt.Errorf("look at past calls: %w", err)
+		}
+		read += len(input)
+		reach.Looked, reach.Since = reach.Looked+1, when
+		if call, err := models.ShapeOf([]byte(input)); err == nil && cutFrom == nil && g.Covers(a.AgentID, a.ToolName, call) {
+			reach.Covered++
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return reach, fmt.Errorf("look at past calls: %w", err)
+	}
+	return reach, nil
 }

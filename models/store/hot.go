@@ -33,6 +33,8 @@ type hotWriting struct {
 	hold, settleHeld, rejectOpen, matchOutside, addOutside       *sql.Stmt
 
 	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
+
+	lastGrant, grantsOf, useGrant, nameGrant *sql.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -162,6 +164,16 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.isReviewer:   `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
 		&h.due: `SELECT id FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
+
+		// The column beside the maximum is that row's, and read as a time.
+		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants INDEXED BY grants_live WHERE revoked_at IS NULL`,
+		&h.grantsOf: `SELECT g.id, g.fixed, g.free, g.maker_name, g.expires_at, g.max_uses, g.uses
+ FROM grants g INDEXED BY grants_live JOIN users u ON u.id = g.made_by
+ WHERE g.agent_id = ?1 AND g.tool_name = ?2 AND g.revoked_at IS NULL AND g.expires_at > ?3 AND g.uses < g.max_uses
+ AND u.disabled_at IS NULL AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
+		&h.useGrant: `UPDATE grants SET uses = uses + 1, used_at = ?1
+ WHERE id = ?2 AND uses < max_uses AND revoked_at IS NULL AND expires_at > ?1`,
+		&h.nameGrant: `UPDATE responses SET grant_id = ? WHERE id = ? AND grant_id IS NULL`,
 	}
 }
 
