@@ -22,6 +22,8 @@ type ApprovalInput struct {
 	MayDecide bool
 	// Sees says that the reader may look at all of its conversation.
 	Sees bool
+	// Opened are the folded parts that the reader has opened, see Folds.
+	Opened []string
 	// Late is the verdict that the reader just sent and that came too late or
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict
@@ -76,7 +78,7 @@ type Approval struct {
 
 	Description, Context string
 	Warnings             []string
-	Blocks               []ui.Code
+	Blocks               []ui.Block
 	Whole, Raw           ui.Code
 	Digest               string
 
@@ -104,6 +106,8 @@ type Approval struct {
 	Hears   string  // that system's name, for a sentence
 	Other   ui.Code // the input that it asks with, where that is another one
 	Closed  string  // why it can only be rejected; empty: it can be approved
+
+	folding folding
 }
 
 // Choice is one offered answer.
@@ -127,7 +131,11 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	a := in.Approval
 	r := a.At(now)
 	asked := askedAt(r)
-	input := newInputView(r)
+	folds := folding{}
+	if r.Status() == models.StatusPending && in.MayDecide && r.Risk.NeedsDigest() {
+		folds = folding{url: views.OpenURL(r.ID), opened: in.Opened}
+	}
+	input := newInputView(r, folds)
 	v := Approval{
 		ID: r.ID, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
 		Tool: r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
@@ -140,7 +148,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
-		EditJSON: input.edit, Form: in.Form,
+		EditJSON: input.edit, Form: in.Form, folding: folds,
 	}
 	if in.Sees {
 		v.ConversationURL = views.ConversationURL(r.ConversationID)

@@ -454,7 +454,7 @@ func whatWillRun(v Approval) templ.Component {
 			}
 		}
 		for _, block := range v.Blocks {
-			templ_7745c5c3_Err = ui.CodeView(block).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.BlockView(block).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

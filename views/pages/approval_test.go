@@ -65,7 +65,7 @@ func TestApprovalShowsTheInputLosslessly(t *testing.T) {
 func TestApprovalTakesProgramsAndTextsOut(t *testing.T) {
 	t.Parallel()
 	v := newApproval(gallery.Edit())
-	if len(v.Blocks) != 2 || v.Blocks[0].Label != "new_string" || !strings.Contains(v.Blocks[0].Text, "\n\treturn") {
+	if d := v.Blocks[0].Diff; len(v.Blocks) != 1 || v.Blocks[0].Label != "src/pay.go" || d == nil || d.Added != 1 || d.Removed != 1 {
 		t.Errorf("%+v", v.Blocks)
 	}
 	v = newApproval(gallery.Call("Bash", gallery.LongCommand()))

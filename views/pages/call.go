@@ -35,7 +35,7 @@ type CallView struct {
 	At              views.Moment
 	Problem         string
 	Notes           []CallNote
-	Blocks          []ui.Code
+	Blocks          []ui.Block
 	Whole, Raw      ui.Code
 	Digest          string
 	Result          *ui.Code
@@ -47,7 +47,7 @@ type CallView struct {
 func NewCall(in CallInput, now time.Time) CallView {
 	a, d := in.Call, in.Detail
 	r := a.At(now)
-	input := newInputView(r)
+	input := newInputView(r, folding{})
 	v := CallView{
 		Tool: a.ToolName, Agent: a.AgentName, Origin: newOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: deref(a.ToolUseID),
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),

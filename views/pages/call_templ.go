@@ -223,7 +223,7 @@ func CallPage(p views.Page, v CallView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, block := range v.Blocks {
-				templ_7745c5c3_Err = ui.CodeView(block).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.BlockView(block).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

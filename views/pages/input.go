@@ -14,24 +14,43 @@ import (
 	"countersign/views/ui"
 )
 
-const (
-	// blockMost is how long a member may be to be shown a second time, decoded.
-	blockMost = 16 << 10
-	// editMost is how long an input may be to be edited on the page.
-	editMost = 64 << 10
-)
+// editMost is how long an input may be to be edited on the page.
+const editMost = 64 << 10
 
 // inputView is a request's input in the forms that a decider reads.
 type inputView struct {
-	blocks   []ui.Code // members that are programs or texts, decoded
-	whole    ui.Code   // all of it, indented; members and number literals kept
-	raw      ui.Code   // the bytes that are hashed
-	edit     string    // for the editor; empty if too long
+	blocks   []ui.Block // what was made of it for its kind
+	whole    ui.Code    // all of it, indented; members and number literals kept
+	raw      ui.Code    // the bytes that are hashed
+	edit     string     // for the editor; empty if too long
 	found    models.Findings
-	tampered bool // the bytes do not give the stored digest
+	hosts    []string // that may be read as others, and why
+	tampered bool     // the bytes do not give the stored digest
 }
 
-func newInputView(r *models.Response) inputView {
+// folding is how folded parts open: on the page where the URL is empty, else by
+// a POST there; those that the reader has opened are shown in full.
+type folding struct {
+	url    string
+	opened []string
+}
+
+// of returns a part as it folds.
+func (f folding) of(c ui.Code, part string) ui.Code {
+	c.Part = part
+	if f.url != "" {
+		c.OpenURL, c.Opened = f.url, slices.Contains(f.opened, part)
+	}
+	return c
+}
+
+// The parts of what is decided, beside the blocks.
+const (
+	partSource = "source" // the whole input, or a content
+	partOther  = "other"  // the input that another system asks with
+)
+
+func newInputView(r *models.Response, f folding) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
 	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !digestedElse(r)
@@ -42,12 +61,25 @@ func newInputView(r *models.Response) inputView {
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
-		v.whole = ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}
+		v.whole = f.of(ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}, partSource)
+		v.hosts = lookAlikes(r.Content)
 		return v
 	}
 	indented := indent(canonical)
-	v.whole = ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}
-	v.blocks = blocks(canonical)
+	v.whole = f.of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, partSource)
+	v.hosts = lookAlikes(string(canonical))
+	v.blocks = made(r.ToolName, canonical)
+	if r.Kind == models.KindToolCall && len(v.blocks) == 0 && r.InputBytes == nil {
+		tree, says := laidOut(canonical)
+		if tree != nil {
+			v.blocks = []ui.Block{*tree}
+		} else if says != "" {
+			v.whole.Size += ", " + says
+		}
+	}
+	for i := range v.blocks {
+		v.blocks[i].Code = f.of(v.blocks[i].Code, v.blocks[i].Part)
+	}
 	if r.InputBytes != nil {
 		v.whole.Label, v.whole.Size = "Beginning of the input", "of "+views.Number(*r.InputBytes)+" bytes"
 	}
@@ -95,41 +127,12 @@ func indent(raw []byte) string {
 	return b.String()
 }
 
-// programs are members that are code however short they are.
-var programs = [...]string{"command", "cmd", "script", "code", "sql", "query"}
-
-// blocks takes out the members that read better decoded: programs, and strings
-// of several lines. The whole input is shown besides, so nothing hides here.
-func blocks(input []byte) []ui.Code {
-	members, ok := objectOf(input)
-	if !ok {
-		return nil
-	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if pa, pb := slices.Index(programs[:], a) >= 0, slices.Index(programs[:], b) >= 0; pa != pb {
-			if pa {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
-	var out []ui.Code
-	for _, name := range names {
-		s, ok := stringOf(members[name])
-		program := slices.Contains(programs[:], name)
-		if !ok || s == "" || len(s) > blockMost || !program && !strings.Contains(s, "\n") {
-			continue
-		}
-		out = append(out, ui.Code{
-			ID: fmt.Sprintf("block-%d", len(out)+1), Label: models.RevealString(name, false), Text: s, Numbers: true,
-		})
-		if len(out) == 8 {
-			break
+// lookAlikes are the hosts in a text that may be read as others, and why.
+func lookAlikes(text string) []string {
+	var out []string
+	for _, host := range ui.Hosts(text, 20) {
+		if why, suspicious := models.LookAlike(host); suspicious {
+			out = append(out, models.RevealString(why, false))
 		}
 	}
 	return out

@@ -97,11 +97,20 @@ func (v *Approval) outside(in ApprovalInput) {
 		return
 	}
 	v.EditJSON = ""
-	if a.Kind == models.KindToolCall && a.Context != "" {
-		v.Other = ui.Code{ID: "other", Label: "The input that " + v.Hears + " asks with, and runs", Text: laidOutJSON(a.Context), Numbers: true}
+	if other, ok := otherInput(&a.Response, v.Hears); ok {
+		v.Other = v.folding.of(other, partOther)
 		v.Blocks = nil // of what the agent reported, which is not what runs
 		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
 	}
+}
+
+// otherInput is the input that another system asks with and runs, where it is
+// another one than was reported.
+func otherInput(r *models.Response, hears string) (ui.Code, bool) {
+	if r.UpstreamID == nil || r.Kind != models.KindToolCall || r.Context == "" {
+		return ui.Code{}, false
+	}
+	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(r.Context), Numbers: true}, true
 }
 
 // laidOutJSON indents what is JSON, and leaves all else as it is.

@@ -7,19 +7,51 @@ import (
 
 	"github.com/a-h/templ"
 
-	"countersign/models"
 	"countersign/views"
 )
 
 // Code is source text from outside, shown as it is: escaped, in logical order,
 // nothing left out. What goes beyond the fold opens without script.
 type Code struct {
-	ID      string // for the copy button; empty: no button
-	Label   string
-	Size    string // in words; empty: of Text
-	Text    string
-	Numbers bool // number the lines
+	ID       string // for the copy button; empty: no button
+	Label    string
+	Size     string // in words; empty: of Text
+	Text     string
+	Numbers  bool   // number the lines
+	Language string // that its words are coloured by, see LanguageOf; empty: none
+
+	// Part names what is folded, for those who must have opened it before they
+	// approve. With an OpenURL it opens by a POST of part=Part there; without, on
+	// the page. Opened shows it in full.
+	Part    string
+	OpenURL string
+	Opened  bool
 }
+
+// Block is one box: source text, or the same made for its kind. At most one of
+// the pointers is set; Text is the source in any case.
+type Block struct {
+	Code
+	Diff    *Diff
+	Address *Address
+	Tree    *Tree
+}
+
+// Folds reports whether a part of the block is folded until somebody opens it.
+func (b Block) Folds() bool {
+	switch {
+	case b.Diff != nil:
+		return b.Diff.folds()
+	case b.Address != nil:
+		return false
+	case b.Tree != nil:
+		return b.Tree.folds()
+	}
+	return b.Code.Folds()
+}
+
+// Folds reports whether the text goes beyond the fold.
+func (c Code) Folds() bool { return c.fold() < len(c.Text) }
 
 // Where the fold is: what fits a screen stays open.
 const (
@@ -41,8 +73,8 @@ func (c Code) size() string {
 	return views.Number(int64(n)) + " lines, " + views.Bytes(len(c.Text))
 }
 
-// fold splits the text where it is folded; rest is empty if it all fits.
-func (c Code) fold() (head, rest string) {
+// fold is where the text is folded: its length if it all fits.
+func (c Code) fold() int {
 	at, lines := 0, 0
 	for at < len(c.Text) {
 		next := strings.IndexByte(c.Text[at:], '\n')
@@ -61,7 +93,16 @@ func (c Code) fold() (head, rest string) {
 		cut, _ := Cut(c.Text, foldBytes)
 		at = len(cut)
 	}
-	return c.Text[:at], c.Text[at:]
+	return at
+}
+
+// parts is the text in colour, what stands before the fold and what behind it.
+func (c Code) parts(ctx context.Context) (head, rest []span) {
+	spans := colour(ctx, c.Language, c.Text)
+	if c.Opened {
+		return spans, nil
+	}
+	return splitAt(spans, c.fold())
 }
 
 // numbered reports whether lines are numbered.
@@ -70,47 +111,25 @@ func (c Code) numbered() bool {
 	return c.Numbers && n > 0 && n < numberLines
 }
 
-// source writes one block; first is the number of its first line.
-func source(text string, numbered bool) templ.Component {
+// source writes one stretch of text.
+func source(text []span, numbered bool) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		segments, _ := models.Reveal(text, true)
+		var b strings.Builder
 		if !numbered {
-			return write(w, `<pre><code>`, markup(segments), `</code></pre>`)
+			b.WriteString(`<pre><code>`)
+			drawSpans(&b, text)
+			b.WriteString(`</code></pre>`)
+			return write(w, b.String())
 		}
-		if err := write(w, `<pre class="numbered"><code>`); err != nil {
-			return err
+		b.WriteString(`<pre class="numbered"><code>`)
+		for _, line := range splitLines(text) {
+			b.WriteString(`<span class="line">`)
+			drawSpans(&b, line)
+			b.WriteString(`</span>`)
 		}
-		for _, line := range splitLines(segments) {
-			if err := write(w, `<span class="line">`, markup(line), `</span>`); err != nil {
-				return err
-			}
-		}
-		return write(w, `</code></pre>`)
+		b.WriteString(`</code></pre>`)
+		return write(w, b.String())
 	})
-}
-
-// splitLines regroups segments by line; each line keeps its line feed.
-func splitLines(segments []models.Segment) [][]models.Segment {
-	var out [][]models.Segment
-	var line []models.Segment
-	for _, seg := range segments {
-		text := seg.Text
-		for !seg.Escape {
-			before, after, found := strings.Cut(text, "\n")
-			if !found {
-				break
-			}
-			out = append(out, append(line, models.Segment{Text: before + "\n"}))
-			line, text = nil, after
-		}
-		if text != "" {
-			line = append(line, models.Segment{Text: text, Escape: seg.Escape})
-		}
-	}
-	if len(line) > 0 {
-		out = append(out, line)
-	}
-	return out
 }
 
 func number(n int) string { return views.Number(int64(n)) }

@@ -1,0 +1,36 @@
+package pages
+
+import (
+	"countersign/models"
+	"countersign/views/ui"
+)
+
+// Folds are the names of the parts of what is decided that its page folds: those
+// who approve a request of high or critical risk must have opened all of them.
+// Empty if nothing is folded.
+func Folds(r *models.Response) []string {
+	v := newInputView(r, folding{})
+	var blocks []ui.Block
+	if other, ok := otherInput(r, ""); ok {
+		blocks = append(blocks, ui.Block{Code: other})
+	} else {
+		blocks = v.blocks
+	}
+	if sourceShown(r, v.whole) {
+		blocks = append(blocks, ui.Block{Code: v.whole})
+	}
+	var out []string
+	for _, b := range blocks {
+		if b.Folds() {
+			out = append(out, b.Part)
+		}
+	}
+	return out
+}
+
+// sourceShown reports whether the page shows the source of the input or content:
+// it does but for a budget request, which it says in words, and a question that
+// has no input.
+func sourceShown(r *models.Response, whole ui.Code) bool {
+	return r.Kind != models.KindBudget && (r.Kind != models.KindQuestion || whole.Text != "{}")
+}

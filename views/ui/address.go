@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+)
+
+// Address is a URL taken apart, so that its host is seen: the parts together are
+// the URL as it was sent.
+type Address struct {
+	Scheme string // with what stands between it and the host
+	User   string // what stands before the host, with its @
+	Host   string
+	Port   string // with its colon
+	Rest   string // path, query and fragment
+	Notes  []string
+}
+
+// NewAddress takes a URL apart; false if it is not an absolute one with a host.
+// What programs and people may read differently is refused too: it is shown as
+// source.
+func NewAddress(s string) (*Address, bool) {
+	at := strings.Index(s, "://")
+	if at < 1 || at > 20 || strings.ContainsAny(s, "\\ \t\r\n") || len(s) > 8<<10 {
+		return nil, false
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return nil, false
+	}
+	a := &Address{Scheme: s[:at+3]}
+	rest := s[at+3:]
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest, a.Rest = rest[:end], rest[end:]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		a.User, rest = rest[:i+1], rest[i+1:]
+	}
+	a.Host = rest
+	if port := u.Port(); port != "" || strings.HasSuffix(rest, ":") {
+		a.Host, a.Port = rest[:len(rest)-len(port)-1], ":"+port
+	}
+	a.note()
+	return a, true
+}
+
+func (a *Address) note() {
+	if a.User != "" {
+		a.Notes = append(a.Notes, "It carries a name before the host: what stands before the @ is no address.")
+	}
+	if why, suspicious := models.LookAlike(a.Host); suspicious {
+		a.Notes = append(a.Notes, "Look at the host: "+why+".")
+	}
+	switch scheme := strings.ToLower(strings.TrimSuffix(a.Scheme, "://")); scheme {
+	case "http":
+		a.Notes = append(a.Notes, "It is not encrypted (http).")
+	case "https", "ssh", "git", "ws", "wss", "ftp", "s3", "gs", "postgres", "postgresql", "mysql", "redis":
+	default:
+		a.Notes = append(a.Notes, "Its scheme is unusual.")
+	}
+}
+
+// Hosts are the hosts of the URLs in a text, and words with a dot that letters
+// of other scripts make look like one: each once, at most most of them.
+func Hosts(text string, most int) []string {
+	var out []string
+	add := func(host string) {
+		if !slices.Contains(out, host) && len(out) < most {
+			out = append(out, host)
+		}
+	}
+	for at, tries := 0, 0; tries < 8*most; tries++ {
+		i := strings.Index(text[at:], "://")
+		if i < 0 {
+			break
+		}
+		from, to := at+i, at+i+3
+		for from > at && from > at+i-16 && schemeLetter(text[from-1]) {
+			from--
+		}
+		to += len(text[to:min(len(text), to+1000)])
+		if end := strings.IndexAny(text[at+i:to], " \t\r\n\"'<>|\\^{}`"); end >= 0 {
+			to = at + i + end
+		}
+		if a, ok := NewAddress(strings.TrimRight(text[from:to], ".,;:)]")); ok {
+			add(a.Host)
+		}
+		at += i + 3
+	}
+	for _, w := range disguised(text, most) {
+		add(w)
+	}
+	return out
+}
+
+func schemeLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+}
+
+// disguised are words with a dot that mix scripts or are coded.
+func disguised(text string, most int) []string {
+	var out []string
+	for at := 0; at < len(text) && len(out) < most; {
+		i := strings.IndexFunc(text[at:], func(r rune) bool { return r >= 0x80 })
+		if code := strings.Index(text[at:], "xn--"); code >= 0 && (i < 0 || code < i) {
+			i = code
+		}
+		if i < 0 {
+			break
+		}
+		from, to := at+i, at+i
+		for from > at && (schemeLetter(text[from-1]) || text[from-1] >= 0x80) {
+			from--
+		}
+		to += run(text[to:min(len(text), to+255)], func(r rune) bool { return word(r) || r == '.' || r == '-' })
+		if to == at+i {
+			_, size := utf8.DecodeRuneInString(text[to:])
+			at = to + size
+			continue
+		}
+		w := strings.Trim(text[from:to], ".-")
+		if _, mixed := models.MixedScripts(w); strings.Contains(w, ".") && (mixed || strings.Contains(w, "xn--")) {
+			out = append(out, w)
+		}
+		at = to
+	}
+	return out
+}
+
+// addressText writes the URL as it was sent, its parts told apart.
+func addressText(a Address) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		b.WriteString(`<pre class="address"><code>`)
+		for _, part := range [...]span{{a.Scheme, ""}, {a.User, "address-user"}, {a.Host, "address-host"}, {a.Port, "address-port"}, {a.Rest, ""}} {
+			if part.text != "" {
+				drawSpans(&b, []span{part})
+			}
+		}
+		b.WriteString(`</code></pre>`)
+		return write(w, b.String())
+	})
+}

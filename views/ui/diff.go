@@ -1,0 +1,239 @@
+package ui
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"countersign/views"
+)
+
+// MaxDiff is how long two texts may be together, in bytes, to be compared.
+const MaxDiff = 64 << 10
+
+// MaxDiffLines is how many lines of a comparison a page can bear.
+const MaxDiffLines = 2000
+
+const (
+	diffContext = 3    // unchanged lines around a change that stay open
+	diffGap     = 4    // fewer unchanged lines in a row are not worth a fold
+	markMost    = 1000 // bytes of a line within which changed words are marked
+)
+
+// Diff is what a change of text takes away and adds, line by line.
+type Diff struct {
+	Added, Removed int
+	Hunks          []Hunk
+	Language       string
+}
+
+// Hunk is a run of lines; what is between two hunks is not known or not shown.
+type Hunk struct {
+	Title string // what a patch says about its place; empty: none
+	Lines []DiffLine
+}
+
+// DiffLine is one line with its line feed. Old and New are its numbers on both
+// sides, 0 where it does not stand.
+type DiffLine struct {
+	Sign     byte // ' ', '+' or '-'
+	Old, New int
+	Text     string
+	Marks    [][2]int // byte ranges that differ from the line's counterpart
+}
+
+// DiffOf compares two texts. Where they are too long together, it is the new
+// text as source.
+func DiffOf(label, before, after string) Block {
+	b := Block{Code: Code{Label: label, Text: after, Numbers: true}}
+	if d := NewDiff("", [2]string{before, after}); d != nil && d.Lines() <= MaxDiffLines {
+		b.Diff = d
+	}
+	return b
+}
+
+// NewDiff is the change of a file by one or more replacements, each a text and
+// what comes in its place; nil if they are too long to be compared.
+func NewDiff(language string, edits ...[2]string) *Diff {
+	size := 0
+	for _, e := range edits {
+		size += len(e[0]) + len(e[1])
+	}
+	if size > MaxDiff {
+		return nil
+	}
+	return newDiff(language, edits...)
+}
+
+func newDiff(language string, edits ...[2]string) *Diff {
+	d := &Diff{Language: language}
+	for i, e := range edits {
+		hunk := Hunk{Lines: compare(e[0], e[1])}
+		if len(edits) > 1 {
+			hunk.Title = "Change " + views.Number(int64(i+1)) + " of " + views.Number(int64(len(edits)))
+		}
+		d.Hunks = append(d.Hunks, hunk)
+	}
+	d.count()
+	return d
+}
+
+func (d *Diff) count() {
+	for _, h := range d.Hunks {
+		for _, l := range h.Lines {
+			switch l.Sign {
+			case '+':
+				d.Added++
+			case '-':
+				d.Removed++
+			}
+		}
+	}
+}
+
+// cutLines divides a text behind each line feed.
+func cutLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// compare lines two texts up. The search is bounded: two texts that have little
+// in common are soon one taken away and the other added. Where only one of them
+// ends with a line feed, their last lines differ and one says so.
+func compare(old, fresh string) []DiffLine {
+	before, after := cutLines(old), cutLines(fresh)
+	if ends := strings.HasSuffix(old, "\n"); old != "" && fresh != "" && ends != strings.HasSuffix(fresh, "\n") {
+		if ends {
+			after[len(after)-1] += noLineFeed
+		} else {
+			before[len(before)-1] += noLineFeed
+		}
+	}
+	changes := lcs.DiffLines(bare(before), bare(after))
+	var out []DiffLine
+	x, y := 0, 0
+	same := func(to int) {
+		for ; x < to; x, y = x+1, y+1 {
+			out = append(out, DiffLine{Sign: ' ', Old: x + 1, New: y + 1, Text: after[y]})
+		}
+	}
+	for _, change := range changes {
+		same(change.Start)
+		first := len(out)
+		for ; x < change.End; x++ {
+			out = append(out, DiffLine{Sign: '-', Old: x + 1, Text: before[x]})
+		}
+		for ; y < change.ReplEnd; y++ {
+			out = append(out, DiffLine{Sign: '+', New: y + 1, Text: after[y]})
+		}
+		markWords(out[first:], change.End-change.Start)
+	}
+	same(len(before))
+	return out
+}
+
+// markWords marks what differs between lines and those in their place: the first
+// taken away lines with the rest. Only blocks of equally many lines are paired.
+func markWords(lines []DiffLine, removed int) {
+	if removed*2 != len(lines) {
+		return
+	}
+	for i := range removed {
+		a, b := &lines[i], &lines[removed+i]
+		if len(a.Text) > markMost || len(b.Text) > markMost {
+			continue
+		}
+		was, is := cutWords(a.Text), cutWords(b.Text)
+		changes, kept := lcs.DiffLines(was, is), len(strings.TrimSpace(a.Text))
+		var old, fresh [][2]int
+		for _, c := range changes {
+			old = addMark(old, was, c.Start, c.End)
+			fresh = addMark(fresh, is, c.ReplStart, c.ReplEnd)
+		}
+		for _, m := range old {
+			kept -= m[1] - m[0]
+		}
+		if kept*3 >= len(strings.TrimSpace(a.Text)) { // else it is another line, and all of it is marked by its colour
+			a.Marks, b.Marks = old, fresh
+		}
+	}
+}
+
+// noLineFeed stands behind a last line that has no line feed where its
+// counterpart has one. It cannot be in a line.
+const noLineFeed = "\n\n"
+
+// bare are lines without their line feeds: that the last line of a text has none
+// is no difference.
+func bare(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		if out[i] = l; !strings.HasSuffix(l, noLineFeed) {
+			out[i] = strings.TrimSuffix(l, "\n")
+		}
+	}
+	return out
+}
+
+// addMark adds the byte range of the pieces from and to.
+func addMark(marks [][2]int, pieces []string, from, to int) [][2]int {
+	if from == to {
+		return marks
+	}
+	at := 0
+	for _, p := range pieces[:from] {
+		at += len(p)
+	}
+	end := at
+	for _, p := range pieces[from:to] {
+		end += len(p)
+	}
+	return append(marks, [2]int{at, end})
+}
+
+// cutWords divides a line into words and single characters.
+func cutWords(s string) []string {
+	var out []string
+	for len(s) > 0 {
+		n := max(run(s, word), 1)
+		for n < len(s) && s[n]&0xC0 == 0x80 { // not within a character
+			n++
+		}
+		out = append(out, s[:n])
+		s = s[n:]
+	}
+	return out
+}
+
+// coloured are the lines of a hunk in the colours of its language: each side is
+// read as a text of its own.
+func (d *Diff) coloured(ctx context.Context, h Hunk) [][]span {
+	sides := [2][][]span{}
+	for i, skip := range [2]byte{'+', '-'} {
+		var b strings.Builder
+		for _, l := range h.Lines {
+			if l.Sign != skip {
+				b.WriteString(strings.TrimRight(l.Text, "\n"))
+				b.WriteByte('\n')
+			}
+		}
+		sides[i] = splitLines(colour(ctx, d.Language, b.String()))
+	}
+	out := make([][]span, len(h.Lines))
+	for i, l := range h.Lines {
+		for side, skip := range [2]byte{'+', '-'} {
+			if l.Sign == skip || len(sides[side]) == 0 {
+				continue
+			}
+			line := sides[side][0]
+			sides[side] = sides[side][1:]
+			if side == 0 && l.Sign == '-' || side == 1 {
+				out[i] = line
+			}
+		}
+	}
+	return out
+}

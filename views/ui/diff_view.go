@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// chunk is a run of a hunk's lines that is shown or folded together.
+type chunk struct {
+	hunk     int
+	from, to int
+	title    bool // the hunk's title stands before it
+	folded   bool // unchanged, and far from what is changed
+}
+
+// chunks are the lines as they are shown at once, and what is beyond the fold.
+func (d *Diff) chunks() (open, rest []chunk) {
+	lines, bytes := 0, 0
+	for i, h := range d.Hunks {
+		for _, c := range h.chunks(i) {
+			for at := c.from; at < c.to && !c.folded && len(rest) == 0; at++ {
+				lines++
+				if bytes += len(h.Lines[at].Text); lines > foldLines || bytes > foldBytes {
+					if at > c.from || c.title {
+						open = append(open, chunk{hunk: i, from: c.from, to: at, title: c.title})
+					}
+					rest = append(rest, chunk{hunk: i, from: at, to: c.to})
+				}
+			}
+			switch {
+			case len(rest) == 0:
+				open = append(open, c)
+			case rest[0].hunk != i || rest[0].to != c.to:
+				rest = append(rest, c)
+			}
+		}
+	}
+	return open, rest
+}
+
+// chunks of one hunk: unchanged lines fold where there are many in a row.
+func (h Hunk) chunks(index int) []chunk {
+	keep := make([]bool, len(h.Lines))
+	for i, l := range h.Lines {
+		if l.Sign != ' ' {
+			for j := max(0, i-diffContext); j < min(len(h.Lines), i+diffContext+1); j++ {
+				keep[j] = true
+			}
+		}
+	}
+	var out []chunk
+	for at := 0; at < len(h.Lines); {
+		end := at
+		for end < len(h.Lines) && keep[end] == keep[at] {
+			end++
+		}
+		folded := !keep[at] && end-at >= diffGap
+		if n := len(out); n > 0 && !folded && !out[n-1].folded {
+			out[n-1].to = end
+		} else {
+			out = append(out, chunk{hunk: index, from: at, to: end, folded: folded})
+		}
+		at = end
+	}
+	if h.Title != "" {
+		if len(out) == 0 || out[0].folded {
+			out = slices.Insert(out, 0, chunk{hunk: index})
+		}
+		out[0].title = true
+	}
+	return out
+}
+
+func (d *Diff) folds() bool {
+	open, rest := d.chunks()
+	return len(rest) > 0 || slices.ContainsFunc(open, func(c chunk) bool { return c.folded })
+}
+
+// Lines is how many lines there are to show.
+func (d *Diff) Lines() int {
+	n := 0
+	for _, h := range d.Hunks {
+		n += len(h.Lines)
+	}
+	return n
+}
+
+// diffLines writes chunks; folded ones in full with open, or else on the page,
+// or with here false as a line that says how many they are.
+func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		var b strings.Builder
+		var coloured [][]span
+		last := -1
+		for _, c := range chunks {
+			if c.hunk != last {
+				coloured, last = d.coloured(ctx, d.Hunks[c.hunk]), c.hunk
+			}
+			h := d.Hunks[c.hunk]
+			if c.title {
+				b.WriteString(`<div class="diff-title">`)
+				drawSpans(&b, []span{{text: h.Title}})
+				b.WriteString(`</div>`)
+			}
+			unchanged := strconv.Itoa(c.to-c.from) + " unchanged lines"
+			switch {
+			case !c.folded || open:
+				h.draw(&b, c, coloured)
+			case here:
+				b.WriteString(`<details class="diff-fold"><summary>` + unchanged + `</summary>`)
+				h.draw(&b, c, coloured)
+				b.WriteString(`</details>`)
+			default:
+				b.WriteString(`<div class="diff-title">` + unchanged + `</div>`)
+			}
+		}
+		return write(w, b.String())
+	})
+}
+
+// draw writes lines: their numbers for the eye, their sign and text for all.
+func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span) {
+	for i := c.from; i < c.to; i++ {
+		l := h.Lines[i]
+		name, sign := "div", " "
+		switch l.Sign {
+		case '+':
+			name, sign = "ins", "+"
+		case '-':
+			name, sign = "del", "−"
+		}
+		b.WriteString("<" + name + ` class="dl"`)
+		lineNumber(b, " data-old", l.Old)
+		lineNumber(b, " data-new", l.New)
+		b.WriteString(`><span class="ds">` + sign + `</span><code>`)
+		line := []span{{text: strings.TrimRight(l.Text, "\n")}}
+		if coloured[i] != nil {
+			line = coloured[i]
+		}
+		drawMarked(b, line, l.Marks)
+		if strings.HasSuffix(l.Text, noLineFeed) {
+			b.WriteString(`<span class="quiet"> (no line feed at the end)</span>`)
+		}
+		b.WriteString("</code></" + name + ">")
+	}
+}
+
+func lineNumber(b *strings.Builder, name string, n int) {
+	if n > 0 {
+		b.WriteString(name + `="` + strconv.Itoa(n) + `"`)
+	}
+}
+
+// drawMarked writes one line with the ranges that are marked in it.
+func drawMarked(b *strings.Builder, line []span, marks [][2]int) {
+	if n := len(line); n > 0 {
+		line[n-1].text = strings.TrimSuffix(line[n-1].text, "\n")
+	}
+	at := 0
+	for _, m := range marks {
+		var head, mid []span
+		head, line = splitAt(line, m[0]-at)
+		mid, line = splitAt(line, m[1]-m[0])
+		at = m[1]
+		drawSpans(b, head)
+		b.WriteString("<mark>")
+		drawSpans(b, mid)
+		b.WriteString("</mark>")
+	}
+	drawSpans(b, line)
+}
+
+// counts says how much a change takes away and adds.
+func (d Diff) counts() string {
+	return "+" + number(d.Added) + " −" + number(d.Removed)
+}
