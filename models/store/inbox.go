@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"countersign/models"
 )
@@ -63,73 +63,158 @@ type InboxPage struct {
 }
 
 // Inbox is what a person may decide now: for admins all that is pending, for
-// others what they own and what was routed to them. Agents are CodeForbidden.
+// others what they own and what was routed to them.
+//
+// Codes: forbidden (people only), invalid.
 func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
 	if !actor.IsPerson() {
 		return InboxPage{}, models.Errorf(models.CodeForbidden, "Only a person has an inbox.")
 	}
-	after, err := parseCursor(q.After)
+	if err := q.check(); err != nil {
+		return InboxPage{}, err
+	}
+	now := s.now()
+	l, err := s.inboxLook(ctx, actor, q, now)
 	if err != nil {
 		return InboxPage{}, err
 	}
-	limit := pageSize(q.Limit)
-	from, args := inboxFrom(actor, q.Conversation)
-	page := InboxPage{}
-	count := `SELECT count(*) FROM (SELECT 1` + from.tables + ` WHERE ` + from.where + ` AND ` + from.deadline + ` > ? LIMIT ?)`
-	now := s.now()
-	counting, err := s.lists.prepared(ctx, s.r, count) //nolint:sqlclosecheck // kept until the store closes
+	page, limit := InboxPage{}, pageSize(q.Limit)
+	if page.Count, page.CountCapped, err = s.inboxCount(ctx, actor, q, l, now); err != nil {
+		return InboxPage{}, err
+	}
+	if err := s.inboxFrom(ctx, l, q, now); err != nil {
+		return InboxPage{}, err
+	}
+	count := limit + 1
+	if q.After == "" && q.filtered() {
+		count = max(count, models.StatsCap+1) // the count comes with the page
+	}
+	found, err := s.look(ctx, l, deadlineOf, limit+1, count, l.most())
 	if err != nil {
-		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
+		return InboxPage{}, err
 	}
-	if err := counting.QueryRowContext(context.WithoutCancel(ctx), append(slices.Clip(args), now, models.StatsCap+1)...).Scan(&page.Count); err != nil {
-		return InboxPage{}, fmt.Errorf("count inbox: %w", err)
+	if q.After == "" && q.filtered() {
+		page.Count, page.CountCapped = min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap
 	}
-	if page.Count > models.StatsCap {
-		page.Count, page.CountCapped = models.StatsCap, true
+	page.Searched = found.searched
+	keys := found.keys
+	switch {
+	case len(keys) > limit:
+		keys = keys[:limit]
+		page.Next = q.cursor(&keys[limit-1])
+	case found.cut:
+		page.Next, page.Cut = q.cursor(&found.last), true
+	}
+	columns := approvalColumns
+	if q.Brief {
+		columns = briefColumns
+	}
+	if page.Items, err = s.lookedUp(ctx, keys, columns); err != nil {
+		return InboxPage{}, err
+	}
+	page.Items = slices.DeleteFunc(page.Items, func(a models.Approval) bool { return a.Status() != models.StatusPending }) // it left meanwhile
+	page.ReaskOf, err = s.reasks(ctx, actor, keys)
+	return page, err
+}
+
+// filtered reports whether rows must be looked at to count them.
+func (q *InboxQuery) filtered() bool {
+	return q.Agent != "" || q.Tool != "" || q.Risk != "" || q.Text != "" || q.Whose != WhoseAll
+}
+
+// cursor is where the page after k begins. By age it is the id alone: how many
+// requests there are is not told to everybody.
+func (q *InboxQuery) cursor(k *key) string {
+	if q.Order == ByAge {
+		return cursor{id: k.id}.String()
+	}
+	return cursor{k.timeout, k.id}.String()
+}
+
+func deadlineOf(k *key) time.Time { return k.timeout }
+
+// inboxFrom sets the look to where the page begins.
+func (s *Store) inboxFrom(ctx context.Context, l *look, q InboxQuery, now time.Time) error {
+	if q.Order == ByAge && q.After != "" {
+		number, err := s.numberOf(ctx, q.After)
+		l.from(key{number: number}, time.Time{})
+		return err
+	}
+	after, err := parseCursor(q.After)
+	if err != nil {
+		return err
 	}
 	if after.at.Before(now) {
 		after = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
 	}
-	query := inboxSelect(from, q.Brief)
-	page.Items, err = s.approvals(ctx, query, append(args, after.at, after.id, limit+1)...)
+	l.from(key{id: after.id}, after.at)
+	return nil
+}
+
+// numberOf is the number of the row that a cursor names.
+func (s *Store) numberOf(ctx context.Context, id string) (int64, error) {
+	if _, err := models.ParseID[models.ResponseID]("cursor", id); err != nil {
+		return 0, models.Invalid("cursor", "must be the `next` of a page before")
+	}
+	number, err := s.scalar(ctx, `SELECT coalesce((SELECT number FROM responses WHERE id = ?), 0)`, id)
+	if err == nil && number == 0 {
+		return 0, models.Invalid("cursor", "must be the `next` of a page before")
+	}
+	return number, err
+}
+
+// inboxCount counts what passes the filters from the beginning of the list: by the
+// index alone if it can, else by a look of its own, unless the page's own tells.
+func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *look, now time.Time) (int, bool, error) {
+	if !q.filtered() {
+		text, args := countQuery(actor, q.Conversation, now)
+		n, err := s.scalar(ctx, text, args...)
+		return int(min(n, models.StatsCap)), n > models.StatsCap, err
+	}
+	if q.After == "" {
+		return 0, false, nil
+	}
+	first := q
+	first.After = ""
+	if err := s.inboxFrom(ctx, l, first, now); err != nil {
+		return 0, false, err
+	}
+	found, err := s.look(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
+	return min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap, err
+}
+
+// reasks names the latest earlier request that was rejected and is repeated by one
+// of keys, if the actor sees it.
+func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map[models.ResponseID]models.ResponseID, error) {
+	if len(keys) == 0 {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	list, err := numbersOf(keys)
 	if err != nil {
-		return InboxPage{}, err
+		return nil, err
 	}
-	page.Items, page.Next = cut(page.Items, limit, func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
-	return page, nil
-}
-
-// source is where an inbox is read from and by which keys it is ordered.
-type source struct{ tables, where, deadline, id string }
-
-// inboxFrom chooses the index that answers the question: a person's own rows in
-// deciders, or the partial index on pending rows.
-func inboxFrom(actor models.Actor, conv models.ConversationID) (source, []any) {
-	pending := source{` FROM responses r INDEXED BY responses_pending`, `r.approval_status = 'pending'`, `r.approval_timeout_at`, `r.id`}
-	own := source{` FROM deciders d`, `d.user_id = ?`, `d.deadline`, `d.response_id`}
-	inConversation := source{
-		` FROM responses r INDEXED BY responses_pending_conversation`,
-		`r.approval_status = 'pending' AND r.conversation_id = ?`, `r.approval_timeout_at`, `r.id`,
+	stmt, err := s.lists.prepared(ctx, s.r, reasksQuery) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case conv == "" && actor.Admin:
-		return pending, nil
-	case conv == "":
-		return own, []any{actor.ID}
-	case actor.Admin:
-		return inConversation, []any{conv}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), list, actor.ID, actor.Admin)
+	if err != nil {
+		return nil, fmt.Errorf("look for what is asked again: %w", err)
 	}
-	inConversation.where += ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`
-	return inConversation, []any{conv, actor.ID}
-}
-
-// inboxSelect picks the keys of a page by the index first and joins the rest.
-func inboxSelect(from source, brief bool) string {
-	columns := approvalColumns
-	if brief {
-		columns = briefColumns
+	defer rows.Close()
+	out := map[models.ResponseID]models.ResponseID{}
+	for rows.Next() {
+		var id models.ResponseID
+		var of *models.ResponseID
+		if err := rows.Scan(&id, &of); err != nil {
+			return nil, fmt.Errorf("look for what is asked again: %w", err)
+		}
+		if of != nil {
+			out[id] = *of
+		}
 	}
-	return `SELECT ` + columns + ` FROM (SELECT ` + from.id + ` AS id, ` + from.deadline + ` AS deadline` + from.tables +
-		` WHERE ` + from.where + ` AND (` + from.deadline + `, ` + from.id + `) > (?, ?) ORDER BY ` + from.deadline + `, ` + from.id + ` LIMIT ?) k
- JOIN responses r ON r.id = k.id` + strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.deadline, k.id`
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("look for what is asked again: %w", err)
+	}
+	return out, nil
 }

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// How much is looked at for one page of a list, where no index serves a filter:
+// then the list says how far it has come, and goes on when asked.
+const (
+	mostLooked     = 10_000 // rows
+	mostLookedText = 2_000  // rows, where their texts are read
+	mostTextBytes  = 32 << 20
+	mostLookedOnce = 2_500 // rows by one statement
+)
+
+// look is how a list is read: keys from an index in the list's order, a stretch at
+// a time, and of each row whether the actor sees it and the filters pick it.
+type look struct {
+	// keys selects the next :n keys, as k, that come after :at with :id or :number.
+	keys string
+	join string // which response a key is of
+	sort string // the order of k again
+	pick string // the filters that belong to this list alone
+	text bool   // there is a text to look for
+	args map[string]any
+}
+
+// key is a row's place in a list: by time and id, by time and number, or by number.
+type key struct {
+	number  int64
+	id      string
+	timeout time.Time
+	created time.Time
+	settled *time.Time
+}
+
+// at is the time by which a settled row is listed.
+func (k *key) at() time.Time {
+	if k.settled != nil {
+		return *k.settled
+	}
+	return k.created
+}
+
+// looked is what a look has found.
+type looked struct {
+	keys     []key // the first that were picked, as many as were wanted
+	picked   int
+	searched int // rows that the actor sees
+	last     key // the last row that was looked at
+	cut      bool
+}
+
+// what the actor sees of a response, and what all lists can filter by.
+const (
+	lookSees  = `(:admin OR r.owner_id = :me OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))`
+	lookPicks = `(:conversation = '' OR r.conversation_id = :conversation) AND (:agent = '' OR r.agent_id = :agent) AND (:risk = '' OR r.risk = :risk)
+ AND (:whose <> 'mine' OR r.owner_id = :me)
+ AND (:whose <> 'routed' OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))
+ AND (:tool = '' OR r.tool_name = :tool)`
+	lookText = ` AND (instr(lower(r.tool_name), lower(:text)) OR instr(lower(r.description), lower(:text)) OR instr(lower(a.name), lower(:text))
+ OR instr(lower(c.title), lower(:text)) OR instr(lower(substr(r.tool_input_json, 1, :brief)), lower(:text)) OR instr(lower(substr(r.content, 1, :brief)), lower(:text)))`
+)
+
+// sql is one stretch: the keys, whether each is seen (1) and picked (2), and how
+// many bytes had to be read to tell.
+func (l *look) sql() string {
+	bytes, tables, text := `0`, ``, ``
+	if l.text {
+		bytes, text = `octet_length(r.tool_input_json) + octet_length(r.content)`, lookText
+		tables = ` CROSS JOIN agents a ON a.id = r.agent_id CROSS JOIN conversations c ON c.id = r.conversation_id`
+	}
+	return `SELECT r.number, r.id, r.approval_timeout_at, r.created_at, r.approval_timestamp,
+ CASE WHEN NOT ` + lookSees + ` THEN 0 WHEN ` + lookPicks + l.pick + text + ` THEN 2 ELSE 1 END, ` + bytes + `
+ FROM (` + l.keys + `) k CROSS JOIN responses r ON ` + l.join + tables + ` ORDER BY ` + l.sort
+}
+
+// most is how many rows are looked at for a page.
+func (l *look) most() int {
+	if l.text {
+		return mostLookedText
+	}
+	return mostLooked
+}
+
+// from is the look after a key.
+func (l *look) from(k key, at time.Time) {
+	l.args["at"], l.args["id"], l.args["number"] = at, k.id, k.number
+}
+
+// arguments are those that a statement names.
+func arguments(text string, args map[string]any) []any {
+	var out []any
+	seen := map[string]bool{}
+	for _, m := range parameter.FindAllStringSubmatch(text, -1) {
+		if name := m[1]; !seen[name] {
+			seen[name] = true
+			out = append(out, sql.Named(name, args[name]))
+		}
+	}
+	return out
+}
+
+var parameter = regexp.MustCompile(`:([a-z_]+)`)
+
+// look reads on until count rows were picked, there are no more, or most were
+// looked at (0: without end), and keeps the keys of the first want.
+func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want, count, most int) (looked, error) {
+	var out looked
+	text := l.sql()
+	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return out, err
+	}
+	rows, bytes := 0, 0
+	for n := want + 1; ; n *= 4 {
+		if n = min(n, mostLookedOnce); most > 0 {
+			n = min(n, most-rows)
+		}
+		if l.text {
+			n = min(n, mostLookedText/8)
+		}
+		if err := ctx.Err(); err != nil {
+			return out, fmt.Errorf("look through a list: %w", err)
+		}
+		l.args["n"] = n
+		got, size, err := out.stretch(ctx, stmt, arguments(text, l.args), want, count)
+		if err != nil {
+			return out, err
+		}
+		rows, bytes = rows+got, bytes+size
+		if got < n || out.picked >= count {
+			return out, nil
+		}
+		if most > 0 && (rows >= most || bytes >= mostTextBytes) {
+			out.cut = true
+			return out, nil
+		}
+		l.from(out.last, at(&out.last))
+	}
+}
+
+// stretch looks at the rows of one statement.
+func (w *looked) stretch(ctx context.Context, stmt *sql.Stmt, args []any, want, count int) (rows, bytes int, err error) {
+	found, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
+	if err != nil {
+		return 0, 0, fmt.Errorf("look through a list: %w", err)
+	}
+	defer found.Close()
+	for found.Next() {
+		var k key
+		var state, size int
+		if err := found.Scan(&k.number, &k.id, &k.timeout, &k.created, &k.settled, &state, &size); err != nil {
+			return 0, 0, fmt.Errorf("look through a list: %w", err)
+		}
+		rows, bytes, w.last = rows+1, bytes+size, k
+		if state > 0 {
+			w.searched++
+		}
+		if state < 2 {
+			continue
+		}
+		w.picked++
+		if len(w.keys) < want {
+			w.keys = append(w.keys, k)
+		}
+		if w.picked >= count {
+			break
+		}
+	}
+	if err := found.Err(); err != nil {
+		return 0, 0, fmt.Errorf("look through a list: %w", err)
+	}
+	return rows, bytes, nil
+}
+
+// lookedUp reads the rows of keys, in their order.
+func (s *Store) lookedUp(ctx context.Context, keys []key, columns string) ([]models.Approval, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	place := make(map[models.ResponseID]int, len(keys))
+	for i := range keys {
+		place[models.ResponseID(keys[i].id)] = i
+	}
+	list, err := numbersOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.approvals(ctx, keysQuery(columns), list)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]models.Approval, len(keys))
+	n := 0
+	for i := range items {
+		out[place[items[i].ID]] = items[i]
+		n++
+	}
+	if n != len(keys) {
+		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), n)
+	}
+	return out, nil
+}
+
+// keysQuery reads requests by their numbers, a JSON array.
+func keysQuery(columns string) string {
+	return `SELECT ` + columns + ` FROM json_each(?) j CROSS JOIN responses r ON r.number = j.value` + approvalFrom[len(` FROM responses r`):]
+}
+
+func numbersOf(keys []key) (string, error) {
+	numbers := make([]int64, 0, len(keys))
+	for i := range keys {
+		numbers = append(numbers, keys[i].number)
+	}
+	raw, err := json.Marshal(numbers)
+	if err != nil {
+		return "", fmt.Errorf("name the rows of a list: %w", err)
+	}
+	return string(raw), nil
+}
+
+// scalar reads one number.
+func (s *Store) scalar(ctx context.Context, text string, args ...any) (int64, error) {
+	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	if err := stmt.QueryRowContext(context.WithoutCancel(ctx), args...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count: %w", err)
+	}
+	return n, nil
+}
