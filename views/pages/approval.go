@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -184,48 +183,6 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held
 	v.Notice = lateText(in.Late, v)
 	return v
-}
-
-func warnings(a *models.Approval, input inputView) []string {
-	var out []string
-	if input.tampered {
-		out = append(out, "What is stored does not give the digest it was asked under. Do not approve this.")
-	}
-	var places []string
-	for _, place := range [...]struct {
-		where string
-		found models.Findings
-	}{
-		{inputName(a.Kind), input.found},
-		{"the description", findings(a.Description)},
-		{"the context", findings(a.Context)},
-		{"the options", findings(a.Options)},
-		{"the policy's reason", findings(a.PolicyReason)},
-		{"the rule's name", findings(a.PolicyRule)},
-		{"the conversation's title", findings(a.ConversationTitle)},
-		{"the agent's name", findings(a.AgentName)},
-	} {
-		if place.found.Any() {
-			places = append(places, place.where+" ("+place.found.String()+")")
-		}
-	}
-	if len(places) > 0 {
-		out = append(out, "Hidden characters, written out where they stand: in "+strings.Join(places, ", in ")+".")
-	}
-	return out
-}
-
-// inputName is what a request puts forward, in a warning about it.
-func inputName(k models.Kind) string {
-	if k == models.KindProposal || k == models.KindReply {
-		return "the content"
-	}
-	return "the input"
-}
-
-func findings(s string) models.Findings {
-	_, found := models.Reveal(s, true)
-	return found
 }
 
 func choices(r *models.Response) []Choice {

@@ -1,0 +1,71 @@
+package pages
+
+import (
+	"strings"
+
+	"countersign/models"
+)
+
+// warnings are what must be read before deciding: what was found in the input,
+// and in the words around it.
+func warnings(a *models.Approval, input inputView) []string {
+	var out []string
+	if input.tampered {
+		out = append(out, "What is stored does not give the digest it was asked under. Do not approve this.")
+	}
+	var places []string
+	for _, place := range [...]struct {
+		where string
+		found models.Findings
+	}{
+		{inputName(a.Kind), input.found},
+		{"the description", findings(a.Description)},
+		{"the context", findings(a.Context)},
+		{"the options", findings(a.Options)},
+		{"the policy's reason", findings(a.PolicyReason)},
+		{"the rule's name", findings(a.PolicyRule)},
+		{"the conversation's title", findings(a.ConversationTitle)},
+		{"the agent's name", findings(a.AgentName)},
+	} {
+		if place.found.Any() {
+			places = append(places, place.where+" ("+place.found.String()+")")
+		}
+	}
+	if len(places) > 0 {
+		out = append(out, "Hidden characters, written out where they stand: in "+strings.Join(places, ", in ")+".")
+	}
+	return append(out, lookAlikeWarnings(a, input)...)
+}
+
+// lookAlikeWarnings are about names and hosts that may be read as others.
+func lookAlikeWarnings(a *models.Approval, input inputView) []string {
+	var out []string
+	for _, name := range [...]struct{ what, text string }{
+		{"The tool's name", a.ToolName},
+		{"The agent's name", a.AgentName},
+		{"The conversation's title", a.ConversationTitle},
+		{"The owner's name", a.OwnerName},
+		{"The name of its run", deref(a.RunID)},
+	} {
+		if scripts, mixed := models.MixedScripts(name.text); mixed {
+			out = append(out, name.what+" mixes "+strings.Join(scripts, " and ")+" letters, which can look alike: it may imitate another name.")
+		}
+	}
+	for _, why := range input.hosts {
+		out = append(out, "A host in "+inputName(a.Kind)+" may be taken for another: "+why+".")
+	}
+	return out
+}
+
+// inputName is what a request puts forward, in a warning about it.
+func inputName(k models.Kind) string {
+	if k == models.KindProposal || k == models.KindReply {
+		return "the content"
+	}
+	return "the input"
+}
+
+func findings(s string) models.Findings {
+	_, found := models.Reveal(s, true)
+	return found
+}
