@@ -136,8 +136,9 @@ func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span) {
 		}
 		b.WriteString("<" + name + ` class="dl"`)
 		lineNumber(b, " data-old", l.Old)
+		b.WriteString(`><span class="ds"`)
 		lineNumber(b, " data-new", l.New)
-		b.WriteString(`><span class="ds">` + sign + `</span><code>`)
+		b.WriteString(`>` + sign + `</span><code>`)
 		line := []span{{text: strings.TrimRight(l.Text, "\n")}}
 		if coloured[i] != nil {
 			line = coloured[i]
