@@ -26,7 +26,8 @@
   };
   for (const running of document.getAnimations()) running.finish();
   const found = new Set();
-  if (document.documentElement.scrollWidth > innerWidth) found.add(`scrolls sideways: ${document.documentElement.scrollWidth} px`);
+  const page = document.documentElement;
+  if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
   for (const element of document.querySelectorAll("body *")) {
     if (![...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())) continue;
     if (element.closest(".sr-only, [hidden], details:not([open]) > :not(summary)") || !element.getClientRects().length) continue;
