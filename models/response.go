@@ -284,4 +284,13 @@ type Vote struct {
 	Option      *string
 	At          time.Time
 	WithdrawnAt *time.Time
+
+	// Of an approval with an undo window: until when it may be taken back, and the
+	// change of the budget that is made with its release.
+	UndoUntil   *time.Time
+	BudgetSet   *int64
+	BudgetDelta *int64
 }
+
+// Budget is the change of the conversation's budget that waits for the release.
+func (v *Vote) Budget() BudgetChange { return BudgetChange{Set: v.BudgetSet, Delta: v.BudgetDelta} }

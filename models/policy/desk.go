@@ -46,6 +46,9 @@ func (u UndoSeconds) For(r models.Risk) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// UndoFor is how long an approval of a risk is held before anybody is told.
+func (p *Policy) UndoFor(r models.Risk) time.Duration { return p.doc.UndoSeconds.For(r) }
+
 func (u UndoSeconds) String() string {
 	return fmt.Sprintf("low %d, medium %d, high %d, critical %d", u.Low, u.Medium, u.High, u.Critical)
 }

@@ -15,6 +15,7 @@ const rereadEvery = 15 * time.Second
 type waiters struct {
 	mu    sync.Mutex
 	byID  map[models.ResponseID][]chan *models.Approval
+	notes map[models.ResponseID][]chan *models.Approval // those of them that a question wakes
 	count int
 	of    map[string]int // by the asking agent's or person's id
 	again chan struct{}  // closed and replaced: everyone reads again
@@ -22,22 +23,37 @@ type waiters struct {
 
 func (w *waiters) init() {
 	w.byID = make(map[models.ResponseID][]chan *models.Approval)
+	w.notes = make(map[models.ResponseID][]chan *models.Approval)
 	w.of = make(map[string]int)
 	w.again = make(chan struct{})
 }
 
-func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan *models.Approval) {
+func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.byID[id] = append(w.byID[id], ch)
+	if notes {
+		w.notes[id] = append(w.notes[id], ch)
+	}
 	w.count++
 	w.of[actor.ID]++
 }
 
-func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval) {
+func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := w.byID[id]
+	leave(w.byID, id, ch)
+	if notes {
+		leave(w.notes, id, ch)
+	}
+	w.count--
+	if w.of[actor.ID]--; w.of[actor.ID] == 0 {
+		delete(w.of, actor.ID)
+	}
+}
+
+func leave(byID map[models.ResponseID][]chan *models.Approval, id models.ResponseID, ch chan *models.Approval) {
+	list := byID[id]
 	for i := range list {
 		if list[i] == ch {
 			list[i] = list[len(list)-1]
@@ -46,13 +62,9 @@ func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *mode
 		}
 	}
 	if len(list) == 0 {
-		delete(w.byID, id)
+		delete(byID, id)
 	} else {
-		w.byID[id] = list
-	}
-	w.count--
-	if w.of[actor.ID]--; w.of[actor.ID] == 0 {
-		delete(w.of, actor.ID)
+		byID[id] = list
 	}
 }
 
@@ -65,6 +77,18 @@ func (w *waiters) tell(a *models.Approval) {
 		select {
 		case ch <- a:
 		default: // it was told already and has not looked yet
+		}
+	}
+}
+
+// note has those read again who want to hear of questions about a request.
+func (w *waiters) note(id models.ResponseID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ch := range w.notes[id] {
+		select {
+		case ch <- nil:
+		default: // it reads again in any case
 		}
 	}
 }
@@ -105,11 +129,11 @@ func (w *waiters) countFor(actor models.Actor) int {
 // at the latest. A credential that is revoked meanwhile ends it with
 // CodeUnauthenticated, a stopping server with the row as it stands, and a caller
 // that goes away with its context's error.
-func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration) (*models.Approval, error) {
+func (s *Store) Await(ctx context.Context, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) (*models.Approval, error) {
 	if wait <= 0 {
 		return s.Approval(ctx, actor, id)
 	}
-	w := s.Watch(actor, id, wait)
+	w := s.Watch(actor, id, wait, opts...)
 	defer w.Close()
 	for {
 		a, done, err := w.Look(ctx)

@@ -75,7 +75,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if a.UpstreamID == nil || from.Vote == nil {
 		return nil
 	}
-	return t.addDelivery(a, from.Vote, t.now.Add(deliverFor)) // the other system still waits
+	return t.addDelivery(a, from.Vote, t.now, t.now.Add(deliverFor)) // the other system still waits
 }
 
 type cascadeEntry struct {

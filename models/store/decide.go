@@ -14,9 +14,11 @@ import (
 )
 
 // Decide takes one person's verdict. A verdict is a row, an outcome is a state:
-// it stores a vote and, since nothing holds it, makes the one UPDATE that leaves
-// pending, in the same transaction (I1). The decider is the actor and nobody
-// else (I5); an agent is refused before any look-up (I4).
+// it stores a vote and, if nothing holds it, makes the one UPDATE that leaves
+// pending, in the same transaction (I1). An approval with an undo window, and any
+// verdict on an outside approval, is held: the row that comes back is pending,
+// with HeldUntil and the vote. The decider is the actor and nobody else (I5); an
+// agent is refused before any look-up (I4).
 //
 // Codes: forbidden, not_found, invalid, wrong_decision_kind, response_required,
 // digest_required; with the standing row: already_decided, expired,
@@ -57,11 +59,18 @@ func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	if err != nil {
 		return nil, err
 	}
+	window, err := t.undoFor(a, vote)
+	if err != nil {
+		return nil, err
+	}
 	if err := t.addVote(vote); err != nil {
 		return nil, err
 	}
-	if a.UpstreamID != nil {
-		if a, err = t.hold(actor, a, vote); err != nil {
+	switch {
+	case window > 0:
+		return t.holdForUndo(actor, a, vote, window, in.Budget)
+	case a.UpstreamID != nil:
+		if a, err = t.hold(actor, a, vote, 0); err != nil {
 			return nil, err
 		}
 		return a, t.applyBudget(actor, a, budget)
@@ -107,6 +116,7 @@ func (t *tx) conflict(a *models.Approval) error {
 	if voteErr != nil || vote == nil {
 		return errors.Join(voteErr, err)
 	}
+	a.Vote = vote
 	return &models.Error{Code: models.CodeBeingDecided, Text: "The verdict of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 
@@ -114,6 +124,9 @@ func (t *tx) conflict(a *models.Approval) error {
 func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
 	verdict, err := verdictOf(a, in)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkBulk(a, in); err != nil {
 		return nil, err
 	}
 	if err := checkOutside(a, in, verdict); err != nil {
@@ -136,6 +149,18 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.now,
 	}
 	return vote, t.checkEdit(a, in, vote)
+}
+
+// checkBulk refuses what is looked at one by one.
+func checkBulk(a *models.Approval, in models.DecisionInput) error {
+	switch {
+	case !in.Bulk:
+	case a.Kind == models.KindQuestion:
+		return models.Errorf(models.CodeWrongDecisionKind, "A question is answered by itself, not together with others.")
+	case a.Risk == models.RiskCritical:
+		return models.Errorf(models.CodeWrongDecisionKind, "A request of critical risk is decided by itself, not together with others.")
+	}
+	return nil
 }
 
 // verdictOf is what the input means for this kind of request.
@@ -337,5 +362,14 @@ func (t *tx) clearInboxes(a *models.Approval) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
+	if len(t.routed) == 0 {
+		return nil
+	}
+	if err := t.gorm().Exec(settleReviewers, a.ApprovalTimestamp, a.ID).Error; err != nil {
+		return fmt.Errorf("note what was settled for reviewers: %w", err)
+	}
 	return nil
 }
+
+// settleReviewers is what the history of those reads whom a request was routed to.
+const settleReviewers = `UPDATE reviewers SET settled_at = ? WHERE response_id = ?`

@@ -32,16 +32,43 @@ func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 		if a.Kind == models.KindBudget && vote.Input != nil {
 			return nil, models.Invalid("input", "stands in place of newBudget and budgetChange; send one of them")
 		}
-		out.next, err = in.Budget.Apply(conv.EnergyBudget, "newBudget", "budgetChange")
-		out.change = true
-	case vote.Verdict == models.VerdictApprove && vote.Input != nil:
-		out.next, err = models.BudgetAsked([]byte(*vote.Input))
 		out.change = true
 	case vote.Verdict == models.VerdictApprove:
-		out.next, err = models.BudgetAsked([]byte(a.ToolInputJSON))
 		out.change = true
 	}
+	if out.change {
+		out.next, err = budgetAfter(a, vote, in.Budget, conv.EnergyBudget)
+	}
 	return out, err
+}
+
+// budgetAfter is what an approval makes of the budget that stands.
+func budgetAfter(a *models.Approval, vote *models.Vote, change models.BudgetChange, standing *int64) (int64, error) {
+	switch {
+	case !change.None():
+		return change.Apply(standing, "newBudget", "budgetChange")
+	case vote.Input != nil:
+		return models.BudgetAsked([]byte(*vote.Input))
+	}
+	return models.BudgetAsked([]byte(a.ToolInputJSON))
+}
+
+// releaseBudget does to the budget what a held approval was given with, now that
+// it is the outcome. A step that no longer fits, because the budget changed
+// meanwhile, is left out: it must not keep the approval from its release.
+func (t *tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if vote.Budget().None() && a.Kind != models.KindBudget {
+		return nil
+	}
+	conv, err := t.fullConversation(a.ConversationID)
+	if err != nil {
+		return err
+	}
+	b := &decidedBudget{conv: conv, reason: vote.Reason}
+	if next, err := budgetAfter(a, vote, vote.Budget(), conv.EnergyBudget); err == nil {
+		b.next, b.change = next, true
+	}
+	return t.applyBudget(actor, a, b)
 }
 
 // applyBudget does it, after the row was settled.

@@ -26,9 +26,10 @@ type deliveryRow struct {
 
 func (deliveryRow) TableName() string { return "deliveries" }
 
-// addDelivery has a verdict told to the other system.
-func (t *tx) addDelivery(a *models.Approval, v *models.Vote, until time.Time) error {
-	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.now, GiveUpAt: until, NextAt: t.now}
+// addDelivery has a verdict told to the other system: not before from, nor after
+// until.
+func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
+	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.now, GiveUpAt: until, NextAt: from}
 	if err := t.gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
 		return fmt.Errorf("store delivery: %w", err)
 	}
@@ -255,6 +256,9 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 		return fmt.Errorf("read verdict: %w", err)
 	}
 	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
+		return err
+	}
+	if err := t.releaseBudget(voter(&v), a, &v); err != nil {
 		return err
 	}
 	if end.Told == models.ToldConfirmed {

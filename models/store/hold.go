@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -27,13 +28,17 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 	return nil
 }
 
-// hold keeps a verdict on an outside approval from becoming the outcome until
-// the other system has been told: the row stays pending, and nobody else can
-// decide it (I1).
-func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote) (*models.Approval, error) {
-	until := t.now.Add(deliverFor)
-	if a.ApprovalTimeoutAt.After(until) {
-		until = a.ApprovalTimeoutAt
+// hold keeps a verdict from becoming the outcome: until its undo window is over
+// and, of an outside approval, until the other system has been told. The row stays
+// pending, and nobody else can decide it (I1). In time is what was given in time:
+// from now on the request's own deadline does not end it.
+func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
+	until := t.now.Add(window)
+	if a.UpstreamID != nil {
+		until = until.Add(deliverFor)
+		if a.ApprovalTimeoutAt.After(until) {
+			until = a.ApprovalTimeoutAt
+		}
 	}
 	n, err := t.conn.exec(t.hot.hold, until, a.ID, t.now)
 	if err != nil {
@@ -42,13 +47,20 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote) (*mode
 	if !exactlyOne(n) {
 		return nil, fmt.Errorf("hold verdict on %s: it left pending meanwhile", a.ID)
 	}
-	if err := t.addDelivery(a, v, until); err != nil {
-		return nil, err
+	if a.UpstreamID != nil {
+		if err := t.addDelivery(a, v, t.now.Add(window), until); err != nil {
+			return nil, err
+		}
+	} else {
+		t.deadlineStored(until)
 	}
 	a.HeldUntil, a.Vote = &until, v
-	t.publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))
-	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, nil), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return nil, err
+	}
+	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
 	})
 }
 
@@ -63,10 +75,28 @@ func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	if err := t.gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
+	return firstVote(votes), nil
+}
+
+func firstVote(votes []models.Vote) *models.Vote {
 	if len(votes) == 0 {
-		return nil, nil //nolint:nilnil // no row is an answer here
+		return nil
 	}
-	return &votes[0], nil
+	return &votes[0]
+}
+
+// withHeld gives a person the verdict that holds a request; an agent is not to
+// know that there is one.
+func (s *Store) withHeld(ctx context.Context, actor models.Actor, a *models.Approval) error {
+	if a.HeldUntil == nil || a.Status() != models.StatusPending || !actor.IsPerson() {
+		return nil
+	}
+	var votes []models.Vote
+	if err := s.gr.WithContext(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
+		return fmt.Errorf("read verdict: %w", err)
+	}
+	a.Vote = firstVote(votes)
+	return nil
 }
 
 // overrule withdraws the verdict that holds a row, so that something else can

@@ -2,30 +2,229 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
 	"countersign/models"
+	"countersign/models/events"
+)
+
+const (
+	notesOf  = `SELECT * FROM notes WHERE response_id = ? ORDER BY number`
+	lastNote = `SELECT * FROM notes WHERE response_id = ? ORDER BY number DESC LIMIT 1`
 )
 
 // AskBack asks the agent and its owner something about a pending request, by
 // somebody who may decide it. The clock stops until there is an answer, for
-// max_pause_minutes at most.
+// max_pause_minutes at most; what was left is kept, and runs again from then on.
+// A question while one is open takes its place. The digest stays. A repeat of the
+// last note is that note.
 //
-// Codes: forbidden, not_found, invalid, wrong_decision_kind (outside approvals);
-// with the standing row: already_decided, expired, being_decided.
+// Codes: forbidden, not_found, invalid, wrong_decision_kind (outside approvals,
+// whose clock is the other system's); with the standing row: already_decided,
+// expired, being_decided.
 func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
-	return nil, models.Errorf(models.CodeUnavailable, "not yet")
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask back.")
+	}
+	if err := checkNote(text); err != nil {
+		return nil, err
+	}
+	var out *models.Approval
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		out = at(a, t.now)
+		last, err := t.lastNote(id)
+		if err != nil || repeats(last, actor, text, true) {
+			return err
+		}
+		return t.askBack(actor, a, last, text)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, text string) error {
+	if err := t.conflict(a); err != nil {
+		return err
+	}
+	if a.UpstreamID != nil {
+		return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system's clock cannot be stopped: approve or reject its request.", Approval: a}
+	}
+	// There must be room for the answer, without which the clock would not go on.
+	note, err := t.addNote(actor, a, last, text, models.MaxNotes-1)
+	if err != nil {
+		return err
+	}
+	_, p, err := t.policy()
+	if err != nil {
+		return err
+	}
+	note.Asks = true
+	to, old := clockOf(a), a.ApprovalTimeoutAt
+	to.open = &note.ID
+	if a.HasDeadline() {
+		if to.left == nil {
+			to.left = new(secondsUntil(old, t.now))
+		}
+		if pause := t.now.Add(time.Duration(p.Document().MaxPauseMinutes) * time.Minute); pause.After(old) {
+			to.deadline = pause
+		}
+	}
+	if err := t.setClock(a, to); err != nil {
+		return err
+	}
+	a.Note = note
+	t.op.noted = append(t.op.noted, a.ID)
+	return t.storeNote(actor, a, note, "approval.asked_back", old)
 }
 
 // AnswerNote stores what the request's agent, or its owner, says about it. The
-// first answer to a question lets the clock run again.
+// first answer to a question lets the clock run again, with what was left. Where
+// none is open it is evidence, which the agent alone adds. A repeat of the last
+// note is that note. A verdict that is held meanwhile stays so.
 //
-// Codes: forbidden, not_found, invalid, wrong_decision_kind; with the standing
-// row: already_decided, expired, being_decided.
+// Codes: forbidden (neither agent nor owner), not_found, invalid,
+// wrong_decision_kind (an owner whom nobody asked); with the standing row:
+// already_decided, expired.
 func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, *models.Note, error) {
-	return nil, nil, models.Errorf(models.CodeUnavailable, "not yet")
+	if !actor.IsAgent() && !actor.IsPerson() {
+		return nil, nil, models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
+	}
+	if err := checkNote(text); err != nil {
+		return nil, nil, err
+	}
+	var out *models.Approval
+	var note *models.Note
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		if actor.IsPerson() && actor.UserID() != a.OwnerID {
+			return models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
+		}
+		out = at(a, t.now)
+		last, err := t.lastNote(id)
+		if err != nil {
+			return err
+		}
+		if repeats(last, actor, text, false) {
+			note = last
+			return nil
+		}
+		note, err = t.answerNote(actor, a, last, text)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return out, note, nil
 }
 
-// Notes are what was said about a request, in order.
+func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Note, text string) (*models.Note, error) {
+	if a.Status() != models.StatusPending { // held or not: whoever answers is not to know
+		return nil, conflictOf(a)
+	}
+	if a.OpenNote == nil && actor.IsPerson() {
+		return nil, &models.Error{Code: models.CodeWrongDecisionKind, Text: "No question about this request waits for an answer.", Approval: a}
+	}
+	note, err := t.addNote(actor, a, last, text, models.MaxNotes)
+	if err != nil {
+		return nil, err
+	}
+	old := a.ApprovalTimeoutAt
+	if a.OpenNote != nil {
+		to := clock{deadline: old}
+		if a.PausedLeft != nil {
+			to.deadline = t.now.Add(time.Duration(*a.PausedLeft) * time.Second)
+		}
+		if err := t.setClock(a, to); err != nil {
+			return nil, err
+		}
+		a.Note = nil
+	}
+	return note, t.storeNote(actor, a, note, "approval.note_added", old)
+}
+
+// Notes are what was said about a request, in order, for whoever may see it.
+//
+// Codes: not_found.
 func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.Note, error) {
-	return nil, nil
+	if _, err := s.Approval(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	var notes []models.Note
+	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&notes).Error; err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	return notes, nil
+}
+
+func checkNote(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return models.Invalid("text", "must not be empty")
+	}
+	return models.CheckText("text", text, models.MaxNote)
+}
+
+// repeats reports whether a note was sent again.
+func repeats(last *models.Note, actor models.Actor, text string, asks bool) bool {
+	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text && last.Asks == asks
+}
+
+func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
+	var notes []models.Note
+	if err := t.gorm().Raw(lastNote, id).Scan(&notes).Error; err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	if len(notes) == 0 {
+		return nil, nil //nolint:nilnil // no note is an answer here
+	}
+	return &notes[0], nil
+}
+
+// addNote makes the next note, if there may be one more.
+func (t *tx) addNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
+	n := &models.Note{
+		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID, AuthorName: actor.Name,
+		Content: text, At: t.now,
+	}
+	if last != nil {
+		n.Number = last.Number + 1
+	}
+	if n.Number > most {
+		return nil, models.Errorf(models.CodeInvalid, "At most %d notes are kept on a request.", models.MaxNotes)
+	}
+	return n, nil
+}
+
+type noteEntry struct {
+	clockEntry
+
+	Digest string        `json:"digest"`
+	Note   models.NoteID `json:"note"`
+	Number int64         `json:"number"`
+	Text   string        `json:"text_digest"`
+}
+
+// storeNote keeps a note and tells of it.
+func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, action string, old time.Time) error {
+	if err := t.gorm().Create(n).Error; err != nil {
+		return fmt.Errorf("store note: %w", err)
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	t.publish(events.Agent(string(a.AgentID)))
+	return t.record(actor, action, subjectOf(&a.Response, readers), noteEntry{
+		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: digestOfText(n.Content),
+	})
 }

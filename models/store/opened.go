@@ -2,18 +2,61 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"countersign/models"
 )
 
-// OpenPart notes that a person has unfolded a part of a request. Bookkeeping.
+const (
+	maxOpenedParts = 64 // of one request, by one person
+	maxPartName    = 40 // bytes
+
+	openedParts = `SELECT part FROM opened_parts WHERE user_id = ? AND response_id = ? ORDER BY part`
+	partLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+)
+
+// OpenPart notes that a person has unfolded a part of a request that may be
+// decided by them: approving what can do much harm wants all of them. It is
+// bookkeeping, and a repeat changes nothing.
 //
 // Codes: forbidden, not_found, invalid.
 func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.ResponseID, part string) error {
-	return models.Errorf(models.CodeUnavailable, "not yet")
+	if !actor.IsPerson() {
+		return models.Errorf(models.CodeForbidden, "Only a person opens the parts of a request.")
+	}
+	if part == "" || len(part) > maxPartName || strings.Trim(part, partLetters) != "" {
+		return models.Invalid("part", "must be 1 to %d small letters, digits and hyphens", maxPartName)
+	}
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.approval(actor, id); err != nil {
+			return err
+		}
+		var opened []string
+		if err := t.gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
+			return fmt.Errorf("read opened parts: %w", err)
+		}
+		for _, one := range opened {
+			if one == part {
+				return nil
+			}
+		}
+		if len(opened) >= maxOpenedParts {
+			return models.Invalid("part", "is one too many: a request has at most %d", maxOpenedParts)
+		}
+		if err := t.gorm().Exec(`INSERT INTO opened_parts (user_id, response_id, part, at) VALUES (?, ?, ?, ?)`, actor.ID, id, part, t.now).Error; err != nil {
+			return fmt.Errorf("store opened part: %w", err)
+		}
+		return nil
+	})
 }
 
-// OpenedParts are the parts of a request that the person has unfolded.
+// OpenedParts are the parts of a request that the person has unfolded, in order
+// of their names.
 func (s *Store) OpenedParts(ctx context.Context, actor models.Actor, id models.ResponseID) ([]string, error) {
-	return nil, nil
+	var opened []string
+	if err := s.gr.WithContext(ctx).Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
+		return nil, fmt.Errorf("read opened parts: %w", err)
+	}
+	return opened, nil
 }

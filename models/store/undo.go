@@ -2,25 +2,205 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"time"
 
 	"countersign/models"
 )
 
-// TakeBack withdraws an approval that is held by its undo window, by whoever gave
-// it, before anybody was told. The request is pending again as before.
+const (
+	nextRelease = `SELECT held_until FROM responses INDEXED BY responses_held
+ WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL ORDER BY held_until LIMIT 1`
+	releasable = `SELECT id FROM responses INDEXED BY responses_held
+ WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL AND held_until <= ? ORDER BY held_until LIMIT ?`
+	unhold     = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
+	keepUndo   = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`
+	latestVote = `SELECT * FROM votes WHERE response_id = ? ORDER BY at DESC, id DESC LIMIT 1`
+)
+
+// undoFor is how long the policy that stands has a verdict held, so that it can
+// be taken back: approvals only, never rejections nor answers.
+func (t *tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) {
+	if v.Verdict != models.VerdictApprove {
+		return 0, nil
+	}
+	_, p, err := t.policy()
+	if err != nil {
+		return 0, err
+	}
+	return p.UndoFor(a.Risk), nil
+}
+
+// holdForUndo keeps an approval back for its window, with the change of the
+// budget that came with it: nothing is told and nothing changes before.
+func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
+	until := t.now.Add(window)
+	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
+	if err := t.gorm().Exec(keepUndo, v.UndoUntil, v.BudgetSet, v.BudgetDelta, v.ID).Error; err != nil {
+		return nil, fmt.Errorf("store undo window: %w", err)
+	}
+	return t.hold(actor, a, v, window)
+}
+
+// TakeBack withdraws an approval in its undo window, by whoever gave it and
+// before anybody was told: of an outside approval, before the first attempt to
+// tell the other system. The request is pending again as before; if its deadline
+// has passed meanwhile it expires at once (I3), and comes back expired. A repeat
+// changes nothing.
 //
-// Codes: forbidden, not_found; with the standing row: already_decided, expired,
-// being_decided.
+// Codes: forbidden, not_found, conflict (nothing is held); with the standing row:
+// already_decided, expired, being_decided (it is somebody else's, or too late).
 func (s *Store) TakeBack(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	return nil, models.Errorf(models.CodeUnavailable, "not yet")
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only the person who gave an approval may take it back.")
+	}
+	var out *models.Approval
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		out = a
+		vote, err := t.toTakeBack(actor, a)
+		if err != nil || vote == nil {
+			return err
+		}
+		return t.takeBack(actor, a, vote)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
-// NextRelease is when the next undo window ends; false when none is open.
+// toTakeBack is the approval that the actor may take back; nil if it was already.
+func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, error) {
+	if a.HeldUntil == nil || a.Status() != models.StatusPending {
+		return nil, t.nothingHeld(actor, a)
+	}
+	vote, err := t.heldVote(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case vote == nil || vote.UserID != actor.UserID() || vote.UndoUntil == nil:
+		return nil, t.conflict(a)
+	case a.UpstreamID == nil && !t.now.Before(*vote.UndoUntil):
+		a.Vote = vote
+		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to take this approval back: its window is over.", Approval: a}
+	}
+	return vote, nil
+}
+
+// nothingHeld answers who wants to take back what is not held: nil if that was
+// done before.
+func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
+	if err := t.conflict(a); err != nil {
+		return err
+	}
+	var votes []models.Vote
+	if err := t.gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
+		return fmt.Errorf("read verdict: %w", err)
+	}
+	if v := firstVote(votes); v != nil && v.UserID == actor.UserID() {
+		return nil
+	}
+	return &models.Error{Code: models.CodeConflict, Text: "No approval of this request is held: there is nothing to take back.", Approval: a}
+}
+
+func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if err := t.overrule(a); err != nil {
+		return err
+	}
+	res := t.gorm().Exec(unhold, a.ID)
+	if res.Error != nil {
+		return fmt.Errorf("take back: %w", res.Error)
+	}
+	if !exactlyOne(res.RowsAffected) {
+		return fmt.Errorf("take back approval of %s: nothing held it", a.ID)
+	}
+	a.HeldUntil, a.Vote = nil, nil
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	if err := t.record(actor, "approval.taken_back", subjectOf(&a.Response, readers), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest,
+	}); err != nil {
+		return err
+	}
+	if a.PastDeadline(t.now) {
+		return t.expireNow(a)
+	}
+	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
+	return nil
+}
+
+// NextRelease is when the next undo window ends; false when none is open. Those
+// of outside approvals end with their delivery.
 func (s *Store) NextRelease(ctx context.Context) (time.Time, bool, error) {
-	return time.Time{}, false, nil
+	var next time.Time
+	err := s.r.QueryRowContext(context.WithoutCancel(ctx), nextRelease).Scan(&next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read next release: %w", err)
+	}
+	return next, true, nil
 }
 
-// ReleaseDue makes at most limit held approvals whose window is over the outcome
-// of their requests, and says how many.
-func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) { return 0, nil }
+// ReleaseDue makes at most limit approvals whose window is over the outcome of
+// their requests, the longest over first, and says how many. Each is decided by
+// who gave it; approval_timestamp is the time of the release, since which it
+// holds, and the vote's own time is when it was given.
+func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
+	n := 0
+	err := s.write(ctx, func(t *tx) error {
+		n = 0
+		var ids []models.ResponseID
+		if err := t.gorm().Raw(releasable, t.now, limit).Scan(&ids).Error; err != nil {
+			return fmt.Errorf("read what is to be released: %w", err)
+		}
+		for _, id := range ids {
+			released, err := t.release(id)
+			if err != nil {
+				return err
+			}
+			if released {
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// release makes a held approval the outcome. False: another release, in the same
+// batch, has settled it with its own.
+func (t *tx) release(id models.ResponseID) (bool, error) {
+	a, err := t.standing(id)
+	if err != nil {
+		return false, err
+	}
+	if a.Status() != models.StatusPending || a.HeldUntil == nil {
+		return false, nil
+	}
+	vote, err := t.heldVote(id)
+	if err != nil {
+		return false, err
+	}
+	if vote == nil {
+		return false, fmt.Errorf("release %s: no verdict holds it", id)
+	}
+	actor := voter(vote)
+	if _, err := t.settleByVote(actor, a, vote); err != nil {
+		return false, err
+	}
+	return true, t.releaseBudget(actor, a, vote)
+}

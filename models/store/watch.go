@@ -23,17 +23,32 @@ type Watch struct {
 	over   atomic.Bool // the wait is: whatever stands is the answer
 	check  bool        // the credential is to be looked at: something about access changed
 	ending bool        // the server stops
+
+	notes bool          // a question about the request ends it too
+	seen  models.NoteID // but not this one, which the caller has
+}
+
+// WatchOption changes what ends a wait.
+type WatchOption func(*Watch)
+
+// SeenNote has a question about the request end the wait too, other than the one
+// that the caller has seen; empty: none.
+func SeenNote(id models.NoteID) WatchOption {
+	return func(w *Watch) { w.notes, w.seen = true, id }
 }
 
 // Watch registers a caller that waits up to wait for an outcome. Registering
 // comes before the first Look, so that no decision is missed. Close it.
-func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration) *Watch {
+func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) *Watch {
 	w := &Watch{s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
+	for _, opt := range opts {
+		opt(w)
+	}
 	// Timers that call need neither a channel nor a place in Sleep's select: with
 	// thousands of sleepers that is felt.
 	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
 	w.reread = time.AfterFunc(rereadEvery, w.rouse)
-	s.waiters.add(actor, id, w.outcome)
+	s.waiters.add(actor, id, w.outcome, w.notes)
 	return w
 }
 
@@ -47,13 +62,13 @@ func (w *Watch) rouse() {
 
 // Close ends the registration.
 func (w *Watch) Close() {
-	w.s.waiters.remove(w.actor, w.id, w.outcome)
+	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
 	w.end.Stop()
 	w.reread.Stop()
 }
 
 // Look reads the row as it stands; done says that it is the answer, being
-// settled or the wait being over. CodeUnauthenticated if the credential was
+// settled, carrying a new question or the wait being over. CodeUnauthenticated if the credential was
 // revoked meanwhile.
 func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
 	over := w.over.Load() // before the read, which is then the answer
@@ -69,7 +84,12 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		return nil, false, err
 	}
 	w.reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond)))
-	return a, over || w.ending || a.Status() != models.StatusPending, nil
+	return a, over || w.ending || a.Status() != models.StatusPending || w.asked(a), nil
+}
+
+// asked reports whether the row carries a question that the caller has not seen.
+func (w *Watch) asked(a *models.Approval) bool {
+	return w.notes && a.OpenNote != nil && *a.OpenNote != w.seen
 }
 
 // Sleep returns the outcome when it is told, nil when it is time to Look again,

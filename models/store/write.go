@@ -32,7 +32,8 @@ type result struct {
 	refused error // told to the caller although the transaction stands
 	topics  []events.Topic
 	settled []*models.Approval
-	atOnce  *models.Approval // settled at the ask: nobody waits for it
+	noted   []models.ResponseID // a question about it was asked
+	atOnce  *models.Approval    // settled at the ask: nobody waits for it
 	access  bool
 	sooner  bool
 	wrote   bool
@@ -254,6 +255,9 @@ func (s *Store) announce(batch []*op) {
 		}
 		for _, a := range o.settled {
 			s.waiters.tell(a)
+		}
+		for _, id := range o.noted {
+			s.waiters.note(id)
 		}
 		s.observe(o)
 		s.bus.Publish(o.topics...)

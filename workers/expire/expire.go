@@ -1,10 +1,11 @@
-// Package expire writes down what silence has settled. Deadlines hold without
-// it (I3): it only makes the stored state say what every reader already sees,
-// and tells those who wait.
+// Package expire writes down what silence has settled: deadlines that have passed
+// and undo windows that are over. Deadlines hold without it (I3): it only makes
+// the stored state say what every reader already sees, and tells those who wait.
 package expire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -13,29 +14,43 @@ import (
 )
 
 const (
-	batch  = 100                    // expiries that share one transaction
+	batch  = 100                    // expiries or releases that share one transaction
 	look   = time.Minute            // the longest sleep, in case a deadline came in unnoticed
-	gather = 200 * time.Millisecond // new deadlines that are looked at together: none is nearer than a second
+	gather = 200 * time.Millisecond // new ones that are looked at together: none is nearer than a second
 	pause  = time.Second            // after a failure, so that a broken database is not hammered
 )
 
 // Once writes down all that is due and returns how long nothing else will be, at
-// most a minute. When nothing is due it only reads.
+// most a minute. When nothing is due it only reads. What goes wrong with the one
+// does not keep it from the other.
 func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
+	expires, err := all(ctx, s, s.NextDeadline, s.ExpireDue)
+	if err != nil {
+		err = fmt.Errorf("expire what is due: %w", err)
+	}
+	releases, failed := all(ctx, s, s.NextRelease, s.ReleaseDue)
+	if failed != nil {
+		failed = fmt.Errorf("release what was held: %w", failed)
+	}
+	return min(expires, releases), errors.Join(err, failed)
+}
+
+// all does what is due, batch by batch, and says how long there is nothing more.
+func all(ctx context.Context, s *store.Store, next func(context.Context) (time.Time, bool, error), due func(context.Context, int) (int, error)) (time.Duration, error) {
 	for {
-		next, some, err := s.NextDeadline(ctx)
+		at, some, err := next(ctx)
 		if err != nil {
-			return 0, fmt.Errorf("find the next deadline: %w", err)
+			return 0, err
 		}
 		if !some {
 			return look, nil
 		}
-		if left := next.Sub(s.Now()); left > 0 {
+		if left := at.Sub(s.Now()); left > 0 {
 			return min(look, left), nil
 		}
-		n, err := s.ExpireDue(ctx, batch)
+		n, err := due(ctx, batch)
 		if err != nil {
-			return 0, fmt.Errorf("expire what is due: %w", err)
+			return 0, err
 		}
 		if n == 0 {
 			return gather, nil // settled by somebody else meanwhile
@@ -43,8 +58,8 @@ func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	}
 }
 
-// Run calls Once at each deadline until ctx ends, and shortly after one was
-// stored that may be nearer. Failures are logged.
+// Run calls Once at each deadline and end of a window until ctx ends, and shortly
+// after one was stored that may be nearer. Failures are logged.
 func Run(ctx context.Context, log *slog.Logger, s *store.Store) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
