@@ -23,6 +23,8 @@ type Page struct {
 	GateOff bool
 	// FallbackOn says that fallback_auto_approve is true.
 	FallbackOn bool
+	// KeysOpen shows the list of keys from the start.
+	KeysOpen bool
 	// Narrow is for forms that stand alone: sign-in, setup, errors.
 	Narrow bool
 }

@@ -13,3 +13,4 @@ function draw() {
 
 draw();
 document.addEventListener("htmx:after:swap", draw);
+document.addEventListener("countersign:count", draw);

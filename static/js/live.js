@@ -60,7 +60,9 @@ function tell(topic) {
 // What this page wants to know of, for when it looks itself.
 function topics() {
   const watched = new URL(stream.getAttribute("hx-sse:connect"), location.href).searchParams;
-  return ["inbox", "policy", ...["approval", "conversation"].flatMap((name) => watched.getAll(name).map((id) => `${name}:${id}`))];
+  const names = ["approval", "conversation"].flatMap((name) => watched.getAll(name).map((id) => `${name}:${id}`));
+  const shown = [...document.querySelectorAll("[data-card]")].map((card) => `approval:${card.dataset.card}`);
+  return [...new Set(["inbox", "policy", ...names, ...shown])];
 }
 
 // hold keeps a slot until the tab is hidden or closed, and streams meanwhile.

@@ -1,0 +1,194 @@
+// The inbox and the request beside it: which row is selected, that the pane shows
+// that one and no other, and where a person is after a decision.
+const desk = document.querySelector("[data-desk]");
+const tell = (name, text) => document.dispatchEvent(new CustomEvent(`countersign:${name}`, { detail: text }));
+
+const rows = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone])")];
+const row = (id) => document.getElementById(`row-${id}`);
+const selected = () => document.querySelector("#inbox li[aria-current=true]");
+const card = () => document.querySelector("#detail article[data-card]");
+const pane = () => document.getElementById("detail");
+const roomy = () => pane()?.checkVisibility() ?? false; // a phone shows the list only
+
+function mark(chosen) {
+  for (const other of document.querySelectorAll("#inbox li[aria-current]")) {
+    if (other !== chosen) other.removeAttribute("aria-current");
+  }
+  chosen?.setAttribute("aria-current", "true");
+}
+
+// choose shows a row's request, and takes the focus along.
+function choose(chosen) {
+  const link = chosen?.querySelector(".row-link");
+  if (!link) return;
+  if (roomy() && card()?.dataset.card !== chosen.dataset.id) link.click();
+  mark(chosen);
+  link.focus({ preventScroll: true });
+  chosen.scrollIntoView({ block: "nearest" });
+}
+
+// step is the row after or before the selected one, which may have left the list.
+function step(by) {
+  const all = [...document.querySelectorAll("#inbox li[data-id]")];
+  const at = all.indexOf(selected());
+  if (at < 0) return rows()[0];
+  for (let n = at + by; n >= 0 && n < all.length; n += by) {
+    if (!all[n].hasAttribute("data-gone")) return all[n];
+  }
+  return selected();
+}
+
+// Elsewhere the keys go from one line of a list to the next.
+function walk(by) {
+  const links = [...document.querySelectorAll("#main .row-link")].filter((link) => link.checkVisibility());
+  const next = links[links.indexOf(document.activeElement) + by] ?? links[by > 0 ? links.length - 1 : 0];
+  next?.focus();
+}
+
+document.addEventListener("countersign:go", (event) => {
+  const where = event.detail;
+  if (where === "open") {
+    const url = selected()?.dataset.url;
+    if (url) location.assign(url);
+  } else if (where === "newest") {
+    const newest = rows().reduce((a, b) => (a && a.dataset.id > b.dataset.id ? a : b), null); // ids begin with their time
+    choose(newest);
+  } else if (desk) {
+    choose(step(where));
+  } else {
+    walk(where);
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("#inbox .row-link");
+  if (!desk || !link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const chosen = link.closest("li");
+  if (!roomy() && chosen.dataset.url) {
+    event.preventDefault();
+    event.stopPropagation();
+    location.assign(chosen.dataset.url);
+    return;
+  }
+  mark(chosen);
+}, true);
+
+// What was typed beside one request is there again when a person comes back to it.
+const drafts = new Map();
+const fields = (form) => [...form.querySelectorAll("textarea[name]")];
+
+function keep(from) {
+  const typed = fields(from).filter((field) => field.id && field.value !== field.defaultValue).map((field) => [field.id, field.value]);
+  if (typed.length && !from.hasAttribute("data-settled")) drafts.set(from.dataset.card, typed);
+  else drafts.delete(from.dataset.card);
+}
+
+function restore(to) {
+  for (const [id, value] of drafts.get(to.dataset.card) ?? []) {
+    const field = document.getElementById(id);
+    if (field instanceof HTMLTextAreaElement && to.contains(field)) field.value = value;
+  }
+}
+
+// The verdict that is on its way.
+let sent = null;
+
+const done = { approve: "Approved.", reject: "Rejected.", answer: "Answered." };
+
+document.addEventListener("submit", (event) => {
+  const from = event.target.closest("#detail article[data-card]");
+  const verdict = event.submitter?.name === "verdict" ? event.submitter.value : event.target.querySelector("[name=verdict]")?.value;
+  if (from && verdict && !event.defaultPrevented) sent = { id: from.dataset.card, verdict };
+  if (from && sent) drafts.delete(from.dataset.card);
+}, true);
+
+// The row as the server sees it, without the ticking of its times.
+function face(li) {
+  const copy = li?.cloneNode(true);
+  for (const time of copy?.querySelectorAll("time") ?? []) time.textContent = "";
+  return copy?.textContent + [...copy?.querySelectorAll("time") ?? []].map((time) => time.dateTime).join();
+}
+
+let shown = card()?.dataset.card ?? "";
+let shownFace = row(shown) ? face(row(shown)) : null;
+
+// A request that is not watched by this page's stream is looked at again when its
+// row changes or leaves.
+function follow(list) {
+  if (!shown) return;
+  const fresh = list.querySelector(`[id="row-${CSS.escape(shown)}"]`);
+  fresh?.setAttribute("aria-current", "true");
+  const now = fresh && !fresh.hasAttribute("data-gone") ? face(fresh) : "";
+  if (shownFace !== null && now !== shownFace && !card()?.hasAttribute("data-settled")) {
+    const topic = `approval:${shown}`;
+    queueMicrotask(() => document.body.dispatchEvent(new CustomEvent(topic)));
+  }
+  shownFace = now;
+}
+
+document.addEventListener("htmx:before:swap", (event) => {
+  if (!desk) return;
+  const { ctx, tasks } = event.detail;
+  const asked = ctx.sourceElement?.closest?.("#inbox li[data-id]");
+  const source = ctx.sourceElement;
+  if (asked && source.matches(".row-link") && selected() !== asked) { // a later choice has overtaken it
+    event.preventDefault();
+    return;
+  }
+  const before = card();
+  for (const task of [...tasks]) {
+    const list = task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);
+    if (list) {
+      for (const other of list.querySelectorAll("li[aria-current]")) other.removeAttribute("aria-current");
+      const id = (selected() ?? {}).dataset?.id ?? shown;
+      list.querySelector(`[id="row-${CSS.escape(id)}"]`)?.setAttribute("aria-current", "true");
+      follow(list);
+    }
+    const next = task.fragment.querySelector?.("article[data-card]");
+    if (!next || !before || next.dataset.card === before.dataset.card) continue;
+    // The next request comes only to whoever is still where the verdict was given.
+    const here = sent && selected() && selected().dataset.id !== sent.id && !asked;
+    if (here) tasks.splice(tasks.indexOf(task), 1);
+    else keep(before);
+  }
+});
+
+document.addEventListener("htmx:after:swap", () => {
+  const now = card();
+  if (!desk || !now) return;
+  const id = now.dataset.card;
+  const was = sent;
+  if (was && (id !== was.id || now.hasAttribute("data-settled"))) {
+    sent = null;
+    outcome(was);
+    if (id !== was.id) arrive(now);
+  }
+  if (id === shown) return;
+  shown = id;
+  shownFace = row(id) ? face(row(id)) : null;
+  restore(now);
+  pane().scrollTop = 0;
+  if (row(id)) mark(row(id));
+  row(id)?.scrollIntoView({ block: "nearest" });
+  const place = new URL(location.href);
+  place.searchParams.set("open", id);
+  history.replaceState(history.state, "", place);
+});
+
+document.addEventListener("htmx:finally:request", (event) => {
+  if (event.detail?.ctx?.request?.method === "POST") sent = null;
+});
+
+// Focus goes to the request itself: no key fires anything there but the keys of
+// the desk, which look at what is shown.
+function arrive(now) {
+  if (!now.hasAttribute("tabindex")) now.tabIndex = -1;
+  now.focus({ preventScroll: true });
+}
+
+function outcome({ id, verdict }) {
+  const line = row(id)?.matches("[data-gone]") ? row(id).querySelector("[data-gone-text]")?.textContent.trim() : "";
+  const count = document.querySelector("#inbox-count [data-count]")?.dataset.count ?? "";
+  const rest = !count || count === "0" ? "Nothing else waits." : `${count} ${count === "1" ? "waits" : "wait"}.`;
+  tell("say", `${line ? line.replace(/[.\s]*$/, ".") : done[verdict] ?? "Sent."} ${rest}`);
+}

@@ -1,0 +1,210 @@
+// Single keys. They act on the request that is shown, never on what has the focus;
+// never while somebody types, never with Ctrl, Meta or Alt; and they can be
+// switched off. What they do is what a click on the page does.
+const KEY = "countersign:keys";
+const CHORD = 1500; // how long g waits for its second key
+const dialog = document.getElementById("keys");
+const toggle = document.querySelector("[data-keys-switch]");
+const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`countersign:${name}`, { detail, cancelable: true }));
+const hint = (text) => { tell("hint", text); };
+
+let off = false;
+let chord = -Infinity;
+
+function read() {
+  try { off = localStorage.getItem(KEY) === "off"; } catch { /* this visit only */ }
+  if (toggle) toggle.checked = !off;
+}
+
+const card = () => [...document.querySelectorAll("article[data-card]")].find((one) => one.checkVisibility());
+const act = (name, within = card()) => within?.querySelector(`[data-act=${name}]`);
+const bulk = () => document.querySelector("[data-bulk-bar]");
+
+function typing(element) {
+  if (!(element instanceof HTMLElement)) return false;
+  if (element.isContentEditable || element.matches("textarea, select")) return true;
+  return element.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset])");
+}
+
+// open unfolds what an element stands in, and goes to a field.
+function open(field) {
+  for (let fold = field?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  field?.focus();
+  field?.scrollIntoView({ block: "nearest" });
+}
+
+// press clicks a button that decides, unless the page has only just changed.
+function press(button, at) {
+  if (button.disabled || button.getAttribute("aria-disabled") === "true") {
+    const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
+    hint(why?.textContent.trim() || "This cannot be done now.");
+  } else if (tell("decide", { at })) {
+    button.click();
+  }
+}
+
+function approve(at) {
+  const shown = card();
+  if (!shown) return hint("No request is shown: j selects one.");
+  if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
+  const button = act("approve");
+  if (button) press(button, at);
+  else if (shown.querySelector("[name=option]")) hint("Choose one of the answers.");
+  else if (shown.querySelector("[name=answer]")) open(shown.querySelector("textarea[name=answer]"));
+  else hint("This request is not yours to decide.");
+}
+
+function reject() {
+  const shown = card();
+  if (!shown) return hint("No request is shown: j selects one.");
+  if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
+  const field = shown.querySelector("[data-act-reason]");
+  if (!field) return hint("This request is not yours to decide.");
+  open(field);
+}
+
+function edit() {
+  const opener = act("edit");
+  if (!opener) return hint("There is nothing to edit.");
+  const fold = opener.closest("details");
+  if (!fold) return opener.click();
+  fold.open = true;
+  open(fold.querySelector("textarea, input:not([type=hidden]), select") ?? opener);
+}
+
+function undo() {
+  const offers = [act("undo"), ...document.querySelectorAll("#inbox [data-gone] [data-act=undo]")];
+  const button = offers.find((offer) => offer?.checkVisibility());
+  if (button) button.click();
+  else hint("Nothing can be taken back now.");
+}
+
+function several(verdict, at) {
+  const bar = bulk();
+  if (!bar || !Number(bar.dataset.count)) return hint("Nothing is ticked: x ticks the selected request.");
+  const reason = bar.querySelector("[data-act-reason], [name=reason]");
+  if (verdict === "reject" && reason) open(reason);
+  else press(bar.querySelector(`[name=verdict][value=${verdict}]`), at);
+}
+
+function newest() {
+  tell("newer");
+  tell("go", "newest");
+}
+
+function search() {
+  const field = document.querySelector("main input[type=search]");
+  if (!field) return;
+  open(field);
+  field.select();
+}
+
+function help() {
+  if (!dialog) return;
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
+}
+
+function leave(target) {
+  if (typing(target)) {
+    target.blur();
+    const back = target.closest("article[data-card]") ?? document.querySelector("#inbox li[aria-current=true] .row-link");
+    if (back?.matches("article") && !back.hasAttribute("tabindex")) back.tabIndex = -1;
+    back?.focus({ preventScroll: true });
+  } else {
+    tell("untick");
+  }
+}
+
+const places = { i: "/", c: "/conversations", h: "/history" };
+
+const does = {
+  j: () => tell("go", 1),
+  k: () => tell("go", -1),
+  a: approve,
+  r: reject,
+  e: edit,
+  u: undo,
+  x: () => tell("tick"),
+  n: newest,
+  g: (at) => { chord = at; },
+  "/": search,
+  "?": help,
+  A: (at) => several("approve", at),
+  R: (at) => several("reject", at),
+};
+
+// name is the key as written in the help: Caps Lock does not count.
+function name(event) {
+  if (!/^[a-z]$/i.test(event.key)) return event.key;
+  return event.shiftKey ? event.key.toUpperCase() : event.key.toLowerCase();
+}
+
+// Ctrl+Enter sends the form that somebody writes in: a reason rejects.
+function send(event) {
+  const field = event.target;
+  const form = field.matches?.("textarea, input") && field.closest("[data-card] form, #bulk");
+  if (!form || event.repeat) return;
+  const buttons = [...form.querySelectorAll("button:not([type=button])")];
+  const button = field.matches("[data-act-reason]")
+    ? form.querySelector("[data-act=reject], [name=verdict][value=reject]") ?? (buttons.length === 1 ? buttons[0] : null)
+    : buttons.length === 1 ? buttons[0] : null;
+  if (!button) return;
+  event.preventDefault();
+  press(button, event.timeStamp);
+}
+
+function single(event) {
+  const key = name(event);
+  const second = event.timeStamp - chord < CHORD;
+  chord = -Infinity;
+  if (second && places[key]) {
+    event.preventDefault();
+    location.assign(places[key]);
+    return;
+  }
+  if (dialog?.open && key !== "?") return;
+  if (!Object.hasOwn(does, key) || event.repeat && key !== "j" && key !== "k") return;
+  event.preventDefault();
+  does[key](event.timeStamp);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.defaultPrevented) return;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") {
+    if (!dialog?.open) leave(event.target);
+  } else if (event.key === "Enter") {
+    // What has the focus is pressed, as everywhere; a row opens as a page.
+    const on = event.target.closest("a, button, summary, input, textarea, select, label");
+    if (off || event.repeat || dialog?.open || on && !on.matches("#inbox li[aria-current=true] .row-link")) return;
+    if (!document.querySelector("#inbox li[aria-current=true]")) return;
+    event.preventDefault();
+    tell("go", "open");
+  } else if (!off && !typing(event.target)) {
+    single(event);
+  }
+});
+
+if (document.body.hasAttribute("data-keys")) read();
+else off = true;
+
+window.addEventListener("storage", (event) => { if (event.key === KEY) read(); });
+
+toggle?.addEventListener("change", () => {
+  off = !toggle.checked;
+  try {
+    if (off) localStorage.setItem(KEY, "off");
+    else localStorage.removeItem(KEY);
+  } catch { /* this visit only */ }
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-keys-open]")) {
+    event.target.closest("details")?.removeAttribute("open");
+    if (!dialog.open) dialog.showModal();
+  } else if (dialog?.open && (event.target.closest("[data-keys-close]") || event.target === dialog)) {
+    dialog.close();
+  }
+});

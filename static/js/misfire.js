@@ -1,0 +1,87 @@
+// A key or a click that was meant for what stood there before decides nothing:
+// for a third of a second after a request has appeared or the list has moved, and
+// while the request on the page is not the one selected. A hint says so.
+const WAIT = 350;
+const root = document.documentElement;
+const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
+
+const cards = () => [...document.querySelectorAll("article[data-card]")];
+const rows = () => [...document.querySelectorAll("#inbox li[data-id]")];
+
+// scene is what a decision is made on: the request and the order of the list.
+const scene = () => [
+  ...cards().map((card) => [card.dataset.card, card.dataset.digest, card.dataset.state, card.hasAttribute("data-settled")].join(" ")),
+  ...rows().map((row) => row.dataset.id),
+].join("\n");
+
+let known = null;
+let sent = null; // the form that is on its way
+
+function moved() {
+  const at = String(performance.now());
+  root.dataset.shifted = at;
+  requestAnimationFrame(() => { // when it can be seen
+    if (root.dataset.shifted === at) root.dataset.shifted = String(performance.now());
+  });
+}
+
+function look() {
+  const now = scene();
+  if (now === known) return;
+  known = now;
+  moved();
+}
+
+const early = (at) => at - Number(root.dataset.shifted ?? 0) < WAIT;
+
+// A decision is a form with a verdict or an answer, on a request or on several.
+function decides(form) {
+  if (!form.matches("#bulk") && !form.closest("[data-card]")) return false;
+  return form.querySelector("[name=verdict], [name=option]") !== null;
+}
+
+// astray says what is wrong with where a form leads.
+function astray(form) {
+  const card = form.closest("[data-card]");
+  if (!card) return "";
+  const id = card.dataset.card;
+  const selected = document.querySelector("#inbox li[aria-current=true]:not([data-gone])");
+  if (selected && selected.dataset.id !== id) return "The selected request is not shown yet: look again.";
+  const digest = form.querySelector("input[name=digest]");
+  const path = new URL(form.action, location.href).pathname;
+  if (!path.startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {
+    return "The form is not that of the request shown: reload the page.";
+  }
+  return "";
+}
+
+// Keys ask before they press a button, with the time at which they were pressed.
+document.addEventListener("countersign:decide", (event) => {
+  if (!early(event.detail.at)) return;
+  event.preventDefault();
+  hint("Just changed: look again.");
+});
+
+window.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!decides(form)) return;
+  const why = early(event.timeStamp) ? "Just changed: look again." : sent === form ? "Already sent." : astray(form);
+  if (!why) {
+    sent = form;
+    return;
+  }
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  hint(why);
+}, true);
+
+document.addEventListener("htmx:finally:request", (event) => {
+  if (event.target === sent || !sent?.isConnected) sent = null;
+});
+window.addEventListener("pageshow", () => { sent = null; moved(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) moved(); });
+
+look();
+new MutationObserver(look).observe(document.getElementById("main") ?? document.body, {
+  subtree: true, childList: true, attributes: true, attributeFilter: ["data-card", "data-digest", "data-state", "data-settled", "data-id"],
+});

@@ -1,0 +1,77 @@
+// Ticks on rows: they survive a list that refetches itself, and one on a request
+// that has left, or is another now, is dropped and told.
+const bar = document.querySelector("[data-bulk-bar]");
+const ticked = new Map(); // id to what would be sent: id and digest
+
+const boxes = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone]) input[name=pick]")];
+const idOf = (box) => box.closest("li").dataset.id;
+const tell = (name, text) => document.dispatchEvent(new CustomEvent(`countersign:${name}`, { detail: text }));
+
+function draw() {
+  if (!bar) return;
+  const n = ticked.size;
+  bar.dataset.count = n;
+  for (const count of bar.querySelectorAll("[data-bulk-count]")) {
+    if (count.textContent !== String(n)) count.textContent = n; // what watches the page hears of changes only
+  }
+  for (const button of bar.querySelectorAll("button[name=verdict]")) button.disabled = n === 0;
+  for (const all of document.querySelectorAll("[data-pick-all]")) {
+    all.checked = n > 0 && n === boxes().length;
+    all.indeterminate = n > 0 && !all.checked;
+  }
+}
+
+function note(box) {
+  if (box.checked) ticked.set(idOf(box), box.value);
+  else ticked.delete(idOf(box));
+}
+
+function reconcile() {
+  const there = new Map(boxes().map((box) => [idOf(box), box]));
+  let lost = 0;
+  for (const [id, value] of ticked) {
+    const box = there.get(id);
+    if (box?.value === value) {
+      box.checked = true;
+      continue;
+    }
+    if (box) box.checked = false;
+    ticked.delete(id);
+    lost++;
+  }
+  if (lost) tell("hint", `${lost} ticked ${lost === 1 ? "request" : "requests"} left the list, and ${lost === 1 ? "is" : "are"} no longer ticked.`);
+  draw();
+}
+
+if (bar) {
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (box.matches("#inbox input[name=pick]")) note(box);
+    else if (box.matches("[data-pick-all]")) {
+      for (const each of boxes()) {
+        each.checked = box.checked;
+        note(each);
+      }
+    } else return;
+    draw();
+  });
+
+  document.addEventListener("countersign:tick", () => {
+    const box = document.querySelector("#inbox li[aria-current=true]:not([data-gone]) input[name=pick]");
+    if (!box) return tell("hint", "This request is decided by itself, never among several.");
+    box.checked = !box.checked;
+    note(box);
+    draw();
+    tell("say", `${box.checked ? "Ticked" : "Not ticked"}. ${ticked.size} in all.`);
+  });
+
+  document.addEventListener("countersign:untick", () => {
+    for (const box of boxes()) box.checked = false;
+    ticked.clear();
+    draw();
+  });
+
+  boxes().forEach(note); // what a browser remembered
+  draw();
+  new MutationObserver(reconcile).observe(document.querySelector("[data-desk]") ?? bar.parentElement, { childList: true, subtree: true, attributes: true, attributeFilter: ["value", "data-gone"] });
+}
