@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"countersign/models"
@@ -36,13 +37,67 @@ type SettledPage struct {
 
 // Settled is what has left pending, by when it did, and what went through without
 // a person, by when it came: for admins all, for others what they own and what was
-// routed to them. Agents are CodeForbidden.
+// routed to them.
+//
+// Codes: forbidden (people only), invalid.
 func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery) (SettledPage, error) {
-	return SettledPage{}, nil
+	l, err := s.settledLook(ctx, actor, q)
+	if err != nil {
+		return SettledPage{}, err
+	}
+	page, limit := SettledPage{}, pageSize(q.Limit)
+	found, err := s.look(ctx, l, (*key).at, limit+1, limit+1, l.most())
+	if err != nil {
+		return SettledPage{}, err
+	}
+	page.Searched = found.searched
+	keys := found.keys
+	switch {
+	case len(keys) > limit:
+		keys = keys[:limit]
+		page.Next = settledCursor(&keys[limit-1])
+	case found.cut:
+		page.Next, page.Cut, page.Back = settledCursor(&found.last), true, found.last.at()
+	}
+	page.Items, err = s.lookedUp(ctx, keys, briefColumns)
+	return page, err
 }
 
-// EachSettled gives all that Settled would, page after page, whole. An error of fn,
-// or the end of ctx, ends it.
+func settledCursor(k *key) string { return cursor{k.at(), k.id}.String() }
+
+// exportBatch is how many requests are in memory at once for an export: each may
+// be half a megabyte.
+const exportBatch = 50
+
+// EachSettled gives all that Settled would, in its order, whole. Between two
+// batches nothing is held, however slowly fn takes them. An error of fn, or the end
+// of ctx, ends it. Codes as for Settled.
 func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, fn func(*models.Approval) error) error {
-	return nil
+	l, err := s.settledLook(ctx, actor, q)
+	if err != nil {
+		return err
+	}
+	for {
+		found, err := s.look(ctx, l, (*key).at, exportBatch, exportBatch, 0)
+		if err != nil {
+			return err
+		}
+		items, err := s.lookedUp(ctx, found.keys, approvalColumns)
+		if err != nil {
+			return err
+		}
+		for i := range items {
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			if err := fn(&items[i]); err != nil {
+				return err
+			}
+		}
+		if len(items) < exportBatch {
+			return nil
+		}
+		last := &found.keys[len(found.keys)-1]
+		l.from(*last, last.at())
+	}
 }

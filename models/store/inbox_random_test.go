@@ -1,0 +1,309 @@
+package store_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// listWorld is a store in which chance has asked and decided, and what an admin
+// sees of each request.
+type listWorld struct {
+	*store.Store
+
+	clock  *storetest.Clock
+	people []models.Actor // an admin who has an agent, two owners, a reviewer
+	agents []models.Actor
+	convs  []models.ConversationID
+	ids    []models.ResponseID // in the order they came
+	routed map[models.ResponseID][]models.UserID
+}
+
+const listPolicy = `{"rules":[
+ {"name":"pay","tools":["pay"],"effect":"require","risk":"high","reviewers":["ruth@example.com"]},
+ {"name":"deploy","tools":["deploy"],"effect":"require","risk":"critical","reviewers":["ruth@example.com","bo@example.com"]},
+ {"name":"look","tools":["look"],"effect":"require","risk":"low"},
+ {"name":"read","tools":["read"],"effect":"allow","risk":"low"},
+ {"name":"wipe","tools":["wipe"],"effect":"deny"}]}`
+
+var (
+	listTools = []string{"pay", "deploy", "look", "read", "wipe", "misc", "misc 2"}
+	listWords = []string{"Zürich", "50%", "a_b", "Wurst", "paris", "PARIS", `"quoted"`}
+)
+
+func newListWorld(t *testing.T, rows int) *listWorld {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // chance for a test
+	w := &listWorld{clock: storetest.NewClock(), routed: map[models.ResponseID][]models.UserID{}}
+	w.Store = storetest.New(t, storetest.WithClock(w.clock), noLimits)
+	w.people = []models.Actor{storetest.Admin(t, w.Store)}
+	for _, name := range []string{"ada", "bo", "ruth"} {
+		w.people = append(w.people, storetest.Reviewer(t, w.Store, name+"@example.com"))
+	}
+	for i, owner := range []int{0, 1, 1, 2} {
+		agent, _ := storetest.AgentToken(t, w.Store, w.people[owner], fmt.Sprintf("bot-%d", i))
+		w.agents = append(w.agents, agent)
+	}
+	_, err := w.ApplyPolicy(t.Context(), w.people[0], []byte(listPolicy), "", 0)
+	mustDo(t, err)
+	for range rows {
+		w.step(t, r)
+	}
+	return w
+}
+
+func (w *listWorld) step(t *testing.T, r *rand.Rand) {
+	t.Helper()
+	w.clock.Step(time.Duration(r.IntN(3)) * 10 * time.Second) // some at the same time
+	secs := int64(60 * (1 + r.IntN(300)))
+	word := func() string { return listWords[r.IntN(len(listWords))] }
+	in := models.AskInput{
+		ToolName: listTools[r.IntN(len(listTools))], Explicit: true, TimeoutSeconds: &secs, ApprovalID: uuid.NewString(),
+		Description: word(), Input: []byte(`{"city":` + string(quoted(word())) + `}`),
+	}
+	if r.IntN(8) == 0 {
+		in.Kind, in.ToolName, in.Input = models.KindQuestion, "", nil
+	}
+	agent := r.IntN(len(w.agents))
+	in.RunID = fmt.Sprintf("run-%d-%d", agent, r.IntN(2))
+	a, err := w.Ask(t.Context(), w.agents[agent], in)
+	mustDo(t, err)
+	if r.IntN(5) == 0 { // what only says something is in no list
+		_, err := w.Respond(t.Context(), w.agents[agent], models.ResponseInput{ConversationID: a.ConversationID, Kind: models.KindReply, Content: word()})
+		mustDo(t, err)
+	}
+	w.ids = append(w.ids, a.ID)
+	if !slices.Contains(w.convs, a.ConversationID) {
+		w.convs = append(w.convs, a.ConversationID)
+	}
+	for tool, names := range map[string][]int{"pay": {3}, "deploy": {2, 3}} {
+		for _, i := range names {
+			if a.ToolName == tool && w.people[i].UserID() != a.OwnerID {
+				w.routed[a.ID] = append(w.routed[a.ID], w.people[i].UserID())
+			}
+		}
+	}
+	if r.IntN(2) == 0 {
+		id := w.ids[r.IntN(len(w.ids))]
+		who := w.people[r.IntN(len(w.people))]
+		verdict := no("not in " + word())
+		if got, err := w.Approval(t.Context(), w.people[0], id); err == nil && r.IntN(2) == 0 {
+			verdict = yes()
+			verdict.Digest = got.Digest
+			if got.Kind == models.KindQuestion {
+				verdict = models.DecisionInput{Answer: new("so be it")}
+			}
+		}
+		_, _ = w.Decide(t.Context(), who, id, verdict) // often refused
+	}
+	if r.IntN(10) == 0 {
+		_, err := w.ExpireDue(t.Context(), 10)
+		mustDo(t, err)
+	}
+}
+
+func quoted(s string) []byte { return []byte(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`) }
+
+// listCase is one way to look at the lists.
+type listCase struct {
+	who   models.Actor
+	whose store.Whose
+	conv  models.ConversationID
+	agent models.AgentID
+	tool  string
+	risk  models.Risk
+	text  string
+	limit int
+}
+
+func (w *listWorld) draw(t *rapid.T) listCase {
+	agents, convs := []models.AgentID{"", ""}, append([]models.ConversationID{"", "", "", ""}, w.convs...)
+	for _, a := range w.agents {
+		agents = append(agents, a.AgentID())
+	}
+	return listCase{
+		who:   rapid.SampledFrom(w.people).Draw(t, "who"),
+		whose: rapid.SampledFrom([]store.Whose{store.WhoseAll, store.WhoseMine, store.WhoseRouted}).Draw(t, "whose"),
+		conv:  rapid.SampledFrom(convs).Draw(t, "conversation"),
+		agent: rapid.SampledFrom(agents).Draw(t, "agent"),
+		tool:  rapid.SampledFrom(append([]string{"", "", "", "", ""}, listTools...)).Draw(t, "tool"),
+		risk:  rapid.SampledFrom([]models.Risk{"", "", "", models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical}).Draw(t, "risk"),
+		text:  rapid.SampledFrom([]string{"", "", "", "", "wurst", "%", "_", "Paris", "bot-1", "nowhere", `"`}).Draw(t, "text"),
+		limit: rapid.IntRange(1, 12).Draw(t, "limit"),
+	}
+}
+
+// passes is the rule of who sees what and of all filters, said anew.
+func (w *listWorld) passes(c listCase, a *models.Approval) bool {
+	mine, routed := a.OwnerID == c.who.UserID(), slices.Contains(w.routed[a.ID], c.who.UserID())
+	found := false
+	for _, text := range []string{a.ToolName, a.Description, a.AgentName, a.ConversationTitle, a.ToolInputJSON, a.Content} {
+		found = found || strings.Contains(strings.ToLower(text), strings.ToLower(c.text))
+	}
+	return (c.who.Admin || mine || routed) && (c.whose != store.WhoseMine || mine) && (c.whose != store.WhoseRouted || routed) &&
+		(c.conv == "" || a.ConversationID == c.conv) && (c.agent == "" || a.AgentID == c.agent) && (c.tool == "" || a.ToolName == c.tool) &&
+		(c.risk == "" || a.Risk == c.risk) && found
+}
+
+// all are the requests as an admin sees them, in the order they came.
+func (w *listWorld) all(t *rapid.T) []models.Approval {
+	var out []models.Approval
+	for _, id := range w.ids {
+		a, err := w.Approval(t.Context(), w.people[0], id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, *a)
+	}
+	return out
+}
+
+func idList(rows []models.Approval) []models.ResponseID {
+	out := make([]models.ResponseID, 0, len(rows))
+	for i := range rows {
+		out = append(out, rows[i].ID)
+	}
+	return out
+}
+
+// TestInboxAgainstAnOracle: whatever the filters, order and size of pages, the
+// pages together are what a plain loop over everything gives.
+func TestInboxAgainstAnOracle(t *testing.T) {
+	t.Parallel()
+	w := newListWorld(t, 300)
+	rapid.Check(t, func(rt *rapid.T) {
+		c := w.draw(rt)
+		q := store.InboxQuery{
+			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
+			Order: rapid.SampledFrom([]store.InboxOrder{store.ByDeadline, store.ByAge}).Draw(rt, "order"), Brief: rapid.Bool().Draw(rt, "brief"),
+		}
+		rows := w.all(rt)
+		want := slices.DeleteFunc(slices.Clone(rows), func(a models.Approval) bool { return a.Status() != models.StatusPending || !w.passes(c, &a) })
+		if q.Order == store.ByDeadline {
+			slices.SortFunc(want, func(a, b models.Approval) int {
+				return cmp.Or(a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
+			})
+		}
+		var got []models.Approval
+		for {
+			page, err := w.Inbox(rt.Context(), c.who, q)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			if page.Cut || page.Count != len(want) || page.CountCapped || len(page.Items) > c.limit {
+				rt.Fatalf("%d of at most %d on a page, count %d of %d (%v), cut %v", len(page.Items), c.limit, page.Count, len(want), page.CountCapped, page.Cut)
+			}
+			for i := range page.Items {
+				if of, ok := w.reask(rows, c.who, &page.Items[i]); of != page.ReaskOf[page.Items[i].ID] {
+					rt.Fatalf("%s repeats %q, want %q (%v)", page.Items[i].ID, page.ReaskOf[page.Items[i].ID], of, ok)
+				}
+			}
+			got = append(got, page.Items...)
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+		}
+		if !slices.Equal(idList(got), idList(want)) {
+			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
+		}
+	})
+}
+
+// reask is the latest earlier request that was rejected and said the same.
+func (w *listWorld) reask(rows []models.Approval, who models.Actor, a *models.Approval) (of models.ResponseID, ok bool) {
+	for i := range rows {
+		if rows[i].ID == a.ID {
+			return of, of != ""
+		}
+		if rows[i].Status() == models.StatusRejected && rows[i].AgentID == a.AgentID && rows[i].Digest == a.Digest && w.passes(listCase{who: who}, &rows[i]) {
+			of = rows[i].ID
+		}
+	}
+	return "", false
+}
+
+// TestSettledAgainstAnOracle is the same of what has left the inbox, and of the
+// export.
+func TestSettledAgainstAnOracle(t *testing.T) {
+	t.Parallel()
+	w := newListWorld(t, 300)
+	_, err := w.ExpireDue(t.Context(), 1000)
+	mustDo(t, err)
+	begin := storetest.NewClock().Now()
+	rapid.Check(t, func(rt *rapid.T) {
+		c := w.draw(rt)
+		q := store.SettledQuery{
+			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
+			Status: rapid.SampledFrom([]models.Status{"", "", models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled}).Draw(rt, "status"),
+			Cause:  rapid.SampledFrom([]models.Cause{"", "", "", models.CauseReviewer, models.CausePolicy, models.CauseTimeout, models.CauseGrant}).Draw(rt, "cause"),
+			By:     rapid.SampledFrom([]models.UserID{"", "", "", w.people[0].UserID(), w.people[1].UserID(), w.people[3].UserID()}).Draw(rt, "by"),
+		}
+		if rapid.Bool().Draw(rt, "from") {
+			q.From = begin.Add(time.Duration(rapid.IntRange(0, 50).Draw(rt, "minute")) * time.Minute)
+		}
+		if rapid.Bool().Draw(rt, "to") {
+			q.To = begin.Add(time.Duration(rapid.IntRange(51, 100).Draw(rt, "minute")) * time.Minute)
+		}
+		want := w.settled(rt, c, q)
+		var got []models.Approval
+		for page := (store.SettledPage{Next: "first"}); page.Next != ""; q.After = page.Next {
+			var err error
+			if page, err = w.Settled(rt.Context(), c.who, q); err != nil {
+				rt.Fatal(err)
+			}
+			if page.Cut || len(page.Items) > c.limit {
+				rt.Fatalf("%d of at most %d on a page, cut %v", len(page.Items), c.limit, page.Cut)
+			}
+			got = append(got, page.Items...)
+		}
+		if !slices.Equal(idList(got), idList(want)) {
+			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
+		}
+		got, q.After = nil, ""
+		err := w.EachSettled(rt.Context(), c.who, q, func(a *models.Approval) error {
+			got = append(got, *a)
+			return nil
+		})
+		if err != nil || !slices.Equal(idList(got), idList(want)) {
+			rt.Fatalf("export of %+v: %v\n%v\nwant\n%v", q, err, idList(got), idList(want))
+		}
+	})
+}
+
+// settled is what Settled owes, by a plain loop.
+func (w *listWorld) settled(t *rapid.T, c listCase, q store.SettledQuery) []models.Approval {
+	at := func(a *models.Approval) time.Time {
+		if a.ApprovalTimestamp != nil {
+			return *a.ApprovalTimestamp
+		}
+		return a.CreatedAt
+	}
+	want := slices.DeleteFunc(w.all(t), func(a models.Approval) bool {
+		if a.Status() == models.StatusPending || !w.passes(c, &a) || a.ApprovalTimestamp == nil && !a.LetThrough() {
+			return true
+		}
+		status := a.Status()
+		if a.LetThrough() {
+			status = models.StatusApproved
+		}
+		by := a.DecidedBy != nil && *a.DecidedBy == q.By
+		return q.Status != "" && status != q.Status || q.Cause != "" && a.Cause != q.Cause || q.By != "" && !by ||
+			!q.From.IsZero() && at(&a).Before(q.From) || !q.To.IsZero() && !at(&a).Before(q.To)
+	})
+	slices.Reverse(want) // the later one first, of those at the same time
+	slices.SortStableFunc(want, func(a, b models.Approval) int { return at(&b).Compare(at(&a)) })
+	return want
+}
