@@ -11,7 +11,7 @@ import (
 
 // Rows is how much Seed puts into a database beside what is there.
 type Rows struct {
-	Settled int // approved long ago
+	Settled int // approved long ago, one each second
 	Pending int // waiting, an hour or more to go
 }
 
@@ -56,7 +56,7 @@ func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
 			a.ConversationID, a.OwnerID, a.AgentID, n)
 		exec(`UPDATE conversations SET next_sequence = next_sequence + ? WHERE id = ?`, n+1, a.ConversationID)
 	}
-	insert(rows.Settled, `'approved'`, `'2026-01-02 00:00:00+00:00'`)
+	insert(rows.Settled, `'approved'`, `strftime('%Y-%m-%d %H:%M:%S', '2026-01-02', i || ' seconds') || '+00:00'`)
 	insert(rows.Pending, `'pending'`, `NULL`)
 	exec(`INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) SELECT owner_id, approval_timeout_at, id FROM responses WHERE approval_status = 'pending'`)
 	exec(trigger)

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// TestDeskListsAreServedByAnIndex reads the plans of the inbox and of the history
+// in all their shapes: keys come from the index that is named, in its order, and
+// no table is read whole.
+func TestDeskListsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	admin := models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}
+	person := models.Actor{Kind: models.ActorUser, ID: "u"}
+	now := time.Unix(0, 0)
+	shapes := map[string]string{ // by the order that their keys are read in: in full, or a page's worth is sorted
+		pendingKeys: "responses_pending", conversationKeys: "responses_pending_conversation", deciderKeys: "PRIMARY KEY",
+		agentByAge: "responses_pending_agent",
+	}
+	sorted := map[string]string{
+		agentKeys: "responses_pending_agent", conversationByAge: "responses_pending_conversation", allByAge: "responses_pending_agent",
+		mineByAge: "responses_pending_agent", routedByAge: "reviewers_settled", bothByAge: "reviewers_settled",
+	}
+	for _, actor := range []models.Actor{admin, person} {
+		for _, whose := range []Whose{WhoseAll, WhoseMine, WhoseRouted} {
+			for _, cause := range []models.Cause{"", models.CauseReviewer, models.CauseGrant} {
+				text := allSettled(actor, SettledQuery{Whose: whose, Cause: cause})
+				index := "_settled"
+				if cause == models.CauseGrant && whose != WhoseRouted {
+					index = "responses_let_through"
+				}
+				if strings.Contains(text, "UNION") || strings.Contains(text, "reviewers") { // of rows at the very same time
+					sorted[text] = index
+				} else {
+					shapes[text] = index
+				}
+			}
+		}
+	}
+	for index, where := range smallSets {
+		sorted[keysOfSettled(index, where+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt)] = index
+	}
+	args := map[string]any{"at": now, "from": now, "id": "", "number": 1, "n": 51}
+	for _, of := range []map[string]string{shapes, sorted} {
+		for keys, index := range of {
+			plan := explain(t, s, keys, arguments(keys, args))
+			if !strings.Contains(plan, index) {
+				t.Errorf("%s\nis not read by %s:\n%s", keys, index, plan)
+			}
+			if _, ok := shapes[keys]; ok && strings.Contains(plan, "TEMP B-TREE") {
+				t.Errorf("%s\nis not in the order of an index:\n%s", keys, plan)
+			}
+			noScan(t, keys, plan)
+			for _, l := range []look{{}, {text: true}} {
+				l.keys, l.join, l.sort, l.pick = keys, `r.number = k.number`, `1`, settledPicks
+				if strings.Contains(keys, "deadline") {
+					l.join = `r.id = k.id`
+				}
+				noScan(t, keys, explain(t, s, l.sql(), arguments(l.sql(), args)))
+			}
+		}
+	}
+	queries := []string{smallAgent, waitingFor, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
+	for index := range smallSets {
+		queries = append(queries, smallSet(index))
+	}
+	for _, actor := range []models.Actor{admin, person} {
+		for _, conv := range []models.ConversationID{"", "c"} {
+			text, _ := countQuery(actor, conv, now)
+			queries = append(queries, text)
+		}
+	}
+	for _, text := range queries {
+		args := blanks(text)
+		if strings.Contains(text, "?1") {
+			args = args[:3]
+		}
+		if strings.Contains(text, ":n") {
+			args = arguments(text, map[string]any{"n": 9})
+		}
+		plan := explain(t, s, text, args)
+		noScan(t, text, plan)
+		if strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s\n%s", text, plan)
+		}
+	}
+	if n := len(shapes) + len(sorted) + len(queries); n < 30 {
+		t.Errorf("only %d queries were read", n)
+	}
+}
+
+// handful are scans of what is small by construction: a page of keys, the agents of
+// one installation.
+var handful = regexp.MustCompile(`^SCAN (k|g|j VIRTUAL TABLE INDEX.*|\(?(subquery-)?\d+\)?|\(join-\d+\)|CONSTANT ROW)$`)
+
+func noScan(t *testing.T, text, plan string) {
+	t.Helper()
+	for line := range strings.SplitSeq(plan, "\n") {
+		if strings.HasPrefix(line, "SCAN ") && !handful.MatchString(line) {
+			t.Error(fmt.Sprintln(line, "\n", text, "\n", plan))
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// TestALongInboxSaysHowFarItHasLooked: a filter that no index serves looks at so
+// many rows for a page, says so, and goes on from there.
+func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
+	t.Parallel()
+	const rows = 25_000
+	s := storetest.New(t, noLimits)
+	owner := storetest.Reviewer(t, s, "ada@example.com")
+	agent, _ := storetest.AgentToken(t, s, owner, "bot")
+	storetest.Seed(t, s, agent, storetest.Rows{Pending: rows})
+	db := raw(t, s)
+	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; UPDATE responses SET tool_name = 'rare' WHERE number = (SELECT max(number) FROM responses)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
+		q := store.InboxQuery{Tool: "rare", Order: order}
+		var found []models.Approval
+		searched, pages := 0, 0
+		for {
+			page, err := s.Inbox(t.Context(), owner, q)
+			mustDo(t, err)
+			pages, searched, found = pages+1, searched+page.Searched, append(found, page.Items...)
+			if page.Cut != (page.Next != "") || page.CountCapped != true && page.Count != len(page.Items) {
+				t.Errorf("cut %v, next %q, count %d (%v)", page.Cut, page.Next, page.Count, page.CountCapped)
+			}
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+		}
+		if pages != 3 || searched != rows+1 || len(found) != 1 || found[0].ToolName != "rare" {
+			t.Errorf("%q: %d pages, %d rows looked at, found %v", order, pages, searched, idList(found))
+		}
+	}
+	page, err := s.Inbox(t.Context(), owner, store.InboxQuery{Text: "step-7", Limit: 5})
+	if mustDo(t, err); len(page.Items) != 5 || page.Cut || !page.CountCapped || page.Count < 5 || page.Searched != 2000 {
+		t.Errorf("%d found, cut %v, count %d (%v) of %d", len(page.Items), page.Cut, page.Count, page.CountCapped, page.Searched)
+	}
+}
+
+// TestAnInboxPagesOnWhenRowsLeave: nothing that stays is skipped or shown twice.
+func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
+	t.Parallel()
+	w := newListWorld(t, 200)
+	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
+		q := store.InboxQuery{Order: order, Limit: 3, Brief: true}
+		all, err := w.Inbox(t.Context(), w.people[0], store.InboxQuery{Order: order, Limit: 200})
+		mustDo(t, err)
+		var seen, gone []models.ResponseID
+		for {
+			page, err := w.Inbox(t.Context(), w.people[0], q)
+			mustDo(t, err)
+			seen = append(seen, idList(page.Items)...)
+			if q.After = page.Next; q.After == "" {
+				break
+			}
+			// The row that the cursor names leaves, and one that is still to come.
+			last := page.Items[len(page.Items)-1].ID
+			leave := []models.ResponseID{last}
+			if i := slices.Index(idList(all.Items), last); i+2 < len(all.Items) {
+				leave = append(leave, all.Items[i+2].ID)
+				gone = append(gone, all.Items[i+2].ID)
+			}
+			for _, id := range leave {
+				_, err := w.Decide(t.Context(), w.people[0], id, no("gone"))
+				mustDo(t, err)
+			}
+		}
+		want := slices.DeleteFunc(idList(all.Items), func(id models.ResponseID) bool { return slices.Contains(gone, id) })
+		if len(gone) < 3 || !slices.Equal(seen, want) {
+			t.Errorf("%q: %v\nwant %v", order, seen, want)
+		}
+	}
+}
+
+func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, q := range []store.InboxQuery{
+		{Whose: "theirs"}, {Order: "size"}, {Risk: "huge"}, {Text: string(make([]byte, 201))}, {Text: "\xff"},
+		{Order: store.ByAge, After: "x"}, {Order: store.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
+	} {
+		wantCode(t, second(b.Inbox(t.Context(), b.owner, q)), models.CodeInvalid)
+	}
+	now := b.clock.Now()
+	for _, q := range []store.SettledQuery{
+		{Whose: "theirs"}, {Risk: "huge"}, {Status: models.StatusPending}, {Status: "x"}, {Cause: "x"}, {From: now, To: now}, {After: "x"},
+	} {
+		wantCode(t, second(b.Settled(t.Context(), b.owner, q)), models.CodeInvalid)
+		wantCode(t, b.EachSettled(t.Context(), b.owner, q, nil), models.CodeInvalid)
+	}
+	wantCode(t, second(b.Settled(t.Context(), b.agent, store.SettledQuery{})), models.CodeForbidden)
+	wantCode(t, second(b.Inbox(t.Context(), b.agent, store.InboxQuery{})), models.CodeForbidden)
+}
+
+// TestALongHistorySaysHowFarBackItHasLooked is the same of what was settled.
+func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
+	t.Parallel()
+	const rows = 25_000
+	s := storetest.New(t, noLimits)
+	owner := storetest.Reviewer(t, s, "ada@example.com")
+	agent, _ := storetest.AgentToken(t, s, owner, "bot")
+	storetest.Seed(t, s, agent, storetest.Rows{Settled: rows})
+	q, back, pages := store.SettledQuery{Tool: "rare"}, time.Now().Add(1000*time.Hour), 0
+	for {
+		page, err := s.Settled(t.Context(), owner, q)
+		mustDo(t, err)
+		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.Searched != 10_000) {
+			t.Errorf("found %v, back to %v after %d", idList(page.Items), page.Back, page.Searched)
+		}
+		back = page.Back
+		if q.After = page.Next; q.After == "" {
+			break
+		}
+	}
+	if pages != 3 {
+		t.Errorf("%d pages", pages)
+	}
+}
