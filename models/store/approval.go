@@ -90,7 +90,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	if !sees || a.Unasked() {
 		return nil, noSuchApproval(id)
 	}
-	return at(a, s.now()), s.withHeld(ctx, actor, a)
+	return at(a, s.now()), s.HeldVerdicts(ctx, actor, a)
 }
 
 // approval reads one within a transaction, as it stands, for an actor who may

@@ -116,7 +116,7 @@ func (t *tx) conflict(a *models.Approval) error {
 	if voteErr != nil || vote == nil {
 		return errors.Join(voteErr, err)
 	}
-	a.Vote = vote
+	a.Vote = windowAt(vote, t.now)
 	return &models.Error{Code: models.CodeBeingDecided, Text: "The verdict of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 

@@ -258,7 +258,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
 		return err
 	}
-	if err := t.releaseBudget(voter(&v), a, &v); err != nil {
+	if err := t.released(voter(&v), a, &v); err != nil {
 		return err
 	}
 	if end.Told == models.ToldConfirmed {

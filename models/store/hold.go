@@ -85,18 +85,33 @@ func firstVote(votes []models.Vote) *models.Vote {
 	return &votes[0]
 }
 
-// withHeld gives a person the verdict that holds a request; an agent is not to
-// know that there is one.
-func (s *Store) withHeld(ctx context.Context, actor models.Actor, a *models.Approval) error {
-	if a.HeldUntil == nil || a.Status() != models.StatusPending || !actor.IsPerson() {
+// HeldVerdicts gives a person the verdicts that hold requests which were read, as
+// their Vote; UndoUntil is set while that may still be taken back. An agent is not
+// to know that there is one.
+func (s *Store) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*models.Approval) error {
+	if !actor.IsPerson() {
 		return nil
 	}
-	var votes []models.Vote
-	if err := s.gr.WithContext(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
-		return fmt.Errorf("read verdict: %w", err)
+	now := s.now()
+	for _, a := range read {
+		if a.HeldUntil == nil || a.Status() != models.StatusPending {
+			continue
+		}
+		var votes []models.Vote
+		if err := s.gr.WithContext(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
+			return fmt.Errorf("read verdict: %w", err)
+		}
+		a.Vote = windowAt(firstVote(votes), now)
 	}
-	a.Vote = firstVote(votes)
 	return nil
+}
+
+// windowAt is a verdict as it stands at now: a window that is over is none.
+func windowAt(v *models.Vote, now time.Time) *models.Vote {
+	if v != nil && v.UndoUntil != nil && !now.Before(*v.UndoUntil) {
+		v.UndoUntil = nil
+	}
+	return v
 }
 
 // overrule withdraws the verdict that holds a row, so that something else can

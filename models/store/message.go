@@ -139,24 +139,24 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 	if in.Content == "" {
 		return out, nil
 	}
-	var decided *models.ResponseID
-	if out.Approval != nil {
-		decided = &out.Approval.ID
-	}
-	out.Message, err = t.addMessage(actor, out.Conversation, in.Content, decided)
+	out.Message, err = t.addMessage(actor, out.Conversation, in.Content, out.Approval)
 	return out, err
 }
 
 // addMessage stores a message and has the run go on: a stopped or completed one
 // resumes, an archived one comes back, and more budget may be asked for again.
-func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.ResponseID) (*models.Message, error) {
+// decided is what was decided together with it, or nil.
+func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
 	sequence, _, err := t.take(conv.ID, 0)
 	if err != nil {
 		return nil, err
 	}
 	m := &models.Message{
 		ID: models.NewID[models.MessageID](), ConversationID: conv.ID, Sequence: sequence, AuthorKind: author.Kind,
-		AuthorID: author.ID, AuthorName: author.Name, Content: content, ResponseID: decided, CreatedAt: t.now,
+		AuthorID: author.ID, AuthorName: author.Name, Content: content, CreatedAt: t.now,
+	}
+	if decided != nil {
+		m.ResponseID = &decided.ID
 	}
 	if err := t.gorm().Create(m).Error; err != nil {
 		return nil, fmt.Errorf("store message: %w", err)
@@ -170,11 +170,12 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	if !author.IsPerson() {
 		return m, nil
 	}
-	return m, t.resumeBy(author, conv)
+	return m, t.resumeBy(author, conv, decided)
 }
 
-// resumeBy has a conversation go on after a person wrote into it.
-func (t *tx) resumeBy(person models.Actor, conv *models.Conversation) error {
+// resumeBy has a conversation go on after a person wrote into it; if what was
+// decided with that may be taken back, only then or with its release.
+func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *models.Approval) error {
 	if conv.ArchivedAt != nil {
 		if err := t.setArchived(person, conv, false); err != nil {
 			return err
@@ -194,6 +195,9 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation) error {
 		if err := t.setStatus(person, conv, models.ConversationRunning, ""); err != nil {
 			return err
 		}
+	}
+	if decided != nil && decided.Vote != nil && decided.Vote.UndoUntil != nil {
+		return nil
 	}
 	return t.wake(person, conv.ID)
 }

@@ -17,6 +17,7 @@ const (
  WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL AND held_until <= ? ORDER BY held_until LIMIT ?`
 	unhold     = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
 	keepUndo   = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`
+	saidWith   = `SELECT count(*) FROM (SELECT 1 FROM messages WHERE conversation_id = ? AND sequence > ? AND response_id = ? LIMIT 1)`
 	latestVote = `SELECT * FROM votes WHERE response_id = ? ORDER BY at DESC, id DESC LIMIT 1`
 )
 
@@ -88,7 +89,7 @@ func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 	case vote == nil || vote.UserID != actor.UserID() || vote.UndoUntil == nil:
 		return nil, t.conflict(a)
 	case a.UpstreamID == nil && !t.now.Before(*vote.UndoUntil):
-		a.Vote = vote
+		a.Vote = windowAt(vote, t.now)
 		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to take this approval back: its window is over.", Approval: a}
 	}
 	return vote, nil
@@ -132,10 +133,27 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 		return err
 	}
 	if a.PastDeadline(t.now) {
-		return t.expireNow(a)
+		err = t.expireNow(a)
+	} else {
+		t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
 	}
-	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
-	return nil
+	if err != nil {
+		return err
+	}
+	return t.wakeBySaid(actor, a)
+}
+
+// wakeBySaid tells the built-in agent of the words that came with a held approval:
+// it hears of both together.
+func (t *tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
+	var said int64
+	if err := t.gorm().Raw(saidWith, a.ConversationID, a.Sequence, a.ID).Scan(&said).Error; err != nil {
+		return fmt.Errorf("look for a message: %w", err)
+	}
+	if said == 0 {
+		return nil
+	}
+	return t.wake(actor, a.ConversationID)
 }
 
 // NextRelease is when the next undo window ends; false when none is open. Those
@@ -202,5 +220,16 @@ func (t *tx) release(id models.ResponseID) (bool, error) {
 	if _, err := t.settleByVote(actor, a, vote); err != nil {
 		return false, err
 	}
-	return true, t.releaseBudget(actor, a, vote)
+	return true, t.released(actor, a, vote)
+}
+
+// released does what waited for the release of an approval.
+func (t *tx) released(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if vote.UndoUntil == nil {
+		return nil
+	}
+	if err := t.releaseBudget(actor, a, vote); err != nil {
+		return err
+	}
+	return t.wakeBySaid(actor, a)
 }

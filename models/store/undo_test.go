@@ -1,0 +1,362 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+const undoFor30 = `{"undo_seconds":{"medium":30,"critical":10}}`
+
+// held is a pending request that the owner has approved, in its window.
+func held(t *testing.T, b *bench, in models.AskInput) *models.Approval {
+	t.Helper()
+	a := b.ask(t, in)
+	got, err := b.Decide(t.Context(), b.owner, a.ID, yes())
+	mustDo(t, err)
+	if got.Status() != models.StatusPending || got.HeldUntil == nil {
+		t.Fatalf("%s, held until %v", got.Status(), got.HeldUntil)
+	}
+	return got
+}
+
+func (b *bench) release(t *testing.T, want int) {
+	t.Helper()
+	if n, err := b.ReleaseDue(t.Context(), 10); n != want || err != nil {
+		t.Fatalf("%d released, %v; want %d", n, err, want)
+	}
+}
+
+func (b *bench) standsAs(t *testing.T, id models.ResponseID, want models.Status) *models.Approval {
+	t.Helper()
+	got, err := b.Approval(t.Context(), b.owner, id)
+	mustDo(t, err)
+	if got.Status() != want {
+		t.Fatalf("it is %s, want %s", got.Status(), want)
+	}
+	return got
+}
+
+func (b *bench) entriesOf(t *testing.T, id models.ResponseID) []string {
+	t.Helper()
+	return column(t, b.Store, `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
+}
+
+func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	at := b.clock.Now()
+	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
+	if want := at.Add(30 * time.Second); !a.HeldUntil.Equal(want) || !a.Vote.UndoUntil.Equal(want) {
+		t.Errorf("held until %v, to be taken back until %v, want %v", a.HeldUntil, a.Vote.UndoUntil, want)
+	}
+	for name, who := range map[string]models.Actor{"another": b.admin, "the same": b.owner} {
+		before := storetest.Dump(t, b.Store)
+		_, err := b.Decide(t.Context(), who, a.ID, yes())
+		if e := refusal(t, err, models.CodeBeingDecided); e.Approval == nil || e.Text != "The verdict of owner@example.com on this request is on its way." {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if after := storetest.Dump(t, b.Store); after != before {
+			t.Error(difference(before, after))
+		}
+	}
+	seen, err := b.Approval(t.Context(), b.agent, a.ID)
+	mustDo(t, err)
+	if seen.Status() != models.StatusPending || seen.Vote != nil {
+		t.Errorf("the agent sees %s and the vote %v", seen.Status(), seen.Vote)
+	}
+	if seen := b.standsAs(t, a.ID, models.StatusPending); seen.Vote == nil || seen.Vote.UserID != b.owner.UserID() || seen.Vote.UndoUntil == nil {
+		t.Errorf("a person sees the vote %+v", seen.Vote)
+	}
+	next, some, err := b.NextRelease(t.Context())
+	if !some || err != nil || !next.Equal(*a.HeldUntil) {
+		t.Errorf("next release at %v, %v, %v", next, some, err)
+	}
+	b.clock.Step(30*time.Second - time.Microsecond) // past the deadline: the vote was in time
+	if n, err := b.ExpireDue(t.Context(), 10); n != 0 || err != nil {
+		t.Errorf("%d expired, %v", n, err)
+	}
+	b.release(t, 0)
+	b.clock.Step(time.Microsecond)
+	wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeBeingDecided)
+	b.release(t, 1)
+	b.release(t, 0)
+	got := b.standsAs(t, a.ID, models.StatusApproved)
+	if got.Cause != models.CauseReviewer || *got.DecidedBy != b.owner.UserID() || got.HeldUntil != nil || !got.Vote.At.Equal(at) || !got.ApprovalTimestamp.Equal(at.Add(30*time.Second)) {
+		t.Errorf("%+v by %+v", got.Response, got.Vote)
+	}
+	wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.voted", "user approval.approved"})
+}
+
+func TestOnlyApprovalsWithAWindowAreHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"undo_seconds":{"medium":30},"rules":[{"name":"low","tools":["ls"],"effect":"require","risk":"low"}]}`)
+	for name, tt := range map[string]struct {
+		ask    models.AskInput
+		in     models.DecisionInput
+		status models.Status
+	}{
+		"approved":          {models.AskInput{}, yes(), models.StatusPending},
+		"rejected":          {models.AskInput{}, no("no"), models.StatusRejected},
+		"answered":          {models.AskInput{Kind: models.KindQuestion}, models.DecisionInput{Answer: new("so")}, models.StatusApproved},
+		"of another risk":   {models.AskInput{ToolName: "ls"}, yes(), models.StatusApproved},
+		"declined question": {models.AskInput{Kind: models.KindQuestion}, no("no"), models.StatusRejected},
+	} {
+		a := b.ask(t, tt.ask)
+		got, err := b.Decide(t.Context(), b.owner, a.ID, tt.in)
+		mustDo(t, err)
+		if got.Status() != tt.status {
+			t.Errorf("%s: %s, want %s", name, got.Status(), tt.status)
+		}
+	}
+}
+
+func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	a := held(t, b, models.AskInput{})
+	for name, tt := range map[string]struct {
+		who  models.Actor
+		code models.Code
+	}{
+		"its agent (I4)": {b.agent, models.CodeForbidden}, "the operator": {storetest.Operator(), models.CodeForbidden},
+		"an admin": {b.admin, models.CodeBeingDecided}, "a stranger": {b.stranger, models.CodeNotFound},
+	} {
+		before := storetest.Dump(t, b.Store)
+		if err := errOf(b.TakeBack(t.Context(), tt.who, a.ID)); models.ErrorCode(err) != tt.code {
+			t.Errorf("%s: %v, want %s", name, err, tt.code)
+		}
+		if after := storetest.Dump(t, b.Store); after != before {
+			t.Error(difference(before, after))
+		}
+	}
+	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
+	mustDo(t, err)
+	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote != nil {
+		t.Errorf("%s, held until %v by %v", got.Status(), got.HeldUntil, got.Vote)
+	}
+	before := storetest.Dump(t, b.Store)
+	mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID))) // a repeat
+	if after := storetest.Dump(t, b.Store); after != before {
+		t.Error(difference(before, after))
+	}
+	wantCode(t, errOf(b.TakeBack(t.Context(), b.admin, a.ID)), models.CodeConflict)
+	page, err := b.Inbox(t.Context(), b.owner, inboxAll)
+	mustDo(t, err)
+	if len(page.Items) != 1 {
+		t.Errorf("%d in the inbox, want it there again", len(page.Items))
+	}
+	b.clock.Step(time.Minute)
+	b.release(t, 0)
+	// It can be decided anew, and nothing of the first verdict is left.
+	got, err = b.Decide(t.Context(), b.owner, a.ID, no("no"))
+	mustDo(t, err)
+	if got.Status() != models.StatusRejected {
+		t.Errorf("%s, want rejected", got.Status())
+	}
+	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
+		"agent approval.requested", "user approval.voted", "user approval.taken_back", "user approval.rejected",
+	})
+	sameStrings(t, "votes", column(t, b.Store, `SELECT verdict || ' ' || (withdrawn_at IS NOT NULL) FROM votes WHERE response_id = ? ORDER BY at`, a.ID), []string{"approve 1", "reject 0"})
+}
+
+func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
+	b.clock.Step(25 * time.Second)
+	b.standsAs(t, a.ID, models.StatusPending)
+	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
+	mustDo(t, err)
+	if got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
+		t.Errorf("the answer says %s, %s", got.Status(), got.Cause)
+	}
+	b.standsAs(t, a.ID, models.StatusExpired)
+	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
+		"agent approval.requested", "user approval.voted", "user approval.taken_back", "system approval.expired",
+	})
+}
+
+func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		does func(b *bench, a *models.Approval) error
+		want models.Status
+	}{
+		"cancel": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
+		"stop": {func(b *bench, a *models.Approval) error {
+			return errOf(b.Steer(t.Context(), b.owner, a.ConversationID, models.SteerStop))
+		}, models.StatusCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.policy(t, undoFor30)
+			a := held(t, b, models.AskInput{RunID: "r"})
+			mustDo(t, tt.does(b, a))
+			b.clock.Step(time.Minute)
+			b.release(t, 0)
+			b.standsAs(t, a.ID, tt.want)
+			wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+			sameStrings(t, "withdrawn", column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ?`, a.ID), []string{"1"})
+		})
+	}
+}
+
+// What came with a held approval waits with it: the edit, the budget, the turn of
+// the built-in agent.
+func TestWhatComesWithAHeldApprovalWaitsForItsRelease(t *testing.T) {
+	t.Parallel()
+	for _, takenBack := range []bool{false, true} {
+		b := newBench(t)
+		b.policy(t, undoFor30)
+		proposal, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindProposal, Content: "May I?"})
+		mustDo(t, err)
+		conv := proposal.ConversationID
+		mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
+		said, err := b.Say(t.Context(), b.owner, models.MessageInput{
+			ConversationID: conv, Content: "Go on.",
+			Decision: &models.ConversationDecision{Approved: new(true), Budget: models.BudgetChange{Delta: new(int64(5))}},
+		})
+		mustDo(t, err)
+		if said.Approval.Status() != models.StatusPending || said.Conversation.Status != models.ConversationWaitingInput || *said.Conversation.EnergyBudget != 10 {
+			t.Errorf("said: %s, the conversation %s with %d", said.Approval.Status(), said.Conversation.Status, *said.Conversation.EnergyBudget)
+		}
+		// Meanwhile the budget changes: the step counts from there.
+		mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(40))}, "")))
+		want, status := int64(45), models.ConversationRunning
+		if takenBack {
+			mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, proposal.ID)))
+			want, status = 40, models.ConversationWaitingInput
+		}
+		b.clock.Step(time.Minute)
+		b.release(t, map[bool]int{true: 0, false: 1}[takenBack])
+		view, err := b.Conversation(t.Context(), b.owner, conv)
+		mustDo(t, err)
+		if *view.EnergyBudget != want || view.Status != status {
+			t.Errorf("taken back %v: %s with a budget of %d, want %s with %d", takenBack, view.Status, *view.EnergyBudget, status, want)
+		}
+	}
+}
+
+func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	reply, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindReply, Content: "a"})
+	mustDo(t, err)
+	conv := reply.ConversationID
+	mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
+	mustDo(t, errOf(b.ChangeBudget(t.Context(), b.agent, conv, models.BudgetChange{Set: new(int64(90))}, "")))
+	page, err := b.Inbox(t.Context(), b.owner, inboxAll)
+	mustDo(t, err)
+	in := yes()
+	in.Input = []byte(`{"budget":50}`)
+	got, err := b.Decide(t.Context(), b.owner, page.Items[0].ID, in)
+	mustDo(t, err)
+	budget := func(want int64) {
+		t.Helper()
+		view, err := b.Conversation(t.Context(), b.owner, conv)
+		mustDo(t, err)
+		if *view.EnergyBudget != want {
+			t.Errorf("the budget is %d, want %d", *view.EnergyBudget, want)
+		}
+	}
+	budget(10)
+	b.clock.Step(30 * time.Second)
+	b.release(t, 1)
+	budget(50)
+	b.standsAs(t, got.ID, models.StatusApproved)
+}
+
+func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	mustDo(t, errOf(w.ApplyPolicy(t.Context(), w.admin, []byte(`{"undo_seconds":{"medium":600}}`), "test", 0)))
+	id := w.taken(t, call("c", "", "bash", `{}`))
+	a := w.vote(t, id, yes())
+	if a.Vote.UndoUntil == nil || !a.Vote.UndoUntil.Equal(w.clock.Now().Add(10*time.Minute)) {
+		t.Errorf("to be taken back until %v", a.Vote.UndoUntil)
+	}
+	due, next, err := w.DueDeliveries(t.Context(), 10)
+	mustDo(t, err)
+	for _, ids := range due {
+		if len(ids) > 0 {
+			t.Errorf("it is told at once: %v", due)
+		}
+	}
+	if !next.Equal(*a.Vote.UndoUntil) {
+		t.Errorf("it is told at %v, want %v", next, a.Vote.UndoUntil)
+	}
+	mustDo(t, errOf(w.TakeBack(t.Context(), w.owner, id)))
+	w.clock.Step(20 * time.Minute)
+	if d := w.begin(t, id); d != nil {
+		t.Errorf("what was taken back is told: %+v", d)
+	}
+	w.wantRow(t, id, "pending ")
+
+	// Given again, it is told once its window is over, and then stands.
+	a = w.vote(t, id, yes())
+	w.clock.Step(10 * time.Minute)
+	if n, err := w.ReleaseDue(t.Context(), 10); n != 0 || err != nil {
+		t.Errorf("%d released before the other system knows, %v", n, err)
+	}
+	if d := w.begin(t, id); d == nil || !d.Approved || d.GiveUpAt.Before(w.clock.Now().Add(9*time.Minute)) {
+		t.Fatalf("%+v", d)
+	}
+	wantCode(t, errOf(w.TakeBack(t.Context(), w.owner, id)), models.CodeBeingDecided)
+	w.end(t, id, models.ToldDelivered)
+	w.wantRow(t, id, "approved reviewer")
+	w.verify(t)
+
+	// A rejection has no window.
+	other := w.taken(t, call("d", "", "bash", `{"n":2}`))
+	w.vote(t, other, no("no"))
+	wantCode(t, errOf(w.TakeBack(t.Context(), w.owner, other)), models.CodeBeingDecided)
+}
+
+func TestCriticalRequestsAndQuestionsAreNotDecidedInBulk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"rules":[{"name":"c","tools":["rm"],"effect":"require","risk":"critical"},{"name":"h","tools":["mv"],"effect":"require","risk":"high"}]}`)
+	critical, high, question := b.ask(t, models.AskInput{ToolName: "rm"}), b.ask(t, models.AskInput{ToolName: "mv"}), b.ask(t, models.AskInput{Kind: models.KindQuestion})
+	for name, tt := range map[string]struct {
+		a    *models.Approval
+		in   models.DecisionInput
+		code models.Code
+	}{
+		"critical": {critical, yes(), models.CodeWrongDecisionKind}, "critical, rejected": {critical, no("no"), models.CodeWrongDecisionKind},
+		"a question": {question, models.DecisionInput{Answer: new("so")}, models.CodeWrongDecisionKind},
+		"high":       {high, yes(), ""},
+	} {
+		tt.in.Bulk, tt.in.Digest = true, tt.a.Digest
+		if err := errOf(b.Decide(t.Context(), b.owner, tt.a.ID, tt.in)); models.ErrorCode(err) != tt.code {
+			t.Errorf("%s: %v, want %q", name, err, tt.code)
+		}
+	}
+}
+
+var inboxAll = store.InboxQuery{Limit: 100}
+
+// column reads one column beside the store.
+func column(t *testing.T, s *store.Store, query string, args ...any) (out []string) {
+	t.Helper()
+	rows, err := rawDB(t, s).QueryContext(t.Context(), query, args...)
+	mustDo(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var one string
+		mustDo(t, rows.Scan(&one))
+		out = append(out, one)
+	}
+	mustDo(t, rows.Err())
+	return out
+}
