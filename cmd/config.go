@@ -34,6 +34,8 @@ type Config struct {
 
 	Upstreams Upstreams // the pace of polling and telling them
 
+	Dev bool // the pages for whoever works on Countersign itself
+
 	LogLevel  slog.Level
 	LogFormat string // text or json
 }
@@ -69,6 +71,7 @@ var serveSettings = []setting{
 	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
+	{"dev", "false", "bool", "show every page in every state at /dev/gallery", setDev},
 }
 
 // settingValue keeps a flag's text as given, so that all wrong ones can be
@@ -82,7 +85,10 @@ func (v *settingValue) Type() string       { return v.kind }
 // addSettings makes flags of settings.
 func addSettings(flags *pflag.FlagSet, settings ...setting) {
 	for _, s := range settings {
-		flags.Var(&settingValue{s.initial, s.kind}, s.flag, s.usage+" ["+s.env()+"]")
+		flag := flags.VarPF(&settingValue{s.initial, s.kind}, s.flag, "", s.usage+" ["+s.env()+"]")
+		if s.kind == "bool" {
+			flag.NoOptDefVal = "true"
+		}
 	}
 }
 
@@ -182,6 +188,13 @@ func setLogFormat(c *Config, v string) error {
 	return nil
 }
 
+func setDev(c *Config, v string) (err error) {
+	if c.Dev, err = strconv.ParseBool(v); err != nil {
+		return errors.New("must be true or false")
+	}
+	return nil
+}
+
 // LogValue is how the settings are logged.
 func (c Config) LogValue() slog.Value {
 	public := ""
@@ -192,6 +205,6 @@ func (c Config) LogValue() slog.Value {
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
 		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
-		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM),
+		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
 	)
 }

@@ -41,7 +41,7 @@ func newDemo() *cobra.Command {
 		case "log-level":
 			s.initial = "warn" // the terminal is for what the agent does
 			addSettings(c.Flags(), s)
-		case "addr", "public-url", "log-format":
+		case "addr", "public-url", "log-format", "dev":
 			addSettings(c.Flags(), s)
 		}
 	}

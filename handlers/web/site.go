@@ -25,6 +25,8 @@ type Options struct {
 	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
 	// nothing is added and no key changed.
 	CheckUpstream func(baseURL, dialect, key string) error
+	// Dev adds the gallery of every page in every state.
+	Dev bool
 }
 
 // Site is the pages: a router of its own that reads cookies and never bearer
@@ -120,6 +122,7 @@ func (s *Site) routes(e *echo.Echo) {
 	s.adminRoutes(get, post)
 	s.conversationRoutes(get, post)
 	s.budgetRoutes(get, post)
+	s.galleryRoutes(get)
 
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))

@@ -1,0 +1,11 @@
+package views
+
+import "net/url"
+
+// GalleryURL lists every page in every state; it is there only with --dev.
+func GalleryURL() string { return "/dev/gallery" }
+
+// GalleryStateURL shows one page in one state.
+func GalleryStateURL(page, state string) string {
+	return GalleryURL() + "/" + url.PathEscape(page) + "/" + url.PathEscape(state)
+}
