@@ -22,11 +22,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		return err
 	}
 	form := readVerdict(c.Request().PostForm)
-	in, err := form.decision()
-	if err == nil {
-		_, err = s.store.Decide(ctx, actor, a.ID, in)
-	}
-	if err == nil {
+	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {
 		return c.Redirect(http.StatusSeeOther, pages.EntryURL(&v.Conversation, a.Sequence))
 	}
 	again := pages.DecidedHere{ID: a.ID, Form: form.again()}

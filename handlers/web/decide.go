@@ -1,15 +1,15 @@
 package web
 
 import (
-	"net/http"
+	"context"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views"
 	"countersign/views/pages"
 )
 
@@ -20,19 +20,15 @@ func (s *Site) decide(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r := c.Request()
-	form := readVerdict(r.PostForm)
-	in, err := form.decision()
+	form, desk := readVerdict(c.Request().PostForm), deskOf(c, id)
+	a, err := s.takeVerdict(c.Request().Context(), actorOf(c), id, form)
 	if err == nil {
-		_, err = s.store.Decide(r.Context(), actorOf(c), id, in)
-	}
-	if err == nil {
-		if handlers.WantsFragment(r) {
-			return s.approvalPage(c, http.StatusOK, id, pages.ApprovalInput{})
+		if desk != "" {
+			return s.backToDesk(c, a, desk)
 		}
-		return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+		return s.backToRequest(c, id, "", "")
 	}
-	again := pages.ApprovalInput{Form: form.again()}
+	again := pages.ApprovalInput{Form: form.again(), Desk: desk}
 	if e := asError(err, tooLate...); e != nil {
 		again.Late = form.verdict
 		return s.approvalPage(c, handlers.Status(e.Code), id, again)
@@ -42,6 +38,50 @@ func (s *Site) decide(c echo.Context) error {
 		return s.approvalPage(c, handlers.Status(e.Code), id, again)
 	}
 	return err
+}
+
+// takeVerdict has the store take what a form says. On pages, what can do much
+// harm is let through only by those who have opened all that is folded of it.
+func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.ResponseID, form verdictForm) (*models.Approval, error) {
+	in, err := form.decision()
+	if err != nil {
+		return nil, err
+	}
+	if form.verdict != models.VerdictReject {
+		a, err := s.store.Approval(ctx, actor, id)
+		if err != nil {
+			return nil, err
+		}
+		// What has another digest, or stands no more, is for the store to refuse.
+		if form.digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil {
+			if err := s.openedAll(ctx, actor, a); err != nil {
+				return nil, err
+			}
+			if err := form.fields(a, &in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.store.Decide(ctx, actor, id, in)
+}
+
+// openedAll refuses a verdict that lets through what its decider has not opened.
+func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Approval) error {
+	if !a.Risk.NeedsDigest() {
+		return nil
+	}
+	opened, err := s.store.OpenedParts(ctx, actor, a.ID)
+	if err != nil {
+		return err
+	}
+	switch n := len(pages.Unopened(&a.Response, opened)); n {
+	case 0:
+		return nil
+	case 1:
+		return models.Errorf(models.CodeInvalid, "Nothing was decided: a part of this is folded. Open it first, then approve.")
+	default:
+		return models.Errorf(models.CodeInvalid, "Nothing was decided: %d parts of this are folded. Open them first, then approve.", n)
+	}
 }
 
 // What can be wrong with a verdict: it meets another state than was shown, or
@@ -57,14 +97,15 @@ var (
 // verdictForm is what a decider sent. Who decides is never part of it (I5).
 type verdictForm struct {
 	verdict models.Verdict
-	reason  string
+	reason  string // in the decider's own words
+	preset  string // one of the reasons that the rule offers
 	digest  string
 	values  url.Values
 }
 
 func readVerdict(values url.Values) verdictForm {
 	f := verdictForm{verdict: models.Verdict(values.Get("verdict")), digest: values.Get("digest"), values: values}
-	f.reason = f.text("reason")
+	f.reason, f.preset = f.text("reason"), f.text("preset")
 	return f
 }
 
@@ -73,10 +114,52 @@ func (f verdictForm) text(name string) string {
 	return strings.ReplaceAll(f.values.Get(name), "\r\n", "\n")
 }
 
+// told is the reason that goes to the agent: with a rejection the preset, and what
+// was written besides.
+func (f verdictForm) told() string {
+	if f.verdict != models.VerdictReject || f.preset == "" {
+		return f.reason
+	}
+	return strings.TrimSuffix(f.preset+"\n"+f.reason, "\n")
+}
+
+// fields puts an input together that was edited member by member.
+func (f verdictForm) fields(a *models.Approval, in *models.DecisionInput) error {
+	if f.values.Get("edit") != pages.EditFieldwise {
+		return nil
+	}
+	asked := []byte(a.ToolInputJSON)
+	members, ok := models.EditFields(asked)
+	if !ok {
+		return models.Invalid("input", "can only be edited as JSON")
+	}
+	edited, problems := models.Edit(asked, members, f.typed())
+	if len(problems) > 0 {
+		e := &models.Error{Code: models.CodeInvalid, Text: "The edited input has to be corrected.", Fields: map[string]string{}}
+		for place, text := range problems {
+			e.Fields[pages.FieldName(place)] = text
+		}
+		return e
+	}
+	in.Input = edited
+	return nil
+}
+
+// typed is what the form holds for the members of an input, by their place.
+func (f verdictForm) typed() map[int]string {
+	out := map[int]string{}
+	for place := range models.MaxEditFields {
+		if name := pages.FieldName(place); f.values.Has(name) {
+			out[place] = f.text(name)
+		}
+	}
+	return out
+}
+
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.reason, Digest: f.digest}
+	in := models.DecisionInput{Reason: f.told(), Digest: f.digest}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}
@@ -121,6 +204,10 @@ func atFields(e *models.Error) map[string]string {
 		case "newBudget", "budgetChange":
 			out["new_budget"] = text
 		default:
+			if _, err := strconv.Atoi(strings.TrimPrefix(root, pages.FieldName(0)[:1])); err == nil {
+				out[root] = text // a member of the input
+				continue
+			}
 			out[""] = name + ": " + text
 		}
 	}

@@ -59,7 +59,7 @@ func (f verdictForm) budget(in *models.DecisionInput) error {
 // again is what was filled in, for a form that has to be corrected.
 func (f verdictForm) again() pages.DecideForm {
 	return pages.DecideForm{
-		Reason: f.reason, Answer: f.text("answer"), Input: f.text("input"),
+		Reason: f.reason, Preset: f.preset, Edit: f.values.Get("edit"), Fields: f.typed(), Answer: f.text("answer"), Input: f.text("input"),
 		Sum: strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}
 }

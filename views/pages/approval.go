@@ -23,10 +23,28 @@ type ApprovalInput struct {
 	Sees bool
 	// Opened are the folded parts that the reader has opened, see Folds.
 	Opened []string
+	// Reader is who looks.
+	Reader models.UserID
+	// Around is what stands around the request; nil where it stands among others:
+	// then nothing but a verdict is offered.
+	Around *models.Around
+	// Calls are those of its batch, and it itself; none where the reader does not see
+	// them.
+	Calls map[models.ResponseID]models.CallDetail
+	// Result is what came of the call; nil: not wanted.
+	Result *models.CallResult
+	// Next is a request that waits, for who has nothing more to do with this one.
+	Next *models.Approval
+	// Pane says that the request stands beside the inbox's list, and Desk where there:
+	// the query of the address.
+	Pane bool
+	Desk string
 	// Late is the verdict that the reader just sent and that came too late or
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict
-	Form DecideForm
+	// LateAct is the same of what is no verdict.
+	LateAct LateAct
+	Form    DecideForm
 	// Origin says where the request comes from.
 	Origin models.Origin
 
@@ -38,13 +56,18 @@ type ApprovalInput struct {
 	Shares []models.EnergyShare
 }
 
-// DecideForm is what a decider had filled in, with what is wrong by field:
-// reason, answer, option, input, digest, sum, new_budget, or "" for all.
+// DecideForm is what somebody had filled in, with what is wrong by field: reason,
+// answer, option, input, digest, sum, new_budget, ask, note, minutes, those of
+// FieldName, or "" for all.
 type DecideForm struct {
 	Reason, Answer, Input string
-	Sum                   string // of a budget request
-	SetBudget             bool   // with a proposal: NewBudget is meant
+	Preset                string         // of the reasons offered
+	Edit                  string         // how the input was edited: EditFieldwise or EditJSON
+	Fields                map[int]string // what was typed for the input's members, by their place
+	Sum                   string         // of a budget request
+	SetBudget             bool           // with a proposal: NewBudget is meant
 	NewBudget             string
+	Ask, Note, Minutes    string // of the forms beside the verdict
 	Errors                map[string]string
 }
 
@@ -106,6 +129,7 @@ type Approval struct {
 	Other   ui.Code // the input that it asks with, where that is another one
 	Closed  string  // why it can only be rejected; empty: it can be approved
 
+	Card
 	folding folding
 }
 
@@ -132,7 +156,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	asked := askedAt(r)
 	folds := folding{}
 	if r.Status() == models.StatusPending && in.MayDecide && r.Risk.NeedsDigest() {
-		folds = folding{url: views.OpenURL(r.ID), opened: in.Opened}
+		folds = folding{url: in.place(views.OpenURL(r.ID)), opened: in.Opened}
 	}
 	input := newInputView(r, folds)
 	v := Approval{
@@ -179,9 +203,10 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
-	v.Kept = in.Late != "" || len(in.Form.Errors) > 0
-	v.State = string(r.Status()) + " " + r.Digest + " " + v.Held
-	v.Notice = lateText(in.Late, v)
+	v.card(in, now)
+	v.Kept = in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
+	v.State = v.state(r)
+	v.Notice = lateText(in, v)
 	return v
 }
 

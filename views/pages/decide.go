@@ -28,6 +28,12 @@ func (v Approval) wholeInput() bool {
 	return v.Ask == nil && v.Content == "" && (!v.Question || v.Whole.Text != "{}")
 }
 
+// sourceFirst reports whether the source is what is shown first: nothing else was
+// made of the input.
+func (v Approval) sourceFirst() bool {
+	return v.wholeInput() && len(v.Blocks) == 0 && v.Other.Text == ""
+}
+
 func answerLabel(v Approval) string {
 	if len(v.Options) > 0 {
 		return "Or answer in your own words"
@@ -44,6 +50,18 @@ func editRows(text string) int {
 // so that no error is lost for want of a place.
 func (v Approval) otherErrors() string {
 	placed := []string{"reason", "digest"}
+	if v.AskBack != nil {
+		placed = append(placed, "ask")
+	}
+	if v.Extend != nil {
+		placed = append(placed, "minutes")
+	}
+	if v.Thread.AnswerURL != "" {
+		placed = append(placed, "note")
+	}
+	for _, f := range v.Fields {
+		placed = append(placed, f.Name)
+	}
 	if v.Question {
 		placed = append(placed, "answer")
 		if len(v.Options) > 0 {

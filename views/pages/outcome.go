@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -19,8 +20,12 @@ type Outcome struct {
 	Option       string
 	Edited       *ui.Code
 	EditedDigest string
-	FromURL      string // of the request with which this one was rejected
-	Changed      string // what a decider changed about a budget request, in words
+	Change       *ui.Block // from what was asked for to what was released
+	FromURL      string    // of the request with which this one was rejected
+	GrantURL     string    // of the grant that let it through
+	Took         string    // from the ask to the outcome
+	Went         string    // what became of the call
+	Changed      string    // what a decider changed about a budget request, in words
 	BudgetURL    string
 }
 
@@ -40,7 +45,18 @@ func heldText(a *models.Approval, o models.Origin) string {
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	o := &Outcome{
 		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
-		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer,
+		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer, Went: went(r),
+	}
+	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
+		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
+	}
+	if r.GrantID != nil {
+		o.GrantURL = views.GrantURL(*r.GrantID)
+	}
+	if name, ok := strings.CutPrefix(o.Reason, "withdrawn by "); ok && r.Cause == models.CauseCancelled {
+		if o.Reason = ""; name != "the agent" {
+			o.CauseText = "Withdrawn by " + models.RevealString(name, false) + "."
+		}
 	}
 	if r.Cause != models.CauseReviewer || a.Vote == nil {
 		return o
@@ -66,25 +82,42 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		}
 		o.Edited = &ui.Code{ID: "edited", Label: "Released input, as edited", Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
+		o.Change = new(ui.DiffOf("What the decider changed", laidOutJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o
 }
 
-// lateText says what stands when the reader's own verdict came too late.
-func lateText(late models.Verdict, v Approval) string {
-	if late == "" {
-		return ""
-	}
-	verdict := map[models.Verdict]string{
+// LateAct is what a reader did beside deciding, as it stands in a sentence.
+type LateAct string
+
+// What can come too late beside a verdict.
+const (
+	LateUndo       LateAct = "undo"
+	LateQuestion   LateAct = "question"
+	LateNote       LateAct = "answer"
+	LateExtension  LateAct = "extension"
+	LateWithdrawal LateAct = "withdrawal"
+)
+
+// lateText says what stands when what the reader did came too late.
+func lateText(in ApprovalInput, v Approval) string {
+	did := map[models.Verdict]string{
 		models.VerdictApprove: "approval", models.VerdictReject: "rejection", models.VerdictAnswer: "answer",
-	}[late]
-	switch {
-	case v.Held != "":
-		return v.Held + " Your " + verdict + " changed nothing."
-	case v.Outcome == nil:
-		return "This changed while you were looking at it. Your " + verdict + " was not taken: look again, then decide."
-	case v.Outcome.By != "":
-		return "Already " + v.Outcome.Word.Text + " by " + models.RevealString(v.Outcome.By, false) + ". Your " + verdict + " changed nothing."
+	}[in.Late]
+	if in.LateAct != "" {
+		did = string(in.LateAct)
 	}
-	return "Already " + v.Outcome.Word.Text + ". " + v.Outcome.CauseText + " Your " + verdict + " changed nothing."
+	switch {
+	case did == "":
+		return ""
+	case v.Undo != nil:
+		return "Your approval is held already. Take it back first, to do something else."
+	case v.Held != "":
+		return v.Held + " Your " + did + " changed nothing."
+	case v.Outcome == nil:
+		return "This changed while you were looking at it. Your " + did + " was not taken: look again, then decide."
+	case v.Outcome.By != "":
+		return "Already " + v.Outcome.Word.Text + " by " + models.RevealString(v.Outcome.By, false) + ". Your " + did + " changed nothing."
+	}
+	return "Already " + v.Outcome.Word.Text + ". " + v.Outcome.CauseText + " Your " + did + " changed nothing."
 }

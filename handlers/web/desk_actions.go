@@ -1,0 +1,211 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// requestRoutes are one request and what can be done with it.
+func (s *Site) requestRoutes(get, post adder) {
+	get("/approvals/:id", s.approval)
+	post("/approvals/:id/decide", s.decide)
+	post("/approvals/:id/undo", s.undo)
+	post("/approvals/:id/open", s.openPart)
+	post("/approvals/:id/ask", s.askBack)
+	post("/approvals/:id/notes", s.answerNote)
+	post("/approvals/:id/extend", s.extend)
+	post("/approvals/:id/cancel", s.cancelRequest)
+
+	// Where only a form leads, an address typed or restored leads back.
+	for _, form := range []string{"decide", "undo", "open", "ask", "notes", "extend", "cancel"} {
+		get("/approvals/:id/"+form, func(c echo.Context) error {
+			id, err := requestID(c)
+			if err != nil {
+				return err
+			}
+			return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+		})
+	}
+}
+
+// backToRequest answers what was done with a request: with its card, or without
+// script with the way to where it stands.
+func (s *Site) backToRequest(c echo.Context, id models.ResponseID, desk, anchor string) error {
+	if handlers.WantsFragment(c.Request()) {
+		return s.approvalPage(c, http.StatusOK, id, pages.ApprovalInput{Desk: desk})
+	}
+	to := views.ApprovalURL(id)
+	if desk != "" {
+		to = readDesk(desk).URL()
+	}
+	return c.Redirect(http.StatusSeeOther, to+anchor)
+}
+
+// notDone answers what a request did not take: with the card, which says what
+// stands, or what is wrong at the field of the form. What is no such error comes
+// back.
+func (s *Site) notDone(c echo.Context, id models.ResponseID, err error, again pages.ApprovalInput, field string) error {
+	again.Desk = deskOf(c, id)
+	if e := asError(err, tooLate...); e != nil {
+		return s.approvalPage(c, handlers.Status(e.Code), id, again)
+	}
+	if e := asError(err, append(toCorrect, models.CodeConflict)...); e != nil {
+		again.LateAct = ""
+		text := e.Text
+		for _, name := range []string{"text", field} {
+			if at := e.Fields[name]; at != "" {
+				text = at
+			}
+		}
+		if len(e.Fields) == 0 {
+			field = ""
+		}
+		again.Form.Errors = map[string]string{field: text}
+		return s.approvalPage(c, handlers.Status(e.Code), id, again)
+	}
+	return err
+}
+
+// undo takes back an approval of the reader's that is held.
+func (s *Site) undo(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	a, err := s.store.TakeBack(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateUndo}, "")
+	}
+	if desk := deskOf(c, id); desk != "" {
+		return s.backToDesk(c, a, desk)
+	}
+	return s.backToRequest(c, id, "", "")
+}
+
+// openPart notes that the reader has opened a folded part, and shows it.
+func (s *Site) openPart(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	ctx, actor, part := c.Request().Context(), actorOf(c), c.Request().PostForm.Get("part")
+	a, err := s.store.Approval(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return models.Errorf(models.CodeNotFound, "There is no such request.")
+	}
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(pages.Folds(&a.Response), part) {
+		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such folded part."), pages.ApprovalInput{}, "")
+	}
+	if err := s.store.OpenPart(ctx, actor, id, part); err != nil {
+		return err
+	}
+	return s.backToRequest(c, id, deskOf(c, id), "#"+pages.PartAnchor(part))
+}
+
+// typedText is what a form says in its text field: browsers send every line break
+// as two characters.
+func typedText(c echo.Context) string {
+	return strings.ReplaceAll(c.Request().PostForm.Get("text"), "\r\n", "\n")
+}
+
+// askBack asks the agent and its owner something.
+func (s *Site) askBack(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	text := typedText(c)
+	if _, err = s.store.AskBack(c.Request().Context(), actorOf(c), id, text); err != nil {
+		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateQuestion, Form: pages.DecideForm{Ask: text}}, "ask")
+	}
+	return s.backToRequest(c, id, deskOf(c, id), "")
+}
+
+// answerNote takes the owner's answer to what was asked back.
+func (s *Site) answerNote(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	text := typedText(c)
+	if _, _, err = s.store.AnswerNote(c.Request().Context(), actorOf(c), id, text); err != nil {
+		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateNote, Form: pages.DecideForm{Note: text}}, "note")
+	}
+	return s.backToRequest(c, id, deskOf(c, id), "")
+}
+
+// extend moves the deadline by some minutes, or as far as may be.
+func (s *Site) extend(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	typed := strings.TrimSpace(c.Request().PostForm.Get("minutes"))
+	again := pages.ApprovalInput{LateAct: pages.LateExtension, Form: pages.DecideForm{Minutes: typed}}
+	if typed == pages.LastChoice {
+		again.Form.Minutes = ""
+	}
+	ctx, actor := c.Request().Context(), actorOf(c)
+	until, err := s.extendTo(ctx, actor, id, typed)
+	if err == nil {
+		_, err = s.store.Extend(ctx, actor, id, until)
+	}
+	if err != nil {
+		return s.notDone(c, id, err, again, "minutes")
+	}
+	return s.backToRequest(c, id, deskOf(c, id), "")
+}
+
+// extendTo is the deadline that a form's minutes mean: that many after the one
+// that stands.
+func (s *Site) extendTo(ctx context.Context, actor models.Actor, id models.ResponseID, typed string) (time.Time, error) {
+	a, err := s.store.Approval(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return time.Time{}, models.Errorf(models.CodeNotFound, "There is no such request.")
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if typed == pages.LastChoice {
+		doc, err := s.policies.document(ctx)
+		return s.kit.Now().Add(time.Duration(doc.MaxTimeoutMinutes) * time.Minute), err
+	}
+	minutes, err := strconv.ParseInt(typed, 10, 32)
+	if err != nil || minutes < 1 {
+		return time.Time{}, models.Invalid("minutes", "must be a whole number from 1")
+	}
+	if !a.HasDeadline() {
+		return models.NoDeadline, nil // which the store refuses in its own words
+	}
+	return a.ApprovalTimeoutAt.Add(time.Duration(minutes) * time.Minute), nil
+}
+
+// cancelRequest withdraws a request, for its owner and admins.
+func (s *Site) cancelRequest(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	a, err := s.store.Cancel(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateWithdrawal}, "")
+	}
+	if desk := deskOf(c, id); desk != "" {
+		return s.backToDesk(c, a, desk)
+	}
+	return s.backToRequest(c, id, "", "")
+}

@@ -1,0 +1,295 @@
+package pages
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// Card is what the card of a request offers beside the request itself. The zero
+// value offers nothing: so it is where a request stands among others.
+type Card struct {
+	Pane bool   // it stands beside the inbox's list
+	Desk string // where in the inbox that is: the query of its address
+
+	Shut    string // why approving is closed until something was opened; empty: it is not
+	ShutURL string // leads to what is to be opened
+	Undo    *Undo
+	UndoFor string // how long an approval can be taken back; empty: not at all
+
+	Presets  []Preset
+	Fields   []FieldEditor
+	AskBack  *AskBack
+	Extend   *Extend
+	Cancel   string // where withdrawing is sent; empty: it is not offered
+	GrantURL string
+	Thread   Thread
+
+	PolicyNow string // what the policy would say by now, if it has changed
+	Before    *Before
+	Reask     *Reask
+	Compared  []Compared
+	Batch     *BatchFact
+	Result    *ui.Code
+	NextURL   string
+	NextLabel string
+}
+
+// Undo is an approval that the reader may still take back.
+type Undo struct {
+	URL   string
+	Left  views.Moment
+	Until string // for scripts
+}
+
+// Preset is a reason to reject that the rule offers.
+type Preset struct {
+	ID, Text string
+	Chosen   bool
+}
+
+// AskBack is the form of a question to the agent and its owner.
+type AskBack struct {
+	URL   string
+	Means string // what it does to the clock
+}
+
+// Extend is the form that moves the deadline.
+type Extend struct {
+	URL     string
+	Choices []ExtendChoice
+	Most    string // how far it may be moved, in words
+}
+
+// ExtendChoice is a length that may be added.
+type ExtendChoice struct {
+	Minutes string
+	Label   string
+}
+
+// LastChoice is the value of the choice that adds as much as may be.
+const LastChoice = "most"
+
+// state changes when a reader must look again: with the outcome, the content, a
+// verdict on its way, the deadline, and what was said.
+func (v Approval) state(r *models.Response) string {
+	return strings.Join([]string{
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut,
+	}, " ")
+}
+
+func (v *Approval) card(in ApprovalInput, now time.Time) {
+	v.Pane, v.Desk = in.Pane || in.Desk != "", in.Desk
+	if in.Next != nil {
+		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), summaryLabel(in.Next)
+	}
+	if in.Result != nil {
+		v.Result = resultOf(in)
+	}
+	a := &in.Approval
+	v.shut(in)
+	v.Presets = rejectPresets(in.Around, in.Form, v.IDs)
+	v.Fields = newFieldEditors(*v, in)
+	if in.Around == nil {
+		return
+	}
+	around := in.Around
+	v.around(in, now)
+	if !v.Pending {
+		return
+	}
+	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
+		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Left(*vote.UndoUntil, vote.At, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
+	}
+	if in.Sees && !v.Outside {
+		v.Cancel = views.CancelURL(v.ID)
+	}
+	if v.Held != "" || v.Outside || !in.MayDecide {
+		return
+	}
+	if around.UndoFor > 0 {
+		v.UndoFor = views.Duration(around.UndoFor)
+	}
+	v.AskBack = newAskBack(a, around.MaxPause, now)
+	v.Extend = newExtend(a, around.MaxTimeout, now)
+	if in.Sees && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
+		v.GrantURL = views.NewGrantURL(v.ID)
+	}
+}
+
+// shut closes approving until all that is folded was opened.
+func (v *Approval) shut(in ApprovalInput) {
+	if !v.Pending || !in.MayDecide || v.Closed != "" {
+		return
+	}
+	folded := Unopened(&in.Approval.Response, in.Opened)
+	switch len(folded) {
+	case 0:
+		return
+	case 1:
+		v.Shut = "Open the folded part first"
+	default:
+		v.Shut = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
+	}
+	v.ShutURL = "#" + v.id(PartAnchor(folded[0]))
+}
+
+// Unopened are the folded parts of a request that somebody has not opened yet,
+// and must before approving it: none of a request of low or medium risk.
+func Unopened(r *models.Response, opened []string) []string {
+	if !r.Risk.NeedsDigest() {
+		return nil
+	}
+	seen := make(map[string]bool, len(opened))
+	for _, part := range opened {
+		seen[part] = true
+	}
+	var out []string
+	for _, part := range Folds(r) {
+		if !seen[part] {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {
+	if around == nil {
+		return nil
+	}
+	out := make([]Preset, 0, len(around.RejectReasons))
+	for i, text := range around.RejectReasons {
+		out = append(out, Preset{ID: ids + "preset-" + strconv.Itoa(i+1), Text: text, Chosen: text == form.Preset})
+	}
+	return out
+}
+
+// ownWords reports whether none of the presets is chosen.
+func (v Approval) ownWords() bool {
+	for _, p := range v.Presets {
+		if p.Chosen {
+			return false
+		}
+	}
+	return true
+}
+
+func newAskBack(a *models.Approval, most time.Duration, now time.Time) *AskBack {
+	ask := &AskBack{URL: views.AskBackURL(a.ID)}
+	left := a.ApprovalTimeoutAt.Sub(now)
+	switch {
+	case a.OpenNote != nil:
+		ask.Means = "The clock stands already. An answer to either question lets it run again."
+	case !a.HasDeadline():
+		ask.Means = "Goes to the agent and its owner. There is no deadline that could pass meanwhile."
+	case left >= most:
+		ask.Means = "Goes to the agent and its owner. The deadline is far enough away and stays."
+	default:
+		ask.Means = "Goes to the agent and its owner. The clock stops until they answer, for " + views.Duration(most) +
+			" at most; after the answer there are " + views.Duration(left) + " left. Without one it expires."
+	}
+	return ask
+}
+
+// extensions are the lengths that are offered.
+var extensions = [...]struct {
+	length time.Duration
+	label  string
+}{{15 * time.Minute, "+15 min"}, {time.Hour, "+1 h"}, {4 * time.Hour, "+4 h"}, {24 * time.Hour, "+1 day"}}
+
+// newExtend offers what lies between the deadline and the furthest that it may be
+// moved; nil if there is no room.
+func newExtend(a *models.Approval, most time.Duration, now time.Time) *Extend {
+	room := now.Add(most).Sub(a.ApprovalTimeoutAt)
+	if !a.HasDeadline() || a.OpenNote != nil || room < time.Minute {
+		return nil
+	}
+	e := &Extend{URL: views.ExtendURL(a.ID), Most: views.Duration(most)}
+	for _, x := range extensions {
+		if x.length <= room {
+			e.Choices = append(e.Choices, ExtendChoice{Minutes: strconv.Itoa(int(x.length / time.Minute)), Label: x.label})
+		}
+	}
+	e.Choices = append(e.Choices, ExtendChoice{Minutes: LastChoice, Label: "as far as may be: in " + e.Most})
+	return e
+}
+
+func resultOf(in ApprovalInput) *ui.Code {
+	if !in.Result.Completed || in.Approval.Closed != "" {
+		return nil
+	}
+	label := "Result, as reported by "
+	if in.Result.IsError {
+		label = "Error, as reported by "
+	}
+	c := &ui.Code{ID: "result", Label: label + models.RevealString(in.Approval.AgentName, false), Text: in.Result.Result}
+	if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept {
+		c.Size = "the first " + views.Number(kept) + " of " + views.Number(in.Result.Bytes) + " bytes"
+	}
+	return c
+}
+
+// summaryLabel names a request in one line.
+func summaryLabel(a *models.Approval) string {
+	if a.Kind == models.KindToolCall {
+		return a.ToolName + ": " + summary(&a.Response)
+	}
+	return kindTitle(a.Kind) + ": " + summary(&a.Response)
+}
+
+// PartAnchor is the id of the element that a folded part stands in.
+func PartAnchor(part string) string {
+	if part == partSource {
+		return "whole"
+	}
+	return part
+}
+
+// heldWord is what the reader did, where it is held.
+func (v Approval) heldWord() string {
+	if v.Question {
+		return "Answered"
+	}
+	return "Approved"
+}
+
+// sends are the attributes of a form that posts to url. Where the card stands by
+// itself, the answer takes its place; without script, or among others, the page
+// is loaded anew.
+func (v Approval) sends(url string) templ.Attributes {
+	attributes := templ.Attributes{"method": "post", "action": templ.SafeURL(url)}
+	if v.IDs == "" {
+		attributes["hx-post"], attributes["hx-target"], attributes["hx-swap"] = url, "#approval", "outerMorph"
+	}
+	return attributes
+}
+
+// SelfURL is where the card refetches itself.
+func (v Approval) SelfURL() string { return ApprovalInput{Desk: v.Desk}.place(v.URL) }
+
+// place is an address of the card's that says where in the inbox it stands.
+func (in ApprovalInput) place(address string) string {
+	if in.Desk == "" {
+		return address
+	}
+	return address + "?desk=" + url.QueryEscape(in.Desk)
+}
+
+// settledWord tells, to those who do not see the card change, how it ended.
+func (v Approval) settledWord() string {
+	if v.Outcome == nil {
+		return ""
+	}
+	text := v.Outcome.Word.Text
+	if v.Outcome.By != "" {
+		return text + " by " + models.RevealString(v.Outcome.By, false)
+	}
+	return text
+}

@@ -1,0 +1,251 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// Before is what became of an agent's last calls of the tool.
+type Before struct {
+	Count   string // "approved 3×, rejected 1×"
+	By      string // who decided the last one; empty: nobody did
+	At      views.Moment
+	More    bool // there are older ones that were not counted
+	Earlier []EarlierCall
+}
+
+// EarlierCall is one of them.
+type EarlierCall struct {
+	URL, Text string
+	Word      ui.Word
+	By        string
+	At        views.Moment
+	Went      string // how it went
+}
+
+// Reask says that the very same was rejected before.
+type Reask struct {
+	URL, By, Reason string
+	At              views.Moment
+}
+
+// Compared is the change against an earlier call.
+type Compared struct {
+	Label          string
+	At             views.Moment
+	By             string
+	URL            string
+	Added, Removed string
+	Same           bool
+	Diff           ui.Block
+}
+
+// Thread is what was said about a request.
+type Thread struct {
+	Notes     []ThreadNote
+	AnswerURL string // of the owner's form; empty: the reader does not answer
+	Waits     string // what the clock does while a question is open
+	Left      views.Moment
+}
+
+// ThreadNote is one of them.
+type ThreadNote struct {
+	ID, Author, Text string
+	Agent            bool // said by the agent
+	Asks             bool
+	Open             bool // the question that stops the clock
+	At               views.Moment
+}
+
+// BatchFact is where a call stands among those that were queued with it.
+type BatchFact struct{ Text, URL string }
+
+func newBatchFact(in ApprovalInput) *BatchFact {
+	d, ok := in.Calls[in.Approval.ID]
+	if !ok || d.Of < 2 {
+		return nil
+	}
+	done, failed := 0, 0
+	for _, c := range in.Calls {
+		if c.BatchID != d.BatchID || !c.Completed {
+			continue
+		}
+		if done++; c.IsError {
+			failed++
+		}
+	}
+	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued at once"
+	if done > 0 {
+		text += " · " + strconv.Itoa(done) + " done"
+	}
+	if failed > 0 {
+		text += ", " + strconv.Itoa(failed) + " of them with an error"
+	}
+	return &BatchFact{Text: text, URL: views.CallURL(in.Approval.ConversationID, in.Approval.ID)}
+}
+
+// turnsLabel says how many turns are folded.
+func (v Approval) turnsLabel() string {
+	if n := len(v.Turns) - 1; n > 1 {
+		return "the last " + strconv.Itoa(n) + " turns before this one"
+	}
+	return "the turn before this one"
+}
+
+func (v *Approval) around(in ApprovalInput, now time.Time) {
+	around := in.Around
+	v.PolicyNow = policyNow(around)
+	v.Before = newBefore(around, now)
+	if before := around.ReaskOf; before != nil {
+		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.ApprovalFeedback}
+		if before.Vote != nil {
+			v.Reask.By = before.Vote.UserName
+		}
+	}
+	v.Thread = newThread(in, v.Pending && v.Held == "", now)
+	if v.Batch = newBatchFact(in); !v.Pending || in.Approval.Kind != models.KindToolCall {
+		return
+	}
+	if last := around.LastApproved; last != nil {
+		v.Compared = append(v.Compared, compared("compared-approved", "Against the last that went ahead", &in.Approval, last, last.Released(), now))
+	}
+	if last := around.LastRejected; last != nil && v.Reask == nil {
+		v.Compared = append(v.Compared, compared("compared-rejected", "Against the last that was rejected", &in.Approval, last, last.ToolInputJSON, now))
+	}
+	for i := range v.Compared {
+		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
+	}
+}
+
+// policyNow says what would become of the request if it were made now (I12: it
+// stays as it was judged).
+func policyNow(around *models.Around) string {
+	if !around.PolicyChanged {
+		return ""
+	}
+	now := around.Now
+	text := "Policy v" + views.Number(now.Version) + " stands by now and would "
+	if !now.Differs {
+		return text + "say the same."
+	}
+	switch now.Effect {
+	case "allow":
+		text += "let it through"
+	case "deny":
+		text += "deny it"
+	default:
+		text += "hold it too"
+		if now.Risk != "" {
+			text += ", at " + ui.RiskWord(now.Risk).Text
+		}
+	}
+	if now.Rule != "" {
+		text += " (rule “" + models.RevealString(now.Rule, false) + "”)"
+	}
+	if now.Reason != "" {
+		return text + ": " + oneLine(models.RevealString(now.Reason, false))
+	}
+	return text + "."
+}
+
+func newBefore(around *models.Around, now time.Time) *Before {
+	if len(around.Earlier) == 0 {
+		return nil
+	}
+	b := &Before{Count: countsOf(around), More: around.EarlierCapped}
+	for i := range around.Earlier {
+		a := &around.Earlier[i]
+		r := a.At(now)
+		e := EarlierCall{URL: views.ApprovalURL(a.ID), Text: summary(r), Word: ui.StatusWord(r.Status(), r.Cause), At: views.Ago(a.CreatedAt, now), Went: went(r)}
+		if r.ApprovalTimestamp != nil {
+			e.At = views.Ago(*r.ApprovalTimestamp, now)
+		}
+		if a.Vote != nil && r.Cause == models.CauseReviewer {
+			e.By = a.Vote.UserName
+		}
+		b.Earlier = append(b.Earlier, e)
+	}
+	b.By, b.At = b.Earlier[0].By, b.Earlier[0].At
+	return b
+}
+
+func countsOf(around *models.Around) string {
+	switch {
+	case around.Approved > 0 && around.Rejected > 0:
+		return "went ahead " + timesShort(around.Approved) + ", rejected " + timesShort(around.Rejected)
+	case around.Approved > 0:
+		return "went ahead " + timesShort(around.Approved) + ", never rejected"
+	case around.Rejected > 0:
+		return "rejected " + timesShort(around.Rejected) + ", never approved"
+	}
+	return "never decided in time"
+}
+
+func timesShort(n int) string { return strconv.Itoa(n) + "×" }
+
+// went says what became of a call after its outcome; empty: nothing to say.
+func went(r *models.Response) string {
+	switch {
+	case r.Status() != models.StatusApproved && !r.LetThrough():
+		return ""
+	case r.Kind != models.KindToolCall:
+		return ""
+	case r.Closed != "":
+		return "no result came"
+	case !r.IsCompleted:
+		return "no result yet"
+	case r.IsError:
+		return "failed"
+	}
+	return "done"
+}
+
+func compared(id, label string, a, with *models.Approval, before string, now time.Time) Compared {
+	c := Compared{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
+	if c.At.IsZero() {
+		c.At = views.Ago(with.CreatedAt, now)
+	}
+	if with.Vote != nil {
+		c.By = with.Vote.UserName
+	}
+	was, is := laidOutJSON(before), laidOutJSON(a.ToolInputJSON)
+	if c.Same = was == is; c.Same {
+		return c
+	}
+	c.Diff = ui.DiffOf("What is different in this one", was, is)
+	c.Diff.ID = id
+	if c.Diff.Diff != nil {
+		c.Added, c.Removed = "+"+views.Number(int64(c.Diff.Diff.Added)), "−"+views.Number(int64(c.Diff.Diff.Removed))
+	}
+	return c
+}
+
+func newThread(in ApprovalInput, open bool, now time.Time) Thread {
+	a := &in.Approval
+	var t Thread
+	for i := range in.Around.Notes {
+		n := &in.Around.Notes[i]
+		t.Notes = append(t.Notes, ThreadNote{
+			ID: "note-" + strconv.FormatInt(n.Number, 10), Author: n.AuthorName, Text: n.Content, Agent: n.AuthorKind == models.ActorAgent,
+			Asks: n.Asks, Open: open && a.OpenNote != nil && n.ID == *a.OpenNote, At: views.Ago(n.At, now),
+		})
+	}
+	if !open || a.OpenNote == nil {
+		return t
+	}
+	if in.Reader == a.OwnerID {
+		t.AnswerURL = views.NotesURL(a.ID)
+	}
+	if !a.HasDeadline() {
+		return t
+	}
+	t.Waits = "The clock has stopped until there is an answer."
+	if a.PausedLeft != nil {
+		t.Waits = "The clock has stopped until there is an answer; then " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " are left."
+	}
+	return t
+}
