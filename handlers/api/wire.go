@@ -53,6 +53,7 @@ type Approval struct {
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	Status           models.Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	Cause            models.Cause          `json:"cause"`
+	GrantID          *models.GrantID       `json:"grantId,omitempty" doc:"With cause grant: the grant that let the call through"`
 	Advice           string                `json:"advice" doc:"One sentence for the model"`
 	RequiresApproval bool                  `json:"requiresApproval" doc:"False: let through without a person"`
 	RequestedAt      time.Time             `json:"requestedAt"`
@@ -127,7 +128,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Sequence: a.Sequence,
 		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
-		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, Advice: models.Advice(status, a.Cause, a.Kind),
+		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
 		Decision: decisionOf(a, status), Held: heldOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
 		URL: kit.ApprovalURL(a.ID), callID: a.CallID,
