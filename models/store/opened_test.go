@@ -1,0 +1,51 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+func TestPartsAreOpenedByEachPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{})
+	opened := func(who models.Actor, want ...string) {
+		t.Helper()
+		got, err := b.OpenedParts(t.Context(), who, a.ID)
+		mustDo(t, err)
+		sameStrings(t, "opened", got, want)
+	}
+	before := storetest.Dump(t, b.Store)
+	for name, tt := range map[string]struct {
+		who  models.Actor
+		part string
+		code models.Code
+	}{
+		"I4: an agent": {b.agent, "input", models.CodeForbidden}, "a stranger": {b.stranger, "input", models.CodeNotFound},
+		"no name": {b.owner, "", models.CodeInvalid}, "other letters": {b.owner, "Input", models.CodeInvalid}, "a space": {b.owner, "a b", models.CodeInvalid},
+		"too long": {b.owner, strings.Repeat("a", 41), models.CodeInvalid},
+	} {
+		if err := b.OpenPart(t.Context(), tt.who, a.ID, tt.part); models.ErrorCode(err) != tt.code {
+			t.Errorf("%s: %v, want %s", name, err, tt.code)
+		}
+	}
+	if after := storetest.Dump(t, b.Store); after != before {
+		t.Error(difference(before, after))
+	}
+	opened(b.owner)
+	for _, part := range []string{"input", "context-2", "input"} {
+		mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+	}
+	opened(b.owner, "context-2", "input")
+	opened(b.admin)
+	for i := range 62 {
+		mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, fmt.Sprint("part-", i)))
+	}
+	wantCode(t, b.OpenPart(t.Context(), b.owner, a.ID, "one-more"), models.CodeInvalid)
+	mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, "input")) // that one is open
+	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested"})
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// What holds a verdict, moves a deadline or keeps a note is found by its key,
+// however many requests wait.
+func TestWhatPeopleDoBesideDecidingIsServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	now := time.Unix(0, 0)
+	for query, want := range map[string]string{
+		nextRelease: "responses_held", releasable: "responses_held (held_until>? AND held_until<?)", unhold: "(id=?)", keepUndo: "(id=?)",
+		latestVote: "votes_response", standingVote: "votes_response", withdrawVotes: "votes_response", saidWith: "(conversation_id=? AND sequence>?)",
+		setClock: "(id=?)", movesDeciders: "deciders_response", decidersOf: "deciders_response", settleReviewers: "reviewers_response",
+		notesOf: "notes_response", lastNote: "notes_response", openedParts: "(user_id=? AND response_id=?)",
+	} {
+		args := blanks(query)
+		if query == releasable {
+			args = []any{now, 9}
+		}
+		plan := explain(t, s, query, args)
+		if !strings.Contains(plan, want) {
+			t.Errorf("%s\nis not served by %s:\n%s", query, want, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			scan := strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "responses_held") && !strings.HasPrefix(line, "SCAN (")
+			sorts := strings.Contains(line, "B-TREE") && query != latestVote && query != standingVote // two or three votes
+			if scan || sorts {
+				t.Errorf("%s\n%s", query, plan)
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// racing are the ends that a request may have when everything happens at once.
+var racing = map[string]models.Status{
+	"approval.approved": models.StatusApproved, "approval.rejected": models.StatusRejected,
+	"approval.cancelled": models.StatusCancelled, "approval.expired": models.StatusExpired,
+}
+
+// TestI1OneOutcomeWithUndoWhoeverRaces: 64 people decide, take back, release,
+// cancel and extend while the deadline and the window pass. However it goes, the
+// request ends once, and the ledger tells the same story as the rows.
+func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
+	t.Parallel()
+	rounds := 40
+	if testing.Short() {
+		rounds = 8
+	}
+	b := newBench(t, noLimits)
+	b.policy(t, `{"undo_seconds":{"medium":1}}`)
+	ctx := context.WithoutCancel(t.Context())
+	ends := map[string]int{}
+	for round := range rounds {
+		a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(2))})
+		told := make(chan *models.Approval, 2)
+		for range 2 {
+			go func() {
+				got, err := b.Await(ctx, b.agent, a.ID, time.Minute)
+				if err != nil {
+					t.Errorf("wait: %v", err)
+				}
+				told <- got
+			}()
+		}
+		start := make(chan struct{})
+		var wg sync.WaitGroup
+		race := func(does func() error) {
+			wg.Go(func() {
+				<-start
+				if err := does(); models.ErrorCode(err) == models.CodeInternal {
+					t.Errorf("it broke: %v", err)
+				}
+			})
+		}
+		for i := range 64 {
+			who := []models.Actor{b.owner, b.admin}[i%2]
+			switch {
+			case i%16 == 3:
+				race(func() error { return errOf(b.TakeBack(ctx, who, a.ID)) })
+			case i%16 == 5:
+				race(func() error { return errOf(b.ReleaseDue(ctx, 10)) })
+			case i%16 == 7:
+				race(func() error { return errOf(b.ExpireDue(ctx, 10)) })
+			case i%16 == 9 && round%5 > 1, i%4 == 1 && round%5 == 1:
+				race(func() error { b.clock.Step(300 * time.Millisecond); return nil })
+			case i == 32 && round%3 == 0:
+				race(func() error { return errOf(b.Cancel(ctx, b.agent, a.ID)) })
+			case i == 33:
+				race(func() error { return errOf(b.AskBack(ctx, who, a.ID, "Why?")) })
+			case i == 34:
+				race(func() error { return third(b.AnswerNote(ctx, b.agent, a.ID, "So.")) })
+			case i == 35:
+				race(func() error { return errOf(b.Extend(ctx, who, a.ID, b.clock.Now().Add(3*time.Second))) })
+			case i%4 == round%8: // in half of the rounds
+				race(func() error { return errOf(b.Decide(ctx, who, a.ID, no("no"))) })
+			default:
+				race(func() error { return errOf(b.Decide(ctx, who, a.ID, yes())) })
+			}
+		}
+		close(start)
+		wg.Wait()
+		b.clock.Step(2 * time.Hour) // whatever still holds it or lets it wait is over
+		mustDo(t, errOf(b.ReleaseDue(ctx, 10)))
+		mustDo(t, errOf(b.ExpireDue(ctx, 10)))
+		ends[string(b.oneOutcome(t, a.ID, <-told, <-told))]++
+	}
+	t.Logf("outcomes: %v", ends)
+	if _, err := b.VerifyLedger(ctx, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// oneOutcome holds row, votes and what waiters were told against the ledger.
+func (b *bench) oneOutcome(t *testing.T, id models.ResponseID, told ...*models.Approval) models.Status {
+	t.Helper()
+	var outcomes []string
+	held := 0
+	for _, entry := range b.entriesOf(t, id) {
+		_, action, _ := strings.Cut(entry, " ")
+		switch {
+		case racing[action] != "":
+			outcomes = append(outcomes, action)
+		case len(outcomes) > 0:
+			t.Errorf("%s after the outcome", entry)
+		case action == "approval.voted":
+			if held++; held > 1 {
+				t.Error("two verdicts hold it at once")
+			}
+		case action == "approval.taken_back":
+			if held--; held < 0 {
+				t.Error("what was not held was taken back")
+			}
+		}
+	}
+	if len(outcomes) != 1 {
+		t.Fatalf("the ledger has the outcomes %v", outcomes)
+	}
+	got := b.standsAs(t, id, racing[outcomes[0]])
+	for _, other := range told {
+		if other == nil || other.Status() != got.Status() || other.Cause != got.Cause {
+			t.Errorf("a waiter was told %v, the row is %s", other, got.Status())
+		}
+	}
+	standing := column(t, b.Store, `SELECT verdict FROM votes WHERE response_id = ? AND withdrawn_at IS NULL`, id)
+	want := map[models.Status]int{models.StatusApproved: 1, models.StatusRejected: 1}[got.Status()]
+	if len(standing) != want {
+		t.Errorf("%s with the votes %v", got.Status(), standing)
+	}
+	if got.HeldUntil != nil {
+		t.Error("it is still held")
+	}
+	if left := column(t, b.Store, `SELECT user_id FROM deciders WHERE response_id = ?`, id); len(left) > 0 {
+		t.Errorf("it is still in inboxes: %v", left)
+	}
+	return got.Status()
+}
