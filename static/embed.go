@@ -28,6 +28,10 @@ var bundle = [...]string{
 	"css/tokens.css", "css/base.css", "css/ui.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/batch.css", "css/keys.css",
 }
 
+// library is htmx with what it needs for streams, as one script: htmx sets itself
+// up as soon as it can, and what loads after that is left out.
+var library = [...]string{"vendor/htmx/htmx.min.js", "vendor/htmx/hx-sse.min.js"}
+
 type asset struct {
 	content     []byte
 	contentType string
@@ -43,8 +47,8 @@ type set struct {
 var all = sync.OnceValue(load)
 
 // URL is the address of a file by its name below this folder, such as
-// "js/theme.js"; "css/app.css" is all style sheets in one. A name that does not
-// exist gives an address that answers 404.
+// "js/theme.js"; "css/app.css" is all style sheets in one, "vendor/htmx.js" all of
+// htmx. A name that does not exist gives an address that answers 404.
 func URL(name string) string {
 	if u, ok := all().urls[name]; ok {
 		return u
@@ -95,16 +99,8 @@ var icons = sync.OnceValue(func() map[string]string {
 
 func load() *set {
 	s := &set{urls: map[string]string{}, assets: map[string]asset{}}
-	var css bytes.Buffer
-	for _, name := range bundle {
-		raw, err := files.ReadFile(name)
-		if err != nil {
-			panic(fmt.Sprintf("static: %s is not embedded", name)) // a build without its own files
-		}
-		css.Write(raw)
-		css.WriteByte('\n')
-	}
-	s.add("css/app.css", css.Bytes())
+	s.add("css/app.css", joined(bundle[:]))
+	s.add("vendor/htmx.js", joined(library[:]))
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !served(name) {
 			return err
@@ -122,13 +118,25 @@ func load() *set {
 	return s
 }
 
+// joined is several files as one, in the order given.
+func joined(names []string) []byte {
+	var b bytes.Buffer
+	for _, name := range names {
+		raw, err := files.ReadFile(name)
+		if err != nil {
+			panic(fmt.Sprintf("static: %s is not embedded", name)) // a build without its own files
+		}
+		b.Write(raw)
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
 // served leaves out what only the server reads.
 func served(name string) bool {
 	switch {
 	case strings.HasPrefix(name, "js/"), strings.HasPrefix(name, "img/"):
 		return true
-	case strings.HasPrefix(name, "vendor/"):
-		return path.Ext(name) == ".js"
 	}
 	return false
 }
