@@ -2,9 +2,38 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
 
 	"countersign/models"
+	"countersign/models/policy"
 )
+
+const (
+	aroundLooked  = 500 // earlier calls that are looked at
+	aroundEarlier = 5   // and shown
+)
+
+// What went before a request, newest first: calls of the same agent and tool,
+// rejected ones, and rejected ones that say the same. A reviewer to whom the
+// request was routed sees of them what was routed to them as well.
+const (
+	beforeThis   = ` AND p.number < (SELECT number FROM responses WHERE id = :id) ORDER BY p.number DESC LIMIT :n`
+	earlierKeys  = `SELECT p.number FROM responses p INDEXED BY responses_tool WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis
+	rejectedKeys = `SELECT p.number FROM responses p INDEXED BY responses_rejected_tool
+ WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.approval_status = 'rejected'` + beforeThis
+	reaskedKeys = `SELECT p.number FROM responses p INDEXED BY responses_rejected
+ WHERE p.agent_id = :agent AND p.digest = :digest AND p.approval_status = 'rejected'` + beforeThis
+)
+
+const earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + lookSees + `
+ FROM (` + earlierKeys + `) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.number DESC`
+
+func latestQuery(keys string) string {
+	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` + lookSees + ` ORDER BY k.number DESC LIMIT 1`
+}
 
 // Around is what stands around a request, for a person who may decide it.
 //
@@ -13,8 +42,167 @@ func (s *Store) Around(ctx context.Context, actor models.Actor, id models.Respon
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person decides.")
 	}
-	if _, err := s.Approval(ctx, actor, id); err != nil {
+	a, err := s.Approval(ctx, actor, id)
+	if err != nil {
 		return nil, err
 	}
-	return &models.Around{}, nil
+	out := &models.Around{}
+	if err := s.aroundPolicy(ctx, a, out); err != nil {
+		return nil, err
+	}
+	if err := s.aroundEarlier(ctx, actor, a, out); err != nil {
+		return nil, err
+	}
+	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	out.Opened, err = s.OpenedParts(ctx, actor, id)
+	return out, err
+}
+
+// aroundPolicy says what the policy allows with the request, and what it would say
+// of it if it came now.
+func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *models.Around) error {
+	now, err := s.CurrentPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	doc := now.Policy.Document()
+	if a.UpstreamID == nil {
+		out.UndoFor = doc.UndoSeconds.For(a.Risk)
+		out.MaxPause = time.Duration(doc.MaxPauseMinutes) * time.Minute
+		out.MaxTimeout = time.Duration(doc.MaxTimeoutMinutes) * time.Minute
+	}
+	out.GrantsEnabled, out.GrantMaxHours, out.GrantMaxUses = doc.GrantsEnabled, doc.GrantMaxHours, doc.GrantMaxUses
+	if a.PolicyVersion == 0 {
+		return nil // nothing was judged
+	}
+	then := now
+	if a.PolicyVersion != now.Version {
+		var row policyRow
+		if err := s.gr.WithContext(ctx).Where("version = ?", a.PolicyVersion).Take(&row).Error; err != nil {
+			return fmt.Errorf("read policy: %w", err)
+		}
+		if then, err = s.compiled(row); err != nil {
+			return err
+		}
+	}
+	out.RejectReasons = then.Policy.RejectReasons(a.PolicyRule)
+	out.PolicyChanged = then.Version != now.Version
+	// How it was asked is not kept: what is held because nothing matched was not
+	// asked for explicitly, and of all else it is taken to be, which holds it.
+	call := policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: a.PolicyRule != policy.RuleUnmatched}
+	j, was := now.Policy.Judge(call), then.Policy.Judge(call)
+	out.Now = models.Judged{
+		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
+		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk,
+	}
+	return nil
+}
+
+// earlier is one that went before.
+type earlier struct {
+	key
+
+	status models.Status
+	cause  models.Cause
+}
+
+func (e *earlier) wentAhead() bool {
+	return e.status == models.StatusApproved || e.status == models.StatusNone && e.cause != models.CauseNone
+}
+
+// aroundEarlier says what became of the request's like.
+func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
+	args := map[string]any{
+		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest, "n": aroundLooked + 1,
+	}
+	if out.ReaskOf, err = s.latest(ctx, reaskedKeys, args); err != nil || a.ToolName == "" {
+		return err
+	}
+	if out.LastRejected, err = s.latest(ctx, rejectedKeys, args); err != nil {
+		return err
+	}
+	calls, more, err := s.earlierCalls(ctx, args)
+	if err != nil {
+		return err
+	}
+	out.EarlierCapped = more
+	var brief, ahead []key
+	for i := range calls {
+		e := &calls[i]
+		switch {
+		case e.wentAhead():
+			ahead = append(ahead, e.key)
+		case e.status == models.StatusRejected:
+			out.Rejected++
+		case !e.status.Final():
+			continue
+		}
+		if len(brief) < aroundEarlier {
+			brief = append(brief, e.key)
+		}
+	}
+	if out.Earlier, err = s.lookedUp(ctx, brief, briefColumns); err != nil {
+		return err
+	}
+	if out.Approved = len(ahead); out.Approved > 0 {
+		out.LastApproved, err = s.wholeRow(ctx, ahead[0])
+	}
+	return err
+}
+
+// latest is the newest of keys that the actor sees, whole; nil: there is none.
+func (s *Store) latest(ctx context.Context, keys string, args map[string]any) (*models.Approval, error) {
+	text := latestQuery(keys)
+	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	var k key
+	switch err := stmt.QueryRowContext(context.WithoutCancel(ctx), arguments(text, args)...).Scan(&k.number, &k.id); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil //nolint:nilnil // none is an answer here
+	case err != nil:
+		return nil, fmt.Errorf("read what went before: %w", err)
+	}
+	return s.wholeRow(ctx, k)
+}
+
+func (s *Store) wholeRow(ctx context.Context, k key) (*models.Approval, error) {
+	rows, err := s.lookedUp(ctx, []key{k}, approvalColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// earlierCalls are those of the same agent and tool, as far as the actor sees them,
+// and whether there are more than were looked at.
+func (s *Store) earlierCalls(ctx context.Context, args map[string]any) ([]earlier, bool, error) {
+	stmt, err := s.lists.prepared(ctx, s.r, earlierQuery) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, false, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), arguments(earlierQuery, args)...)
+	if err != nil {
+		return nil, false, fmt.Errorf("read what went before: %w", err)
+	}
+	defer rows.Close()
+	var out []earlier
+	n := 0
+	for rows.Next() {
+		var e earlier
+		var sees bool
+		if err := rows.Scan(&e.number, &e.id, &e.status, &e.cause, &sees); err != nil {
+			return nil, false, fmt.Errorf("read what went before: %w", err)
+		}
+		if n++; sees && n <= aroundLooked {
+			out = append(out, e)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, fmt.Errorf("read what went before: %w", err)
+	}
+	return out, n > aroundLooked, nil
 }

@@ -66,7 +66,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	queries := []string{smallAgent, waitingFor, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
+	queries := []string{earlierQuery, latestQuery(rejectedKeys), latestQuery(reaskedKeys), smallAgent, waitingFor, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
 	for index := range smallSets {
 		queries = append(queries, smallSet(index))
 	}
@@ -81,7 +81,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 		if strings.Contains(text, "?1") {
 			args = args[:3]
 		}
-		if strings.Contains(text, ":n") {
+		if strings.Contains(text, ":n") { // named
 			args = arguments(text, map[string]any{"n": 9})
 		}
 		plan := explain(t, s, text, args)

@@ -1,0 +1,133 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *models.Around {
+	t.Helper()
+	got, err := b.Around(t.Context(), who, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (b *bench) decided(t *testing.T, input string, in models.DecisionInput) *models.Approval {
+	t.Helper()
+	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(input)})
+	in.Digest = a.Digest
+	a, err := b.Decide(t.Context(), b.owner, a.ID, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestWhatStandsAroundARequest: how its like went, what ran last and what was
+// refused last, and that it was refused before.
+func TestWhatStandsAroundARequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
+	got := b.around(t, b.owner, first.ID)
+	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Approved+got.Rejected > 0 || got.PolicyChanged {
+		t.Errorf("around the first: %+v", got)
+	}
+	b.decided(t, `{"sum":2}`, yes())
+	edited := yes()
+	edited.Input = []byte(`{"sum":3}`)
+	ran := b.decided(t, `{"sum":30}`, edited)
+	refused := b.decided(t, `{"sum":4}`, no("too much"))
+	b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":5}`)}) // still waits
+	other := b.ask(t, models.AskInput{ToolName: "other", Input: []byte(`{"sum":5}`)})
+	again := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":4}`)})
+	b.decided(t, `{"sum":6}`, yes()) // later, and none of its business
+
+	got = b.around(t, b.owner, again.ID)
+	if got.Approved != 2 || got.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
+		t.Errorf("%d approved, %d rejected, %v", got.Approved, got.Rejected, idList(got.Earlier))
+	}
+	if got.LastApproved == nil || got.LastApproved.ID != ran.ID || got.LastApproved.Released() != `{"sum":3}` || got.LastApproved.ToolInputJSON != `{"sum":30}` {
+		t.Errorf("last approved: %+v", got.LastApproved)
+	}
+	if got.LastRejected == nil || got.LastRejected.ID != refused.ID || got.ReaskOf == nil || got.ReaskOf.ID != refused.ID {
+		t.Errorf("last rejected %+v, re-ask of %+v", got.LastRejected, got.ReaskOf)
+	}
+	if got := b.around(t, b.owner, other.ID); got.LastApproved != nil || got.ReaskOf != nil || len(got.Earlier) > 0 {
+		t.Errorf("around another tool: %+v", got)
+	}
+	wantCode(t, second(b.Around(t.Context(), b.agent, again.ID)), models.CodeForbidden)
+	wantCode(t, second(b.Around(t.Context(), b.stranger, again.ID)), models.CodeNotFound)
+	page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
+	if mustDo(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
+		t.Errorf("the inbox marks %v", page.ReaskOf)
+	}
+}
+
+// TestThePolicyAroundARequest: the request stays as it was judged, and the page can
+// say what would be said now.
+func TestThePolicyAroundARequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"undo_seconds":{"low":0,"medium":0,"high":9,"critical":0},"max_pause_minutes":7,"max_timeout_minutes":90,"grant_max_hours":3,"grant_max_uses":4,
+ "rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Too much","Not now"]}]}`)
+	a := b.ask(t, models.AskInput{ToolName: "pay"})
+	got := b.around(t, b.owner, a.ID)
+	if got.PolicyChanged || got.Now.Differs || got.Now.Rule != "money" || got.UndoFor != 9*time.Second || got.MaxPause != 7*time.Minute || got.MaxTimeout != 90*time.Minute ||
+		!got.GrantsEnabled || got.GrantMaxHours != 3 || got.GrantMaxUses != 4 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
+		t.Errorf("%+v", got)
+	}
+	// Another rule changes: nothing would be said otherwise.
+	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","risk":"high","reason":"It is money.","reject_reasons":["Never"]},{"name":"x","tools":["x"],"effect":"deny"}]}`)
+	got = b.around(t, b.owner, a.ID)
+	if !got.PolicyChanged || got.Now.Differs || got.Now.Version != a.PolicyVersion+1 || !slices.Equal(got.RejectReasons, []string{"Too much", "Not now"}) {
+		t.Errorf("%+v", got)
+	}
+	b.policy(t, `{"grants_enabled":false,"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`)
+	got = b.around(t, b.owner, a.ID)
+	if !got.PolicyChanged || !got.Now.Differs || got.Now.Effect != "deny" || got.Now.Rule != "never" || got.Now.Reason != "No more." || got.GrantsEnabled {
+		t.Errorf("%+v", got)
+	}
+	if again, err := b.Approval(t.Context(), b.owner, a.ID); err != nil || again.PolicyRule != "money" || again.Status() != models.StatusPending {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem counts included.
+func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.decided(t, `{"sum":1}`, yes())
+	b.decided(t, `{"sum":9}`, no("too much"))
+	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require","reviewers":["`+b.stranger.Name+`"]}]}`)
+	mine := b.decided(t, `{"sum":2}`, yes())
+	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)})
+	got := b.around(t, b.stranger, a.ID)
+	if got.Approved != 1 || got.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
+		t.Errorf("%+v", got)
+	}
+	page, err := b.Inbox(t.Context(), b.stranger, store.InboxQuery{})
+	if mustDo(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
+		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
+	}
+	if got := b.around(t, b.owner, a.ID); got.Approved != 2 || got.Rejected != 1 || got.ReaskOf == nil {
+		t.Errorf("the owner: %+v", got)
+	}
+}
+
+func TestOnlySoManyEarlierCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 1000})
+	got := b.around(t, b.owner, b.ask(t, models.AskInput{ToolName: "Bash"}).ID)
+	if got.Approved != 500 || !got.EarlierCapped || len(got.Earlier) != 5 {
+		t.Errorf("%d of 1000, capped %v, %d shown", got.Approved, got.EarlierCapped, len(got.Earlier))
+	}
+}

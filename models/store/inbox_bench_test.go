@@ -1,0 +1,68 @@
+package store_test
+
+import (
+	"testing"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// crowded is a store with 100,000 requests that wait and a million that are
+// settled, all of one reviewer's agent.
+func crowded(b *testing.B) (s *store.Store, admin, owner models.Actor) {
+	b.Helper()
+	s = storetest.New(b, noLimits)
+	admin, owner = storetest.Admin(b, s), storetest.Reviewer(b, s, "ada@example.com")
+	agent, _ := storetest.AgentToken(b, s, owner, "bot")
+	storetest.Seed(b, s, agent, storetest.Rows{Pending: 100_000, Settled: 1_000_000})
+	return s, admin, owner
+}
+
+// BenchmarkDesk reads a page of the inbox and of the history, and what stands
+// around a request, where 100,000 wait and a million are settled.
+func BenchmarkDesk(b *testing.B) {
+	s, admin, owner := crowded(b)
+	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": owner} {
+		first, err := s.Inbox(b.Context(), actor, store.InboxQuery{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, q := range map[string]store.InboxQuery{
+			"deadline": {}, "age": {Order: store.ByAge}, "mine": {Whose: store.WhoseMine}, "next": {After: first.Next},
+			"tool": {Tool: "Bash"}, "rare": {Tool: "rare"}, "rare text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID},
+		} {
+			q.Brief = true
+			b.Run("inbox/"+who+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Inbox(b.Context(), actor, q); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		settled, err := s.Settled(b.Context(), actor, store.SettledQuery{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, q := range map[string]store.SettledQuery{
+			"newest": {}, "next": {After: settled.Next}, "mine": {Whose: store.WhoseMine}, "by": {By: "x"}, "tool": {Tool: "rare"},
+			"text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID}, "conversation": {Conversation: first.Items[0].ConversationID},
+		} {
+			b.Run("history/"+who+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Settled(b.Context(), actor, q); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		b.Run("around/"+who, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.Around(b.Context(), actor, first.Items[0].ID); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
