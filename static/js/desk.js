@@ -63,14 +63,8 @@ document.addEventListener("countersign:go", (event) => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("#inbox .row-link");
   if (!desk || !link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  const chosen = link.closest("li");
-  if (!roomy() && chosen.dataset.url) {
-    event.preventDefault();
-    event.stopPropagation();
-    location.assign(chosen.dataset.url);
-    return;
-  }
-  mark(chosen);
+  if (roomy()) mark(link.closest("li"));
+  else event.stopPropagation(); // the link leads to a page of its own, from which there is a way back
 }, true);
 
 // What was typed beside one request is there again when a person comes back to it.
@@ -187,6 +181,7 @@ function arrive(now) {
 }
 
 function outcome({ id, verdict }) {
+  if (document.querySelector("[data-inbox-said]")?.textContent.trim()) return; // the list has said it
   const line = row(id)?.matches("[data-gone]") ? row(id).querySelector("[data-gone-text]")?.textContent.trim() : "";
   const count = document.querySelector("#inbox-count [data-count]")?.dataset.count ?? "";
   const rest = !count || count === "0" ? "Nothing else waits." : `${count} ${count === "1" ? "waits" : "wait"}.`;

@@ -45,7 +45,11 @@ function line(li, text) {
   const link = document.createElement("a");
   link.href = li.dataset.url ?? "";
   link.textContent = "See what became of it";
-  out.append(words, link);
+  const ask = document.createElement("input"); // the next time the server says what became of it
+  ask.type = "hidden";
+  ask.name = "gone";
+  ask.value = idOf(li);
+  out.append(words, link, ask);
   return out;
 }
 
@@ -91,7 +95,7 @@ function merge(fresh) {
     }
   });
 
-  const came = given.filter((li) => !known.has(idOf(li)) && !held.has(idOf(li)) && !gone(li)).length;
+  const waited = held;
   held = new Map();
   out.push(...follows.get("") ?? []);
   for (const li of given) {
@@ -104,7 +108,7 @@ function merge(fresh) {
 
   if (out.length) put(fresh, out);
   offer(fresh);
-  if (came) say(`${came} new ${came === 1 ? "request" : "requests"}.`);
+  if ([...held.keys()].some((id) => !waited.has(id))) say(`${held.size} new above the list.`);
 }
 
 function put(fresh, rows) {
@@ -132,7 +136,8 @@ function offer(where) {
   }
   if (!button) return;
   button.hidden = held.size === 0;
-  button.textContent = `${held.size} new`;
+  const text = held.size ? `${held.size} new` : "";
+  if (button.textContent !== text) button.textContent = text;
 }
 
 // release puts in what was held back, where the server has it.
