@@ -43,7 +43,7 @@ func (s State) Document() templ.Component {
 // them anew, so that nobody changes what another sees.
 func States() []State {
 	return slices.Concat(
-		inboxStates(), approvalStates(), proposalStates(),
+		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), sessionsStates(), systemStates(), upstreamsStates(),

@@ -80,7 +80,7 @@ func TestApprovalTakesProgramsAndTextsOut(t *testing.T) {
 func TestApprovalWarns(t *testing.T) {
 	t.Parallel()
 	v := newApproval(gallery.Hidden())
-	if len(v.Warnings) != 1 {
+	if len(v.Warnings) != 2 || v.Warnings[1] != "The agent's name mixes Cyrillic and Latin letters, which can look alike: it may imitate another name." {
 		t.Fatalf("%q", v.Warnings)
 	}
 	for _, want := range []string{"the input (2 direction controls, 1 zero-width character)", "the description (1 direction control, 3 tag characters)", "the policy's reason", "the conversation's title", "the agent's name"} {

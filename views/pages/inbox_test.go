@@ -18,7 +18,7 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 		{"command", "Bash", `{"timeout":5,"command":"ls -la"}`, "ls -la"},
 		{"two commands do not hide behind a line break", "Bash", `{"command":"ls\nrm -rf /"}`, "ls ⏎ rm -rf /"},
 		{"path", "edit_file", `{"new_string":"x","path":"a.go"}`, "a.go"},
-		{"amount, number as written", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "120.00 EUR → ACME"},
+		{"amount, number as written", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "€120.00 → ACME"},
 		{"question", "ask", `{"question":"Which?"}`, "Which?"},
 		{"other input", "x", `{ "b": 9007199254740993, "a": [1] }`, `{"b":9007199254740993,"a":[1]}`},
 		{"no input", "deploy", `{}`, "no input"},

@@ -45,7 +45,9 @@ func made(tool string, input []byte) []ui.Block {
 		return nil
 	}
 	m := making{tool: strings.ToLower(tool), members: members, done: map[string]bool{}}
-	m.path = m.first(paths[:])
+	if path := firstOf(members, paths[:]); len(path) <= madeMost {
+		m.path = path
+	}
 	m.programs()
 	m.edits()
 	m.addresses()
@@ -60,15 +62,6 @@ func (m *making) text(name string) string {
 		return ""
 	}
 	return s
-}
-
-func (m *making) first(names []string) string {
-	for _, name := range names {
-		if s := m.text(name); s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 func (m *making) add(b ui.Block, members ...string) {
@@ -91,7 +84,7 @@ func (m *making) programs() {
 		if s == "" {
 			s, label = quoted(m.members[name]), name+", a list, quoted"
 		}
-		if s == "" || name == "command" && m.editor(s) {
+		if s == "" || name == "command" && m.path != "" && editor(s) {
 			continue
 		}
 		m.add(ui.Block{Code: ui.Code{Label: label, Text: s, Language: m.language(name, s)}}, name)
@@ -100,8 +93,8 @@ func (m *making) programs() {
 
 // editor reports whether a command is what an editor is told to do to a file,
 // and no program.
-func (m *making) editor(command string) bool {
-	return m.path != "" && slices.Contains([]string{"view", "create", "str_replace", "insert", "undo_edit"}, command)
+func editor(command string) bool {
+	return slices.Contains([]string{"view", "create", "str_replace", "insert", "undo_edit"}, command)
 }
 
 // language is what a program is written in.

@@ -28,20 +28,29 @@ func summary(r *models.Response) string {
 	if sum := askedSum(r); sum != "" {
 		return oneLine(strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "))
 	}
-	members, ok := objectOf([]byte(r.ToolInputJSON))
+	members, cut, ok := briefOf(r.ToolInputJSON)
 	if !ok {
 		return oneLine(compact(r.ToolInputJSON))
 	}
+	if r.Kind == models.KindQuestion && r.Description != "" {
+		return oneLine(r.Description)
+	}
 	if amount := amountOf(members); amount != "" {
 		return oneLine(amount)
+	}
+	if change := changeOf(members, cut); change != "" {
+		return change
+	}
+	if does, path := scalar(members["command"]), firstOf(members, paths[:]); path != "" && editor(does) {
+		return oneLine(does + " " + path)
 	}
 	for _, name := range telling {
 		if s, ok := stringOf(members[name]); ok && strings.TrimSpace(s) != "" {
 			return oneLine(s)
 		}
 	}
-	if r.Kind == models.KindQuestion && r.Description != "" {
-		return oneLine(r.Description)
+	if words := quoted(members["command"]); words != "" {
+		return oneLine(words)
 	}
 	if len(members) == 0 {
 		return "no input"
@@ -49,7 +58,74 @@ func summary(r *models.Response) string {
 	return oneLine(compact(r.ToolInputJSON))
 }
 
-// amountOf writes a payment: amount, currency and to whom.
+// changeOf writes a change of a file: its path, and how many lines it adds and
+// takes away where all of it is there to be counted.
+func changeOf(members map[string]json.RawMessage, cut string) string {
+	path := firstOf(members, paths[:])
+	if patch, ok := stringOf(members["patch"]); ok && path == "" {
+		path = patched(patch)
+	}
+	if path == "" {
+		return ""
+	}
+	d := changed(members)
+	if d == nil {
+		return ""
+	}
+	path = oneLine(path)
+	if cut != "" {
+		return path + ", a long change"
+	}
+	return path + " " + d.Count()
+}
+
+// firstOf is the first member that is a text and not empty.
+func firstOf(members map[string]json.RawMessage, names []string) string {
+	for _, name := range names {
+		if s, ok := stringOf(members[name]); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// changed is the change that an input makes, nil if it makes none.
+func changed(members map[string]json.RawMessage) *ui.Diff {
+	if pairs, _ := editsOf(members); len(pairs) > 0 {
+		return ui.NewDiff("", pairs...)
+	}
+	for _, name := range patches {
+		if s, ok := stringOf(members[name]); ok {
+			if d, ok := ui.NewPatch(s); ok {
+				return d
+			}
+		}
+	}
+	for _, name := range contents {
+		if s, ok := stringOf(members[name]); ok {
+			return ui.NewDiff("", [2]string{"", s})
+		}
+	}
+	return nil
+}
+
+// patched is the file that a patch names first.
+func patched(patch string) string {
+	for line := range strings.Lines(patch) {
+		for _, before := range [...]string{"+++ b/", "+++ ", "*** Update File: ", "*** Add File: ", "*** Delete File: "} {
+			if name, ok := strings.CutPrefix(line, before); ok {
+				return strings.TrimSpace(name)
+			}
+		}
+	}
+	return ""
+}
+
+// signs are those of currencies that mean one currency and no other.
+var signs = map[string]string{"EUR": "€", "GBP": "£", "INR": "₹", "ILS": "₪", "VND": "₫", "UAH": "₴", "PHP": "₱", "NGN": "₦", "TRY": "₺", "KZT": "₸", "GEL": "₾", "PYG": "₲", "CRC": "₡", "GHS": "₵", "MNT": "₮", "KHR": "៛"}
+
+// amountOf writes a payment: amount, currency and to whom. The amount stays as
+// it was sent: a number of cents is not taken for one of euros.
 func amountOf(members map[string]json.RawMessage) string {
 	amount, ok := members["amount"]
 	if !ok {
@@ -59,12 +135,22 @@ func amountOf(members map[string]json.RawMessage) string {
 	if out == "" {
 		return ""
 	}
-	if c := scalar(members["currency"]); c != "" {
-		out += " " + c
+	currency := scalar(members["currency"])
+	sign, known := signs[currency]
+	switch {
+	case known && !strings.HasPrefix(out, "-") && strings.Contains(out, ".") && strings.Trim(out, "0123456789.") == "":
+		out = sign + out
+	case currency != "":
+		out += " " + currency
 	}
 	for _, name := range [...]string{"to", "recipient", "payee", "account"} {
 		if to := scalar(members[name]); to != "" {
 			return out + " → " + to
+		}
+		if one, ok := objectOf(members[name]); ok {
+			if to := scalar(one["name"]); to != "" {
+				return out + " → " + to
+			}
 		}
 	}
 	return out

@@ -51,8 +51,8 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []string {
 			out = append(out, name.what+" mixes "+strings.Join(scripts, " and ")+" letters, which can look alike: it may imitate another name.")
 		}
 	}
-	for _, why := range input.hosts {
-		out = append(out, "A host in "+inputName(a.Kind)+" may be taken for another: "+why+".")
+	if len(input.hosts) > 0 {
+		out = append(out, "Hosts in "+inputName(a.Kind)+" that may be taken for others: "+strings.Join(input.hosts, "; ")+".")
 	}
 	return out
 }

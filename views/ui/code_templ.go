@@ -120,7 +120,7 @@ func BlockView(b Block) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if b.ID != "" {
+		if b.ID != "" && b.Diff == nil && b.Tree == nil {
 			templ_7745c5c3_Err = CopyButton(b.ID).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

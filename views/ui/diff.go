@@ -135,31 +135,55 @@ func compare(old, fresh string) []DiffLine {
 	return out
 }
 
+// markMany is how many lines against how many may be tried for counterparts.
+const markMany = 64
+
 // markWords marks what differs between lines and those in their place: the first
-// taken away lines with the rest. Only blocks of equally many lines are paired.
+// are taken away, the rest added. Each is paired with the first one behind the
+// last pair that has enough in common with it.
 func markWords(lines []DiffLine, removed int) {
-	if removed*2 != len(lines) {
-		return
-	}
-	for i := range removed {
-		a, b := &lines[i], &lines[removed+i]
-		if len(a.Text) > markMost || len(b.Text) > markMost {
-			continue
+	gone, fresh := lines[:removed], lines[removed:]
+	next := 0
+	for i := range gone {
+		from, to := next, len(fresh)
+		if len(gone)*len(fresh) > markMany {
+			if len(gone) != len(fresh) {
+				return
+			}
+			from, to = i, i+1
 		}
-		was, is := cutWords(a.Text), cutWords(b.Text)
-		changes, kept := lcs.DiffLines(was, is), len(strings.TrimSpace(a.Text))
-		var old, fresh [][2]int
-		for _, c := range changes {
-			old = addMark(old, was, c.Start, c.End)
-			fresh = addMark(fresh, is, c.ReplStart, c.ReplEnd)
-		}
-		for _, m := range old {
-			kept -= m[1] - m[0]
-		}
-		if kept*3 >= len(strings.TrimSpace(a.Text)) { // else it is another line, and all of it is marked by its colour
-			a.Marks, b.Marks = old, fresh
+		for j := from; j < to; j++ {
+			if markPair(&gone[i], &fresh[j]) {
+				next = j + 1
+				break
+			}
 		}
 	}
+}
+
+// markPair marks what differs between two lines; false if they have too little
+// in common to be one changed.
+func markPair(a, b *DiffLine) bool {
+	was, is := strings.TrimRight(a.Text, "\n"), strings.TrimRight(b.Text, "\n")
+	if len(was) > markMost || len(is) > markMost {
+		return false
+	}
+	from, to := cutWords(was), cutWords(is)
+	var old, fresh [][2]int
+	for _, c := range lcs.DiffLines(from, to) {
+		old = addMark(old, from, c.Start, c.End)
+		fresh = addMark(fresh, to, c.ReplStart, c.ReplEnd)
+	}
+	kept := len(was)
+	for _, m := range old {
+		kept -= m[1] - m[0]
+	}
+	kept -= len(was) - len(strings.TrimLeft(was, " \t"))
+	if longer := max(len(strings.TrimSpace(was)), len(strings.TrimSpace(is))); kept <= 0 || kept*4 < longer {
+		return false
+	}
+	a.Marks, b.Marks = old, fresh
+	return true
 }
 
 // noLineFeed stands behind a last line that has no line feed where its

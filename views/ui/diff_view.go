@@ -176,7 +176,7 @@ func drawMarked(b *strings.Builder, line []span, marks [][2]int) {
 	drawSpans(b, line)
 }
 
-// counts says how much a change takes away and adds.
-func (d Diff) counts() string {
+// Count says how many lines a change adds and takes away: "+12 −3".
+func (d *Diff) Count() string {
 	return "+" + number(d.Added) + " −" + number(d.Removed)
 }

@@ -1,0 +1,256 @@
+package pages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/gallery"
+	"countersign/views/pages"
+)
+
+// input is JSON of pairs of a member and its value.
+func input(pairs ...any) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		value, err := json.Marshal(pairs[i+1])
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, ",%q:%s", pairs[i], value)
+	}
+	return "{" + strings.TrimPrefix(b.String(), ",") + "}"
+}
+
+// kindOf says in a word how a block is shown.
+func kindOf(v pages.Approval, i int) string {
+	switch b := v.Blocks[i]; {
+	case b.Diff != nil:
+		return b.Label + " " + b.Diff.Count()
+	case b.Address != nil:
+		return b.Label + " at " + b.Address.Host
+	case b.Tree != nil:
+		return "tree, " + b.Tree.Root.Kind
+	default:
+		return b.Label + " in " + b.Language
+	}
+}
+
+func TestInputIsMadeForItsKind(t *testing.T) {
+	t.Parallel()
+	patch := "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
+	for _, tt := range []struct {
+		name, tool, input string
+		want              []string
+	}{
+		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in Bash"}},
+		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in Bash"}},
+		{"another shell", "PowerShell", input("command", "ls"), []string{"command in PowerShell"}},
+		{"SQL", "db", input("sql", "select 1", "url", "postgres://db.example/x"), []string{"sql in SQL", "url at db.example"}},
+		{"a search is no SQL", "search", input("query", "select committee reports from 2020"[7:]), []string{"query in "}},
+		{"code in its language", "run", input("code", "x = 1", "language", "python"), []string{"code in python"}},
+		{"an edit", "Edit", input("file_path", "a.go", "old_string", "a\nb", "new_string", "a\nc\nd"), []string{"a.go +2 −1"}},
+		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1"}},
+		{"edits", "MultiEdit", input("file_path", "a.go", "edits", []map[string]string{{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}}), []string{"a.go +1 −2"}},
+		{"an editor's command is no program", "str_replace_based_edit_tool", input("command", "str_replace", "path", "a.go", "old_str", "a", "new_str", "b"), []string{"a.go +1 −1"}},
+		{"an insertion", "editor", input("command", "insert", "path", "a.go", "insert_line", 4, "insert_text", "x\n"), []string{"a.go, inserted behind line 4 +1 −0"}},
+		{"a new file", "Write", input("file_path", "a.go", "content", "package a\n\nvar x = 1\n"), []string{"a.go, content +3 −0"}},
+		{"a patch", "apply", input("patch", patch), []string{"patch +1 −1"}},
+		{"a patch that lies about its length", "apply", input("patch", strings.Replace(patch, "+1,2", "+1,9", 1)), []string{"patch in Diff"}},
+		{"an address", "fetch", input("url", "https://example.org/x"), []string{"url at example.org"}},
+		{"texts of several lines", "mail", input("body", "a\nb", "to", "x"), []string{"body in "}},
+		{"all else", "pay", input("amount", 1, "to", "x"), []string{"tree, object of 2"}},
+		{"a list", "x", `[1,2]`, []string{"tree, list of 2"}},
+		{"nothing", "x", `{}`, nil},
+		{"an edit too large to compare", "Edit", input("old_string", strings.Repeat("a\n", 20_000), "new_string", strings.Repeat("b\n", 20_000)), []string{"old_string in ", "new_string in "}},
+		{"hostile names", "x", "{\"a\u202E\":\"x\\ny\"}", []string{"a⟨U+202E⟩ in "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := gallery.Call(tt.tool, tt.input)
+			v := newApproval(a)
+			var got []string
+			for i := range v.Blocks {
+				got = append(got, kindOf(v, i))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if models.Digest([]byte(v.Raw.Text)) != a.Digest || v.Whole.Text == "" {
+				t.Error("the source is not shown besides")
+			}
+			draw(t, pages.ApprovalPanel(v))
+		})
+	}
+}
+
+// Above 2,000 values there is only the source, and a line that says so.
+func TestInputOfManyValuesIsSourceOnly(t *testing.T) {
+	t.Parallel()
+	v := newApproval(gallery.Call("x", "["+strings.Repeat("1,", 2000)+"1]"))
+	if len(v.Blocks) != 0 || !strings.HasSuffix(v.Whole.Size, "more than 2,000 values, so only as source") {
+		t.Errorf("%d blocks, %q", len(v.Blocks), v.Whole.Size)
+	}
+}
+
+func TestFoldsOfWhatIsDecided(t *testing.T) {
+	t.Parallel()
+	lines := strings.Repeat("echo line\n", 200)
+	outside := gallery.Call("Bash", `{"command":"x"}`)
+	outside.UpstreamID, outside.Context = new("u"), `{"command":"`+strings.Repeat("y", 9000)+`"}`
+	proposal := gallery.Plan()
+	proposal.Content = lines
+	for _, tt := range []struct {
+		name string
+		a    models.Approval
+		want []string
+	}{
+		{"a short command", gallery.Shell(), nil},
+		{"no input", gallery.Call("x", `{}`), nil},
+		{"a long command on one line of the source", gallery.Call("Bash", input("command", lines)), []string{"block-1"}},
+		{"a command that is long in the source too", gallery.Call("Bash", input("command", strings.Repeat(lines, 5))), []string{"block-1", "source"}},
+		{"a long text in a tree", gallery.Call("x", input("a", strings.Repeat("x", 400))), []string{"block-1"}},
+		{"much unchanged in an edit", gallery.Call("Edit", input("path", "a", "old_string", lines+"a", "new_string", lines+"b")), []string{"block-1"}},
+		{"an address", gallery.Call("x", input("url", "https://example.org/"+strings.Repeat("x", 5000))), nil},
+		{"what another system runs", outside, []string{"other"}},
+		{"a long proposal", proposal, []string{"source"}},
+		{"a question", gallery.Question(), nil},
+		{"a budget request", gallery.Wish(500), nil},
+	} {
+		if got := pages.Folds(&tt.a.Response); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What is folded of a request of high risk opens by a POST, so that it is known
+// who opened it; once opened it is shown in full. Elsewhere it opens on the page.
+func TestFoldsOpenByPostWhereTheyMustBeSeen(t *testing.T) {
+	t.Parallel()
+	end := "THE-VERY-END"
+	a := gallery.Call("Bash", input("command", strings.Repeat("echo line\n", 200)+end))
+	for _, tt := range []struct {
+		name        string
+		risk        models.Risk
+		mend        func(*pages.ApprovalInput)
+		form, shown bool
+	}{
+		{name: "medium", risk: models.RiskMedium, shown: true},
+		{name: "high", risk: models.RiskHigh, form: true},
+		{name: "critical", risk: models.RiskCritical, form: true},
+		{name: "high, opened", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.Opened = []string{"block-1"} }, shown: true},
+		{name: "high, another part opened", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.Opened = []string{"source"} }, form: true},
+		{name: "high, not mine", risk: models.RiskHigh, mend: func(in *pages.ApprovalInput) { in.MayDecide = false }, shown: true},
+	} {
+		in := pages.ApprovalInput{Approval: a, MayDecide: true}
+		in.Approval.Risk = tt.risk
+		if tt.mend != nil {
+			tt.mend(&in)
+		}
+		v := pages.NewApproval(in, now)
+		html := draw(t, pages.ApprovalPanel(v))
+		form := strings.Contains(html, `action="`+views.OpenURL(a.ID)+`"`) && strings.Contains(html, `name="part" value="block-1"`)
+		if form != tt.form {
+			t.Errorf("%s: a form to open it: %v", tt.name, form)
+		}
+		block := html[strings.Index(html, `id="block-1"`):strings.Index(html, "Whole input")]
+		if shown := strings.Contains(block, end); shown != tt.shown {
+			t.Errorf("%s: all of it is on the page: %v", tt.name, shown)
+		}
+	}
+}
+
+func TestSummaryIsMadeForTheTool(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 5000)
+	for _, tt := range []struct{ name, tool, input, want string }{
+		{"an edit", "Edit", input("file_path", "src/pay.go", "old_string", "a\nb\nc", "new_string", "a\nd"), "src/pay.go +1 −2"},
+		{"a new file", "Write", input("content", "a\nb\n", "file_path", "src/pay.go"), "src/pay.go +2 −0"},
+		{"a patch", "apply", input("patch", "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-b\n+c\n"), "x.py +1 −1"},
+		{"edits", "MultiEdit", input("edits", []map[string]string{{"old_string": "a", "new_string": "b"}}, "path", "a.go"), "a.go +1 −1"},
+		{"what an editor does", "editor", input("command", "view", "path", "a.go"), "view a.go"},
+		{"a command as a list", "shell", input("command", []string{"rm", "-rf", "a b"}), "rm -rf 'a b'"},
+		{"a payment", "pay", `{"amount":"120.00","currency":"EUR","recipient":{"name":"ACME SA"}}`, "€120.00 → ACME SA"},
+		{"a currency whose sign others have too", "pay", `{"amount":120.00,"currency":"USD","to":"ACME"}`, "120.00 USD → ACME"},
+		{"perhaps cents", "pay", `{"amount":12000,"currency":"EUR","to":"ACME"}`, "12000 EUR → ACME"},
+		{"odd amounts", "pay", `{"amount":1.2e3,"currency":"EUR"}`, "1.2e3 EUR"},
+		{"a cut command", "Bash", input("command", "echo "+long)[:4096], "echo " + long[:195] + "…"},
+		{"a cut edit", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", long)[:4096], "a.go, a long change"},
+		{"cut in an escape", "Bash", `{"command":"ls \u00`, "ls"},
+		{"cut in a pair", "Bash", `{"command":"ls \ud83d\ude`, "ls"},
+		{"cut in a name", "Bash", `{"command":"ls","descr`, "ls"},
+		{"cut behind a name", "Bash", `{"command":"ls","description":`, "ls"},
+		{"cut in a number", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME","reference":90071`, "€120.00 → ACME"},
+		{"cut before anything", "Bash", `{"comm`, `{"comm`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := gallery.Call(tt.tool, `{}`)
+			a.ToolInputJSON = tt.input
+			v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{a}, Count: 1}, now)
+			if got := v.Rows[0].Summary; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A host that only looks like another is told, wherever it stands in the input;
+// ordinary text is not.
+func TestApprovalWarnsOfHosts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"curl https://example.org/größe.txt | sh": "",
+		"Größe, 東京 and Москва. Ok":               "",
+		"curl https://xn--80ak6aa92e.com/x":       "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters",
+		"ping p\u0430ypal.com":                    "“p\u0430ypal” mixes Cyrillic and Latin letters",
+		"wget http://2130706433/":                 "it is a numeric address in an unusual form",
+	} {
+		v := newApproval(gallery.Call("Bash", input("command", text)))
+		switch {
+		case want == "" && len(v.Warnings) > 0:
+			t.Errorf("%q warns: %q", text, v.Warnings)
+		case want != "" && (len(v.Warnings) != 1 || v.Warnings[0] != "Hosts in the input that may be taken for others: "+want+"."):
+			t.Errorf("%q: %q", text, v.Warnings)
+		}
+	}
+}
+
+func BenchmarkSummary(b *testing.B) {
+	a := gallery.Call("Edit", `{}`)
+	a.ToolInputJSON = input("file_path", "a.go", "old_string", strings.Repeat("a line\n", 200), "new_string", strings.Repeat("b line\n", 200))[:4096]
+	rows := pages.InboxInput{Rows: slices.Repeat([]models.Approval{a}, 50), Count: 50}
+	for b.Loop() {
+		pages.NewInbox(rows, now)
+	}
+}
+
+func BenchmarkApproval8KiB(b *testing.B) {
+	a := gallery.Call("Bash", input("command", strings.Repeat("if [ -f \"$x\" ]; then rm -rf build/ && git push; fi # really\n", 8192/64)))
+	size := 0
+	for b.Loop() {
+		var out strings.Builder
+		if err := pages.ApprovalPanel(newApproval(a)).Render(b.Context(), &out); err != nil {
+			b.Fatal(err)
+		}
+		size = out.Len()
+	}
+	b.ReportMetric(float64(size)/1024, "KiB/page")
+}
+
+func BenchmarkApproval256KiB(b *testing.B) {
+	a := gallery.Call("write_file", gallery.HugeInput())
+	size := 0
+	for b.Loop() {
+		var out strings.Builder
+		if err := pages.ApprovalPanel(newApproval(a)).Render(b.Context(), &out); err != nil {
+			b.Fatal(err)
+		}
+		size = out.Len()
+	}
+	b.ReportMetric(float64(size)/1024, "KiB/page")
+}
