@@ -46,7 +46,7 @@ func newListWorld(t *testing.T, rows int) *listWorld {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // chance for a test
+	r := rand.New(rand.NewPCG(seed, 0))
 	w := &listWorld{clock: storetest.NewClock(), routed: map[models.ResponseID][]models.UserID{}}
 	w.Store = storetest.New(t, storetest.WithClock(w.clock), noLimits)
 	w.people = []models.Actor{storetest.Admin(t, w.Store)}

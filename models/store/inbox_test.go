@@ -87,8 +87,13 @@ func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for _, q := range []store.InboxQuery{
-		{Whose: "theirs"}, {Order: "size"}, {Risk: "huge"}, {Text: string(make([]byte, 201))}, {Text: "\xff"},
-		{Order: store.ByAge, After: "x"}, {Order: store.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
+		{Whose: "theirs"},
+		{Order: "size"},
+		{Risk: "huge"},
+		{Text: string(make([]byte, 201))},
+		{Text: "\xff"},
+		{Order: store.ByAge, After: "x"},
+		{Order: store.ByAge, After: "01890a5d-ac96-774b-bcce-b302099a8057"},
 	} {
 		wantCode(t, second(b.Inbox(t.Context(), b.owner, q)), models.CodeInvalid)
 	}

@@ -116,7 +116,7 @@ var parameter = regexp.MustCompile(`:([a-z_]+)`)
 func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want, count, most int) (looked, error) {
 	var out looked
 	text := l.sql()
-	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.lists.prepared(ctx, s.r, text)
 	if err != nil {
 		return out, err
 	}

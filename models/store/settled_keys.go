@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 
 	"countersign/models"
 )
@@ -159,9 +160,5 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	merged := `SELECT at, number FROM (` + parts[0] + `)`
-	for _, part := range parts[1:] {
-		merged += ` UNION SELECT at, number FROM (` + part + `)`
-	}
-	return merged + ` ORDER BY at DESC, number DESC LIMIT :n`
+	return `SELECT at, number FROM (` + strings.Join(parts, `) UNION SELECT at, number FROM (`) + `) ORDER BY at DESC, number DESC LIMIT :n`
 }

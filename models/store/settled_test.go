@@ -1,0 +1,69 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// TestAnExportEndsWhenItsReaderDoes: an error of the reader is what comes back, and
+// a context that has ended stops it.
+func TestAnExportEndsWhenItsReaderDoes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 300})
+	full := errors.New("the disk is full")
+	n := 0
+	err := b.EachSettled(t.Context(), b.owner, store.SettledQuery{}, func(*models.Approval) error {
+		if n++; n == 70 {
+			return full
+		}
+		return nil
+	})
+	if !errors.Is(err, full) || n != 70 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n = 0
+	err = b.EachSettled(ctx, b.owner, store.SettledQuery{}, func(*models.Approval) error {
+		if n++; n == 70 {
+			cancel()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n != 70 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+}
+
+// TestAnExportHoldsNothingWhileItsReaderTakesItsTime: what is settled meanwhile can
+// be, and does not disturb it.
+func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 300})
+	seen := map[models.ResponseID]bool{}
+	err := b.EachSettled(t.Context(), b.owner, store.SettledQuery{}, func(a *models.Approval) error {
+		if seen[a.ID] {
+			t.Errorf("%s comes twice", a.ID)
+		}
+		if seen[a.ID] = true; len(seen)%50 == 7 {
+			b.decided(t, `{}`, yes())
+			// The whole log goes into the database only while nobody reads.
+			var busy, log, moved int
+			db := raw(t, b.Store)
+			mustDo(t, db.QueryRowContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved))
+			if busy != 0 {
+				t.Error("a read transaction is open")
+			}
+		}
+		return nil
+	})
+	if mustDo(t, err); len(seen) != 300 {
+		t.Errorf("%d rows", len(seen))
+	}
+}
