@@ -102,7 +102,7 @@ func adviceCancelled(cause Cause) string {
 		return "An earlier request that this one depended on did not go through, so this one was withdrawn with it: do not act on it."
 	case CauseNone, CauseReviewer, CausePolicy, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout,
 		CauseCancelled, CauseNoReviewer, CauseUndelivered, CauseElsewhere, CauseGone:
-		return "The request was withdrawn by the agent that sent it: do not act on it; ask under a new key if it is wanted after all."
+		return "The request was withdrawn: do not act on it; ask under a new key if it is wanted after all."
 	}
 	return "The request was withdrawn: do not act on it."
 }

@@ -36,7 +36,7 @@ var advised = []struct {
 	{models.StatusRejected, models.CauseNoReviewer, models.KindToolCall, []string{"nobody who could decide", "do not retry"}},
 	{models.StatusRejected, models.CauseUndelivered, models.KindToolCall, []string{"could not be delivered"}},
 	{models.StatusExpired, models.CauseTimeout, models.KindToolCall, []string{"Nobody decided in time", "ask again", "go on without"}},
-	{models.StatusCancelled, models.CauseCancelled, models.KindToolCall, []string{"withdrawn by the agent"}},
+	{models.StatusCancelled, models.CauseCancelled, models.KindToolCall, []string{"The request was withdrawn:"}},
 	{models.StatusCancelled, models.CauseRunEnded, models.KindToolCall, []string{"run", "ended"}},
 	{models.StatusCancelled, models.CauseStopped, models.KindToolCall, []string{"stopped this conversation"}},
 	{models.StatusCancelled, models.CauseCascade, models.KindToolCall, []string{"earlier request", "withdrawn with it"}},

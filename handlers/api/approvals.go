@@ -23,14 +23,16 @@ func (a *API) registerApprovals() {
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
 		Summary: "See where a request stands, or wait for it", Errors: []int{401, 404, 422},
 	}, a.get)
-	register(a, Agents, huma.Operation{
+	register(a, Anyone, huma.Operation{
 		OperationID: "cancel-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/cancel",
-		Summary: "Withdraw a request", Errors: []int{401, 403, 404, 409},
+		Summary: "Withdraw a request", Description: "For the agent that asked, its owner and admins.", Errors: []int{401, 403, 404, 409, 422},
 	}, a.cancel)
 	register(a, People, huma.Operation{
 		OperationID: "respond", Method: http.MethodPost, Path: "/v1/approvals/{id}/respond",
 		Summary: "Decide a request", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422},
 	}, a.respond)
+	a.registerNotes()
+	a.registerClock()
 }
 
 // HeaderFallback is sent with any value by clients that may go on when no server
@@ -41,6 +43,7 @@ type askIn struct {
 	caller
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
 	Fallback string `header:"Countersign-Fallback" doc:"With any value, the answer's header of this name says whether fallback_auto_approve is on or off"`
 	Body     AskRequest
 }
@@ -57,12 +60,16 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts, err := seenNote(&in.caller, in.SeenNote)
+	if err != nil {
+		return nil, err
+	}
 	got, err := a.store.Ask(ctx, in.actor, in.Body.askInput())
 	if err != nil {
 		return nil, err
 	}
 	if got.Status() == models.StatusPending && wait > 0 {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, asked: true, fallback: in.Fallback != ""}
+		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait, opts...), id: got.ID, asked: true, fallback: in.Fallback != ""}
 		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
 			return nil, err
 		}
@@ -95,8 +102,9 @@ func (a *API) fallbackNow(ctx context.Context) (string, error) {
 type getIn struct {
 	caller
 
-	ID   string `path:"id" doc:"The approvalId"`
-	Wait string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+	ID       string `path:"id" doc:"The approvalId"`
+	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
+	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
 }
 
 type approvalOut struct {
@@ -112,9 +120,13 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts, err := seenNote(&in.caller, in.SeenNote)
+	if err != nil {
+		return nil, err
+	}
 	var got *models.Approval
 	if wait > 0 {
-		got, err = in.from.wait(ctx, &waiting{watch: a.store.Watch(in.actor, id, wait), id: id})
+		got, err = in.from.wait(ctx, &waiting{watch: a.store.Watch(in.actor, id, wait, opts...), id: id})
 	} else {
 		got, err = a.store.Approval(ctx, in.actor, id)
 	}

@@ -102,6 +102,15 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err != nil {
 		return nil, err
 	}
+	var responses []*models.Approval
+	for i := range history.Entries {
+		if r := history.Entries[i].Response; r != nil {
+			responses = append(responses, r)
+		}
+	}
+	if err := a.store.HeldVerdicts(ctx, in.actor, responses...); err != nil {
+		return nil, err
+	}
 	return &conversationOut{Body: historyOf(a.kit, history.Conversation, history, max(after, 0))}, nil
 }
 

@@ -80,6 +80,9 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 		return nil, err
 	}
 	page := &ConversationApprovals{RequestID: id, Approvals: make([]ConversationApproval, 0, len(got.Items)), Next: got.Next}
+	if err := a.holders(ctx, in.actor, got.Items); err != nil {
+		return nil, err
+	}
 	for i := range got.Items {
 		page.Approvals = append(page.Approvals, conversationApprovalOf(&got.Items[i]))
 	}
@@ -116,7 +119,7 @@ type ApproveResult struct {
 	Status        models.Status     `json:"status" enum:"approved,pending"`
 	ResponseID    models.ResponseID `json:"responseId"`
 	BudgetUpdated bool              `json:"budgetUpdated"`
-	NewBudget     *int64            `json:"newBudget" doc:"The budget that was set; null: none was"`
+	NewBudget     *int64            `json:"newBudget" doc:"The budget that was set; null: none was, or not yet, while the approval may be undone"`
 	Held          *Held             `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
 }
 
@@ -148,7 +151,7 @@ func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 		return nil, err
 	}
 	out := &ApproveResult{Status: shown(got.Status()), ResponseID: got.ID, Held: heldOf(got)}
-	if b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget {
+	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget) && !mayBeUndone(got) {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
 	return &approveOut{Status: decidedStatus(got), Body: out}, nil

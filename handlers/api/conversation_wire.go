@@ -91,6 +91,7 @@ type ConversationResponse struct {
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending, and with a reply"`
 	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
+	OpenNote         *OpenNote             `json:"openNote,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{responseId}/notes"`
 	URL              string                `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
 }
 
@@ -119,7 +120,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 	}
 	if !needsNone(a) {
 		out.URL, out.Advice = kit.ApprovalURL(a.ID), models.Advice(status, a.Cause, a.Kind)
-		out.Status, out.Decision, out.Held = new(shown(status)), decisionOf(a, status), heldOf(a)
+		out.Status, out.Decision, out.Held, out.OpenNote = new(shown(status)), decisionOf(a, status), heldOf(a), openNoteOf(a)
 	}
 	return out
 }

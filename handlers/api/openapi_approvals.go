@@ -12,6 +12,7 @@ const (
 	exampleID           models.ResponseID     = "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42"
 	exampleConversation models.ConversationID = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
 	exampleUser         models.UserID         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
+	exampleNote         models.NoteID         = "0198a5c2-f1a0-7b1c-8e44-94d2b7a1c0f3"
 	exampleDigest                             = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 )
 
@@ -64,6 +65,30 @@ func exampleHeld() *Approval {
 	return a
 }
 
+// exampleUndo is a request whose approval may still be taken back.
+func exampleUndo() *Approval {
+	a := examplePending()
+	a.Held = &Held{Reason: "undo", Until: new(exampleAsked.Add(50 * time.Second))}
+	return a
+}
+
+// exampleQuestion is what a reviewer asks back, and its answer.
+func exampleQuestion() Note {
+	ada := Author{models.ActorUser, string(exampleUser), "Ada Lovelace"}
+	return Note{OpenNote: OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleAsked.Add(30 * time.Second)}, Asks: true}
+}
+
+func exampleAnswer() Note {
+	bot := Author{models.ActorAgent, "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c0a1", "release-bot"}
+	return Note{OpenNote: OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleAsked.Add(90 * time.Second)}}
+}
+
+func exampleExtended() *Approval {
+	a := examplePending()
+	a.TimeoutAt = new(exampleAsked.Add(40*time.Second + time.Hour))
+	return a
+}
+
 func exampleHolding() *Held {
 	return &Held{Reason: "upstream", Until: new(exampleAsked.Add(10*time.Minute + 40*time.Second))}
 }
@@ -99,9 +124,37 @@ var approvalDocs = map[string]operationDoc{
 		problems: []models.Code{models.CodeNotFound},
 	},
 	"cancel-approval": {
-		answers:  map[int]any{200: exampleCancelled()},
-		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided},
+		answers: map[int]any{200: exampleCancelled()},
+		problems: []models.Code{
+			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+		},
 		conflict: exampleSettled(), held: exampleHeld(),
+	},
+	"add-note": {
+		requests: map[string]any{
+			"question": &NoteRequest{Text: "Is the migration in it?"},
+			"answer":   &NoteRequest{Text: "No, it ran yesterday."},
+		},
+		answers: map[int]any{201: &NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
+		problems: []models.Code{
+			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+		},
+		conflict: exampleSettled(), held: exampleUndo(),
+	},
+	"list-notes": {
+		answers:  map[int]any{200: &Notes{Notes: []Note{exampleQuestion(), exampleAnswer()}}},
+		problems: []models.Code{models.CodeNotFound},
+	},
+	"extend-approval": {
+		requests: map[string]any{"an_hour": &ExtendRequest{Minutes: 60}},
+		answers:  map[int]any{200: exampleExtended()},
+		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind},
+		conflict: exampleSettled(), held: exampleUndo(),
+	},
+	"undo-approval": {
+		answers:  map[int]any{200: examplePending()},
+		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict},
+		conflict: exampleSettled(), held: exampleUndo(),
 	},
 	"respond": {
 		requests: map[string]any{

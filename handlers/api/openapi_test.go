@@ -136,7 +136,9 @@ func TestAnswersKeepToTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	doc := document(t, w)
-	w.policy(`{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"critical","tools":["rm"],"effect":"require","risk":"critical"}]}`)
+	w.policy(`{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"},{"name":"critical","tools":["rm"],"effect":"require","risk":"critical"},
+		{"name":"mv","tools":["mv"],"effect":"require","risk":"low"}],"undo_seconds":{"low":30}}`)
+	undone := w.ask(`{"toolUseId":"mv","toolName":"mv"}`)
 	question := w.ask(`{"toolUseId":"q","kind":"question","description":"Which?","options":[{"name":"eu"}]}`)
 	held := w.ask(`{"toolUseId":"rm","toolName":"rm","input":[1,"two"],"runId":"r"}`)
 	seen := map[string]int{}
@@ -163,6 +165,29 @@ func TestAnswersKeepToTheDocument(t *testing.T) {
 		{w.reviewer, "POST", "/v1/approvals/" + question + "/respond", `{"answer":""}`},
 		{w.reviewer, "POST", "/v1/approvals/" + question + "/respond", `{"option":"eu"}`},
 		{w.agent, "POST", "/v1/approvals/" + question + "/cancel", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/notes", `{"text":"Why?"}`},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/notes", `{"text":""}`},
+		{w.agent, "GET", "/v1/approvals/" + undone + "?wait=1s&seenNote=", ""},
+		{w.agent, "GET", "/v1/approvals/" + undone + "?seenNote=x", ""},
+		{w.agent, "POST", "/v1/approvals?wait=1s&seenNote=", `{"toolUseId":"mv","toolName":"mv"}`},
+		{w.agent, "GET", "/api/approval/invocation/mv", ""},
+		{w.agent, "POST", "/v1/approvals/" + undone + "/notes", `{"text":"So."}`},
+		{w.stranger, "POST", "/v1/approvals/" + undone + "/notes", `{"text":"So."}`},
+		{w.reviewer, "GET", "/v1/approvals/" + undone + "/notes", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/extend", `{"minutes":60}`},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/extend", `{"minutes":1}`},
+		{w.agent, "POST", "/v1/approvals/" + undone + "/extend", `{"minutes":60}`},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/undo", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/respond", `{"approved":true}`},
+		{w.admin, "POST", "/v1/approvals/" + undone + "/undo", ""},
+		{w.admin, "POST", "/v1/approvals/" + undone + "/notes", `{"text":"Why?"}`},
+		{w.admin, "POST", "/v1/approvals/" + undone + "/extend", `{"minutes":90}`},
+		{w.reviewer, "GET", "/v1/approvals/" + undone, ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/undo", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/cancel", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/undo", ""},
+		{w.reviewer, "POST", "/v1/approvals/" + undone + "/extend", `{"minutes":60}`},
+		{w.agent, "POST", "/v1/approvals/" + undone + "/notes", `{"text":"Late."}`},
 		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"9","tool_name":"read","session_id":"s"}`},
 		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"8","tool_name":"rm","session_id":"s"}`},
 		{w.agent, "POST", "/api/approval/request", `{"tool_use_id":"8","tool_name":"ls","session_id":"s"}`},

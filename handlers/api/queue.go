@@ -59,6 +59,9 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.holders(ctx, in.actor, got.Items); err != nil {
+		return nil, err
+	}
 	page := &Page{Approvals: make([]*Approval, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
 		page.Approvals = append(page.Approvals, approvalOf(a.kit, &got.Items[i]))
@@ -94,6 +97,9 @@ type pendingOut struct {
 func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
 	got, err := a.store.PendingList(ctx, in.actor, in.Cursor, in.Limit)
 	if err != nil {
+		return nil, err
+	}
+	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
 	page := pendingPage(a.kit, got)

@@ -30,6 +30,14 @@ type ApprovalSettled struct {
 	Decision   *Decision         `json:"decision"`
 }
 
+// ApprovalAskedBack tells that a reviewer asks something about a request, and how
+// its clock runs now.
+type ApprovalAskedBack struct {
+	ApprovalID models.ResponseID `json:"approvalId"`
+	OpenNote   *OpenNote         `json:"openNote"` // null: it was answered meanwhile
+	TimeoutAt  *time.Time        `json:"timeoutAt"`
+}
+
 // NewApproval tells of requests of one run that wait.
 type NewApproval struct {
 	Approvals []RunApproval `json:"approvals"`
@@ -82,6 +90,10 @@ func approvalSettled(h *store.Happening) any {
 		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
 		Advice: models.Advice(status, a.Cause, a.Kind), Decision: decisionOf(a, status),
 	}
+}
+
+func approvalAskedBack(h *store.Happening) any {
+	return &ApprovalAskedBack{ApprovalID: h.Approval.ID, OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
 }
 
 func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "") }

@@ -37,6 +37,7 @@ var vocabularies = []*vocabulary{
 			store.TurnedAway: {{"approval_settled", approvalSettled}},
 			store.Settled:    {{"approval_settled", approvalSettled}},
 			store.Expired:    {{"approval_settled", approvalSettled}},
+			store.AskedBack:  {{"approval_asked_back", approvalAskedBack}},
 		},
 	},
 	{

@@ -135,6 +135,9 @@ func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pe
 	if err != nil {
 		return nil, err
 	}
+	if err := a.holders(ctx, in.actor, got.Items); err != nil {
+		return nil, err
+	}
 	page := &PendingInvocations{Pending: make([]*Invocation, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
 		page.Pending = append(page.Pending, invocationOf(&got.Items[i], in.SessionID))

@@ -60,6 +60,7 @@ type Approval struct {
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending"`
 	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
+	OpenNote         *OpenNote             `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`
 	Policy           Policy                `json:"policy"`
 	Origin           *Origin               `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string                `json:"url" doc:"The page on which a person decides"`
@@ -130,7 +131,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
-		Decision: decisionOf(a, status), Held: heldOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
+		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
 		URL: kit.ApprovalURL(a.ID), callID: a.CallID,
 	}
 	if a.ApprovalRequestedAt != nil {

@@ -20,6 +20,7 @@ const (
 	TurnedAway    What = "turned_away"    // a request was rejected as it came: by policy, or for want of deciders
 	Settled       What = "settled"        // approved, rejected, cancelled, resolved
 	Expired       What = "expired"        // nobody decided in time
+	AskedBack     What = "asked_back"     // a reviewer asks something about a request, which waits for the answer
 	StatusChanged What = "status_changed" // a conversation went from Old to New
 )
 
@@ -180,7 +181,7 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 // What was let through was asked of nobody, and is not told.
 var whatOf = map[string]What{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
-	"approval.resolved": Settled, "approval.expired": Expired, "conversation.status": StatusChanged,
+	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged,
 }
 
 // happening is what is told of an entry; nil if nothing is.

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+func (a *API) registerClock() {
+	register(a, People, huma.Operation{
+		OperationID: "extend-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/extend",
+		Summary:     "Give a request more time",
+		Description: "The new deadline is later than the one that stands, and at most the policy's max_timeout_minutes from now.",
+		Errors:      []int{401, 403, 404, 409, 413, 422},
+	}, a.extend)
+	register(a, People, huma.Operation{
+		OperationID: "undo-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/undo",
+		Summary: "Take an approval back",
+		Description: "For the person who gave it, while held.reason is undo: nobody was told of it. The request is pending again, or expired if its deadline has passed meanwhile. " +
+			"Sent again it changes nothing.",
+		Errors: []int{401, 403, 404, 409},
+	}, a.undo)
+}
+
+// ExtendRequest says how long a request is to stand.
+type ExtendRequest struct {
+	Minutes int64 `json:"minutes" doc:"The new deadline, in minutes from now"`
+}
+
+type extendIn struct {
+	caller
+
+	ID   string `path:"id" doc:"The approvalId"`
+	Body ExtendRequest
+}
+
+func (a *API) extend(ctx context.Context, in *extendIn) (*approvalOut, error) {
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Minutes < 1 || in.Body.Minutes > policy.MaxTimeoutMinutes {
+		return nil, models.Invalid("minutes", "must be from 1 to what the policy allows")
+	}
+	got, err := a.store.Extend(ctx, in.actor, id, a.store.Now().Add(time.Duration(in.Body.Minutes)*time.Minute))
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+}
+
+type undoIn struct {
+	caller
+
+	ID string `path:"id" doc:"The approvalId"`
+}
+
+func (a *API) undo(ctx context.Context, in *undoIn) (*approvalOut, error) {
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.TakeBack(ctx, in.actor, id)
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+}
