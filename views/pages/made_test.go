@@ -222,7 +222,7 @@ func TestApprovalWarnsOfHosts(t *testing.T) {
 
 func BenchmarkSummary(b *testing.B) {
 	a := gallery.Call("Edit", `{}`)
-	a.ToolInputJSON = input("file_path", "a.go", "old_string", strings.Repeat("a line\n", 200), "new_string", strings.Repeat("b line\n", 200))[:4096]
+	a.ToolInputJSON = input("file_path", "a.go", "old_string", strings.Repeat("a line\n", 220), "new_string", strings.Repeat("b line\n", 220))
 	rows := pages.InboxInput{Rows: slices.Repeat([]models.Approval{a}, 50), Count: 50}
 	for b.Loop() {
 		pages.NewInbox(rows, now)

@@ -68,15 +68,14 @@ func changeOf(members map[string]json.RawMessage, cut string) string {
 	if path == "" {
 		return ""
 	}
-	d := changed(members)
-	if d == nil {
+	count := changed(members)
+	switch {
+	case count == "":
 		return ""
+	case cut != "":
+		return oneLine(path) + ", a long change"
 	}
-	path = oneLine(path)
-	if cut != "" {
-		return path + ", a long change"
-	}
-	return path + " " + d.Count()
+	return oneLine(path) + " " + count
 }
 
 // firstOf is the first member that is a text and not empty.
@@ -89,24 +88,25 @@ func firstOf(members map[string]json.RawMessage, names []string) string {
 	return ""
 }
 
-// changed is the change that an input makes, nil if it makes none.
-func changed(members map[string]json.RawMessage) *ui.Diff {
+// changed says how much the change is that an input makes, empty if it makes
+// none.
+func changed(members map[string]json.RawMessage) string {
 	if pairs, _ := editsOf(members); len(pairs) > 0 {
-		return ui.NewDiff("", pairs...)
+		return ui.CountDiff(pairs...)
 	}
 	for _, name := range patches {
 		if s, ok := stringOf(members[name]); ok {
 			if d, ok := ui.NewPatch(s); ok {
-				return d
+				return d.Count()
 			}
 		}
 	}
 	for _, name := range contents {
 		if s, ok := stringOf(members[name]); ok {
-			return ui.NewDiff("", [2]string{"", s})
+			return ui.CountDiff([2]string{"", s})
 		}
 	}
-	return nil
+	return ""
 }
 
 // patched is the file that a patch names first.

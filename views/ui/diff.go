@@ -79,6 +79,23 @@ func newDiff(language string, edits ...[2]string) *Diff {
 	return d
 }
 
+// CountDiff is the Count of the Diff that NewDiff would make, without making it;
+// empty where it would be nil.
+func CountDiff(edits ...[2]string) string {
+	d, size := Diff{}, 0
+	for _, e := range edits {
+		if size += len(e[0]) + len(e[1]); size > MaxDiff {
+			return ""
+		}
+		before, after := sides(e[0], e[1])
+		for _, c := range lcs.DiffLines(bare(before), bare(after)) {
+			d.Removed += c.End - c.Start
+			d.Added += c.ReplEnd - c.ReplStart
+		}
+	}
+	return d.Count()
+}
+
 func (d *Diff) count() {
 	for _, h := range d.Hunks {
 		for _, l := range h.Lines {
@@ -100,11 +117,10 @@ func cutLines(s string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// compare lines two texts up. The search is bounded: two texts that have little
-// in common are soon one taken away and the other added. Where only one of them
-// ends with a line feed, their last lines differ and one says so.
-func compare(old, fresh string) []DiffLine {
-	before, after := cutLines(old), cutLines(fresh)
+// sides are the lines of two texts. Where only one of them ends with a line feed,
+// their last lines differ and one says so.
+func sides(old, fresh string) (before, after []string) {
+	before, after = cutLines(old), cutLines(fresh)
 	if ends := strings.HasSuffix(old, "\n"); old != "" && fresh != "" && ends != strings.HasSuffix(fresh, "\n") {
 		if ends {
 			after[len(after)-1] += noLineFeed
@@ -112,7 +128,13 @@ func compare(old, fresh string) []DiffLine {
 			before[len(before)-1] += noLineFeed
 		}
 	}
-	changes := lcs.DiffLines(bare(before), bare(after))
+	return before, after
+}
+
+// compare lines two texts up. The search is bounded: two texts that have little
+// in common are soon one taken away and the other added.
+func compare(old, fresh string) []DiffLine {
+	before, after := sides(old, fresh)
 	var out []DiffLine
 	x, y := 0, 0
 	same := func(to int) {
@@ -120,7 +142,7 @@ func compare(old, fresh string) []DiffLine {
 			out = append(out, DiffLine{Sign: ' ', Old: x + 1, New: y + 1, Text: after[y]})
 		}
 	}
-	for _, change := range changes {
+	for _, change := range lcs.DiffLines(bare(before), bare(after)) {
 		same(change.Start)
 		first := len(out)
 		for ; x < change.End; x++ {
