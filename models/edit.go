@@ -106,13 +106,13 @@ func (f EditField) Text() string {
 		if err := v.Format(jsontext.PreserveRawStrings(true), jsontext.WithIndent("  "), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
 			v = f.raw
 		}
-		return VisibleJSON(string(v))
+		return shownJSON(string(v))
 	case FieldQuoted:
 		plain, err := jsontext.AppendQuote(nil, f.unquoted())
 		if err != nil {
 			plain = f.raw
 		}
-		return VisibleJSON(string(plain))
+		return shownJSON(string(plain))
 	case FieldNumber, FieldBool, FieldNull:
 	}
 	return string(f.raw)
@@ -186,9 +186,9 @@ func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte
 	return append(out, '}'), nil
 }
 
-// VisibleJSON writes characters that an editor would not show as JSON escapes,
+// shownJSON writes characters that an editor would not show as JSON escapes,
 // which mean the same.
-func VisibleJSON(s string) string {
+func shownJSON(s string) string {
 	segments, found := Reveal(s, true)
 	if !found.Any() {
 		return s
