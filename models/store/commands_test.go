@@ -48,6 +48,8 @@ var worldPolicies = []struct {
 	{`{"auto_budget_increase":9,"proposal_timeout_minutes":5,"rules":[{"name":"route","tools":["set_budget"],"effect":"require","reviewers":["routed@example.com"]},
 		{"name":"deny","tools":["drop"],"effect":"deny"}]}`, 0},
 	{`{"auto_budget_increase":9,"rules":[{"name":"deny","tools":["set_budget"],"effect":"deny"}]}`, 0},
+	{`{"undo_seconds":{"medium":90},"max_pause_minutes":4,"max_timeout_minutes":20,"proposal_timeout_minutes":5,
+		"rules":[{"name":"route","tools":["respond_with_approval","pay"],"effect":"require","energy":3,"reviewers":["routed@example.com"]}]}`, 0},
 }
 
 // TestI14RandomCommandsByManyActors: whatever they do, only allowed moves happen,
@@ -75,6 +77,7 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"ask": one.ask, "respond": one.respond, "change budget": one.changeBudget, "say": one.sayAny, "decide in": one.decideInAny, "decide": one.decideAny,
 			"cancel": one.cancel, "steer": one.steerAny, "expire": one.expire, "reply": one.respond, "write": one.sayAny, "wish": one.changeBudget, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
+			"take back": one.takeBack, "release": one.release, "ask back": one.askBack, "answer": one.answer, "extend": one.extend,
 			"": func(rt *rapid.T) { one.holds(rt, one.now) },
 		})
 	})
@@ -332,7 +335,46 @@ func (w *world) decideAny(rt *rapid.T) {
 
 func (w *world) cancel(rt *rapid.T) {
 	id := w.anyResponse(rt)
-	w.done(rt, errOf(w.Cancel(context.Background(), w.agent(rt, models.ConversationID(w.now.rows[string(id)].conv)), id)))
+	who := w.agent(rt, models.ConversationID(w.now.rows[string(id)].conv))
+	if rarely(rt, 4) {
+		who = w.decider(rt, id)
+	}
+	w.done(rt, errOf(w.Cancel(context.Background(), who, id)))
+}
+
+// decider is mostly one who may decide a request.
+func (w *world) decider(rt *rapid.T, id models.ResponseID) models.Actor {
+	return w.person(rt, models.ConversationID(w.now.rows[string(id)].conv))
+}
+
+func (w *world) takeBack(rt *rapid.T) {
+	id := w.anyResponse(rt)
+	w.done(rt, errOf(w.TakeBack(context.Background(), w.decider(rt, id), id)))
+}
+
+func (w *world) release(rt *rapid.T) {
+	w.clock.Step(time.Duration(rapid.IntRange(0, 100).Draw(rt, "seconds")) * time.Second)
+	w.done(rt, errOf(w.ReleaseDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
+}
+
+func (w *world) askBack(rt *rapid.T) {
+	id := w.anyResponse(rt)
+	w.done(rt, errOf(w.AskBack(context.Background(), w.decider(rt, id), id, pick(rt, "text", []string{"Why?", "Who?"}))))
+}
+
+func (w *world) answer(rt *rapid.T) {
+	id := w.anyResponse(rt)
+	who := w.agent(rt, models.ConversationID(w.now.rows[string(id)].conv))
+	if rapid.Bool().Draw(rt, "by a person") {
+		who = w.decider(rt, id)
+	}
+	w.done(rt, third(w.AnswerNote(context.Background(), who, id, pick(rt, "text", []string{"So.", "Me."}))))
+}
+
+func (w *world) extend(rt *rapid.T) {
+	id := w.anyResponse(rt)
+	until := w.clock.Now().Add(time.Duration(rapid.IntRange(0, 24).Draw(rt, "minutes")) * time.Minute)
+	w.done(rt, errOf(w.Extend(context.Background(), w.decider(rt, id), id, until)))
 }
 
 func (w *world) steerAny(rt *rapid.T) {

@@ -38,6 +38,8 @@ type respRow struct {
 	conv, kind, status string
 	deadline           time.Time
 	energy             int64
+	held, open         bool
+	notes              int
 }
 
 type entryRow struct {
@@ -57,10 +59,11 @@ func look(t *rapid.T, db *sql.DB) standing {
 		scan(&id, &c.status, &c.title, &c.budget, &c.used, &c.reserved, &c.paused, &c.archived, &c.builtIn, &c.owner)
 		s.convs[id] = c
 	})
-	each(t, db, `SELECT id, conversation_id, kind, coalesce(approval_status, ''), approval_timeout_at, energy FROM responses`, func(scan func(...any)) {
+	each(t, db, `SELECT id, conversation_id, kind, coalesce(approval_status, ''), approval_timeout_at, energy, held_until IS NOT NULL, open_note IS NOT NULL,
+ (SELECT count(*) FROM notes WHERE response_id = r.id) FROM responses r`, func(scan func(...any)) {
 		var id string
 		var r respRow
-		scan(&id, &r.conv, &r.kind, &r.status, &r.deadline, &r.energy)
+		scan(&id, &r.conv, &r.kind, &r.status, &r.deadline, &r.energy, &r.held, &r.open, &r.notes)
 		s.rows[id] = r
 	})
 	each(t, db, `SELECT id, conversation_id FROM messages`, func(scan func(...any)) {
@@ -102,6 +105,9 @@ type replay struct {
 	standing
 
 	rows     map[string]string // the status of each response
+	held     map[string]bool   // whether a verdict holds it
+	notes    map[string]int    // how many were added
+	moved    map[string]bool   // whether its deadline may have moved
 	messages map[string]int
 	most     map[string]int64 // the largest budget that a conversation had meanwhile
 }
@@ -130,9 +136,10 @@ func (w *world) follow(t *rapid.T, before, after standing) {
 	r := replay{
 		standing: standing{convs: maps.Clone(before.convs), steps: maps.Clone(before.steps)},
 		rows:     map[string]string{}, messages: map[string]int{}, most: map[string]int64{},
+		held: map[string]bool{}, notes: map[string]int{}, moved: map[string]bool{},
 	}
 	for id, row := range before.rows {
-		r.rows[id] = row.status
+		r.rows[id], r.held[id] = row.status, row.held
 	}
 	for id, c := range before.convs {
 		r.most[id] = limit(c.budget)
@@ -156,6 +163,15 @@ func (w *world) follow(t *rapid.T, before, after standing) {
 	for id, row := range after.rows {
 		if told, ok := r.rows[id]; !ok || told != row.status {
 			t.Fatalf("of a %s the ledger tells %q, it is %q", row.kind, told, row.status)
+		}
+		was, stood := before.rows[id]
+		switch {
+		case row.held != r.held[id]:
+			t.Fatalf("of a %s the ledger tells that a verdict holds it: %v; it is %v", row.kind, r.held[id], row.held)
+		case row.notes != was.notes+r.notes[id]:
+			t.Fatalf("a %s has %d notes after %d, the ledger tells of %d more", row.kind, row.notes, was.notes, r.notes[id])
+		case stood && !row.deadline.Equal(was.deadline) && !r.moved[id]:
+			t.Fatalf("the deadline of a %s moved from %v to %v, of which the ledger does not tell", row.kind, was.deadline, row.deadline)
 		}
 	}
 	if len(r.rows) != len(after.rows) || len(r.convs) != len(after.convs) {
@@ -255,8 +271,37 @@ func (w *world) budget(t *rapid.T, c *convRow, r *replay, e entryRow) {
 // begins are the states in which a response begins, by the word for it.
 var begins = map[string]string{"response.added": "", "approval.let_through": "", "approval.requested": "pending", "approval.rejected": "rejected"}
 
+// beside are the entries about a request that leave it pending.
+func (w *world) beside(t *rapid.T, r *replay, e entryRow, status string) bool {
+	held := r.held[e.resp]
+	switch e.action {
+	case "approval.voted":
+		r.held[e.resp] = true
+	case "approval.taken_back":
+		r.held[e.resp], held = false, !held
+	case "approval.asked_back", "approval.extended", "approval.note_added":
+		r.moved[e.resp] = true
+		if e.action != "approval.extended" {
+			r.notes[e.resp]++
+		}
+		held = held && e.action != "approval.note_added"
+	default:
+		return false
+	}
+	if status != "pending" || held {
+		t.Fatalf("%s of what is %q, held: %v", e.action, status, held)
+	}
+	if agent := e.actor == "agent"; agent && e.action != "approval.note_added" {
+		t.Fatalf("I4: an agent did %s", e.action)
+	}
+	return true
+}
+
 func (w *world) response(t *rapid.T, r *replay, e entryRow, kind string) {
 	status, stood := r.rows[e.resp]
+	if w.beside(t, r, e, status) {
+		return
+	}
 	switch begin, ok := begins[e.action]; {
 	case !stood && ok:
 		r.rows[e.resp] = begin
@@ -264,7 +309,7 @@ func (w *world) response(t *rapid.T, r *replay, e entryRow, kind string) {
 			t.Fatal("more budget was asked for again after a rejection")
 		}
 	case stood && status == "pending" && slices.Contains([]string{"approval.approved", "approval.rejected", "approval.expired", "approval.cancelled", "approval.resolved"}, e.action):
-		r.rows[e.resp] = e.action[len("approval."):]
+		r.rows[e.resp], r.held[e.resp] = e.action[len("approval."):], false
 	default:
 		t.Fatalf("I1: %s of a %s that was %q (%v)", e.action, kind, status, stood)
 	}
@@ -288,13 +333,24 @@ func (w *world) holds(t *rapid.T, s standing) {
 			continue
 		}
 		stored[r.conv] = true
-		if r.deadline.After(now) {
+		if r.deadline.After(now) || r.held {
 			waits[r.conv] = true
 		}
 		if r.kind == "budget" {
 			budgets[r.conv]++
 		}
 	}
+	for id, r := range s.rows {
+		if (r.held || r.open) && r.kind == "reply" || r.held && r.status != "pending" {
+			t.Fatalf("%s, a %s that is %q, is held", id, r.kind, r.status)
+		}
+	}
+	each(t, w.db, `SELECT count(*) FROM deciders d LEFT JOIN responses r ON r.id = d.response_id WHERE r.approval_status IS NOT 'pending' OR r.approval_timeout_at <> d.deadline`, func(scan func(...any)) {
+		var wrong int
+		if scan(&wrong); wrong > 0 {
+			t.Fatalf("%d rows in inboxes are of what does not wait, or at another deadline", wrong)
+		}
+	})
 	each(t, w.db, `SELECT conversation_id, sum(energy) FROM turns GROUP BY conversation_id`, func(scan func(...any)) {
 		var conv string
 		var energy int64
