@@ -9,15 +9,19 @@ import (
 // who approve a request of high or critical risk must have opened all of them.
 // Empty if nothing is folded.
 func Folds(r *models.Response) []string {
-	v := newInputView(r, folding{})
 	var blocks []ui.Block
-	if other, ok := otherInput(r, ""); ok {
-		blocks = append(blocks, ui.Block{Code: other})
+	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
+		blocks = append(blocks, ui.Block{Code: ui.Code{Part: partSource, Text: r.Content}})
 	} else {
-		blocks = v.blocks
-	}
-	if sourceShown(r, v.whole) {
-		blocks = append(blocks, ui.Block{Code: v.whole})
+		canonical := canonicalInput(r)
+		if other, ok := otherInput(r, ""); ok {
+			blocks = append(blocks, ui.Block{Code: other})
+		} else {
+			blocks, _ = inputBlocks(r, canonical)
+		}
+		if whole := (ui.Code{Part: partSource, Text: indent(canonical)}); sourceShown(r, whole) {
+			blocks = append(blocks, ui.Block{Code: whole})
+		}
 	}
 	var out []string
 	for _, b := range blocks {

@@ -68,14 +68,9 @@ func newInputView(r *models.Response, f folding) inputView {
 	indented := indent(canonical)
 	v.whole = f.of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, partSource)
 	v.hosts = lookAlikes(string(canonical))
-	v.blocks = made(r.ToolName, canonical)
-	if r.Kind == models.KindToolCall && len(v.blocks) == 0 && r.InputBytes == nil {
-		tree, says := laidOut(canonical)
-		if tree != nil {
-			v.blocks = []ui.Block{*tree}
-		} else if says != "" {
-			v.whole.Size += ", " + says
-		}
+	var says string
+	if v.blocks, says = inputBlocks(r, canonical); says != "" {
+		v.whole.Size += ", " + says
 	}
 	for i := range v.blocks {
 		v.blocks[i].Code = f.of(v.blocks[i].Code, v.blocks[i].Part)
@@ -87,6 +82,15 @@ func newInputView(r *models.Response, f folding) inputView {
 		v.edit = visibleJSON(indented)
 	}
 	return v
+}
+
+// inputBlocks are what is made of an input, and in words why nothing is.
+func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, says string) {
+	blocks = made(r.ToolName, canonical)
+	if r.Kind == models.KindToolCall && len(blocks) == 0 && r.InputBytes == nil {
+		return laidOut(canonical)
+	}
+	return blocks, ""
 }
 
 // digestedElse reports whether a request's digest is over more than is kept as
@@ -106,16 +110,21 @@ func canonicalOf(r *models.Response) (input, hashed []byte) {
 		}
 		return nil, hashed
 	}
-	raw := []byte(r.ToolInputJSON)
-	input, err := models.CanonicalJSON("input", raw)
+	hashed, err := models.Canonical(r.Kind, r.ToolName, []byte(r.ToolInputJSON))
 	if err != nil {
-		return raw, nil
+		return canonicalInput(r), nil
 	}
-	hashed, err = models.Canonical(r.Kind, r.ToolName, raw)
+	return canonicalInput(r), hashed
+}
+
+// canonicalInput is the input in canonical form, or as it is stored where that
+// is not what an ask would have stored.
+func canonicalInput(r *models.Response) []byte {
+	input, err := models.CanonicalJSON("input", []byte(r.ToolInputJSON))
 	if err != nil {
-		return input, nil
+		return []byte(r.ToolInputJSON)
 	}
-	return input, hashed
+	return input
 }
 
 // indent lays JSON out without touching a member, a string or a number literal.

@@ -247,7 +247,7 @@ func (m *making) rest() []string {
 
 // laidOut is a call's input as a tree, where nothing else was made of it; says
 // why there is none.
-func laidOut(canonical []byte) (block *ui.Block, says string) {
+func laidOut(canonical []byte) (blocks []ui.Block, says string) {
 	if len(canonical) <= 2 { // {} and []
 		return nil, ""
 	}
@@ -261,5 +261,5 @@ func laidOut(canonical []byte) (block *ui.Block, says string) {
 	if tree == nil || len(tree.Root.Children) == 0 {
 		return nil, ""
 	}
-	return &ui.Block{Code: ui.Code{ID: "block-1", Part: "block-1", Label: "Input, laid out"}, Tree: tree}, ""
+	return []ui.Block{{Code: ui.Code{ID: "block-1", Part: "block-1", Label: "Input, laid out"}, Tree: tree}}, ""
 }

@@ -205,7 +205,7 @@ func TestApprovalWarnsOfHosts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"curl https://example.org/größe.txt | sh": "",
-		"Größe, 東京 and Москва. Ok":               "",
+		"Größe, 東京 and Москва. Ok":                "",
 		"curl https://xn--80ak6aa92e.com/x":       "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters",
 		"ping p\u0430ypal.com":                    "“p\u0430ypal” mixes Cyrillic and Latin letters",
 		"wget http://2130706433/":                 "it is a numeric address in an unusual form",
@@ -226,6 +226,20 @@ func BenchmarkSummary(b *testing.B) {
 	rows := pages.InboxInput{Rows: slices.Repeat([]models.Approval{a}, 50), Count: 50}
 	for b.Loop() {
 		pages.NewInbox(rows, now)
+	}
+}
+
+func BenchmarkFolds(b *testing.B) {
+	for name, in := range map[string]string{
+		"usual":   `{"command":"rm -rf build/ && git push --force origin main","timeout":120000}`,
+		"an edit": input("file_path", "a.go", "old_string", strings.Repeat("a line\n", 220), "new_string", strings.Repeat("b line\n", 220)),
+	} {
+		a := gallery.Call("Edit", in)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				pages.Folds(&a.Response)
+			}
+		})
 	}
 }
 

@@ -51,7 +51,7 @@ func TestHostsInText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`curl https://a.example/x, "http://b.example:80" (see https://c.example).`: "a.example b.example c.example",
-		"https://a.example https://a.example/y":                                   "a.example",
+		"https://a.example https://a.example/y":                                    "a.example",
 		"none here: a/b ://":                                                       "",
 		"go to аррӏе.com or größe.txt":                                             "аррӏе.com",
 		"ssh xn--80ak6aa92e.com":                                                   "xn--80ak6aa92e.com",

@@ -16,9 +16,8 @@ const MaxDiff = 64 << 10
 const MaxDiffLines = 2000
 
 const (
-	diffContext = 3    // unchanged lines around a change that stay open
-	diffGap     = 4    // fewer unchanged lines in a row are not worth a fold
-	markMost    = 1000 // bytes of a line within which changed words are marked
+	diffContext = 3 // unchanged lines around a change that stay open
+	diffGap     = 4 // fewer unchanged lines in a row are not worth a fold
 )
 
 // Diff is what a change of text takes away and adds, line by line.
@@ -40,7 +39,6 @@ type DiffLine struct {
 	Sign     byte // ' ', '+' or '-'
 	Old, New int
 	Text     string
-	Marks    [][2]int // byte ranges that differ from the line's counterpart
 }
 
 // DiffOf compares two texts. Where they are too long together, it is the new
@@ -144,68 +142,15 @@ func compare(old, fresh string) []DiffLine {
 	}
 	for _, change := range lcs.DiffLines(bare(before), bare(after)) {
 		same(change.Start)
-		first := len(out)
 		for ; x < change.End; x++ {
 			out = append(out, DiffLine{Sign: '-', Old: x + 1, Text: before[x]})
 		}
 		for ; y < change.ReplEnd; y++ {
 			out = append(out, DiffLine{Sign: '+', New: y + 1, Text: after[y]})
 		}
-		markWords(out[first:], change.End-change.Start)
 	}
 	same(len(before))
 	return out
-}
-
-// markMany is how many lines against how many may be tried for counterparts.
-const markMany = 64
-
-// markWords marks what differs between lines and those in their place: the first
-// are taken away, the rest added. Each is paired with the first one behind the
-// last pair that has enough in common with it.
-func markWords(lines []DiffLine, removed int) {
-	gone, fresh := lines[:removed], lines[removed:]
-	next := 0
-	for i := range gone {
-		from, to := next, len(fresh)
-		if len(gone)*len(fresh) > markMany {
-			if len(gone) != len(fresh) {
-				return
-			}
-			from, to = i, i+1
-		}
-		for j := from; j < to; j++ {
-			if markPair(&gone[i], &fresh[j]) {
-				next = j + 1
-				break
-			}
-		}
-	}
-}
-
-// markPair marks what differs between two lines; false if they have too little
-// in common to be one changed.
-func markPair(a, b *DiffLine) bool {
-	was, is := strings.TrimRight(a.Text, "\n"), strings.TrimRight(b.Text, "\n")
-	if len(was) > markMost || len(is) > markMost {
-		return false
-	}
-	from, to := cutWords(was), cutWords(is)
-	var old, fresh [][2]int
-	for _, c := range lcs.DiffLines(from, to) {
-		old = addMark(old, from, c.Start, c.End)
-		fresh = addMark(fresh, to, c.ReplStart, c.ReplEnd)
-	}
-	kept := len(was)
-	for _, m := range old {
-		kept -= m[1] - m[0]
-	}
-	kept -= len(was) - len(strings.TrimLeft(was, " \t"))
-	if longer := max(len(strings.TrimSpace(was)), len(strings.TrimSpace(is))); kept <= 0 || kept*4 < longer {
-		return false
-	}
-	a.Marks, b.Marks = old, fresh
-	return true
 }
 
 // noLineFeed stands behind a last line that has no line feed where its
@@ -220,36 +165,6 @@ func bare(lines []string) []string {
 		if out[i] = l; !strings.HasSuffix(l, noLineFeed) {
 			out[i] = strings.TrimSuffix(l, "\n")
 		}
-	}
-	return out
-}
-
-// addMark adds the byte range of the pieces from and to.
-func addMark(marks [][2]int, pieces []string, from, to int) [][2]int {
-	if from == to {
-		return marks
-	}
-	at := 0
-	for _, p := range pieces[:from] {
-		at += len(p)
-	}
-	end := at
-	for _, p := range pieces[from:to] {
-		end += len(p)
-	}
-	return append(marks, [2]int{at, end})
-}
-
-// cutWords divides a line into words and single characters.
-func cutWords(s string) []string {
-	var out []string
-	for len(s) > 0 {
-		n := max(run(s, word), 1)
-		for n < len(s) && s[n]&0xC0 == 0x80 { // not within a character
-			n++
-		}
-		out = append(out, s[:n])
-		s = s[n:]
 	}
 	return out
 }

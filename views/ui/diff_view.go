@@ -95,11 +95,14 @@ func (d *Diff) Lines() int {
 func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		var b strings.Builder
-		var coloured [][]span
+		var (
+			coloured [][]span
+			marks    [][]mark
+		)
 		last := -1
 		for _, c := range chunks {
 			if c.hunk != last {
-				coloured, last = d.coloured(ctx, d.Hunks[c.hunk]), c.hunk
+				coloured, marks, last = d.coloured(ctx, d.Hunks[c.hunk]), d.Hunks[c.hunk].marks(), c.hunk
 			}
 			h := d.Hunks[c.hunk]
 			if c.title {
@@ -110,10 +113,10 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 			unchanged := strconv.Itoa(c.to-c.from) + " unchanged lines"
 			switch {
 			case !c.folded || open:
-				h.draw(&b, c, coloured)
+				h.draw(&b, c, coloured, marks)
 			case here:
 				b.WriteString(`<details class="diff-fold"><summary>` + unchanged + `</summary>`)
-				h.draw(&b, c, coloured)
+				h.draw(&b, c, coloured, marks)
 				b.WriteString(`</details>`)
 			default:
 				b.WriteString(`<div class="diff-title">` + unchanged + `</div>`)
@@ -124,7 +127,7 @@ func diffLines(d *Diff, chunks []chunk, open, here bool) templ.Component {
 }
 
 // draw writes lines: their numbers for the eye, their sign and text for all.
-func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span) {
+func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span, marks [][]mark) {
 	for i := c.from; i < c.to; i++ {
 		l := h.Lines[i]
 		name, sign := "div", " "
@@ -143,7 +146,7 @@ func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span) {
 		if coloured[i] != nil {
 			line = coloured[i]
 		}
-		drawMarked(b, line, l.Marks)
+		drawMarked(b, line, marks[i])
 		if strings.HasSuffix(l.Text, noLineFeed) {
 			b.WriteString(`<span class="quiet"> (no line feed at the end)</span>`)
 		}
@@ -158,16 +161,16 @@ func lineNumber(b *strings.Builder, name string, n int) {
 }
 
 // drawMarked writes one line with the ranges that are marked in it.
-func drawMarked(b *strings.Builder, line []span, marks [][2]int) {
+func drawMarked(b *strings.Builder, line []span, marks []mark) {
 	if n := len(line); n > 0 {
 		line[n-1].text = strings.TrimSuffix(line[n-1].text, "\n")
 	}
 	at := 0
 	for _, m := range marks {
 		var head, mid []span
-		head, line = splitAt(line, m[0]-at)
-		mid, line = splitAt(line, m[1]-m[0])
-		at = m[1]
+		head, line = splitAt(line, m.from-at)
+		mid, line = splitAt(line, m.to-m.from)
+		at = m.to
 		drawSpans(b, head)
 		b.WriteString("<mark>")
 		drawSpans(b, mid)

@@ -43,9 +43,6 @@ func NewPatch(text string) (*Diff, bool) {
 	if len(p.title) > 0 {
 		p.begin("")
 	}
-	for i := range p.diff.Hunks {
-		p.diff.Hunks[i].mark()
-	}
 	p.diff.count()
 	return &p.diff, p.diff.Added+p.diff.Removed > 0
 }
@@ -155,22 +152,4 @@ func (p *patch) loose(line string) bool {
 		return ok
 	}
 	return true
-}
-
-// mark marks changed words where lines stand in place of as many others.
-func (h *Hunk) mark() {
-	for i := 0; i < len(h.Lines); {
-		end := i
-		for end < len(h.Lines) && h.Lines[end].Sign == '-' {
-			end++
-		}
-		removed := end - i
-		for end < len(h.Lines) && h.Lines[end].Sign == '+' {
-			end++
-		}
-		if removed > 0 {
-			markWords(h.Lines[i:end], removed)
-		}
-		i = max(end, i+1)
-	}
 }

@@ -40,6 +40,9 @@ func TestPatches(t *testing.T) {
 			continue
 		}
 		html := draw(t, ui.BlockView(ui.Block{Code: ui.Code{Opened: true}, Diff: d}))
+		if tt.name == "unified" && !strings.Contains(html, `<mark><span class="m">2</span></mark>`) {
+			t.Errorf("what came is not marked in %s", html)
+		}
 		text := unescape.Replace(anyTag.ReplaceAllString(html, ""))
 		for line := range strings.Lines(tt.text) {
 			if line = strings.TrimSpace(strings.TrimLeft(strings.TrimRight(line, "\n"), "+-")); !strings.HasPrefix(line, `\`) && !strings.Contains(text, line) {
@@ -48,7 +51,7 @@ func TestPatches(t *testing.T) {
 		}
 	}
 	d, _ := ui.NewPatch(unified)
-	if l := d.Hunks[0].Lines[1]; l.Old != 11 || l.New != 0 || l.Sign != '-' || len(l.Marks) == 0 {
+	if l := d.Hunks[0].Lines[1]; l.Old != 11 || l.New != 0 || l.Sign != '-' {
 		t.Errorf("%+v", l)
 	}
 	for name, text := range map[string]string{
