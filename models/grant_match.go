@@ -30,13 +30,12 @@ func ShapeOf(input []byte) (Shape, error) {
 		return Shape{}, err
 	}
 	s := Shape{Whole: canonical}
-	members, ok := membersOf(canonical)
-	s.Object, s.Members = ok, members
+	s.Members, s.Object = membersOf(canonical)
 	return s, nil
 }
 
-// membersOf are the members of a canonical object, in its order; ok is false for
-// any other value.
+// membersOf are the members of a canonical object, in its order. For any other
+// value ok is false, and members are those before what is wrong.
 func membersOf(canonical []byte) (members []Member, ok bool) {
 	if len(canonical) == 0 || canonical[0] != '{' {
 		return nil, false
@@ -48,12 +47,12 @@ func membersOf(canonical []byte) (members []Member, ok bool) {
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
 		if err != nil {
-			return nil, false
+			return members, false
 		}
 		m := Member{Name: name.String()}
 		value, err := d.ReadValue()
 		if err != nil {
-			return nil, false
+			return members, false
 		}
 		m.Value = value.Clone()
 		members = append(members, m)
@@ -138,7 +137,8 @@ func (g *Grant) Covers(agent AgentID, tool string, call Shape) bool {
 }
 
 // FixedMembers are the members that stay as they are, in canonical form; none
-// for a grant of an input that is no object.
+// for a grant of an input that is no object. Where Fixed is cut, as in lists, they
+// are those before the cut.
 func (g *Grant) FixedMembers() []Member {
 	members, _ := membersOf([]byte(g.Fixed))
 	return members

@@ -88,6 +88,8 @@ func (p Page) places() []place {
 	out := []place{
 		{label: "Inbox", icon: "inbox", url: InboxURL()},
 		{label: "Conversations", icon: "messages-square", url: ConversationsURL()},
+		{label: "History", icon: "clock", url: HistoryURL()},
+		{label: "Grants", icon: "check", url: GrantsURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},

@@ -47,6 +47,6 @@ func States() []State {
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), sessionsStates(), systemStates(), upstreamsStates(),
-		accountStates(), docsStates(), failureStates(), keysStates(), componentStates(),
+		grantsStates(), accountStates(), docsStates(), failureStates(), keysStates(), componentStates(),
 	)
 }
