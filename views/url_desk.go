@@ -2,6 +2,7 @@ package views
 
 import (
 	"net/url"
+	"strings"
 
 	"countersign/models"
 )
@@ -27,6 +28,19 @@ func (p InboxPlace) URL() string {
 		"risk", string(p.Risk), "q", p.Text, "order", p.Order, "after", p.After, "open", string(p.Open))
 }
 
+// Query is what stands behind the question mark of the address, for forms that
+// lead back to the place; empty for the zero value.
+func (p InboxPlace) Query() string {
+	_, query, _ := strings.Cut(p.URL(), "?")
+	return query
+}
+
+// At is the place with another request open.
+func (p InboxPlace) At(open models.ResponseID) InboxPlace {
+	p.Open = open
+	return p
+}
+
 // Filtered reports whether the list leaves something out.
 func (p InboxPlace) Filtered() bool {
 	return p.Whose != "" || p.Conversation != "" || p.Agent != "" || p.Tool != "" || p.Risk != "" || p.Text != ""
@@ -50,6 +64,12 @@ type HistoryPlace struct {
 
 // URL is the address of the place.
 func (p HistoryPlace) URL() string { return p.at("/history", "") }
+
+// Filtered reports whether the history leaves something out.
+func (p HistoryPlace) Filtered() bool {
+	p.After = ""
+	return p != HistoryPlace{}
+}
 
 // ExportURL streams all that the place filters, as csv or jsonl.
 func (p HistoryPlace) ExportURL(format string) string {

@@ -1,10 +1,10 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
@@ -33,7 +33,19 @@ func (s *Site) inbox(c echo.Context) error {
 		}
 		return handlers.Render(c, http.StatusOK, nil, views.Dangers(frame))
 	}
-	return s.inboxPage(c, "")
+	fragment := handlers.WantsFragment(c.Request())
+	place, err := readPlace(c.QueryParams())
+	switch {
+	case fragment && err != nil:
+		return err
+	case fragment && target(c.Request()) == "detail":
+		return s.inboxDetail(c, place)
+	case fragment:
+		return s.inboxList(c, place)
+	case err == nil && emptyMembers(c.QueryParams()):
+		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
+	}
+	return s.inboxPage(c, place, err, "")
 }
 
 // shellPart is the part of the shell that refetches itself, by its id: it wants
@@ -46,45 +58,150 @@ func shellPart(r *http.Request) string {
 	return id
 }
 
-// inboxPage shows what waits; secret is a token that was made just now.
-func (s *Site) inboxPage(c echo.Context, secret string) error {
+// target is the id of the element that a fragment is for.
+func target(r *http.Request) string {
+	_, id, _ := strings.Cut(r.Header.Get("Hx-Target"), "#")
+	return id
+}
+
+// inboxPage shows what waits, and one request beside it: the one that the address
+// names, else the first. wrong is what is wrong with the address; secret a token
+// that was made just now.
+func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, secret string) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	in := pages.InboxInput{
-		After: c.QueryParam("after"), BaseURL: strings.TrimSuffix(s.kit.PublicURL.String(), "/"),
-		FreshToken: secret, FreshAgent: teachAgent,
+	decided := s.takeDecided(c)
+	in, err := pages.InboxInput{Place: place}, wrong
+	if err == nil {
+		in, err = s.readInbox(ctx, actor, place, decided)
 	}
-	if raw := c.QueryParam("conversation"); raw != "" {
-		id, err := models.ParseID[models.ConversationID]("conversation", raw)
-		if err != nil {
-			return err
+	status := http.StatusOK
+	if e := asError(err, models.CodeInvalid); e != nil {
+		if _, cursor := e.Fields["cursor"]; cursor {
+			return models.Errorf(models.CodeNotFound, "There is no such page of the inbox.")
 		}
-		in.Conversation = id
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+		in.Waiting, err = s.waiting(ctx, actor)
 	}
-	page, err := s.store.Inbox(ctx, actor, store.InboxQuery{Brief: true, Conversation: in.Conversation, After: in.After})
 	if err != nil {
 		return err
 	}
-	in.Rows, in.Next, in.Count = page.Items, page.Next, page.Count
-	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+	in.BaseURL, in.FreshToken, in.FreshAgent = strings.TrimSuffix(s.kit.PublicURL.String(), "/"), secret, teachAgent
+	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
 		return err
 	}
-	all := page.Count
-	if in.Conversation != "" {
-		if len(page.Items) > 0 {
-			in.ConversationTitle = pages.ConversationLabel(&page.Items[0])
-		}
-		if all, err = s.waiting(ctx, actor); err != nil {
-			return err
-		}
+	in.Explicit = place.Open != ""
+	if !in.Explicit && secret == "" {
+		in.Place.Open = firstOf(in.Rows)
 	}
-	frame, err := s.frame(c, "Inbox", all)
+	if err := s.openCard(c, &in); err != nil {
+		return err
+	}
+	counted := in.Waiting
+	if !in.Place.Filtered() {
+		counted = in.Count
+	}
+	frame, err := s.frame(c, "Inbox", counted)
 	if err != nil {
 		return err
+	}
+	if in.Said != "" {
+		frame.Flash = &views.Flash{Tone: views.ToneGood, Text: in.Said}
 	}
 	frame.Path = views.InboxURL()
-	v := pages.NewInbox(in, frame.Now)
-	fragment := templ.Join(pages.InboxList(v), views.InboxCountOutOfBand(all))
-	return handlers.Render(c, http.StatusOK, pages.InboxPage(frame, v), fragment)
+	if in.Card != nil {
+		frame.Watch, frame.Conversation = []models.ResponseID{in.Card.ID}, in.Card.Follows
+	}
+	return handlers.Render(c, status, pages.InboxPage(frame, pages.NewInbox(in, frame.Now)), nil)
+}
+
+// firstOf is the first request that waits for a verdict, else the first.
+func firstOf(rows []models.Approval) models.ResponseID {
+	for i := range rows {
+		if rows[i].HeldUntil == nil && rows[i].OpenNote == nil {
+			return rows[i].ID
+		}
+	}
+	if len(rows) > 0 {
+		return rows[0].ID
+	}
+	return ""
+}
+
+// openCard reads the request beside the list.
+func (s *Site) openCard(c echo.Context, in *pages.InboxInput) error {
+	if in.Place.Open == "" {
+		return nil
+	}
+	card, err := s.approvalView(c, in.Place.Open, pages.ApprovalInput{Desk: in.Place.Query()})
+	if models.ErrorCode(err) == models.CodeNotFound {
+		in.Missing, in.Place.Open = true, ""
+		return nil
+	}
+	in.Card = &card
+	return err
+}
+
+// inboxDetail answers a click on a row with the request, for beside the list.
+func (s *Site) inboxDetail(c echo.Context, place views.InboxPlace) error {
+	in := pages.InboxInput{Place: place, Explicit: true}
+	if err := s.openCard(c, &in); err != nil {
+		return err
+	}
+	detail := pages.NewInbox(in, s.kit.Now()).Detail
+	detail.Focus = true
+	return handlers.Render(c, http.StatusOK, nil, pages.DeskDetail(detail))
+}
+
+// inboxList answers the list's own refetch, which says what it shows besides: the
+// request beside it, and the lines of what has left.
+func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
+	var gone []models.ResponseID
+	for _, raw := range c.QueryParams()["gone"] {
+		if id, err := models.ParseID[models.ResponseID]("gone", raw); err == nil {
+			gone = append(gone, id)
+		}
+	}
+	if place.Open != "" {
+		gone = append(gone, place.Open)
+	}
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in, err := s.readInbox(ctx, actor, place, "", gone...)
+	if err != nil {
+		return err
+	}
+	v := pages.NewInbox(in, s.kit.Now())
+	return handlers.Render(c, http.StatusOK, nil, pages.InboxFragment(v))
+}
+
+// readInbox reads what a place shows. decided is the request that was just
+// decided; gone may have left the list, and leave a line in it.
+func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (pages.InboxInput, error) {
+	in := pages.InboxInput{Place: place, Reader: actor.UserID()}
+	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
+	if err != nil {
+		return in, err
+	}
+	in.Rows, in.Next, in.Count, in.Capped, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCapped, page.ReaskOf
+	if page.Cut {
+		in.Searched = page.Searched
+	}
+	for i := range in.Rows {
+		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i]); err != nil {
+			return in, err
+		}
+	}
+	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+		return in, err
+	}
+	if place.Filtered() {
+		if in.Waiting, err = s.waiting(ctx, actor); err != nil {
+			return in, err
+		}
+	}
+	if place.Conversation != "" && len(page.Items) > 0 {
+		in.ConversationTitle = pages.ConversationLabel(&page.Items[0])
+	}
+	return in, s.readGone(ctx, actor, &in, decided, gone)
 }
 
 func idsOf(rows []models.Approval) []models.ResponseID {
@@ -101,5 +218,5 @@ func (s *Site) teachToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.inboxPage(c, secret)
+	return s.inboxPage(c, views.InboxPlace{}, nil, secret)
 }

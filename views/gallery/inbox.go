@@ -1,6 +1,10 @@
 package gallery
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/a-h/templ"
 
 	"countersign/models"
@@ -15,23 +19,146 @@ func Rows() []models.Approval {
 	return []models.Approval{Payment(), Shell(), Edit(), Hidden(), Question()}
 }
 
+// InboxPage is the inbox with what in says; the request that the place opens, or
+// else the first, stands beside the list.
+func InboxPage(in pages.InboxInput) templ.Component {
+	p := Frame("Inbox", "/")
+	p.Inbox = max(in.Count, in.Waiting)
+	if in.Reader == "" {
+		in.Reader = UserID
+	}
+	if in.Card == nil && !in.Missing && len(in.Rows) > 0 {
+		beside(&in)
+	}
+	return pages.InboxPage(p, pages.NewInbox(in, Now))
+}
+
+// beside puts a request of the list beside it.
+func beside(in *pages.InboxInput) {
+	shown := in.Rows[0]
+	for _, a := range in.Rows {
+		if a.ID == in.Place.Open {
+			shown = a
+		}
+	}
+	in.Place.Open = shown.ID
+	card := pages.ApprovalInput{Approval: shown, MayDecide: true, Turns: Turns(shown), Desk: in.Place.Query(), Origin: in.Origins[shown.ID]}
+	whole(&card)
+	in.Card = new(pages.NewApproval(card, Now))
+}
+
+// Many are n requests that differ in what they run.
+func Many(n int) []models.Approval {
+	rows := make([]models.Approval, 0, n)
+	for i := range n {
+		rows = append(rows, Call("Bash", fmt.Sprintf(`{"command":"make target-%d"}`, i), func(a *models.Approval) {
+			a.ID = models.ResponseID(fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a9%03d", i))
+			a.ApprovalTimeoutAt = Now.Add(time.Duration(i+1) * time.Minute)
+		}))
+	}
+	return rows
+}
+
+// HeldRows are approvals that may still be taken back: the reader's, and another
+// person's.
+func HeldRows() []models.Approval {
+	rows := Many(3)
+	until := Now.Add(25 * time.Second)
+	for i, by := range []models.UserID{UserID, "01890a5d-ac96-774b-bcce-b302099a8202"} {
+		rows[i].HeldUntil = &until
+		rows[i].Vote = &models.Vote{Verdict: models.VerdictApprove, UserID: by, UserName: "Bo Lind", At: Now, UndoUntil: &until}
+	}
+	return rows
+}
+
+// askedBack waits for an answer of its agent.
+func askedBack(a models.Approval) models.Approval {
+	a.OpenNote, a.PausedLeft = new(models.NoteID("01890a5d-ac96-774b-bcce-b302099a8401")), new(int64(90))
+	a.Note = &models.Note{ID: *a.OpenNote, AuthorKind: models.ActorUser, AuthorName: "Bo\u202E Lind", Asks: true, Content: "Which branch?", At: Now}
+	return a
+}
+
+// longRow has values as long as they may be.
+func longRow() models.Approval {
+	long := strings.Repeat("unbroken", 25)
+	return Call(long, `{"command":"`+strings.Repeat("x", 1500)+`"}`, func(a *models.Approval) {
+		a.Risk, a.AgentName, a.ConversationTitle = models.RiskCritical, long, strings.Repeat("A long title. ", 8)
+	})
+}
+
 func inboxStates() []State {
-	inbox := func(in pages.InboxInput) templ.Component {
-		p := Frame("Inbox", "/")
-		p.Inbox = in.Count
-		return pages.InboxPage(p, pages.NewInbox(in, Now))
+	page := func(name, note string, in pages.InboxInput) State {
+		if in.BaseURL == "" {
+			in.BaseURL = serverURL
+		}
+		return State{Page: "inbox", Name: name, Note: note, Component: InboxPage(in)}
 	}
 	rows := Rows()
+	settled := Settle(Many(3)[1], models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	late := Settle(Many(3)[2], models.StatusExpired, models.CauseTimeout, nil)
+	again := Many(2)
 	red := Frame("Inbox", "/")
 	red.GateOff, red.FallbackOn, red.Flash = true, true, &views.Flash{Tone: views.ToneGood, Text: "Signed in."}
-	return []State{
-		{Page: "inbox", Name: Usual, Note: "One of each kind, one of them hostile", Component: inbox(pages.InboxInput{Rows: rows, Count: 5, BaseURL: serverURL})},
-		{Page: "inbox", Name: "many", Note: "More than fits, of one conversation; the count is capped", Component: inbox(pages.InboxInput{Rows: rows[:2], Count: models.StatsCap, Next: "k2", After: "k1", Conversation: ConversationID, ConversationTitle: "Ship 1.4"})},
-		{Page: "inbox", Name: "empty", Note: "What will come here, and how", Component: inbox(pages.InboxInput{BaseURL: serverURL})},
-		{Page: "inbox", Name: "token", Note: "Empty, with a fresh token to try", Component: inbox(pages.InboxInput{BaseURL: serverURL, FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"})},
+	narrow := views.InboxPlace{Agent: AgentID, Risk: models.RiskHigh, Text: "rm -rf", Tool: "Bash", Whose: "mine", Order: "age"}
+	out := []State{
+		page(Usual, "One of each kind, one of them hostile; the second is open", pages.InboxInput{Rows: rows, Count: 5, Place: views.InboxPlace{Open: rows[1].ID}}),
+		page("open", "Asked for by its address: on a phone it is shown and not the list", pages.InboxInput{Rows: rows, Count: 5, Explicit: true, Place: views.InboxPlace{Open: rows[4].ID}}),
+		page("many", "More than fits, of one conversation; the count is capped", pages.InboxInput{
+			Rows: Many(50), Count: models.StatsCap, Capped: true, Waiting: models.StatsCap, Next: "k2", ConversationTitle: "Ship 1.4",
+			Place: views.InboxPlace{After: "k1", Conversation: ConversationID},
+		}),
+		page("filtered", "Every filter is set; the search ended early", pages.InboxInput{
+			Rows: Many(2), Count: 2, Capped: true, Waiting: 240, Next: "k2", Searched: 10_000, Place: narrow, Agents: []models.Agent{{ID: AgentID, Name: "release-bot"}},
+		}),
+		page("none-match", "Nothing passes the filters", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
+		page("wrong", "A filter that cannot be used", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
+		page("empty", "What will come here, and how", pages.InboxInput{}),
+		page("token", "Empty, with a fresh token to try", pages.InboxInput{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
+		page("missing", "The address names a request that is not there", pages.InboxInput{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),
+		page("held", "Approvals that may be taken back: one's own, and another person's", pages.InboxInput{Rows: HeldRows(), Count: 3}),
+		page("gone", "Lines where requests stood, and what became of them", pages.InboxInput{Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot."}),
+		page("asked-again", "One was rejected before, one waits for an answer", pages.InboxInput{
+			Rows: []models.Approval{again[0], askedBack(again[1])}, Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
+		}),
+		page("long", "Values as long as they may be", pages.InboxInput{Rows: []models.Approval{longRow()}, Count: 1}),
+		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: []models.Approval{Plan(), Wish(1500), Question()}, Count: 3}),
+		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
 		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
 		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
-		{Page: "inbox", Name: "kinds", Note: "A proposal, a budget request and a question", Component: pages.InboxPage(Frame("Inbox", "/"), pages.NewInbox(pages.InboxInput{Rows: []models.Approval{Plan(), Wish(1500), Question()}, Count: 3}, Now))},
-		{Page: "inbox", Name: "outside", Note: "Asked by another system, one held until it hears", Component: pages.InboxPage(Frame("Inbox", "/"), pages.NewInbox(outsideInbox(), Now))},
+	}
+	return append(out, bulkStates()...)
+}
+
+func bulkStates() []State {
+	rows := Many(4)
+	rows[3] = longRow()
+	until := Now.Add(25 * time.Second)
+	held := rows[1]
+	held.HeldUntil, held.Vote = &until, &models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ada Berg", At: Now, UndoUntil: &until}
+	mine := Settle(rows[0], models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	elsewhere := Settle(Hidden(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject})
+	elsewhere.Vote.UserID = "01890a5d-ac96-774b-bcce-b302099a8203"
+	page := func(name, note string, in pages.BulkInput) State {
+		v := pages.NewBulk(in, Now)
+		return State{Page: "bulk", Name: name, Note: note, Component: pages.BulkPage(Frame(v.Title, "/"), v)}
+	}
+	in := pages.BulkInput{Verdict: models.VerdictApprove, Reason: "Part of the release.", Reader: mine.Vote.UserID, Place: views.InboxPlace{Risk: models.RiskMedium}}
+	asked, done, nothing := in, in, in
+	for i := range rows {
+		asked.Items = append(asked.Items, pages.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
+	}
+	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3])
+	done.Items = []pages.BulkItem{
+		{ID: mine.ID, Approval: &mine, Done: true},
+		{ID: held.ID, Approval: &held, Done: true},
+		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
+		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3])},
+		{ID: rows[2].ID, Refused: "There is no such request, or it is not for you to see."},
+	}
+	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."
+	return []State{
+		page(Usual, "Each with its own outcome, one decided elsewhere meanwhile", done),
+		page("ask", "More than a few are shown once more", asked),
+		page("nothing", "Nothing was ticked", nothing),
 	}
 }

@@ -154,7 +154,7 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 	v.trouble(in)
 	for i := range in.Waiting {
 		if a := &in.Waiting[i]; !shown[a.ID] {
-			v.Elsewhere = append(v.Elsewhere, newInboxRow(a, now))
+			v.Elsewhere = append(v.Elsewhere, newInboxRow(a, InboxInput{}, now))
 		}
 	}
 	return v

@@ -797,7 +797,7 @@ func history(v Conversation) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, row := range v.Elsewhere {
-				templ_7745c5c3_Err = inboxRow(row).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = plainRow(row).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -10,19 +10,44 @@ import (
 
 // InboxInput is what the inbox is made of.
 type InboxInput struct {
-	Rows []models.Approval // soonest deadline first
+	// Place is what the list shows; Place.Open is the request beside it.
+	Place views.InboxPlace
+	Rows  []models.Approval // in the order of the place
 	// Origins say where they come from.
 	Origins map[models.ResponseID]models.Origin
-	// Count is how many wait for the reader in all; counting stops at
-	// models.StatsCap.
-	Count int
+	// ReaskOf names what was rejected before, of requests that an agent repeats.
+	ReaskOf map[models.ResponseID]models.ResponseID
+	// Count is how many pass the filters, and Waiting how many wait for the reader
+	// in all; counting stops at models.StatsCap. Capped: there may be more.
+	Count, Waiting int
+	Capped         bool
 	// Next is the key of the next page, empty on the last one.
 	Next string
-	// After is the key that this page began behind, empty on the first one.
-	After string
-	// Conversation filters, if set; its title is a quoted claim.
-	Conversation      models.ConversationID
+	// Searched is after how many rows the search ended early; 0: it did not.
+	Searched int
+	// Reader is who looks: whose own verdicts may be taken back.
+	Reader models.UserID
+	// Gone are requests that have just left the list; each leaves a line where it
+	// stood.
+	Gone []models.Approval
+	// Said is what became of the request that was just decided, in words; empty:
+	// none was.
+	Said string
+	// ConversationTitle is that of the conversation that is filtered by, a claim.
 	ConversationTitle string
+	// Agents are the reader's own, to choose from.
+	Agents []models.Agent
+	// Errors are what is wrong with the filters, by field.
+	Errors map[string]string
+
+	// Card is the request beside the list; nil: none is.
+	Card *Approval
+	// Explicit says that the address names it; where there is room for one of the
+	// two, it is shown and not the list.
+	Explicit bool
+	// Missing says that the address names one that is not there.
+	Missing bool
+
 	// BaseURL is the server's public address, for the example of an empty inbox.
 	BaseURL string
 	// FreshToken is the secret of a token that was made just now, shown once.
@@ -32,100 +57,92 @@ type InboxInput struct {
 
 // Inbox is the view model of what waits for the reader.
 type Inbox struct {
-	Rows       []InboxRow
-	Count      int
-	Shown      string
-	NextURL    string
-	NextLabel  string
-	FirstURL   string // back to the first page, when this is not it
-	ListURL    string // where the list refetches itself
-	Filtered   bool
-	FilterName string
-	Teach      *Teach
+	Rows    []InboxRow
+	Count   int // for the navigation: all that wait
+	Shown   string
+	Said    string
+	Empty   *InboxEmpty
+	Filter  InboxFilter
+	Query   string // of the place, for forms that lead back to it
+	ListURL string // where the list refetches itself
+	Apart   bool   // the list goes along with another fragment
+
+	NextURL   string
+	NextLabel string
+	FirstURL  string // back to the first page, when this is not it
+	CutNote   string // how far was searched; empty: all was
+
+	Detail InboxDetail
 }
 
-// InboxRow is one request in the list.
-type InboxRow struct {
-	ID           string
-	URL          string
-	Tool         string
-	Kind         string // what it is called instead of the tool: a question, a proposal
-	Summary      string
-	Agent        string
-	Origin       Origin
-	Told         string // whose verdict is on its way, revealed; empty: nobody's
-	Conversation string
-	FilterURL    string // the inbox of this conversation
-	Risk         ui.Word
-	Asked        views.Moment
-	Left         views.Moment
-}
-
-// Teach is the example that an empty inbox shows.
-type Teach struct {
-	Command string
-	Secret  string
-	Agent   string
-	Export  string
-}
+// InboxEmpty says why there is no row, and what will come.
+type InboxEmpty struct{ Title, Text string }
 
 // NewInbox makes the inbox as of now.
 func NewInbox(in InboxInput, now time.Time) Inbox {
+	list := in.Place.At("")
 	v := Inbox{
-		Count:    in.Count,
-		ListURL:  views.InboxPageURL(in.Conversation, in.After),
-		Filtered: in.Conversation != "",
+		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(),
+		Rows: inboxRows(in, now), Filter: newInboxFilter(in),
 	}
-	for i := range in.Rows {
-		row := newInboxRow(&in.Rows[i], now)
-		row.from(in.Origins[in.Rows[i].ID])
-		v.Rows = append(v.Rows, row)
+	if !in.Place.Filtered() {
+		v.Count = in.Count
 	}
-	if in.Conversation != "" {
-		v.FilterName = in.ConversationTitle
-		if v.FilterName == "" {
-			v.FilterName = string(in.Conversation)
-		}
-	}
-	if in.Next != "" {
-		v.NextURL = views.InboxPageURL(in.Conversation, in.Next)
-		v.NextLabel = "Next " + views.Number(int64(len(in.Rows)))
-	}
-	if in.After != "" {
-		v.FirstURL = views.InboxPageURL(in.Conversation, "")
-	}
-	v.Shown = views.Count(in.Count) + " waiting"
-	if in.FreshToken != "" || len(in.Rows) == 0 && in.After == "" && in.Conversation == "" {
-		v.Teach = newTeach(in)
-	}
+	v.pages(in)
+	v.tally(in)
+	v.Detail = newInboxDetail(in)
 	return v
 }
 
-func newInboxRow(a *models.Approval, now time.Time) InboxRow {
-	asked := askedAt(&a.Response)
-	row := InboxRow{
-		ID:           string(a.ID),
-		URL:          views.ApprovalURL(a.ID),
-		Tool:         a.ToolName,
-		Kind:         kindTitle(a.Kind),
-		Summary:      summary(&a.Response),
-		Agent:        a.AgentName,
-		Conversation: ConversationLabel(a),
-		FilterURL:    views.InboxPageURL(a.ConversationID, ""),
-		Asked:        views.Ago(asked, now),
-		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
+// pages leads to what does not stand on this page.
+func (v *Inbox) pages(in InboxInput) {
+	place := in.Place.At("")
+	if in.Next != "" {
+		place.After = in.Next
+		v.NextURL, v.NextLabel = place.URL(), "Next "+views.Number(int64(max(len(in.Rows), 1)))
+		if in.Searched > 0 {
+			v.NextLabel = "Search further"
+			v.CutNote = "Searched the " + views.Number(int64(in.Searched)) + " " + soonest(in.Place.Order) + "."
+		}
 	}
-	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
-		row.Risk = ui.RiskWord(a.Risk)
+	if in.Place.After != "" {
+		place.After = ""
+		v.FirstURL = place.URL()
 	}
-	return row
 }
 
-// from says where the request comes from.
-func (row *InboxRow) from(o models.Origin) {
-	row.Origin = newOrigin(o, row.Agent)
-	if o.Told != nil {
-		row.Told = tellingText(o)
+// soonest is what stands first in an order.
+func soonest(order string) string {
+	if order == orderByAge {
+		return "that wait longest"
+	}
+	return "whose time ends first"
+}
+
+// tally says how many there are, and never more than was counted.
+func (v *Inbox) tally(in InboxInput) {
+	count := views.Count(in.Count)
+	if in.Capped && in.Count < models.StatsCap {
+		count += "+"
+	}
+	filtered := in.Place.Filtered()
+	v.Shown = count + " waiting"
+	if filtered {
+		v.Shown = count + " match; " + views.Count(in.Waiting) + " wait in all"
+	}
+	if len(in.Rows) > 0 {
+		return
+	}
+	v.Empty = &InboxEmpty{"Nothing waits for you", "Requests of your agents, and those that rules send to you, appear here by themselves, soonest deadline first."}
+	switch {
+	case len(in.Errors) > 0:
+		v.Shown, v.Empty = "", &InboxEmpty{"Nothing was looked for", "Correct what is marked above, or clear the filters."}
+	case in.Searched > 0:
+		v.Empty = &InboxEmpty{"Nothing found so far", "None of those that were looked at match. Search further, or clear the filters."}
+	case in.Place.After != "":
+		v.Empty = &InboxEmpty{"Nothing more", "This was the end of the list. Go back to the start for what waits now."}
+	case filtered:
+		v.Empty = &InboxEmpty{"Nothing matches", "What comes and matches appears here by itself. Clear the filters to see all that waits."}
 	}
 }
 
@@ -145,21 +162,16 @@ func askedAt(r *models.Response) time.Time {
 	return r.CreatedAt
 }
 
-func newTeach(in InboxInput) *Teach {
-	t := &Teach{Secret: in.FreshToken, Agent: in.FreshAgent}
-	if in.FreshToken != "" {
-		t.Export = "export TOKEN=" + in.FreshToken
-	}
-	t.Command = `curl -sS "` + in.BaseURL + `/v1/approvals?wait=50s" \
-  -H "Authorization: Bearer $TOKEN" \
-  -H "Content-Type: application/json" \
-  -d '{"toolUseId": "first-1", "toolName": "Bash",
-       "input": {"command": "echo hello"},
-       "description": "My first request"}'`
-	return t
-}
-
-// label names the agent of the fresh token.
-func (t Teach) label() string {
-	return FreshToken{Scope: models.ScopeAgent, Name: t.Agent}.label()
+// InboxFilter is the form that narrows the list.
+type InboxFilter struct {
+	Place        views.InboxPlace
+	Filtered     bool
+	Whose, Risks []ui.Choice
+	Agents       []ui.Choice
+	Orders       []ui.Choice
+	Tools        []string // to choose from
+	Conversation string   // what it is called, a claim; empty: not filtered by one
+	AnyURL       string   // the place without the conversation
+	ClearURL     string
+	Errors       map[string]string
 }

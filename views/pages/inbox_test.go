@@ -3,6 +3,7 @@ package pages_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/views"
@@ -49,22 +50,99 @@ func TestInboxRowOfTheLargestInputIsShort(t *testing.T) {
 func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	t.Parallel()
 	rows := []models.Approval{gallery.Shell(), gallery.Question()}
-	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap, Next: "n", Conversation: gallery.ConversationID}, now)
-	if v.Shown != "1,000+ waiting" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Teach != nil {
+	place := views.InboxPlace{Conversation: gallery.ConversationID}
+	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: 12, Waiting: 240, Next: "n", Place: place}, now)
+	if v.Shown != "12 match; 240 wait in all" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
-	if v.FilterName != string(gallery.ConversationID) || v.ListURL != views.InboxPageURL(gallery.ConversationID, "") {
-		t.Errorf("a conversation without title: %q %q", v.FilterName, v.ListURL)
+	if v.Filter.Conversation != string(gallery.ConversationID) || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
+		t.Errorf("a conversation without title: %q %q", v.Filter.Conversation, v.ListURL)
 	}
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
 		t.Errorf("a question has no risk and no deadline: %+v", v.Rows[1])
 	}
-	if v := pages.NewInbox(pages.InboxInput{After: "k"}, now); v.Teach != nil || v.FirstURL != "/" {
+	if v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap}, now); v.Shown != "1,000+ waiting" {
+		t.Errorf("a capped count: %q", v.Shown)
+	}
+	if v := pages.NewInbox(pages.InboxInput{Place: views.InboxPlace{After: "k"}}, now); v.Detail.Teach != nil || v.FirstURL != "/" || v.Empty.Title != "Nothing more" {
 		t.Errorf("an empty later page teaches: %+v", v)
 	}
 	v = pages.NewInbox(pages.InboxInput{BaseURL: "https://sign.example", FreshToken: "csa_x", FreshAgent: "first"}, now)
-	if v.Teach == nil || v.Teach.Export != "export TOKEN=csa_x" || !strings.Contains(v.Teach.Command, `"https://sign.example/v1/approvals?wait=50s"`) || !strings.Contains(v.Teach.Command, "toolUseId") {
-		t.Errorf("%+v", v.Teach)
+	if teach := v.Detail.Teach; teach == nil || teach.Export != "export TOKEN=csa_x" || !strings.Contains(teach.Command, `"https://sign.example/v1/approvals?wait=50s"`) || !strings.Contains(teach.Command, "toolUseId") {
+		t.Errorf("%+v", teach)
+	}
+}
+
+// What was not counted is not said to be nothing.
+func TestInboxSaysHowFarItLooked(t *testing.T) {
+	t.Parallel()
+	v := pages.NewInbox(pages.InboxInput{
+		Rows: []models.Approval{gallery.Shell()}, Count: 3, Capped: true, Waiting: models.StatsCap, Next: "n", Searched: 10_000,
+		Place: views.InboxPlace{Text: "rm"},
+	}, now)
+	if v.Shown != "3+ match; 1,000+ wait in all" || v.NextLabel != "Search further" || v.CutNote != "Searched the 10,000 whose time ends first." {
+		t.Errorf("%q %q %q", v.Shown, v.NextLabel, v.CutNote)
+	}
+	v = pages.NewInbox(pages.InboxInput{Next: "n", Searched: 10_000, Place: views.InboxPlace{Text: "rm"}}, now)
+	if v.Empty == nil || v.Empty.Title != "Nothing found so far" {
+		t.Errorf("%+v", v.Empty)
+	}
+}
+
+func TestInboxTicksOnlyWhatMayBeInBulk(t *testing.T) {
+	t.Parallel()
+	held := gallery.Now.Add(time.Minute)
+	cut := gallery.Call("x", `{"a":"`+strings.Repeat("b", 5000)+`"}`)
+	cut.ToolInputJSON = cut.ToolInputJSON[:4096]
+	note := models.NoteID("01890a5d-ac96-774b-bcce-b302099a8401")
+	for _, tt := range []struct {
+		name string
+		a    models.Approval
+		want bool
+	}{
+		{"a small call", gallery.Edit(), true},
+		{"high risk", gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.Risk = models.RiskHigh }), true},
+		{"critical", gallery.Payment(), false},
+		{"a question", gallery.Question(), false},
+		{"folded parts", gallery.Call("Bash", gallery.LongCommand()), false},
+		{"cut by the list", cut, false},
+		{"held", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.HeldUntil = &held }), false},
+		{"asked back", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.OpenNote = &note }), false},
+		{"of another system", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.UpstreamID = new("u") }), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			row := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{tt.a}}, now).Rows[0]
+			if got := row.Pick == string(tt.a.ID)+" "+tt.a.Digest; got != tt.want {
+				t.Errorf("ticked with %q; %s", row.Pick, pages.NotInBulk(&tt.a))
+			}
+		})
+	}
+}
+
+// A line stands where the request stood, and what comes next is the one behind it.
+func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
+	t.Parallel()
+	at := func(n int, id models.ResponseID) models.Approval {
+		return gallery.Call("Bash", `{}`, func(a *models.Approval) {
+			a.ID, a.ApprovalTimeoutAt = id, gallery.Now.Add(time.Duration(n)*time.Minute)
+		})
+	}
+	rows := []models.Approval{at(1, "a"), at(3, "c"), at(4, "d")}
+	gone := gallery.Settle(at(2, "b"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	v := pages.NewInbox(pages.InboxInput{Rows: rows, Gone: []models.Approval{gone}, Reader: gone.Vote.UserID}, now)
+	if len(v.Rows) != 4 || v.Rows[1].ID != "b" || v.Rows[1].Gone != "Approved by you" || v.Rows[2].Gone != "" {
+		t.Errorf("%+v", v.Rows)
+	}
+	if next := pages.NextInInbox(rows, &gone, ""); next != "c" {
+		t.Errorf("next is %q", next)
+	}
+	last := at(9, "z")
+	if next := pages.NextInInbox(rows, &last, ""); next != "a" {
+		t.Errorf("after the last comes %q", next)
+	}
+	if next := pages.NextInInbox(rows[:1], &rows[0], ""); next != "" {
+		t.Errorf("after the only one comes %q", next)
 	}
 }
 

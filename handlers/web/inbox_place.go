@@ -1,0 +1,84 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+)
+
+// readPlace reads where in the inbox an address leads. The error names every
+// member that is no address's of ours.
+func readPlace(q url.Values) (views.InboxPlace, error) {
+	p := views.InboxPlace{
+		Tool: strings.TrimSpace(q.Get("tool")), Text: strings.TrimSpace(q.Get("q")),
+		Whose: q.Get("whose"), Order: q.Get("order"), Risk: models.Risk(q.Get("risk")), After: q.Get("after"),
+	}
+	faults := map[string]string{}
+	known := func(name, value string, values ...string) {
+		for _, v := range values {
+			if value == v {
+				return
+			}
+		}
+		faults[name] = "must be one of " + strings.Join(values[1:], ", ")
+	}
+	known("whose", p.Whose, "", string(store.WhoseMine), string(store.WhoseRouted))
+	known("order", p.Order, "", string(store.ByAge))
+	known("risk", string(p.Risk), "", string(models.RiskLow), string(models.RiskMedium), string(models.RiskHigh), string(models.RiskCritical))
+	p.Conversation = readID[models.ConversationID](q, "conversation", faults)
+	p.Agent = readID[models.AgentID](q, "agent", faults)
+	p.Open = readID[models.ResponseID](q, "open", faults)
+	if len(faults) > 0 {
+		return p, &models.Error{Code: models.CodeInvalid, Text: "There is no such place in the inbox.", Fields: faults}
+	}
+	return p, nil
+}
+
+// readID is an id in an address; empty, with a fault noted, for what is none.
+func readID[T ~string](q url.Values, name string, faults map[string]string) T {
+	raw := strings.TrimSpace(q.Get(name))
+	if raw == "" {
+		return ""
+	}
+	id, err := models.ParseID[T](name, raw)
+	if err != nil {
+		faults[name] = "must be an id"
+	}
+	return id
+}
+
+// readDesk is the place that a form leads back to; the whole inbox for one that
+// cannot be read.
+func readDesk(desk string) views.InboxPlace {
+	q, err := url.ParseQuery(desk)
+	if err != nil {
+		return views.InboxPlace{}
+	}
+	p, err := readPlace(q)
+	if err != nil {
+		return views.InboxPlace{}
+	}
+	return p
+}
+
+// inboxQuery asks the store for what a place shows.
+func inboxQuery(p views.InboxPlace) store.InboxQuery {
+	return store.InboxQuery{
+		Brief: true, Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
+		Whose: store.Whose(p.Whose), Order: store.InboxOrder(p.Order), After: p.After,
+	}
+}
+
+// emptyMembers reports whether a form left members of an address empty: the
+// address without them names the same place.
+func emptyMembers(q url.Values) bool {
+	for _, values := range q {
+		if len(values) == 1 && values[0] == "" {
+			return true
+		}
+	}
+	return false
+}

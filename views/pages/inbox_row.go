@@ -1,0 +1,208 @@
+package pages
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// InboxRow is one request in the list, or the line that it left there.
+type InboxRow struct {
+	ID           string
+	URL          string // the list with this request beside it
+	PageURL      string // the request by itself
+	Desk         string // the list with this request beside it, for its forms
+	Current      bool   // it is beside the list
+	Tool         string
+	Kind         string // what it is called instead of the tool: a question, a proposal
+	Summary      string
+	Agent        string
+	Origin       Origin
+	Conversation string
+	FilterURL    string // the inbox of this conversation
+	Risk         ui.Word
+	Asked        views.Moment
+	Left         views.Moment
+	Paused       bool // its clock stands still
+
+	Pick    string // what a tick sends: id and digest; empty: not together with others
+	Told    string // whose verdict is on its way, revealed; empty: nobody's
+	Held    string // whose approval waits for its undo window, revealed
+	Until   views.Moment
+	UndoURL string // takes the approval back; empty: it is not the reader's
+	Asks    string // who waits for an answer, revealed; empty: nobody does
+	ReaskOf string // leads to what was rejected before; empty: nothing was
+
+	Gone string // what became of it, revealed; empty: it still waits
+}
+
+// inboxRows are the requests, and among them the lines of those that have left.
+func inboxRows(in InboxInput, now time.Time) []InboxRow {
+	type placed struct {
+		row InboxRow
+		a   *models.Approval
+	}
+	rows := make([]placed, 0, len(in.Rows)+len(in.Gone))
+	for i := range in.Rows {
+		a := &in.Rows[i]
+		row := newInboxRow(a, in, now)
+		row.from(in.Origins[a.ID])
+		rows = append(rows, placed{row, a})
+	}
+	for i := range in.Gone {
+		a := &in.Gone[i]
+		gone := placed{newGoneRow(a, in, now), a}
+		at := slices.IndexFunc(rows, func(p placed) bool { return compareInbox(p.a, a, in.Place.Order) > 0 })
+		if at < 0 {
+			at = len(rows)
+		}
+		rows = slices.Insert(rows, at, gone)
+	}
+	out := make([]InboxRow, 0, len(rows))
+	for _, p := range rows {
+		out = append(out, p.row)
+	}
+	return out
+}
+
+// compareInbox orders two requests as the list does.
+func compareInbox(a, b *models.Approval, order string) int {
+	first := a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt)
+	if order == orderByAge {
+		first = a.CreatedAt.Compare(b.CreatedAt)
+	}
+	return cmp.Or(first, cmp.Compare(a.ID, b.ID))
+}
+
+// NextInInbox is what a reader goes on with after a request: the first one behind
+// it that waits for a verdict, else the first of the page; empty when none does.
+func NextInInbox(rows []models.Approval, after *models.Approval, order string) models.ResponseID {
+	first := models.ResponseID("")
+	for i := range rows {
+		a := &rows[i]
+		if a.ID == after.ID || a.HeldUntil != nil || a.OpenNote != nil {
+			continue
+		}
+		if compareInbox(a, after, order) > 0 {
+			return a.ID
+		}
+		if first == "" {
+			first = a.ID
+		}
+	}
+	return first
+}
+
+func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
+	asked := askedAt(&a.Response)
+	row := InboxRow{
+		ID:           string(a.ID),
+		URL:          in.Place.At(a.ID).URL(),
+		Desk:         in.Place.At(a.ID).Query(),
+		PageURL:      views.ApprovalURL(a.ID),
+		Current:      a.ID == in.Place.Open,
+		Tool:         a.ToolName,
+		Kind:         kindTitle(a.Kind),
+		Summary:      summary(&a.Response),
+		Agent:        a.AgentName,
+		Conversation: ConversationLabel(a),
+		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
+		Asked:        views.Ago(asked, now),
+		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
+	}
+	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
+		row.Risk = ui.RiskWord(a.Risk)
+	}
+	if NotInBulk(a) == "" {
+		row.Pick = string(a.ID) + " " + a.Digest
+	}
+	if reask, ok := in.ReaskOf[a.ID]; ok {
+		row.ReaskOf = views.ApprovalURL(reask)
+	}
+	row.held(a, in)
+	if a.OpenNote != nil {
+		row.Asks, row.Paused = "Asked back", a.PausedLeft != nil
+		if a.Note != nil {
+			row.Asks = "Asked back by " + models.RevealString(a.Note.AuthorName, false)
+		}
+	}
+	return row
+}
+
+// held says whose approval waits until it can no longer be taken back.
+func (row *InboxRow) held(a *models.Approval, in InboxInput) {
+	switch {
+	case a.HeldUntil == nil:
+	case a.Vote != nil && a.Vote.UndoUntil != nil:
+		row.Until, row.Held, row.Left = views.Exact(*a.Vote.UndoUntil), "Approved by "+models.RevealString(a.Vote.UserName, false), views.Moment{}
+		if a.Vote.UserID == in.Reader {
+			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
+		}
+	case a.UpstreamID == nil:
+		row.Held, row.Until, row.Left = "Approved", views.Exact(*a.HeldUntil), views.Moment{}
+	}
+}
+
+// newGoneRow is the line that a request leaves.
+func newGoneRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
+	return InboxRow{
+		ID: string(a.ID), PageURL: views.ApprovalURL(a.ID), URL: in.Place.At(a.ID).URL(), Current: a.ID == in.Place.Open,
+		Tool: a.ToolName, Kind: kindTitle(a.Kind), Agent: a.AgentName, Gone: OutcomeBy(a, in.Reader, now),
+	}
+}
+
+// OutcomeBy says in a few words what became of a request, and through whom:
+// "Approved by you". Names are revealed.
+func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
+	r := a.At(now)
+	word := ui.StatusWord(r.Status(), r.Cause).Text
+	if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer {
+		word = "answered"
+	}
+	switch {
+	case r.Cause != models.CauseReviewer || a.Vote == nil:
+		return capital(word)
+	case a.Vote.UserID == reader:
+		return capital(word) + " by you"
+	}
+	return capital(word) + " by " + models.RevealString(a.Vote.UserName, false)
+}
+
+// from says where the request comes from.
+func (row *InboxRow) from(o models.Origin) {
+	row.Origin = newOrigin(o, row.Agent)
+	if o.Told != nil {
+		row.Told = tellingText(o)
+	}
+}
+
+// marked reports whether a line of marks stands under the row.
+func (row InboxRow) marked() bool {
+	return row.Held != "" || row.Told != "" || row.Asks != "" || row.ReaskOf != ""
+}
+
+// pickLabel names the tick of a row.
+func (row InboxRow) pickLabel() string {
+	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
+	return "Select " + models.RevealString(cmp.Or(row.Kind, row.Tool), false) + ": " + what
+}
+
+// Decided says in one line what became of a request that was just decided:
+// "Approved by you: Bash of release-bot." Names are revealed.
+func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
+	what := ": " + models.RevealString(cmp.Or(kindTitle(a.Kind), a.ToolName), false) + " of " + models.RevealString(a.AgentName, false)
+	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
+		return "Approved by you" + what + ". It can be taken back until the agent is told."
+	}
+	if a.Status() == models.StatusPending {
+		if a.HeldUntil != nil {
+			return "Your verdict is on its way" + what + "."
+		}
+		return "Waits again" + what + "."
+	}
+	return OutcomeBy(a, reader, now) + what + "."
+}
