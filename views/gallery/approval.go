@@ -23,7 +23,7 @@ func approvalStates() []State {
 	}
 	edited := `{"command":"rm -rf build/","timeout":120000}`
 	outside, cut := outsideRequests()
-	return []State{
+	return append([]State{
 		page(Usual, "A command of high risk, and why it is held", Shell()),
 		page("edit-file", "A change to a file", Edit()),
 		page("payment", "Critical, with little time left and a large number", Payment()),
@@ -42,5 +42,5 @@ func approvalStates() []State {
 		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.MayDecide = false }),
 		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},
 		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: pages.ApprovalPage(Frame("Bash", "/x"), cut)},
-	}
+	}, requestStates(page)...)
 }

@@ -252,19 +252,11 @@ func PartAnchor(part string) string {
 	return part
 }
 
-// heldWord is what the reader did, where it is held.
-func (v Approval) heldWord() string {
-	if v.Question {
-		return "Answered"
-	}
-	return "Approved"
-}
-
 // sends are the attributes of a form that posts to url. Where the card stands by
 // itself, the answer takes its place; without script, or among others, the page
 // is loaded anew.
 func (v Approval) sends(url string) templ.Attributes {
-	attributes := templ.Attributes{"method": "post", "action": templ.SafeURL(url)}
+	attributes := templ.Attributes{"method": "post", "action": url}
 	if v.IDs == "" {
 		attributes["hx-post"], attributes["hx-target"], attributes["hx-swap"] = url, "#approval", "outerMorph"
 	}

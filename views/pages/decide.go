@@ -34,6 +34,9 @@ func (v Approval) sourceFirst() bool {
 	return v.wholeInput() && len(v.Blocks) == 0 && v.Other.Text == ""
 }
 
+// decides reports whether there are forms of a verdict.
+func (v Approval) decides() bool { return v.MayDecide && v.Held == "" }
+
 func answerLabel(v Approval) string {
 	if len(v.Options) > 0 {
 		return "Or answer in your own words"
