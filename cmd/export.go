@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -128,29 +125,9 @@ func exportJSON(w io.Writer) (func(models.Entry) error, error) {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, visibleJSON(string(line))+"\n")
+		_, err = io.WriteString(w, models.VisibleJSON(string(line))+"\n")
 		return err
 	}, nil
-}
-
-// visibleJSON writes the characters of a JSON text that would not be seen as
-// escapes of JSON: a terminal stays unharmed, and a parser reads the same. Such
-// characters stand within strings only.
-func visibleJSON(text string) string {
-	if _, found := models.Reveal(text, false); !found.Any() {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if r < utf8.RuneSelf || models.RevealString(string(r), false) == string(r) || r == '⟨' {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
-	}
-	return b.String()
 }
 
 func exportCSV(w io.Writer) (func(models.Entry) error, error) {
@@ -169,18 +146,8 @@ func exportCSV(w io.Writer) (func(models.Entry) error, error) {
 			string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, hex.EncodeToString(e.Prev), hex.EncodeToString(e.Hash),
 		}
 		for i := range row {
-			row[i] = harmlessCell(row[i])
+			row[i] = models.HarmlessCell(row[i])
 		}
 		return put(row)
 	}, put(header)
-}
-
-// harmlessCell is untrusted text as a cell: what would not be seen is escaped,
-// and what a spreadsheet would run as a formula is text to it.
-func harmlessCell(s string) string {
-	s, first := models.RevealString(s, false), strings.TrimLeft(s, " ")
-	if first != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(first)[0]) {
-		return "'" + s
-	}
-	return s
 }

@@ -45,7 +45,7 @@ func States() []State {
 	return slices.Concat(
 		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
-		agentsStates(), auditStates(), ledgerStates(), policyStates(),
+		agentsStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), sessionsStates(), systemStates(), upstreamsStates(),
 		grantsStates(), accountStates(), docsStates(), failureStates(), keysStates(), componentStates(),
 	)

@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func (s *Site) historyRoutes(get func(string, echo.HandlerFunc, ...echo.MiddlewareFunc)) {
+	get("/history", s.history)
+	get("/history/export", s.exportHistory)
+}
+
+// history lists what was settled. What narrows it stands in the address.
+func (s *Site) history(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	place, q, err := readHistory(c.QueryParams())
+	if err == nil && emptyMembers(c.QueryParams()) {
+		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
+	}
+	in := pages.HistoryInput{Place: place, Reader: actor.UserID()}
+	if err == nil {
+		var page store.SettledPage
+		page, err = s.store.Settled(ctx, actor, q)
+		in.Rows, in.Next = page.Items, page.Next
+		if page.Cut {
+			in.Searched, in.Back = page.Searched, page.Back
+		}
+	}
+	status := http.StatusOK
+	if e := asError(err, models.CodeInvalid); e != nil {
+		if _, cursor := e.Fields["cursor"]; cursor {
+			return models.Errorf(models.CodeNotFound, "There is no such page of the history.")
+		}
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+	} else if err != nil {
+		return err
+	}
+	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
+		return err
+	}
+	if in.People, err = s.deciders(ctx, c); err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "History", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.SettledPage(frame, pages.NewHistory(in, frame.Now)), nil)
+}
+
+// deciders are the people whom the reader may name: for admins all.
+func (s *Site) deciders(ctx context.Context, c echo.Context) ([]models.User, error) {
+	if !actorOf(c).MayAdminister() {
+		return []models.User{*visitorOf(c).user}, nil
+	}
+	return s.store.Users(ctx, actorOf(c))
+}
+
+// readHistory reads where in the history an address leads. CodeInvalid names
+// every member that is wrong.
+func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
+	p := views.HistoryPlace{
+		Tool: strings.TrimSpace(v.Get("tool")), Text: strings.TrimSpace(v.Get("q")), Whose: v.Get("whose"),
+		Risk: models.Risk(v.Get("risk")), Status: models.Status(v.Get("status")), Cause: models.Cause(v.Get("cause")),
+		From: strings.TrimSpace(v.Get("from")), To: strings.TrimSpace(v.Get("to")), After: v.Get("after"),
+	}
+	faults := map[string]string{}
+	p.Conversation = readID[models.ConversationID](v, "conversation", faults)
+	p.Agent = readID[models.AgentID](v, "agent", faults)
+	p.By = readID[models.UserID](v, "by", faults)
+	q := store.SettledQuery{
+		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text, Whose: store.Whose(p.Whose),
+		Status: p.Status, Cause: p.Cause, By: p.By, After: p.After,
+	}
+	for _, day := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", p.From, &q.From}, {"to", p.To, &q.To}} {
+		at, ok := dayIn(day.text)
+		if !ok {
+			faults[day.name] = "Write a day such as 2026-11-20."
+		}
+		*day.into = at
+	}
+	if !q.To.IsZero() {
+		q.To = q.To.AddDate(0, 0, 1) // that day too
+	}
+	if faults["from"] == "" && faults["to"] == "" && !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
+		faults["to"] = "Choose a day that is not before the first."
+	}
+	if len(faults) > 0 {
+		return p, q, &models.Error{Code: models.CodeInvalid, Text: "There is no such place in the history.", Fields: faults}
+	}
+	return p, q, nil
+}
+
+// dayIn reads a day in UTC; empty is the zero time.
+func dayIn(text string) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	at, err := time.Parse(time.DateOnly, text)
+	return at, err == nil
+}

@@ -1,0 +1,38 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// VisibleJSON writes the characters of a JSON text that would not be seen as
+// escapes of JSON: a terminal stays unharmed, and a parser reads the same. Such
+// characters stand within strings only.
+func VisibleJSON(text string) string {
+	if _, found := Reveal(text, false); !found.Any() {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if r < utf8.RuneSelf || RevealString(string(r), false) == string(r) || r == '⟨' {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
+
+// HarmlessCell is untrusted text as a cell of a table in a file: what would not be
+// seen is escaped, and what a spreadsheet would run as a formula is text to it.
+func HarmlessCell(s string) string {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " "))
+	if strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + RevealString(s, false)
+	}
+	return RevealString(s, false)
+}

@@ -1,0 +1,49 @@
+package ui
+
+import "countersign/models"
+
+// Causes are all causes of an outcome, those that people look for first.
+func Causes() []models.Cause {
+	return []models.Cause{
+		models.CauseReviewer, models.CausePolicy, models.CauseGrant, models.CauseTimeout, models.CauseCancelled, models.CauseCascade,
+		models.CauseRunEnded, models.CauseStopped, models.CauseNoReviewer, models.CauseElsewhere, models.CauseGone, models.CauseUndelivered,
+		models.CauseGateOff, models.CauseFallback,
+	}
+}
+
+// CauseInShort is CauseText where there is room for a few words only; each cause
+// has its own (I10).
+func CauseInShort(c models.Cause) string {
+	switch c {
+	case models.CauseReviewer:
+		return "by a person"
+	case models.CausePolicy:
+		return "by the policy"
+	case models.CauseGrant:
+		return "by a grant"
+	case models.CauseGateOff:
+		return "the gate was off"
+	case models.CauseFallback:
+		return "fallback, no server"
+	case models.CauseTimeout:
+		return "nobody in time"
+	case models.CauseCancelled:
+		return "by the agent"
+	case models.CauseCascade:
+		return "with another"
+	case models.CauseNoReviewer:
+		return "nobody could decide"
+	case models.CauseUndelivered:
+		return "not delivered"
+	case models.CauseElsewhere:
+		return "at another place"
+	case models.CauseGone:
+		return "gone at its source"
+	case models.CauseRunEnded:
+		return "its run ended"
+	case models.CauseStopped:
+		return "its run was stopped"
+	case models.CauseNone:
+	}
+	return ""
+}
