@@ -104,7 +104,7 @@ func punycode(code string) (string, bool) {
 			delta /= base - tMin
 		}
 		bias = k + (base-tMin+1)*delta/(delta+skew)
-		if n += rune(at / length); n > 0x10FFFF { //nolint:gosec // at is bounded above
+		if n += rune(at / length); n > 0x10FFFF {
 			return "", false
 		}
 		at %= length

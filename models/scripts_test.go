@@ -66,7 +66,7 @@ func TestLookAlikeHosts(t *testing.T) {
 
 func FuzzLookAlike(f *testing.F) {
 	f.Add("xn--80ak6aa92e.com")
-	f.Fuzz(func(t *testing.T, host string) {
+	f.Fuzz(func(_ *testing.T, host string) {
 		models.LookAlike(host)
 		models.MixedScripts(host)
 	})

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
@@ -86,7 +87,7 @@ func CountDiff(edits ...[2]string) string {
 			return ""
 		}
 		before, after := sides(e[0], e[1])
-		for _, c := range lcs.DiffLines(bare(before), bare(after)) {
+		for _, c := range changes(bare(before), bare(after)) {
 			d.Removed += c.End - c.Start
 			d.Added += c.ReplEnd - c.ReplStart
 		}
@@ -140,7 +141,7 @@ func compare(old, fresh string) []DiffLine {
 			out = append(out, DiffLine{Sign: ' ', Old: x + 1, New: y + 1, Text: after[y]})
 		}
 	}
-	for _, change := range lcs.DiffLines(bare(before), bare(after)) {
+	for _, change := range changes(bare(before), bare(after)) {
 		same(change.Start)
 		for ; x < change.End; x++ {
 			out = append(out, DiffLine{Sign: '-', Old: x + 1, Text: before[x]})
@@ -151,6 +152,22 @@ func compare(old, fresh string) []DiffLine {
 	}
 	same(len(before))
 	return out
+}
+
+// changes are what differs between two lists of lines. Two that have no line in
+// common need no search.
+func changes(before, after []string) []lcs.Diff {
+	known := make(map[string]bool, len(before))
+	for _, l := range before {
+		known[l] = true
+	}
+	if slices.ContainsFunc(after, func(l string) bool { return known[l] }) {
+		return lcs.DiffLines(before, after)
+	}
+	if len(before)+len(after) == 0 {
+		return nil
+	}
+	return []lcs.Diff{{End: len(before), ReplEnd: len(after)}}
 }
 
 // noLineFeed stands behind a last line that has no line feed where its

@@ -52,7 +52,7 @@ var languages = sync.OnceValue(func() map[string]string {
 		"diff": "Diff", "patch": "Diff", "css": "CSS", "scss": "CSS", "less": "CSS",
 	}
 	for _, l := range lexicons {
-		for _, ending := range strings.Fields(l.files) {
+		for ending := range strings.FieldsSeq(l.files) {
 			out[ending] = l.name
 		}
 	}
@@ -132,17 +132,20 @@ func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []span,
 	return spans, at == len(text)
 }
 
-// classOf is the class of a token: the library's short name of its kind, and
-// nothing for what is not coloured.
+// told are the kinds of words that keep a class of their own.
+var told = map[chroma.TokenType]bool{
+	chroma.NameFunction: true, chroma.NameTag: true, chroma.NameAttribute: true, chroma.NameVariable: true, chroma.NameDecorator: true, chroma.NameBuiltin: true,
+	chroma.GenericDeleted: true, chroma.GenericInserted: true, chroma.GenericHeading: true, chroma.GenericSubheading: true, chroma.GenericStrong: true,
+}
+
+// classOf is the class of a token: the library's short name of its kind, or of
+// what it is a kind of, and nothing for what is not coloured.
 func classOf(t chroma.TokenType) string {
-	switch t {
-	case chroma.NameFunction, chroma.NameTag, chroma.NameAttribute, chroma.NameVariable, chroma.NameDecorator, chroma.NameBuiltin,
-		chroma.GenericDeleted, chroma.GenericInserted, chroma.GenericHeading, chroma.GenericSubheading, chroma.GenericStrong:
-		return chroma.StandardTypes[t]
-	case chroma.KeywordType:
-		return chroma.StandardTypes[chroma.NameBuiltin]
-	}
 	switch {
+	case told[t]:
+		return chroma.StandardTypes[t]
+	case t == chroma.KeywordType:
+		return chroma.StandardTypes[chroma.NameBuiltin]
 	case t.InCategory(chroma.Keyword):
 		return chroma.StandardTypes[chroma.Keyword]
 	case t.InCategory(chroma.Comment):

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"countersign/views/ui"
 )
@@ -37,11 +38,11 @@ func shown(html string) string {
 	return unescape.Replace(anyTag.ReplaceAllString(b.String(), ""))
 }
 
-func coloured(t testing.TB, language, text string) string {
-	t.Helper()
+func coloured(tb testing.TB, language, text string) string {
+	tb.Helper()
 	var b strings.Builder
-	if err := ui.CodeView(ui.Code{Label: "Code", Text: text, Language: language, Opened: true}).Render(t.Context(), &b); err != nil {
-		t.Fatal(err)
+	if err := ui.CodeView(ui.Code{Label: "Code", Text: text, Language: language, Opened: true}).Render(tb.Context(), &b); err != nil {
+		tb.Fatal(err)
 	}
 	return b.String()
 }
@@ -71,7 +72,7 @@ func TestHighlightEscapesI13(t *testing.T) {
 	t.Parallel()
 	for _, language := range everyLanguage(t) {
 		html := coloured(t, language, "a \u202E\"b\u200B</code><script>alert(1)</script>\" # \U000E0041 'x\u2066' \xff\r\n⟨U+0041⟩")
-		if strings.ContainsAny(html, "\u202E\u200B\u2066\U000E0041\r\xff") || strings.Contains(html, "<script") {
+		if !utf8.ValidString(html) || strings.ContainsAny(html, "\u202E\u200B\u2066\U000E0041\r") || strings.Contains(html, "<script") {
 			t.Errorf("%s: hostile text came through: %q", language, html)
 		}
 		if want := "a ⟨U+202E⟩\"b⟨U+200B⟩</code><script>alert(1)</script>\" # ⟨U+E0041⟩ 'x⟨U+2066⟩' ⟨0xFF⟩⟨U+000D⟩\n⟨U+27E8⟩U+0041⟩"; shown(html) != want {
@@ -81,10 +82,10 @@ func TestHighlightEscapesI13(t *testing.T) {
 }
 
 // everyLanguage is one name of each, by the endings of files.
-func everyLanguage(t testing.TB) []string {
+func everyLanguage(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, ending := range strings.Fields("sh ps1 go py js ts json yaml toml sql c cpp cs java kt swift rs rb php lua tf dockerfile makefile html xml css diff") {
+	for ending := range strings.FieldsSeq("sh ps1 go py js ts json yaml toml sql c cpp cs java kt swift rs rb php lua tf dockerfile makefile html xml css diff") {
 		name := ui.LanguageOf("x." + ending)
 		if name == "" {
 			t.Fatalf("%s is in no language", ending)
@@ -97,7 +98,7 @@ func everyLanguage(t testing.TB) []string {
 // A lexer takes no longer for hostile texts, and none is lost.
 func TestHighlightOfHostileTextEnds(t *testing.T) {
 	t.Parallel()
-	const most = ui.MaxHighlight
+	const most = ui.MaxHighlight / 4
 	texts := map[string]string{}
 	for _, piece := range []string{"(", "{[", "<", `"`, `'`, "`", `\`, "/*", "#", "$", "${", "a", "a ", "-", "1", "<!--", "<a b='", "\"\n", "ä", "<<<", "@", "url(", "\n", "--[[", "{a:'", "$a"} {
 		texts["many "+piece] = strings.Repeat(piece, most/len(piece))

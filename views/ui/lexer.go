@@ -57,12 +57,12 @@ func (r *reading) read() chroma.TokenType {
 	}
 	rest := r.text[r.at:]
 	c := rest[0]
-	switch {
-	case c == '\n':
+	switch c {
+	case '\n':
 		r.at++
 		r.first = true
 		return chroma.Text
-	case c == ' ' || c == '\t' || c == '\r':
+	case ' ', '\t', '\r':
 		r.at++
 		return chroma.Text
 	}

@@ -42,10 +42,10 @@ var (
 // words makes a table of keywords and of names that are built in.
 func words(keywords, builtin string) map[string]chroma.TokenType {
 	out := map[string]chroma.TokenType{}
-	for _, w := range strings.Fields(builtin) {
+	for w := range strings.FieldsSeq(builtin) {
 		out[w] = chroma.NameBuiltin
 	}
-	for _, w := range strings.Fields(keywords) {
+	for w := range strings.FieldsSeq(keywords) {
 		out[w] = chroma.Keyword
 	}
 	return out
