@@ -52,6 +52,7 @@ func MixedScripts(s string) (scripts []string, mixed bool) {
 	}
 	var words [][]string
 	latin, looksLatin := false, ""
+	s = units.Replace(s)
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
 		found := scriptsOf(word)
 		words = append(words, found)
@@ -70,6 +71,10 @@ func MixedScripts(s string) (scripts []string, mixed bool) {
 	}
 	return nil, false
 }
+
+// units are Greek letters that stand beside Latin ones in units and formulas, and
+// look like none of them.
+var units = strings.NewReplacer("μ", "", "Ω", "", "Δ", "", "π", "", "λ", "", "Σ", "", "θ", "", "φ", "")
 
 // scriptsOf are the scripts of a word's letters, sorted.
 func scriptsOf(word string) []string {

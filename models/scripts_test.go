@@ -18,6 +18,7 @@ func TestMixedScripts(t *testing.T) {
 		"ㄅㄆ漢字":                  "",
 		"αβγ":                   "",
 		"100 €":                 "",
+		"12 μs at 3 kΩ, Δx":     "",
 		"":                      "",
 		"rele\u0430se-bot":      "Cyrillic Latin", // a Cyrillic a
 		"\u0391dmin":            "Greek Latin",

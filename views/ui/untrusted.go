@@ -12,12 +12,22 @@ import (
 )
 
 // Untrusted shows one line of text from outside, isolated from the direction of
-// what stands around it (I13).
+// what stands around it (I13). Where a word in it mixes scripts, that is said
+// behind it.
 func Untrusted(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		segments, _ := models.Reveal(s, false)
-		return write(w, `<bdi class="untrusted">`, markup(segments), `</bdi>`)
+		return write(w, `<bdi class="untrusted">`, markup(segments), `</bdi>`, mixed(s))
 	})
+}
+
+// mixed says which scripts a text mixes, empty if it does not.
+func mixed(s string) string {
+	scripts, mixes := models.MixedScripts(s)
+	if !mixes {
+		return ""
+	}
+	return ` <span class="mixed">mixes ` + templ.EscapeString(strings.Join(scripts, " and ")) + `</span>`
 }
 
 // UntrustedCut is Untrusted of the first most characters; when some are left out
