@@ -19,7 +19,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
 	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
-		"/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
+		"/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.tb.Fatalf("no value for the parameters of %s", route.Path)

@@ -117,6 +117,7 @@ func (s *Site) routes(e *echo.Echo) {
 	get("/policy/versions/:n", s.policyVersion, adminsOnly)
 	get("/events", s.events)
 	s.requestRoutes(get, post)
+	s.grantRoutes(get, post)
 	s.peopleRoutes(get, post)
 	s.adminRoutes(get, post)
 	s.conversationRoutes(get, post)

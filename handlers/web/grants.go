@@ -1,0 +1,292 @@
+package web
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// grantRoutes make, list and revoke grants.
+func (s *Site) grantRoutes(get, post adder) {
+	get("/approvals/:id/grant", s.showGrantForm)
+	post("/approvals/:id/grant", s.makeGrant)
+	get("/grants", s.grants)
+	get("/grants/:id", s.grant)
+	post("/grants/:id/revoke", s.revokeGrant)
+	get("/grants/:id/revoke", s.backToGrant)
+}
+
+// showGrantForm is the form, and with ticks in the query what a grant made so
+// would have covered. It makes none.
+func (s *Site) showGrantForm(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	return s.grantForm(c, http.StatusOK, id, readGrantForm(c.QueryParams()))
+}
+
+// grantForm shows the form as it was filled in. Who may not make grants here gets
+// an error; what no grant can be made on is said on the page.
+func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form pages.GrantForm) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	a, err := s.requestFor(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	doc, err := s.policies.document(ctx)
+	if err != nil {
+		return err
+	}
+	in := pages.GrantFormInput{Approval: *a, MaxHours: doc.GrantMaxHours, MaxUses: doc.GrantMaxUses, Form: form}
+	fixed, err := fixedBy(form, a)
+	if err == nil {
+		var reach models.GrantReach
+		if reach, err = s.store.GrantReach(ctx, actor, id, fixed); err == nil {
+			in.Reach = &reach
+		}
+	}
+	switch e := asError(err, models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeAlreadyDecided); {
+	case err == nil:
+	case e == nil:
+		return err
+	case e.Code == models.CodeInvalid:
+		if in.Form.Errors == nil {
+			in.Form.Errors = map[string]string{}
+		}
+		maps.Copy(in.Form.Errors, e.Fields)
+	default:
+		in.Closed = e.Text
+	}
+	if !doc.GrantsEnabled {
+		in.Closed = "The policy has grants switched off (grants_enabled)."
+	}
+	if in.Folded, err = s.folded(ctx, actor, a); err != nil {
+		return err
+	}
+	frame, err := s.frameOf(c, "Allow this for…")
+	if err != nil {
+		return err
+	}
+	v := pages.NewGrantForm(in, frame.Now)
+	return handlers.Render(c, status, pages.GrantFormPage(frame, v), pages.GrantFormPart(v))
+}
+
+// frameOf is the shell around a page; a fragment has none, and leaves messages to
+// the next page.
+func (s *Site) frameOf(c echo.Context, title string) (views.Page, error) {
+	if handlers.WantsFragment(c.Request()) {
+		return views.Page{Now: s.kit.Now()}, nil
+	}
+	return s.frame(c, title, -1)
+}
+
+// requestFor reads a request that a page is about.
+func (s *Site) requestFor(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+	a, err := s.store.Approval(ctx, actor, id)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return nil, models.Errorf(models.CodeNotFound, "There is no such request.")
+	}
+	return a, err
+}
+
+// folded reports whether a request that waits has parts which the person must
+// open before letting anything like it through.
+func (s *Site) folded(ctx context.Context, actor models.Actor, a *models.Approval) (bool, error) {
+	if a.Status() != models.StatusPending {
+		return false, nil
+	}
+	err := s.openedAll(ctx, actor, a)
+	if models.ErrorCode(err) == models.CodeInvalid {
+		return true, nil
+	}
+	return false, err
+}
+
+// readGrantForm reads what was filled in, from a query or a body.
+func readGrantForm(values url.Values) pages.GrantForm {
+	f := pages.GrantForm{Sent: values.Has("sent"), Hours: values.Get("hours"), Uses: values.Get("uses")}
+	for _, text := range values["keep"] {
+		place, err := strconv.Atoi(text)
+		if err != nil {
+			place = -1 // is refused with its field
+		}
+		f.Kept = append(f.Kept, place)
+	}
+	return f
+}
+
+func fixedBy(form pages.GrantForm, a *models.Approval) ([]string, error) {
+	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
+	if err != nil {
+		return nil, models.Errorf(models.CodeWrongDecisionKind, "What is stored is no input that was taken: no grant can be made on it.")
+	}
+	return form.Fixed(shape)
+}
+
+// makeGrant makes a grant, and approves the request too if that was pressed. What
+// is wrong is said in the form, filled in as it was.
+func (s *Site) makeGrant(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	r, actor := c.Request(), actorOf(c)
+	form := readGrantForm(r.PostForm)
+	form.Sent = true // nothing ticked is nothing fixed
+	a, err := s.requestFor(r.Context(), actor, id)
+	if err != nil {
+		return err
+	}
+	g, err := s.grantOf(r, actor, a, form)
+	if e := asError(err, append(toCorrect, models.CodeConflict, models.CodeDigestMismatch, models.CodeAlreadyDecided)...); e != nil {
+		form.Errors = grantErrors(e)
+		return s.grantForm(c, handlers.Status(e.Code), id, form)
+	}
+	if err != nil {
+		return err
+	}
+	if r.PostForm.Get("approve") == "" {
+		if a.Status() == models.StatusPending {
+			s.setFlash(c, "grant-made-waits")
+			return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+		}
+		s.setFlash(c, "grant-made")
+		return c.Redirect(http.StatusSeeOther, views.GrantURL(g.ID))
+	}
+	approved := "grant-made-approved"
+	if _, err := s.store.Decide(r.Context(), actor, id, models.DecisionInput{Approved: new(true), Digest: r.PostForm.Get("digest")}); err != nil {
+		if asError(err, tooLate...) == nil {
+			return err
+		}
+		approved = "grant-made-late" // the page says what stands
+	}
+	s.setFlash(c, approved)
+	return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+}
+
+func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, form pages.GrantForm) (*models.Grant, error) {
+	fixed, err := fixedBy(form, a)
+	if err != nil {
+		return nil, err
+	}
+	folded, err := s.folded(r.Context(), actor, a)
+	if err != nil {
+		return nil, err
+	}
+	if folded {
+		return nil, models.Errorf(models.CodeInvalid, "Nothing was allowed: parts of this request are folded. Open them first.")
+	}
+	return s.store.MakeGrant(r.Context(), actor, a.ID, models.GrantInput{
+		Fixed: fixed, Hours: number(form.Hours), Uses: number(form.Uses), Digest: r.PostForm.Get("digest"),
+	})
+}
+
+// number is what was typed, and nothing that is allowed where it is no number.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// grantErrors puts each text where its field is in the form.
+func grantErrors(e *models.Error) map[string]string {
+	out := make(map[string]string, len(e.Fields))
+	for name, text := range e.Fields {
+		switch name {
+		case "fixed", "hours", "uses":
+			out[name] = text
+		default:
+			out[""] = name + ": " + text
+		}
+	}
+	if len(out) == 0 {
+		out[""] = e.Text
+	}
+	return out
+}
+
+func (s *Site) grants(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	after := c.QueryParam("after")
+	list, err := s.store.Grants(ctx, actor, after, 0)
+	if err != nil {
+		return err
+	}
+	frame, err := s.frameOf(c, "Grants")
+	if err != nil {
+		return err
+	}
+	doc, err := s.policies.document(ctx)
+	if err != nil {
+		return err
+	}
+	v := pages.NewGrants(pages.GrantsInput{Grants: list.Items, After: after, Next: list.Next, Admin: actor.Admin, Off: !doc.GrantsEnabled}, frame.Now)
+	return handlers.Render(c, http.StatusOK, pages.GrantsPage(frame, v), pages.GrantList(v))
+}
+
+func grantID(c echo.Context) (models.GrantID, error) {
+	id, err := models.ParseID[models.GrantID]("id", c.Param("id"))
+	if err != nil {
+		return "", models.Errorf(models.CodeNotFound, "There is no such grant.")
+	}
+	return id, nil
+}
+
+func (s *Site) grant(c echo.Context) error {
+	id, err := grantID(c)
+	if err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), actorOf(c)
+	after := c.QueryParam("after")
+	g, err := s.store.Grant(ctx, actor, id, after, 0)
+	if err != nil {
+		return err
+	}
+	frame, err := s.frameOf(c, "Grant for "+g.ToolName)
+	if err != nil {
+		return err
+	}
+	doc, err := s.policies.document(ctx)
+	if err != nil {
+		return err
+	}
+	v := pages.NewGrant(pages.GrantInput{
+		Grant: g.Grant, Calls: g.Items, After: after, Next: g.Next, Off: !doc.GrantsEnabled,
+		Sees: actor.Admin || g.OwnerID == actor.UserID(),
+	}, frame.Now)
+	return handlers.Render(c, http.StatusOK, pages.GrantPage(frame, v), pages.GrantDetail(v))
+}
+
+func (s *Site) revokeGrant(c echo.Context) error {
+	id, err := grantID(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.RevokeGrant(c.Request().Context(), actorOf(c), id); err != nil {
+		return err
+	}
+	s.setFlash(c, "grant-revoked")
+	return c.Redirect(http.StatusSeeOther, views.GrantURL(id))
+}
+
+// backToGrant is for an address that only a form leads to.
+func (s *Site) backToGrant(c echo.Context) error {
+	id, err := grantID(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.GrantURL(id))
+}
