@@ -82,13 +82,17 @@ func wantsMore(a *api.Approval) bool {
 // acts on each outcome as it comes.
 func (g *guide) tour(ctx context.Context) error {
 	run := "tour-" + string(models.NewID[models.ResponseID]())
+	if _, err := g.client.OpenConversation(ctx, api.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
+		return err
+	}
 	var wg sync.WaitGroup
 	errs := make([]error, len(stops))
 	for i, stop := range stops {
 		wg.Go(func() {
 			stop.ask.RunID = run
+			stop.ask.ApprovalID = string(models.NewID[models.ResponseID]())
 			g.say("asks: %s", stop.ask.Description)
-			got, err := g.ask(ctx, stop.ask)
+			got, err := g.asking(ctx, stop)
 			if err != nil {
 				errs[i] = err
 				return
@@ -98,6 +102,18 @@ func (g *guide) tour(ctx context.Context) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// asking asks for one stop of the tour, and answers what is asked back.
+func (g *guide) asking(ctx context.Context, s stop) (*api.Approval, error) {
+	return g.client.AskUntilDecided(ctx, s.ask, api.Patience{Connect: time.Minute, Asked: func(q *api.OpenNote) {
+		g.say("is asked by %s: %s", q.By.Name, q.Text)
+		if _, err := g.client.Note(ctx, models.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
+			g.say("could not answer: %s", err)
+			return
+		}
+		g.say("answers: %s", s.explains)
+	}})
 }
 
 // ask waits for as long as it takes.

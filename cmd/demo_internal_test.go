@@ -12,6 +12,9 @@ import (
 func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
 	t.Parallel()
 	for _, s := range stops {
+		if s.explains == "" {
+			t.Errorf("%s: nothing to say to whoever asks back", s.ask.Description)
+		}
 		released := &api.Decision{Approved: true, Input: s.ask.Input}
 		edited := &api.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new_string": "x", "amount": "1"}`)}
 		if s.answered != nil {

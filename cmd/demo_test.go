@@ -95,6 +95,14 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 	}
 
 	asked := d.inbox(t, 4)
+	if got := asked["shell.run"].ConversationTitle; got != "Getting the shop ready" {
+		t.Errorf("the conversation is called %q", got)
+	}
+	if _, err := d.client.Note(t.Context(), asked["shell.run"].ID, "What is in build/?"); err != nil {
+		t.Fatal(err)
+	}
+	d.says(t, d.out, "is asked by Demo admin: What is in build/?")
+	d.says(t, d.out, "answers: Everything in build/ is made from the sources")
 	for tool, verdict := range map[string]api.RespondRequest{
 		"shell.run":    {Approved: new(true), Input: []byte(`{"command": "make release"}`)},
 		"file.edit":    {Approved: new(false), Reason: "not in a freeze"},

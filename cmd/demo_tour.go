@@ -12,6 +12,7 @@ import (
 // stop is one request of the tour and what the agent does about each outcome.
 type stop struct {
 	ask      api.AskRequest
+	explains string // to whoever asks back
 	approved func(input map[string]string) string
 	edited   func(input map[string]string) string
 	rejected string
@@ -27,6 +28,7 @@ var stops = []stop{
 			Input:   json.RawMessage(`{"command": "rm -rf build/ && make release", "cwd": "/srv/shop"}`),
 			Context: "The last build failed on stale files, twice.",
 		},
+		explains: "Everything in build/ is made from the sources; nothing else is there. The build takes about two minutes.",
 		approved: func(in map[string]string) string { return "shell: ran " + in["command"] },
 		edited:   func(in map[string]string) string { return "shell: ran your version instead: " + in["command"] },
 		rejected: "shell: leaves build/ alone and builds into build-fresh/ beside it",
@@ -42,6 +44,7 @@ var stops = []stop{
 }`),
 			Context: "Ticket 4711 says that the rate changes on the first of the month.",
 		},
+		explains: "The bookkeeper asked for the rounding in the same ticket; books keep their own rate.",
 		approved: func(in map[string]string) string { return "file: wrote the change to " + in["file_path"] },
 		edited: func(in map[string]string) string {
 			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"], in["file_path"])
@@ -55,6 +58,7 @@ var stops = []stop{
 			Input:   json.RawMessage(`{"to": "Nordlicht Hosting", "amount": "240.00", "currency": "EUR", "reference": "invoice 2026-118"}`),
 			Context: "The invoice is due on Friday; last month's was 228.00 EUR.",
 		},
+		explains: "It is 12.00 EUR more than last month because of the second server.",
 		approved: func(in map[string]string) string {
 			return fmt.Sprintf("payment: sent %s %s to %s", in["amount"], in["currency"], in["to"])
 		},
@@ -69,6 +73,7 @@ var stops = []stop{
 			Kind: models.KindQuestion, Description: "Which headline goes on the start page of the shop?",
 			Options: []models.Option{{Name: "summer", Title: "Summer sale: 20 % off"}, {Name: "plain", Title: "New in the shop"}},
 		},
+		explains: "The summer sale begins on Monday, and both fit above the picture.",
 		answered: func(answer string) string { return "question: puts this on the start page: " + answer },
 		rejected: "question: keeps the headline that is there",
 		expired:  "question: nobody answered, so it keeps the headline that is there and asks again next week",
