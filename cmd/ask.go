@@ -44,6 +44,8 @@ func newAsk() *cobra.Command {
 			"4 anything else, which standard error tells. Ctrl-C (130) leaves the request standing.\n" +
 			"Where the conversation's energy budget is spent, it waits for the request for more and\n" +
 			"then asks again; if that is rejected (1) or lapses (2), nothing was asked.\n" +
+			"What a reviewer asks back is printed to standard error once, and answered with\n" +
+			"`countersign note`; it goes on waiting.\n" +
 			"If the reviewer approved another input than the one sent, that input is handed over\n" +
 			"by --json only: without it the exit code is 4, for a script would act on the old one.",
 		Args:        cobra.ExactArgs(1),

@@ -66,6 +66,7 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 	var taken bool
 	var spent *api.Approval
+	requested := models.ResponseID(req.ApprovalID)
 	got, err := a.client.AskUntilDecided(ctx, req, api.Patience{
 		Connect: a.o.connect,
 		Told: func(first *api.Approval) {
@@ -78,6 +79,9 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 		Spent: func(request *api.Approval) {
 			spent = request
 			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", plain(request.URL))
+		},
+		Asked: func(question *api.OpenNote) {
+			fmt.Fprintf(a.say, "%s asks: %s\nanswer with: countersign note %s \"TEXT\"\n", models.RevealString(question.By.Name, false), theirLines(question.Text), requested)
 		},
 	})
 	var refused *api.BudgetError
@@ -97,6 +101,9 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 	}
 	return exitWith(exitOther, answerText(err))
 }
+
+// theirLines are what somebody else wrote, which must not pass for a line of ours.
+func theirLines(text string) string { return strings.ReplaceAll(plain(text), "\n", "\n    ") }
 
 // refused ends an ask that the budget does not allow, as the request for more
 // ended.

@@ -81,7 +81,7 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServe(), newDemo(), newDemoAgent(), newAsk(), newIngest(),
+		newServe(), newDemo(), newDemoAgent(), newAsk(), newNote(), newIngest(),
 		newUser(), newToken(), newPolicy(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newDoctor(),
 	)
 	return root

@@ -49,7 +49,13 @@ func (c *Client) Get(ctx context.Context, id models.ResponseID, wait time.Durati
 	return c.approval(ctx, http.MethodGet, approvalPath(id)+waitQuery(wait), nil, wait)
 }
 
-// Cancel withdraws a request of the agent's own.
+// askSeen is Ask, and ends its wait for a question too that is another than seen;
+// empty: the caller has seen none.
+func (c *Client) askSeen(ctx context.Context, req AskRequest, wait time.Duration, seen models.NoteID) (*Approval, error) {
+	return c.approval(ctx, http.MethodPost, "/v1/approvals"+waitQuery(wait)+"&seenNote="+url.QueryEscape(string(seen)), req, wait)
+}
+
+// Cancel withdraws a request: of the agent's own, or of an agent of the person's.
 func (c *Client) Cancel(ctx context.Context, id models.ResponseID) (*Approval, error) {
 	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/cancel", nil, 0)
 }
@@ -64,6 +70,39 @@ func (c *Client) Respond(ctx context.Context, id models.ResponseID, verdict Resp
 		return nil, notOurs(http.StatusOK)
 	}
 	return &out, nil
+}
+
+// Note says something about a request: with an agent's token an answer or
+// evidence, with a reviewer's a question. The same text again is the same note.
+func (c *Client) Note(ctx context.Context, id models.ResponseID, text string) (*NoteResult, error) {
+	var out NoteResult
+	if err := c.send(ctx, http.MethodPost, approvalPath(id)+"/notes", NoteRequest{Text: text}, &out, 0); err != nil {
+		return nil, err
+	}
+	if out.Note.ID == "" {
+		return nil, notOurs(http.StatusOK)
+	}
+	return &out, nil
+}
+
+// Notes reads what was said about a request.
+func (c *Client) Notes(ctx context.Context, id models.ResponseID) ([]Note, error) {
+	var out Notes
+	if err := c.send(ctx, http.MethodGet, approvalPath(id)+"/notes", nil, &out, 0); err != nil {
+		return nil, err
+	}
+	return out.Notes, nil
+}
+
+// Extend moves a request's deadline to so many minutes from now; the token must be
+// a reviewer's.
+func (c *Client) Extend(ctx context.Context, id models.ResponseID, minutes int64) (*Approval, error) {
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/extend", ExtendRequest{Minutes: minutes}, 0)
+}
+
+// Undo takes back an approval of the token's person, while it is held for that.
+func (c *Client) Undo(ctx context.Context, id models.ResponseID) (*Approval, error) {
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/undo", nil, 0)
 }
 
 func (c *Client) approval(ctx context.Context, method, path string, body any, wait time.Duration) (*Approval, error) {
@@ -104,7 +143,7 @@ func (c *Client) exchange(ctx context.Context, req *http.Request, out any) error
 	if err != nil {
 		return unreachable(ctx, err)
 	}
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusAccepted {
+	if res.StatusCode < http.StatusOK || res.StatusCode > http.StatusAccepted {
 		return answerError(res, raw)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {

@@ -28,6 +28,9 @@ type Patience struct {
 	// Spent is called with each budget request that is waited for before the
 	// request itself is taken; nil: nobody is.
 	Spent func(*Approval)
+	// Asked is called once with each question that a reviewer asks back, which
+	// waits for an answer by Note; nil: nobody is, and no question ends a wait.
+	Asked func(*OpenNote)
 }
 
 // How long to leave a silent server alone: doubling from the first to the last.
@@ -67,14 +70,7 @@ func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience
 	if p.Told != nil {
 		p.Told(a)
 	}
-	// The length of the deadline, not its time: this machine's clock may be off.
-	var tooLate <-chan time.Time
-	if a.TimeoutAt != nil {
-		end := time.NewTimer(a.TimeoutAt.Sub(a.RequestedAt))
-		defer end.Stop()
-		tooLate = end.C
-	}
-	return c.outcome(ctx, req, a, tooLate)
+	return c.outcome(ctx, req, a, p.Asked)
 }
 
 // firstAnswer tries until the server answers for the first time: while patience
@@ -140,16 +136,21 @@ func (c *Client) budgetDecided(ctx context.Context, id models.ResponseID, told f
 }
 
 // outcome repeats a request that the server has taken.
-func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, tooLate <-chan time.Time) (*Approval, error) {
+func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, asked func(*OpenNote)) (*Approval, error) {
+	seen := questions{heard: asked}
+	end := newDeadline(a)
+	defer end.timer.Stop()
 	pause := firstPause
 	for a.Status == models.StatusPending {
+		seen.tell(a.OpenNote)
+		end.set(a)
 		// A server that is stopping answers at once: do not spin on it.
 		pace := time.NewTimer(time.Second)
-		next, err := c.Ask(ctx, req, pollWait)
+		next, err := c.askOrSeen(ctx, req, &seen)
 		switch after, again := Retryable(err); {
 		case err == nil:
 			a, pause = next, firstPause
-			if a.Status == models.StatusPending {
+			if a.Status == models.StatusPending && !seen.isNew(a.OpenNote) {
 				select {
 				case <-pace.C:
 				case <-ctx.Done():
@@ -159,11 +160,9 @@ func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, tooLa
 			pace.Stop()
 			return nil, err
 		default:
-			select {
-			case <-tooLate:
+			if end.passed() {
 				pace.Stop()
 				return a, fmt.Errorf("%w: %w", ErrDeadlinePassed, err)
-			default:
 			}
 			rest(ctx, max(after, jittered(pause)))
 			pause = min(2*pause, lastPause)
@@ -174,6 +173,67 @@ func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, tooLa
 		}
 	}
 	return a, nil
+}
+
+func (c *Client) askOrSeen(ctx context.Context, req AskRequest, seen *questions) (*Approval, error) {
+	if seen.heard == nil {
+		return c.Ask(ctx, req, pollWait)
+	}
+	return c.askSeen(ctx, req, pollWait, seen.last)
+}
+
+// questions are what a reviewer asks back while a caller waits.
+type questions struct {
+	heard func(*OpenNote) // nil: nobody wants to know
+	last  models.NoteID
+}
+
+func (q *questions) isNew(n *OpenNote) bool { return q.heard != nil && n != nil && n.ID != q.last }
+
+func (q *questions) tell(n *OpenNote) {
+	if q.isNew(n) {
+		q.last = n.ID
+		q.heard(n)
+	}
+}
+
+// deadline is when a request runs out, by its length and not its time: this
+// machine's clock may be off. Where it was moved meanwhile, its whole length counts
+// anew, which is never too short.
+type deadline struct {
+	timer  *time.Timer
+	length time.Duration // 0: none
+}
+
+func newDeadline(a *Approval) *deadline {
+	d := &deadline{timer: time.NewTimer(0)}
+	d.timer.Stop()
+	d.set(a)
+	return d
+}
+
+func (d *deadline) set(a *Approval) {
+	length := time.Duration(0)
+	if a.TimeoutAt != nil {
+		length = a.TimeoutAt.Sub(a.RequestedAt)
+	}
+	if length == d.length {
+		return
+	}
+	if d.length = length; length == 0 {
+		d.timer.Stop()
+	} else {
+		d.timer.Reset(length)
+	}
+}
+
+func (d *deadline) passed() bool {
+	select {
+	case <-d.timer.C:
+		return true
+	default:
+		return false
+	}
 }
 
 // rest waits, and reports whether it was left to.

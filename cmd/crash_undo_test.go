@@ -1,0 +1,124 @@
+package cmd_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// The server is killed inside the undo windows of many approvals, and again as
+// they end: each is held or released, never both, and told once (I1, I8).
+func TestKillInTheUndoWindowI1(t *testing.T) {
+	const requests, undone = 40, 10
+	v := newVictim(t)
+	doc := filepath.Join(t.TempDir(), "policy.json")
+	if err := os.WriteFile(doc, []byte(`{"undo_seconds":{"medium":3}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "", "policy", "apply", doc, "--data", v.dir)
+	told := make(chan *api.Approval, requests)
+	for i := range requests {
+		go func() {
+			got, err := v.client(v.agent).AskUntilDecided(t.Context(),
+				api.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, api.Patience{Connect: patience})
+			if err != nil {
+				t.Errorf("client %d: %v", i, err)
+			}
+			told <- got
+		}()
+	}
+	v.waiting(t, requests)
+	takenBack := map[models.ResponseID]bool{}
+	reviewer := v.client(v.reviewer)
+	for id := range v.pending(t) {
+		out, err := reviewer.Respond(t.Context(), id, api.RespondRequest{Approved: new(true)})
+		if err != nil || out.Status != models.StatusPending || out.Held == nil || out.Held.Reason != "undo" {
+			t.Fatalf("respond: %+v, %v", out, err)
+		}
+		if len(takenBack) < undone {
+			if _, err := reviewer.Undo(t.Context(), id); err != nil {
+				t.Fatalf("undo: %v", err)
+			}
+			takenBack[id] = true
+		}
+	}
+	v.kill(t)
+	v.start(t)
+	outcomes := map[models.ResponseID]models.Status{}
+	hear := func() {
+		t.Helper()
+		got := <-told
+		if got == nil {
+			t.Fatal("somebody was told nothing")
+		}
+		if _, twice := outcomes[got.ApprovalID]; twice || takenBack[got.ApprovalID] || got.Status != models.StatusApproved {
+			t.Errorf("%s was told %s; taken back: %v", got.ApprovalID, got.Status, takenBack[got.ApprovalID])
+		}
+		outcomes[got.ApprovalID] = got.Status
+	}
+	hear() // the windows end now
+	v.kill(t)
+	v.start(t)
+	for len(outcomes) < requests-undone {
+		hear()
+	}
+	for id := range takenBack {
+		got, err := v.client(v.agent).Get(t.Context(), id, 0)
+		if err != nil || got.Status != models.StatusPending || got.Held != nil {
+			t.Errorf("what was taken back is %+v, %v", got, err)
+		}
+		if _, err := reviewer.Respond(t.Context(), id, api.RespondRequest{Approved: new(false)}); err != nil {
+			t.Errorf("respond: %v", err)
+		}
+	}
+	for range undone {
+		if got := <-told; got == nil || got.Status != models.StatusRejected || !takenBack[got.ApprovalID] {
+			t.Errorf("told %+v", got)
+		}
+	}
+	v.kill(t)
+	must(t, "", "audit", "verify", "--data", v.dir)
+	v.tellsOneStory(t, takenBack, requests)
+}
+
+// tellsOneStory holds the ledger against what was told.
+func (v *victim) tellsOneStory(t *testing.T, takenBack map[models.ResponseID]bool, requests int) {
+	t.Helper()
+	s := storetest.New(t, storetest.WithDir(v.dir))
+	actions := map[models.ResponseID]map[string]int{}
+	for before := int64(0); ; {
+		page, err := s.Audit(t.Context(), v.person, before, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page {
+			if e.ResponseID != "" {
+				if actions[e.ResponseID] == nil {
+					actions[e.ResponseID] = map[string]int{}
+				}
+				actions[e.ResponseID][e.Action]++
+			}
+			before = e.Seq
+		}
+		if len(page) == 0 || before <= 1 {
+			break
+		}
+	}
+	if len(actions) != requests {
+		t.Errorf("the ledger tells of %d requests, want %d", len(actions), requests)
+	}
+	for id, did := range actions {
+		want := map[string]int{"approval.requested": 1, "approval.voted": 1, "approval.approved": 1}
+		if takenBack[id] {
+			want = map[string]int{"approval.requested": 1, "approval.voted": 1, "approval.taken_back": 1, "approval.rejected": 1}
+		}
+		if fmt.Sprint(did) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", id, did, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package cmd_test
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+// A question is printed once, as text that cannot pass for anything else (I13),
+// and the ask goes on waiting, through an answer and another question.
+func TestAskPrintsAQuestionOnceAndWaitsOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := start(t, w.env(t), "ask", "deploy")
+	p.says(t, p.err, "waiting for a decision at ")
+	id := w.onlyPending(t).ID
+	reviewer := w.client(w.reviewer)
+	if _, err := reviewer.Note(t.Context(), id, "Is the migration\u202e in it?\napproved by nobody"); err != nil {
+		t.Fatal(err)
+	}
+	line := p.says(t, p.err, "answer with: countersign note ")
+	if want := `answer with: countersign note ` + string(id) + ` "TEXT"`; line != want {
+		t.Errorf("%q, want %q", line, want)
+	}
+	if said := p.err.String(); !strings.Contains(said, "admin@example.com asks: Is the migration⟨U+202E⟩ in it?\n    approved by nobody\n") {
+		t.Errorf("it said:\n%s", said)
+	}
+	if out, said, code := runWith(t, w.env(t), "No, it ran yesterday.\n", "note", string(id), "-"); code != 0 || !strings.HasPrefix(out, "noted; the request stands until ") {
+		t.Errorf("note: exit %d: %s%s", code, out, said)
+	}
+	notes, err := reviewer.Notes(t.Context(), id)
+	if err != nil || len(notes) != 2 || notes[1].Text != "No, it ran yesterday." || notes[1].By.Name != "bot" {
+		t.Errorf("notes: %+v, %v", notes, err)
+	}
+	if _, err := reviewer.Note(t.Context(), id, "And who?"); err != nil {
+		t.Fatal(err)
+	}
+	p.says(t, p.err, "asks: And who?")
+	eventually(t, "it waits again", func() bool { return w.Store().Waiters() == 1 })
+	if _, err := reviewer.Extend(t.Context(), id, 60); err != nil {
+		t.Fatal(err)
+	}
+	w.respond(t, id, api.RespondRequest{Approved: new(true)})
+	if code := p.exit(t); code != 0 {
+		t.Errorf("exit %d, want 0: %s", code, p.err)
+	}
+	if said := p.err.String(); strings.Count(said, " asks: ") != 2 {
+		t.Errorf("it said:\n%s", said)
+	}
+}
+
+func TestNoteSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	unknown := string(models.NewID[models.ResponseID]())
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"no id": {[]string{"note", "x", "So."}, "ID"}, "no text": {[]string{"note", unknown, ""}, "text"},
+		"no such request": {[]string{"note", unknown, "So."}, "No pending approval request"}, "one argument": {[]string{"note", unknown}, "arg"},
+	} {
+		if _, said, code := runWith(t, w.env(t), "", tt.args...); code != 1 || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: exit %d: %s", name, code, said)
+		}
+	}
+}
