@@ -107,6 +107,7 @@ func (s *Site) routes(e *echo.Echo) {
 	get("/account/password", s.showPassword)
 	post("/account/password", s.changePassword)
 	get("/", s.inbox)
+	post("/approvals/bulk", s.bulk)
 	post("/inbox/token", s.teachToken)
 	get("/agents", s.agents)
 	post("/agents/tokens", s.addToken)
@@ -126,6 +127,7 @@ func (s *Site) routes(e *echo.Echo) {
 
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))
+	get("/approvals/bulk", goTo(views.InboxURL()))
 	get("/agents/tokens", goTo(views.AgentsURL()))
 	get("/signout", goTo(views.InboxURL()))
 }
