@@ -13,8 +13,8 @@ import (
 
 func grantPath(a *models.Approval) string { return "/approvals/" + string(a.ID) + "/grant" }
 
-// ticked is what a browser sends of the form with these places ticked.
-func ticked(a *models.Approval, hours, uses string, keep ...string) url.Values {
+// keeping is what a browser sends of the form with these places ticked.
+func keeping(a *models.Approval, hours, uses string, keep ...string) url.Values {
 	return url.Values{"sent": {"1"}, "digest": {a.Digest}, "hours": {hours}, "uses": {uses}, "keep": keep}
 }
 
@@ -45,7 +45,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 	if form.value("#grant-form [name=digest]") != a.Digest || form.doc.Find("#grant-form #grant-approve").Length() != 1 {
 		t.Error("the form lacks the digest, or a button")
 	}
-	p.post(grantPath(a), ticked(a, "2", "2", "1")).redirects("/approvals/" + string(a.ID))
+	p.post(grantPath(a), keeping(a, "2", "2", "1")).redirects("/approvals/" + string(a.ID))
 	p.get("/approvals/"+string(a.ID)).says(".flash", "The grant is made", "still waits")
 	if got := w.stands(a.ID); got.Status() != models.StatusPending {
 		t.Errorf("the request is %s", got.Status())
@@ -87,7 +87,7 @@ func TestAllowAndApproveThisOne(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
 	a := w.bash("make", "/src")
-	form := ticked(a, "1", "5", "0", "1")
+	form := keeping(a, "1", "5", "0", "1")
 	form.Set("approve", "1")
 	p.post(grantPath(a), form).redirects("/approvals/" + string(a.ID))
 	p.get("/approvals/"+string(a.ID)).says(".flash", "you approved this one")
@@ -116,7 +116,7 @@ func TestI15APreviewMakesNothing(t *testing.T) {
 	}
 	a := w.bash("make test", "/src")
 	before := storetest.Dump(t, w.store)
-	query := func(keep ...string) string { return grantPath(a) + "?" + ticked(a, "3", "4", keep...).Encode() }
+	query := func(keep ...string) string { return grantPath(a) + "?" + keeping(a, "3", "4", keep...).Encode() }
 	p.get(query("1")).is(http.StatusOK).says("#grant-reach", "covered 2 of the last 3 calls")
 	p.get(query("0", "1")).is(http.StatusOK).says("#grant-reach", "covered 0 of the last 3 calls")
 	all := p.get(query()).is(http.StatusOK).says("#grant-reach", "covered 3 of the last 3 calls").says(".grant-anything", "any call of this tool", "“command”", "“cwd”")
@@ -146,12 +146,12 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 		at     string
 		says   string
 	}{
-		{"no hours", ticked(a, "", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
-		{"hours in words", ticked(a, "two", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
-		{"too many hours", ticked(a, "6", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
-		{"no uses", ticked(a, "1", "0", "0"), 422, "#grant-uses-error", "from 1 to 7"},
-		{"too many uses", ticked(a, "1", "8", "0"), 422, "#grant-uses-error", "from 1 to 7"},
-		{"a place that is none", ticked(a, "1", "1", "7"), 422, "#fixed-error", "chosen from what the input has"},
+		{"no hours", keeping(a, "", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
+		{"hours in words", keeping(a, "two", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
+		{"too many hours", keeping(a, "6", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
+		{"no uses", keeping(a, "1", "0", "0"), 422, "#grant-uses-error", "from 1 to 7"},
+		{"too many uses", keeping(a, "1", "8", "0"), 422, "#grant-uses-error", "from 1 to 7"},
+		{"a place that is none", keeping(a, "1", "1", "7"), 422, "#fixed-error", "chosen from what the input has"},
 		{"no digest", url.Values{"sent": {"1"}, "hours": {"1"}, "uses": {"1"}}, 422, "#grant .flash", "digest"},
 		{"another digest", url.Values{"sent": {"1"}, "hours": {"1"}, "uses": {"1"}, "digest": {strings.Repeat("0", 64)}}, 409, "#grant .flash", "digest differs"},
 	} {
@@ -166,12 +166,12 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 	if len(w.grants()) != 0 {
 		t.Fatal("a grant was made")
 	}
-	p.post(grantPath(a), ticked(a, "1", "1", "0")).is(http.StatusSeeOther)
-	p.post(grantPath(a), ticked(a, "1", "1", "0")).is(http.StatusConflict).says("#grant .flash", "live already")
+	p.post(grantPath(a), keeping(a, "1", "1", "0")).is(http.StatusSeeOther)
+	p.post(grantPath(a), keeping(a, "1", "1", "0")).is(http.StatusConflict).says("#grant .flash", "live already")
 
 	wire := w.ask(func(in *models.AskInput) { in.ToolName = "wire" })
 	p.get(grantPath(wire)).is(http.StatusOK).says("#grant", "critical risk are always decided one by one")
-	p.post(grantPath(wire), ticked(wire, "1", "1")).is(http.StatusUnprocessableEntity).says("#grant", "critical risk")
+	p.post(grantPath(wire), keeping(wire, "1", "1")).is(http.StatusUnprocessableEntity).says("#grant", "critical risk")
 	asked := w.ask(question)
 	p.get(grantPath(asked)).is(http.StatusOK).says("#grant", "Only tool calls")
 	if p.get(grantPath(asked)).doc.Find("#grant form").Length() != 0 {
@@ -181,12 +181,12 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 		in.ToolName, in.Input = "deploy", fmt.Appendf(nil, `{"script":%q}`, strings.Repeat("make all\n", 2000))
 	})
 	p.get(grantPath(folded)).is(http.StatusOK).says("#grant", "Open them on its page first")
-	p.post(grantPath(folded), ticked(folded, "1", "1", "0")).is(http.StatusUnprocessableEntity).says("#grant", "folded")
+	p.post(grantPath(folded), keeping(folded, "1", "1", "0")).is(http.StatusUnprocessableEntity).says("#grant", "folded")
 
 	w.applyPolicy(`{"grants_enabled":false}`)
 	p.get(grantPath(a)).is(http.StatusOK).says("#grant", "switched off")
 	p.get("/grants").says("main", "switched off", "none of them is honoured")
-	p.post(grantPath(a), ticked(a, "1", "1")).is(http.StatusForbidden)
+	p.post(grantPath(a), keeping(a, "1", "1")).is(http.StatusForbidden)
 	if len(w.grants()) != 1 {
 		t.Error("a grant was made")
 	}
@@ -198,7 +198,7 @@ func TestI4WhoMakesAndSeesGrantsOnThePages(t *testing.T) {
 	w.applyPolicy(`{"rules":[{"name":"sh","tools":["Bash"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	a := w.bash("make", "/src")
 	owner, routed, admin := w.signedIn(ownerEmail), w.signedIn(strangerEmail), w.signedIn("admin@example.com")
-	owner.post(grantPath(a), ticked(a, "1", "5", "0")).is(http.StatusSeeOther)
+	owner.post(grantPath(a), keeping(a, "1", "5", "0")).is(http.StatusSeeOther)
 	one := "/grants/" + string(w.grants()[0].ID)
 	nobody := string(models.NewID[models.GrantID]())
 	before := storetest.Dump(t, w.store)
@@ -231,7 +231,7 @@ func TestI4WhoMakesAndSeesGrantsOnThePages(t *testing.T) {
 	routed.get("/grants").saysNot("main", "Bash")
 	for _, path := range []string{grantPath(a), one + "/revoke"} {
 		for _, token := range []string{"Bearer " + w.token, "Basic " + w.token} {
-			if got := w.visitor().send("POST", path, ticked(a, "1", "1"), header{"Authorization", token}, json); got.status != http.StatusUnauthorized {
+			if got := w.visitor().send("POST", path, keeping(a, "1", "1"), header{"Authorization", token}, json); got.status != http.StatusUnauthorized {
 				t.Errorf("POST %s with an agent's token: %d", path, got.status)
 			}
 		}
@@ -249,7 +249,7 @@ func TestGrantsArePaged(t *testing.T) {
 	for i := range 60 {
 		w.clock.Step(1)
 		a := w.ask(func(in *models.AskInput) { in.ToolName = fmt.Sprint("tool-", i) })
-		p.post(grantPath(a), ticked(a, "24", "50", "0")).is(http.StatusSeeOther)
+		p.post(grantPath(a), keeping(a, "24", "50", "0")).is(http.StatusSeeOther)
 	}
 	first := p.get("/grants").is(http.StatusOK).says("#grants tbody tr:first-child", "tool-59")
 	second := p.get(first.doc.Find("#grants a[rel=next]").AttrOr("href", "/nowhere")).is(http.StatusOK).says("#grants tbody tr:last-child", "tool-0")
