@@ -180,6 +180,7 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 		People:   historyPeople(in),
 		Tools:    inboxTools(InboxInput{Rows: in.Rows}),
 	}
+	f.Agents[0].Label = "any"
 	for _, risk := range [...]models.Risk{models.RiskCritical, models.RiskHigh, models.RiskMedium, models.RiskLow} {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: string(risk)})
 	}
@@ -235,7 +236,7 @@ func historyPeople(in HistoryInput) []ui.Choice {
 
 // day is how a day is typed: a field of its own kind keeps only what is one.
 func (f HistoryFilter) day(name, label, value string) ui.Field {
-	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: f.Errors[name], Type: "date", Help: "UTC"}
+	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: f.Errors[name], Type: "date"}
 	if _, err := time.Parse(time.DateOnly, value); err != nil && value != "" {
 		field.Type = ""
 	}
