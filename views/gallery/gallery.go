@@ -47,6 +47,6 @@ func States() []State {
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), sessionsStates(), systemStates(), upstreamsStates(),
-		grantsStates(), accountStates(), docsStates(), failureStates(), keysStates(), componentStates(),
+		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), componentStates(),
 	)
 }

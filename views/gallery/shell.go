@@ -1,0 +1,27 @@
+package gallery
+
+import (
+	"strings"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// shellStates are what stands around every page.
+func shellStates() []State {
+	around := func(name, note string, mend func(*views.Page)) State {
+		p := Frame("Inbox", "/")
+		mend(&p)
+		return State{Page: "shell", Name: name, Note: note, Component: pages.InboxPage(p, pages.NewInbox(pages.InboxInput{BaseURL: serverURL}, Now))}
+	}
+	return []State{
+		around(Usual, "To an admin", func(*views.Page) {}),
+		around("reviewer", "To a reviewer, for whom nothing waits", func(p *views.Page) { p.Viewer.Admin, p.Inbox = false, 0 }),
+		around("long", "A hostile name, an address and a count too long to be shown", func(p *views.Page) {
+			p.Viewer.Name, p.Viewer.Email, p.Inbox = strings.Repeat("unbroken", 12)+hostile, strings.Repeat("long", 40)+"@example.org", models.StatsCap
+			p.Title, p.Flash = hostile, &views.Flash{Tone: views.ToneBad, Text: strings.Repeat("unbroken", 60)}
+		}),
+		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
+	}
+}
