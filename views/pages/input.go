@@ -39,7 +39,7 @@ type folding struct {
 func (f folding) of(c ui.Code, part string) ui.Code {
 	c.Part = part
 	if f.url != "" {
-		c.OpenURL, c.Opened = f.url, slices.Contains(f.opened, part)
+		c.OpenURL, c.OpenInto, c.Opened = f.url, "#approval", slices.Contains(f.opened, part)
 	}
 	return c
 }

@@ -22,10 +22,12 @@ type Code struct {
 
 	// Part names what is folded, for those who must have opened it before they
 	// approve. With an OpenURL it opens by a POST of part=Part there; without, on
-	// the page. Opened shows it in full.
-	Part    string
-	OpenURL string
-	Opened  bool
+	// the page. OpenInto is the element whose place the answer takes; empty: a page
+	// of its own. Opened shows it in full.
+	Part     string
+	OpenURL  string
+	OpenInto string
+	Opened   bool
 }
 
 // Block is one box: source text, or the same made for its kind. At most one of
@@ -109,6 +111,15 @@ func (c Code) parts(ctx context.Context) (head, rest []span) {
 func (c Code) numbered() bool {
 	n := strings.Count(c.Text, "\n")
 	return c.Numbers && n > 0 && n < numberLines
+}
+
+// opens are the attributes of the form that opens the fold.
+func (c Code) opens() templ.Attributes {
+	attributes := templ.Attributes{"method": "post", "action": c.OpenURL}
+	if c.OpenInto != "" {
+		attributes["hx-post"], attributes["hx-target"], attributes["hx-swap"] = c.OpenURL, c.OpenInto, "outerMorph"
+	}
+	return attributes
 }
 
 // source writes one stretch of text.
