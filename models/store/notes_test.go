@@ -187,12 +187,17 @@ func TestWhoMayAskAndWhoMayAnswer(t *testing.T) {
 		who  models.Actor
 		code models.Code
 	}{
-		{"I4: an agent asks back", ask, b.agent, models.CodeForbidden}, {"a stranger asks back", ask, b.stranger, models.CodeNotFound},
+		{"I4: an agent asks back", ask, b.agent, models.CodeForbidden},
+		{"a stranger asks back", ask, b.stranger, models.CodeNotFound},
 		{"the operator asks back", ask, storetest.Operator(), models.CodeForbidden},
-		{"I4: an agent extends", extend, b.agent, models.CodeForbidden}, {"a stranger extends", extend, b.stranger, models.CodeNotFound},
-		{"another agent answers", answer, second, models.CodeNotFound}, {"a foreign agent answers", answer, b.other, models.CodeNotFound},
-		{"a stranger answers", answer, b.stranger, models.CodeNotFound}, {"a reviewer answers", answer, other, models.CodeForbidden},
-		{"an admin answers", answer, b.admin, models.CodeForbidden}, {"the operator answers", answer, storetest.Operator(), models.CodeForbidden},
+		{"I4: an agent extends", extend, b.agent, models.CodeForbidden},
+		{"a stranger extends", extend, b.stranger, models.CodeNotFound},
+		{"another agent answers", answer, second, models.CodeNotFound},
+		{"a foreign agent answers", answer, b.other, models.CodeNotFound},
+		{"a stranger answers", answer, b.stranger, models.CodeNotFound},
+		{"a reviewer answers", answer, other, models.CodeForbidden},
+		{"an admin answers", answer, b.admin, models.CodeForbidden},
+		{"the operator answers", answer, storetest.Operator(), models.CodeForbidden},
 		{"an owner whom nobody asked", answer, b.owner, models.CodeWrongDecisionKind},
 	} {
 		before := storetest.Dump(t, b.Store)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"countersign/models"
@@ -36,10 +37,8 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		if err := t.gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
 			return fmt.Errorf("read opened parts: %w", err)
 		}
-		for _, one := range opened {
-			if one == part {
-				return nil
-			}
+		if slices.Contains(opened, part) {
+			return nil
 		}
 		if len(opened) >= maxOpenedParts {
 			return models.Invalid("part", "is one too many: a request has at most %d", maxOpenedParts)

@@ -304,7 +304,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	w.wantRow(t, id, "pending ")
 
 	// Given again, it is told once its window is over, and then stands.
-	a = w.vote(t, id, yes())
+	w.vote(t, id, yes())
 	w.clock.Step(10 * time.Minute)
 	if n, err := w.ReleaseDue(t.Context(), 10); n != 0 || err != nil {
 		t.Errorf("%d released before the other system knows, %v", n, err)
