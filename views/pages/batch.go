@@ -98,6 +98,8 @@ type batchMaker struct {
 type RunAround struct {
 	Calls   map[models.ResponseID]models.CallDetail
 	Origins map[models.ResponseID]models.Origin
+	// Opened are the folded parts that the reader has opened of requests that wait.
+	Opened map[models.ResponseID][]string
 }
 
 // batchOf is the batch that a call is shown in; empty: it is no part of one, but
