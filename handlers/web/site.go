@@ -119,6 +119,7 @@ func (s *Site) routes(e *echo.Echo) {
 	get("/events", s.events)
 	s.requestRoutes(get, post)
 	s.grantRoutes(get, post)
+	s.historyRoutes(get)
 	s.peopleRoutes(get, post)
 	s.adminRoutes(get, post)
 	s.conversationRoutes(get, post)
