@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -134,7 +135,7 @@ func openNoteOf(a *models.Approval) *OpenNote {
 // empty.
 func seenNote(c *caller, id string) ([]store.WatchOption, error) {
 	if id == "" {
-		if url := c.from.URL(); !url.Query().Has("seenNote") {
+		if url := c.from.URL(); !strings.Contains(url.RawQuery, "seenNote=") {
 			return nil, nil
 		}
 		return []store.WatchOption{store.SeenNote("")}, nil

@@ -192,21 +192,34 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 		want models.Status
 	}{
 		"cancel": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
+		"its owner cancels": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.owner, a.ID)) }, models.StatusCancelled},
 		"stop": {func(b *bench, a *models.Approval) error {
 			return errOf(b.Steer(t.Context(), b.owner, a.ConversationID, models.SteerStop))
 		}, models.StatusCancelled},
+		"the run's end": {func(b *bench, a *models.Approval) error {
+			return errOf(b.ReportEvents(t.Context(), b.agent, a.ConversationID, one(models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})))
+		}, models.StatusCancelled},
+		"cascade": {func(b *bench, a *models.Approval) error {
+			first, err := b.Ask(t.Context(), b.agent, models.AskInput{ConversationID: string(a.ConversationID), ToolUseID: "t1", ToolName: "Bash", Explicit: true})
+			if err == nil {
+				_, err = b.Decide(t.Context(), b.owner, first.ID, no("no"))
+			}
+			return err
+		}, models.StatusRejected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			b.policy(t, undoFor30)
-			a := held(t, b, models.AskInput{RunID: "r"})
+			r := b.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade})
+			r.report(t, []models.RunEvent{queued("t1", "Bash", "{}", "b"), queued("t2", "Bash", "{}", "b")})
+			a := held(t, b, models.AskInput{RunID: "r", ToolUseID: "t2"})
 			mustDo(t, tt.does(b, a))
 			b.clock.Step(time.Minute)
 			b.release(t, 0)
 			b.standsAs(t, a.ID, tt.want)
 			wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
-			sameStrings(t, "withdrawn", column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ?`, a.ID), []string{"1"})
+			sameStrings(t, "withdrawn", column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, a.ID), []string{"1"})
 		})
 	}
 }
