@@ -33,11 +33,35 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 		return out, nil
 	}
 	var err error
+	if out.Opened, err = s.openedOf(ctx, actor, entries); err != nil {
+		return out, err
+	}
 	if out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to); err != nil {
 		return out, err
 	}
 	out.Origins, err = s.store.Origins(ctx, actor, ids...)
 	return out, err
+}
+
+// openedOf are the folded parts that the reader has opened, of those requests that
+// are closed until all of them are.
+func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []models.HistoryEntry) (map[models.ResponseID][]string, error) {
+	var out map[models.ResponseID][]string
+	for _, e := range entries {
+		a := e.Response
+		if a == nil || a.Status() != models.StatusPending || len(pages.Unopened(&a.Response, nil)) == 0 {
+			continue
+		}
+		opened, err := s.store.OpenedParts(ctx, actor, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = map[models.ResponseID][]string{}
+		}
+		out[a.ID] = opened
+	}
+	return out, nil
 }
 
 // entryIn is a response of this conversation and of no other, asked about or
@@ -88,7 +112,9 @@ func (s *Site) batchPart(c echo.Context, v *models.ConversationView) (templ.Comp
 func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *models.Approval) (templ.Component, error) {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	var around pages.HistoryAround
-	around.Run.Calls, around.Run.Origins = map[models.ResponseID]models.CallDetail{}, map[models.ResponseID]models.Origin{}
+	around.Run = pages.RunAround{
+		Calls: map[models.ResponseID]models.CallDetail{}, Origins: map[models.ResponseID]models.Origin{}, Opened: map[models.ResponseID][]string{},
+	}
 	var batch []models.HistoryEntry
 	after := first.Sequence - 1
 	for range batchPages {
@@ -127,7 +153,7 @@ func inBatch(first *models.Approval, entries []models.HistoryEntry, run pages.Ru
 		if !known || e.Response.ID != first.ID && (d.BatchID == "" || d.BatchID != deref(first.BatchID)) {
 			continue
 		}
-		to.Calls[d.ID], to.Origins[d.ID] = d, run.Origins[d.ID]
+		to.Calls[d.ID], to.Origins[d.ID], to.Opened[d.ID] = d, run.Origins[d.ID], run.Opened[d.ID]
 		out = append(out, e)
 	}
 	return out

@@ -130,15 +130,15 @@ var decisions = []struct {
 		name: "edit", // at first to something that is no JSON
 		do: func(t *tab) {
 			t.expected = append(t.expected, "422")
-			t.click("#edit summary")
-			t.sees("#edit", "Input as JSON")
-			t.fill("#edit textarea", "nonsense")
-			t.click("#approve-edited")
-			t.sees("#edit .field-error", "JSON")
-			t.sees("#edit", "Input as JSON")
-			t.do("clear", chromedp.Clear(chromedp.CSS("#edit textarea")))
-			t.fill("#edit textarea", `{"command":"make check"}`)
-			t.click("#approve-edited")
+			t.click("#edit > summary")
+			t.click("#edit-whole > summary")
+			t.sees("#edit-json", "Input as JSON")
+			t.fill("#edit-json textarea", "nonsense")
+			t.click("#json-approve")
+			t.sees("#edit-json .field-error", "JSON")
+			t.do("clear", chromedp.Clear(chromedp.CSS("#edit-json textarea")))
+			t.fill("#edit-json textarea", `{"command":"make check"}`)
+			t.click("#json-approve")
 		},
 		shows: "make check", status: models.StatusApproved,
 		check: func(d *api.Decision) bool { return d.Edited && string(d.Input) == `{"command":"make check"}` },
@@ -186,7 +186,7 @@ func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
 				t.Errorf("the title is %q", title)
 			}
 			p.click("#inbox .row-link")
-			p.sees("main", "Last turns")
+			p.sees("main", "Why held")
 			d.do(p)
 			p.sees(".outcome", d.shows)
 			p.sees(".outcome", ownerEmail)
@@ -238,7 +238,7 @@ func TestInABrowserWithoutScriptTheSameIsDone(t *testing.T) {
 				p.open("/")
 			}
 			p.click("#inbox .row-link")
-			p.sees("main", "Last turns")
+			p.sees("main", "Why held")
 			d.do(p)
 			p.sees(".outcome", d.shows)
 			got := w.outcome(agent)

@@ -119,7 +119,7 @@ func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 	p := o.signedIn(ownerEmail)
 	p.get("/").says("#inbox", "deployer", "asked through night-shift", "sub-agent of", "Ship it")
 	got := p.get(pageOf(&a)).is(http.StatusOK).says("header", "asked through night-shift", "sub-agent of").says(".decide", "required to reject", "lets night-shift run what it asks for")
-	if got.doc.Find("#edit, #approve-edited").Length() != 0 {
+	if got.doc.Find("#edit, #edit-body").Length() != 0 {
 		t.Error("an input that the other system runs can be edited")
 	}
 	form := got.form(".verdict", "#reject")

@@ -14,6 +14,9 @@ import (
 // ApprovalInput is what the page of one request is made of.
 type ApprovalInput struct {
 	Approval models.Approval
+	// IDs stands before the id of every element, where several requests are on one
+	// page.
+	IDs string
 	// Turns are the last of its conversation, oldest first; this one may be among
 	// them.
 	Turns []models.Approval
@@ -160,7 +163,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	}
 	input := newInputView(r, folds)
 	v := Approval{
-		ID: r.ID, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
+		ID: r.ID, IDs: in.IDs, URL: views.ApprovalURL(r.ID), DecideURL: views.DecideURL(r.ID), Topic: views.ApprovalTopic(r.ID),
 		Tool: r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
 		Agent: a.AgentName, Owner: a.OwnerName,
 		Conversation: ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),

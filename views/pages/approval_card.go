@@ -166,6 +166,7 @@ func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset 
 	}
 	out := make([]Preset, 0, len(around.RejectReasons))
 	for i, text := range around.RejectReasons {
+		text = models.RevealString(text, false) // what is read is what the agent is told
 		out = append(out, Preset{ID: ids + "preset-" + strconv.Itoa(i+1), Text: text, Chosen: text == form.Preset})
 	}
 	return out
