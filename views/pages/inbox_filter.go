@@ -24,7 +24,7 @@ func newInboxFilter(in InboxInput) InboxFilter {
 		Whose:  []ui.Choice{{Value: "", Label: "All"}, {Value: "mine", Label: "Mine"}, {Value: "routed", Label: "Routed to me"}},
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
-		Orders: []ui.Choice{{Value: "", Label: "Soonest deadline first"}, {Value: orderByAge, Label: "Longest waiting first"}},
+		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByAge, Label: "By age"}},
 		Tools:  inboxTools(in),
 	}
 	for _, risk := range [...]models.Risk{models.RiskCritical, models.RiskHigh, models.RiskMedium, models.RiskLow} {

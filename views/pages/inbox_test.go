@@ -104,7 +104,7 @@ func TestInboxTicksOnlyWhatMayBeInBulk(t *testing.T) {
 		{"high risk", gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.Risk = models.RiskHigh }), true},
 		{"critical", gallery.Payment(), false},
 		{"a question", gallery.Question(), false},
-		{"folded parts", gallery.Call("Bash", gallery.LongCommand()), false},
+		{"folded parts", gallery.LongScript(), false},
 		{"cut by the list", cut, false},
 		{"held", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.HeldUntil = &held }), false},
 		{"asked back", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.OpenNote = &note }), false},
