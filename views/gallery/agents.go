@@ -1,6 +1,8 @@
 package gallery
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/a-h/templ"
@@ -18,6 +20,7 @@ func agentsStates() []State {
 	return []State{
 		{Page: "agents", Name: Usual, Note: "Tokens that live and one that was revoked", Component: page(AgentsInput())},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
+		{Page: "agents", Name: "many", Note: "Many, with hostile and long names, to a reviewer", Component: page(manyAgents())},
 		{Page: "agents", Name: "empty", Note: "Nothing yet, and an error in the form", Component: page(pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeAgent, Agent: "x", Errors: map[string]string{"agent": "is taken"}}})},
 	}
 }
@@ -34,4 +37,24 @@ func AgentsInput() pages.AgentsInput {
 			{ID: "01890a5d-ac96-774b-bcce-b302099a8403", Hint: "csa_old9", Scope: models.ScopeAgent, AgentID: new(AgentID), CreatedAt: made, RevokedAt: new(Now.Add(-time.Hour))},
 		},
 	}
+}
+
+// manyAgents are as many as somebody might have, named as badly as can be.
+func manyAgents() pages.AgentsInput {
+	var in pages.AgentsInput
+	for i := range 40 {
+		n := strconv.Itoa(100 + i)
+		id := models.AgentID("01890a5d-ac96-774b-bcce-b302099a8" + n)
+		a := models.Agent{ID: id, OwnerID: UserID, Name: "agent-" + n, CreatedAt: Now.Add(-time.Hour)}
+		switch i {
+		case 1:
+			a.Name = "<b>\u202Etob"
+		case 2:
+			a.Name = strings.Repeat("unbroken", 16)
+		}
+		in.Agents = append(in.Agents, a)
+		in.Tokens = append(in.Tokens, models.Token{ID: models.TokenID("01890a5d-ac96-774b-bcce-b302099a9" + n), Hint: "csa_" + n, Scope: models.ScopeAgent, AgentID: &id, CreatedAt: a.CreatedAt, ExpiresAt: new(Now.Add(time.Duration(i-2) * time.Hour))})
+	}
+	in.Tokens = append(in.Tokens, models.Token{ID: "01890a5d-ac96-774b-bcce-b302099a8499", Hint: "csr_x", Scope: models.ScopeReviewer, Name: hostile + strings.Repeat("unbroken", 12), CreatedAt: Now})
+	return in
 }

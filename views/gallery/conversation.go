@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -96,8 +97,21 @@ func conversationStates() []State {
 		page("late", "What was decided elsewhere meanwhile", late),
 		page("earlier", "An earlier page", earlier),
 		page("hostile", "Hostile text everywhere, and in a draft", hostileConversation()),
+		page("long", "Values as long as they may be", longConversation()),
 		page("paused", "Paused and archived, with a draft", paused),
 		{Page: "conversation-new", Name: Usual, Note: "The form that begins one", Component: pages.NewConversationPage(begin, pages.NewConversationForm{})},
 		{Page: "conversation-new", Name: "errors", Note: "Errors at their fields", Component: pages.NewConversationPage(begin, wrong)},
 	}
+}
+
+// longConversation has values as long as they may be.
+func longConversation() pages.ConversationInput {
+	in := withBudget(ConversationInput())
+	unbroken := strings.Repeat("unbroken", 15)
+	in.Conversation.Title, in.Conversation.AgentName, in.Conversation.OwnerName = unbroken, unbroken, unbroken
+	waits := Proposal(12, "# "+unbroken+"\n\n"+strings.Repeat("unbroken", 300)+"\n\n| "+unbroken+" | b |\n|-|-|\n| "+strings.Repeat("`"+unbroken+"` ", 5)+" | 1 |\n")
+	in.History.Entries = append(in.History.Entries, ResponseEntry(waits))
+	in.History.Entries[0].Message.Content = strings.Repeat("unbroken", 2000)
+	in.Waiting = []models.Approval{waits}
+	return in
 }

@@ -25,6 +25,7 @@ func conversationsStates() []State {
 				c.ID, c.Status, c.Standing = "01890a5d-ac96-774b-bcce-b302099a8004", models.ConversationCompleted, true
 			}),
 		}}),
+		page("one", "Only one, to a reviewer", pages.ConversationsInput{Rows: []models.ConversationView{Talk()}}),
 		page("empty", "What will come here, and how", pages.ConversationsInput{}),
 		page("filtered", "Filters that cannot be understood", pages.ConversationsInput{
 			Admin: true, After: "k1", Filter: views.ConversationFilter{Status: "asleep", Agent: "01890a5d-ac96-774b-bcce-b302099a8109", Owner: "x@example.org", Archived: true},

@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -44,6 +45,7 @@ func historyStates() []State {
 		page("cut", "A search that ended early, with nothing found so far", pages.HistoryInput{
 			Place: views.HistoryPlace{Tool: "drop_table"}, Next: "k9", Searched: 10_000, Back: Now.Add(-31 * 24 * time.Hour), People: people,
 		}),
+		page("one", "Only one, with values as long as they may be", pages.HistoryInput{Rows: []models.Approval{Settle(longRow(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: strings.Repeat("unbroken", 250)})}, People: people}),
 		page("empty", "Nothing was settled yet", pages.HistoryInput{People: people}),
 		page("nothing", "Nothing passes the filters", pages.HistoryInput{Place: views.HistoryPlace{Tool: "pay", By: "01890a5d-ac96-774b-bcce-b302099a8203"}, People: people}),
 		page("wrong", "A day that is none; what was typed stays", pages.HistoryInput{Place: wrong, Errors: map[string]string{"from": "Write a day such as 2026-11-20."}, People: people}),

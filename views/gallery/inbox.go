@@ -112,6 +112,7 @@ func inboxStates() []State {
 		}),
 		page("none-match", "Nothing passes the filters", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "nothing like it"}}),
 		page("wrong", "A filter that cannot be used", pages.InboxInput{Waiting: 240, Place: views.InboxPlace{Text: "x"}, Errors: map[string]string{"text": "must be at most 200 bytes"}}),
+		page("one", "Only one", pages.InboxInput{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", pages.InboxInput{}),
 		page("token", "Empty, with a fresh token to try", pages.InboxInput{FreshToken: "csa_0123456789abcdef", FreshAgent: "first-agent"}),
 		page("missing", "The address names a request that is not there", pages.InboxInput{Rows: rows[:2], Count: 2, Missing: true, Explicit: true}),

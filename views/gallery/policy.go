@@ -1,6 +1,8 @@
 package gallery
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models/policy"
@@ -17,6 +19,8 @@ func policyStates() []State {
 	review.Changes = []pages.PolicyChange{{Path: "approval_enabled", Before: "true", After: "false"}, {Path: "required_approval_tools", After: "deploy"}}
 	wrong := PolicyInput()
 	wrong.Form = &pages.PolicyForm{ApprovalEnabled: true, RequiredApprovalTools: "/(/", DefaultTimeoutMinutes: "0", BaseVersion: 7, Errors: map[string]string{"required_approval_tools[0]": "missing closing )", "default_timeout_minutes": "must be at least 1"}}
+	stale := PolicyInput()
+	stale.Stale, stale.Review, stale.Changes, stale.Form = true, true, review.Changes, review.Form
 	reader := PolicyInput()
 	reader.Admin, reader.Versions = false, nil
 	version := pages.NewPolicyDocument(PolicyInput().Versions[1], []byte(`{"approval_enabled":true,"rules":[]}`), false, Now)
@@ -24,6 +28,8 @@ func policyStates() []State {
 		page(Usual, "Three rules and two versions", PolicyInput()),
 		page("review", "What would open the gate is said before saving", review),
 		page("errors", "Errors at their fields", wrong),
+		page("stale", "Another version was saved meanwhile", stale),
+		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
 		{Page: "policy", Name: "version", Note: "An older one, as stored", Component: pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), version)},
 	}
@@ -51,4 +57,17 @@ func deskDocument() policy.Document {
 	d := policy.Default()
 	d.UndoSeconds = policy.UndoSeconds{High: 10, Critical: 30}
 	return d
+}
+
+// crowdedPolicy has many rules and versions, named as badly as can be.
+func crowdedPolicy() pages.PolicyInput {
+	in := PolicyInput()
+	in.Rules[0].Name, in.Rules[0].Reason, in.Rules[0].Note = strings.Repeat("unbroken", 15), hostile, strings.Repeat("at length ", 40)
+	in.Rules[1].Tools = append(in.Rules[1].Tools, "/"+strings.Repeat("unbroken", 25)+"/", hostile)
+	in.Rules[2].Reviewers = []string{strings.Repeat("long", 40) + "@example.org", "<b>@example.org"}
+	for i := range 40 {
+		in.Rules = append(in.Rules, pages.PolicyRule{Name: "Rule " + strconv.Itoa(i), Tools: []string{"tool_" + strconv.Itoa(i)}, Effect: "require", Risk: "low"})
+		in.Versions = append(in.Versions, pages.PolicyVersion{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
+	}
+	return in
 }

@@ -14,6 +14,7 @@ func upstreamsStates() []State {
 	}
 	return []State{
 		page(Usual, "In every state there is, one with a hostile name", pages.UpstreamsInput{Upstreams: UpstreamStates(), Form: pages.UpstreamForm{Owner: "ada@example.org"}}),
+		page("none", "What will come here, and how", pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: "ada@example.org"}}),
 		page("refused", "None yet; what was sent cannot be used", pages.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: pages.UpstreamForm{
 			Name: "<b>calls", BaseURL: "http://169.254.169.254", Dialect: "cloud", Owner: "nobody@example.org",
 			Errors: map[string]string{"base_url": "must not be a link-local address", "owner": "must be the e-mail of somebody here", "key": "must hold visible ASCII characters only"},

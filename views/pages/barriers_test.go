@@ -55,8 +55,8 @@ func TestScreensHaveNoBarriers(t *testing.T) {
 }
 
 // Every screen in both themes on the narrowest phone, at 200 % zoom and on a wide
-// screen: AA contrast of all text, nothing to scroll sideways, nothing that the
-// content security policy refuses.
+// screen, and on the phone as it is without script: AA contrast of all text,
+// nothing to scroll sideways, nothing that the content security policy refuses.
 func TestScreensAreReadable(t *testing.T) {
 	t.Parallel()
 	check := script(t, "contrast.js")
@@ -64,6 +64,10 @@ func TestScreensAreReadable(t *testing.T) {
 		t.Helper()
 		wrong := ""
 		visit(t, ctx, url, 320)
+		if found := eval(t, ctx, `document.documentElement.classList.remove("js"); `+check); found != "" {
+			wrong += "\nwithout script: " + found
+		}
+		eval(t, ctx, `document.documentElement.classList.add("js"); ""`)
 		for _, width := range []int64{320, 720, 1440} {
 			resize(t, ctx, width)
 			for _, theme := range []string{"light", "dark"} {
