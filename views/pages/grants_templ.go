@@ -47,7 +47,7 @@ func GrantsPage(p views.Page, v Grants) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Grants</h1><p class=\"quiet\">Calls that go ahead without asking, because somebody allowed their like for a while. A rule that denies goes first; a revoked grant covers nothing from that moment on.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Grants</h1><p class=\"quiet\">Calls that go ahead without asking, because somebody allowed their like for a while. A rule that denies goes first. Revoking works at once.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
