@@ -124,8 +124,8 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	case item.Late:
 		row.Text = OutcomeBy(a, in.Reader, now) + ". " + item.Refused
 	case item.Done && a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Word, row.Until, row.UndoURL = ui.StatusWord(models.StatusApproved, models.CauseReviewer), views.Exact(*a.Vote.UndoUntil), views.UndoURL(a.ID)
-		row.Text = "Approved by you, not told yet."
+		row.Word, row.Until, row.UndoURL = ui.StatusWord(models.StatusApproved, models.CauseReviewer), views.Left(*a.Vote.UndoUntil, a.Vote.At, now), views.UndoURL(a.ID)
+		row.Text = "Approved by you, not told yet:"
 	case item.Done:
 		row.Text = OutcomeBy(a, in.Reader, now) + "."
 	}

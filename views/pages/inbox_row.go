@@ -123,7 +123,7 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 	if reask, ok := in.ReaskOf[a.ID]; ok {
 		row.ReaskOf = views.ApprovalURL(reask)
 	}
-	row.held(a, in)
+	row.held(a, in, now)
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Asked back", a.PausedLeft != nil
 		if a.Note != nil {
@@ -134,16 +134,16 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 }
 
 // held says whose approval waits until it can no longer be taken back.
-func (row *InboxRow) held(a *models.Approval, in InboxInput) {
+func (row *InboxRow) held(a *models.Approval, in InboxInput, now time.Time) {
 	switch {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Until, row.Held, row.Left = views.Exact(*a.Vote.UndoUntil), "Approved by "+models.RevealString(a.Vote.UserName, false), views.Moment{}
+		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+models.RevealString(a.Vote.UserName, false), views.Moment{}
 		if a.Vote.UserID == in.Reader {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
 	case a.UpstreamID == nil:
-		row.Held, row.Until, row.Left = "Approved", views.Exact(*a.HeldUntil), views.Moment{}
+		row.Held, row.Until, row.Left = "Approved", views.Left(*a.HeldUntil, askedAt(&a.Response), now), views.Moment{}
 	}
 }
 
