@@ -2,17 +2,18 @@ package web
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
@@ -120,14 +121,14 @@ type exportedRequest struct {
 	Kind           models.Kind           `json:"kind"`
 	Tool           string                `json:"tool,omitempty"`
 	Digest         string                `json:"digest"`
-	Input          jsontext.Value        `json:"input,omitempty"`
+	Input          json.RawMessage       `json:"input,omitempty"`
 	CutInput       string                `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
 	InputBytes     int64                 `json:"inputBytes,omitempty"`
 	Content        string                `json:"content,omitempty"`
 	Description    string                `json:"description,omitempty"`
 	Answer         string                `json:"answer,omitempty"`
 	EditedDigest   string                `json:"editedDigest,omitempty"`
-	EditedInput    jsontext.Value        `json:"editedInput,omitempty"`
+	EditedInput    json.RawMessage       `json:"editedInput,omitempty"`
 	Risk           models.Risk           `json:"risk"`
 	PolicyVersion  int64                 `json:"policyVersion,omitempty"`
 	PolicyRule     string                `json:"policyRule,omitempty"`
@@ -165,18 +166,18 @@ func exportedOf(a *models.Approval) exportedRequest {
 	if a.RunID != nil {
 		e.RunID = *a.RunID
 	}
-	switch input := jsontext.Value(a.ToolInputJSON); {
+	switch {
 	case a.InputBytes != nil:
 		e.CutInput, e.InputBytes = a.ToolInputJSON, *a.InputBytes
-	case input.IsValid():
-		e.Input = input
+	case json.Valid([]byte(a.ToolInputJSON)):
+		e.Input = json.RawMessage(a.ToolInputJSON)
 	default:
 		e.CutInput = a.ToolInputJSON
 	}
 	if v := a.Vote; v != nil && a.Cause == models.CauseReviewer {
 		e.By, e.ByName = v.UserID, v.UserName
 		if v.Input != nil {
-			e.EditedInput = jsontext.Value(*v.Input)
+			e.EditedInput = json.RawMessage(*v.Input)
 		}
 		if v.InputDigest != nil {
 			e.EditedDigest = *v.InputDigest
@@ -186,12 +187,15 @@ func exportedOf(a *models.Approval) exportedRequest {
 }
 
 func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
+	var line bytes.Buffer
+	out := json.NewEncoder(&line)
+	out.SetEscapeHTML(false)
 	return func(a *models.Approval) error {
-		line, err := json.Marshal(exportedOf(a), jsontext.Multiline(false))
-		if err != nil {
+		line.Reset()
+		if err := out.Encode(exportedOf(a)); err != nil {
 			return fmt.Errorf("export request %s: %w", a.ID, err)
 		}
-		_, err = io.WriteString(w, models.VisibleJSON(string(line))+"\n")
+		_, err := io.WriteString(w, models.VisibleJSON(strings.TrimSuffix(line.String(), "\n"))+"\n")
 		return err
 	}, nil
 }

@@ -190,12 +190,12 @@ func TestAnExportOfTheHistory(t *testing.T) {
 	}
 }
 
-// TestABrokenExportIsNoWholeFile: when reading fails half-way, the connection is
+// TestABrokenExportIsNoWholeFile: when it fails half-way (more than the sockets hold), the connection is
 // cut, and no client takes what came for all.
 func TestABrokenExportIsNoWholeFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	storetest.Seed(t, w.store, w.agent, storetest.Rows{Settled: 5000})
+	storetest.Seed(t, w.store, w.agent, storetest.Rows{Settled: 20_000})
 	p := w.signedIn(ownerEmail)
 	resp, err := p.http.Get(w.url + "/history/export?format=jsonl") //nolint:noctx // a test
 	if err != nil {
