@@ -194,8 +194,16 @@ func (t *tab) evaluate(expression string) (string, error) {
 
 func quoted(s string) string { return "`" + s + "`" }
 
+// calm waits until what changes on the page no longer keeps a decision back.
+func (t *tab) calm() {
+	t.tb.Helper()
+	t.becomes(`performance.now() - Number(document.documentElement.dataset.shifted ?? 0) > 360`)
+}
+
 func (t *tab) click(selector string) {
 	t.tb.Helper()
+	t.do("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
+	t.calm()
 	t.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
 }
 

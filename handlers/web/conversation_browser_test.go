@@ -66,11 +66,16 @@ const endSeen = `document.querySelector("#end").getBoundingClientRect().bottom <
 // becomes waits until an expression of the page is true.
 func (t *tab) becomes(expression string) {
 	t.tb.Helper()
-	for late := time.After(browsing); t.value(expression) != "true"; {
+	late, tick := time.After(browsing), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for {
+		if got, err := t.evaluate("String(" + expression + ")"); err == nil && got == "true" { // between two pages there is none
+			return
+		}
 		select {
 		case <-late:
 			t.tb.Fatalf("it never comes to %s; the page shows: %s", expression, t.text("body"))
-		default:
+		case <-tick.C:
 		}
 	}
 }

@@ -111,7 +111,6 @@ let shownFace = row(shown) ? face(row(shown)) : null;
 function follow(list) {
   if (!shown) return;
   const fresh = list.querySelector(`[id="row-${CSS.escape(shown)}"]`);
-  fresh?.setAttribute("aria-current", "true");
   const now = fresh && !fresh.hasAttribute("data-gone") ? face(fresh) : "";
   if (shownFace !== null && now !== shownFace && !card()?.hasAttribute("data-settled")) {
     const topic = `approval:${shown}`;
@@ -141,13 +140,13 @@ document.addEventListener("htmx:before:swap", (event) => {
     const next = task.fragment.querySelector?.("article[data-card]");
     if (!next || !before || next.dataset.card === before.dataset.card) continue;
     // The next request comes only to whoever is still where the verdict was given.
-    const here = sent && selected() && selected().dataset.id !== sent.id && !asked;
-    if (here) tasks.splice(tasks.indexOf(task), 1);
+    const left = sent && selected() && selected().dataset.id !== sent.id && !asked;
+    if (left) tasks.splice(tasks.indexOf(task), 1);
     else keep(before);
   }
 });
 
-document.addEventListener("htmx:after:swap", () => {
+document.addEventListener("htmx:after:swap", (event) => {
   const now = card();
   if (!desk || !now) return;
   const id = now.dataset.card;
@@ -162,15 +161,30 @@ document.addEventListener("htmx:after:swap", () => {
   shownFace = row(id) ? face(row(id)) : null;
   restore(now);
   pane().scrollTop = 0;
-  if (row(id)) mark(row(id));
-  row(id)?.scrollIntoView({ block: "nearest" });
+  const overtaken = event.target.matches?.("#inbox .row-link") && selected() && selected().dataset.id !== id;
+  if (row(id) && !overtaken) mark(row(id));
+  if (!overtaken) row(id)?.scrollIntoView({ block: "nearest" });
   const place = new URL(location.href);
   place.searchParams.set("open", id);
   history.replaceState(history.state, "", place);
 });
 
+// The pane is swapped while keys go on: an answer may find its place taken by the
+// one before. Then what is selected is asked for again.
+const asking = new Set();
+let again = 0;
+
+document.addEventListener("htmx:before:request", (event) => {
+  if (event.target.matches?.("#inbox .row-link")) asking.add(event.detail.ctx);
+});
+
 document.addEventListener("htmx:finally:request", (event) => {
-  if (event.detail?.ctx?.request?.method === "POST") sent = null;
+  const ctx = event.detail?.ctx;
+  if (ctx?.request?.method === "POST") sent = null;
+  if (!asking.delete(ctx) || asking.size || !roomy()) return;
+  const chosen = selected();
+  if (!chosen || chosen.dataset.id === card()?.dataset.card) again = 0;
+  else if (again++ < 2) chosen.querySelector(".row-link")?.click();
 });
 
 // Focus goes to the request itself: no key fires anything there but the keys of

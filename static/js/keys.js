@@ -49,6 +49,7 @@ function approve(at) {
   if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
   const button = act("approve");
   if (button) press(button, at);
+  else if (act("undo")) hint("It is approved: u takes it back while it is held.");
   else if (shown.querySelector("[name=option]")) hint("Choose one of the answers.");
   else if (shown.querySelector("[name=answer]")) open(shown.querySelector("textarea[name=answer]"));
   else hint("This request is not yours to decide.");
@@ -73,8 +74,9 @@ function edit() {
 }
 
 function undo() {
-  const offers = [act("undo"), ...document.querySelectorAll("#inbox [data-gone] [data-act=undo]")];
-  const button = offers.find((offer) => offer?.checkVisibility());
+  const offers = [...document.querySelectorAll("[data-card] [data-act=undo], #inbox [data-act=undo]")].filter((offer) => offer.checkVisibility());
+  const latest = (a, b) => (a && Date.parse(a.dataset.until) > Date.parse(b.dataset.until) ? a : b);
+  const button = act("undo") ?? offers.reduce(latest, null);
   if (button) button.click();
   else hint("Nothing can be taken back now.");
 }

@@ -34,11 +34,10 @@ function look() {
 
 const early = (at) => at - Number(root.dataset.shifted ?? 0) < WAIT;
 
+const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.href).pathname;
+
 // A decision is a form with a verdict or an answer, on a request or on several.
-function decides(form) {
-  if (!form.matches("#bulk") && !form.closest("[data-card]")) return false;
-  return form.querySelector("[name=verdict], [name=option]") !== null;
-}
+const decides = (form) => pathOf(form).startsWith("/approvals/") && form.querySelector("[name=verdict], [name=option]") !== null;
 
 // astray says what is wrong with where a form leads.
 function astray(form) {
@@ -48,8 +47,7 @@ function astray(form) {
   const selected = document.querySelector("#inbox li[aria-current=true]:not([data-gone])");
   if (selected && selected.dataset.id !== id) return "The selected request is not shown yet: look again.";
   const digest = form.querySelector("input[name=digest]");
-  const path = new URL(form.action, location.href).pathname;
-  if (!path.startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {
+  if (!pathOf(form).startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {
     return "The form is not that of the request shown: reload the page.";
   }
   return "";

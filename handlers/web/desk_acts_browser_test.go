@@ -1,0 +1,183 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/handlers/api"
+	"countersign/models"
+)
+
+func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	w.applyPolicy(`{"undo_seconds": {"low": 600, "medium": 600, "high": 600, "critical": 600}}`)
+	asked := w.asks(2)
+	p := w.desk(asked[0].ID)
+	p.calm()
+	p.press("a")
+	p.shownBeside(asked[1].ID)
+	p.becomes(fmt.Sprintf(`document.querySelector("#row-%s [data-act=undo]")?.checkVisibility() === true`, asked[0].ID))
+	if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil == nil {
+		t.Fatalf("it is %s, held until %v", got.Status(), got.HeldUntil)
+	}
+	p.press("u")
+	p.sees("body", "Waits again")
+	if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
+		t.Fatalf("it is %s, held until %v", got.Status(), got.HeldUntil)
+	}
+
+	// After the window there is nothing to take back.
+	w.applyPolicy(`{"undo_seconds": {"low": 2, "medium": 2, "high": 2, "critical": 2}}`)
+	p.open("/?open=" + string(asked[1].ID))
+	p.shownBeside(asked[1].ID)
+	p.calm()
+	p.press("a")
+	if got := w.decided(asked[1].ID); got.Status() != models.StatusApproved {
+		t.Fatalf("it is %s", got.Status())
+	}
+	p.becomes(`[...document.querySelectorAll("[data-act=undo]")].every((button) => !button.checkVisibility())`)
+	p.press("u")
+	p.sees("[data-hint]", "Nothing can be taken back")
+}
+
+func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	from := w.agentAsks(func(in *api.AskRequest) {
+		in.ToolName, in.Input = "deploy", []byte(`{"replicas":3,"canary":true,"region":"eu","ratio":0.50,"tags":["a",1],"note":null}`)
+	})
+	p := w.tab()
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.sees("#live-text", "live")
+	p.sees("#detail h2", "deploy")
+	p.calm()
+	p.press("e")
+	p.becomes(`document.activeElement.closest("#edit-fields") !== null`)
+	field := func(member string) string {
+		return p.value(fmt.Sprintf(`"#" + [...document.querySelectorAll("#edit-fields label")].find((l) => l.textContent.trim().startsWith(%q)).htmlFor`, member))
+	}
+	p.types(field("replicas"), "5")
+	p.types(field("region"), "us")
+	p.calm()
+	p.pressCtrlEnter()
+	got := w.outcome(from)
+	want := `{"replicas":5,"canary":true,"region":"us","ratio":0.50,"tags":["a",1],"note":null}`
+	if got.Status != models.StatusApproved || string(got.Decision.Input) != want {
+		t.Errorf("the agent hears %s with %s, want %s", got.Status, got.Decision.Input, want)
+	}
+}
+
+func TestInABrowserAQuestionBackStopsTheClock(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	a := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(120)) })
+	before := w.stands(a.ID).ApprovalTimeoutAt
+	p := w.desk(a.ID)
+	p.click("#ask > summary")
+	p.fill("#ask-text", "Which branch?")
+	p.click("#ask-send")
+	p.sees("#notes", "Which branch?")
+	p.sees("#detail", "The clock has stopped")
+	p.sees("#inbox .row", "clock stopped")
+	paused := w.stands(a.ID)
+	if paused.OpenNote == nil || paused.PausedLeft == nil || !paused.ApprovalTimeoutAt.After(before) {
+		t.Fatalf("the clock runs: %+v", paused.Response)
+	}
+	p.fill("#note", "main")
+	p.click("#note-send")
+	p.sees("#notes", "main")
+	p.becomes(`!document.querySelector("#detail").textContent.includes("The clock has stopped")`)
+	if got := w.stands(a.ID); got.OpenNote != nil || got.Digest != a.Digest || !got.ApprovalTimeoutAt.Before(paused.ApprovalTimeoutAt) {
+		t.Errorf("the clock does not run again: %+v", got.Response)
+	}
+}
+
+func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(3)
+	p := w.tab()
+	p.withoutScript()
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.click(fmt.Sprintf("#row-%s .row-link", asked[1].ID))
+	p.sees("#detail .code", "make step-1")
+	p.fill("#reason", "fine")
+	p.click("#approve")
+	p.sees(".flash", "Approved by you")
+	if got := w.stands(asked[1].ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
+		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+	}
+	p.sees("#detail .code", "make step-2")
+	p.click("#reject")
+	p.sees(".flash", "Rejected by you")
+	p.sees("#detail .code", "make step-0")
+	p.click("#inbox [name=pick]")
+	p.click("#bulk [value=approve]")
+	p.sees("main .bulk-rows", "approved")
+	if got := w.stands(asked[0].ID); got.Status() != models.StatusApproved {
+		t.Errorf("it is %s", got.Status())
+	}
+	p.open("/")
+	p.sees("#inbox", "Nothing waits")
+}
+
+func TestInABrowserThePhoneDecides(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(3)
+	p := w.tab()
+	p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	p.signIn()
+	p.sees("#live-text", "live")
+	p.fits()
+	if got := p.value(`document.querySelector("#detail [data-card]")?.checkVisibility() ?? false`); got != "false" {
+		t.Error("a phone shows both panes")
+	}
+	p.tap(fmt.Sprintf("#row-%s .row-link", asked[0].ID))
+	p.becomes(fmt.Sprintf(`document.querySelector("[data-card]")?.dataset.card === %q && document.querySelector("[data-card]").checkVisibility()`, asked[0].ID))
+	p.fits()
+	p.becomes(`(() => { const b = document.querySelector("#approve").getBoundingClientRect(); return b.bottom <= innerHeight && b.height >= 24; })()`)
+	p.tap("#approve")
+	if got := w.decided(asked[0].ID); got.Status() != models.StatusApproved {
+		t.Errorf("it is %s", got.Status())
+	}
+	p.becomes(fmt.Sprintf(`document.querySelector("[data-card]")?.dataset.card === %q`, asked[1].ID))
+	p.fits()
+	p.tap("#reject")
+	if got := w.decided(asked[1].ID); got.Status() != models.StatusRejected {
+		t.Errorf("it is %s", got.Status())
+	}
+	p.open("/")
+	p.becomes(`document.querySelectorAll("#inbox li.row:not([data-gone])").length === 1`)
+	p.fits()
+}
+
+// hostile is text that would mislead whoever decides, if it were shown as it is.
+const hostile = "rm -rf /\u202Egnp.exe\u200B\x1b[2K<script>alert(1)</script>"
+
+func TestInABrowserHostileTextIsShownWithEscapes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask(func(in *models.AskInput) {
+		in.Input = []byte(`{"command":"rm -rf /\u202Egnp.exe\u200B\u001b[2K<script>alert(1)</script>"}`)
+		in.Description = hostile
+	})
+	p := w.desk(a.ID)
+	for _, place := range []string{"#inbox .row", "#detail .what", "#detail"} {
+		p.sees(place, "⟨U+202E⟩")
+		p.sees(place, "<script>")
+	}
+	shown := p.value(`document.documentElement.textContent + document.title + [...document.querySelectorAll("*")].map((e) => e.title + (e.ariaLabel ?? "")).join("")`)
+	if strings.ContainsAny(shown, "\u202E\u200B\x1b") {
+		t.Error("what cannot be seen came through")
+	}
+	if got := p.value(`document.querySelectorAll("main script").length`); got != "0" {
+		t.Error("a script came through")
+	}
+}

@@ -1,0 +1,212 @@
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+)
+
+// early has the page take for changed what it shows, for an hour, or for long ago.
+const (
+	early = `document.documentElement.dataset.shifted = String(performance.now() + 3600000)`
+	late  = `document.documentElement.dataset.shifted = String(performance.now() - 351)`
+)
+
+// desk is a signed-in person before the two panes, with the stream at work.
+func (w *world) desk(first models.ResponseID) *tab {
+	w.tb.Helper()
+	p := w.tab()
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.sees("#live-text", "live")
+	p.shownBeside(first)
+	return p
+}
+
+func (w *world) waits(ids ...*models.Approval) {
+	w.tb.Helper()
+	for _, a := range ids {
+		if got := w.stands(a.ID); got.Status() != models.StatusPending {
+			w.tb.Fatalf("%s is %s, and should wait", a.ID, got.Status())
+		}
+	}
+}
+
+func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(4)
+	p := w.desk(asked[0].ID)
+
+	// Just after a change neither a key nor a click decides, nor Enter on a button.
+	p.calm()
+	p.value(early)
+	p.press("a")
+	p.sees("[data-hint]", "Just changed: look again")
+	for _, how := range []string{`document.querySelector("#approve").click()`, `document.querySelector("#reject").click()`} {
+		p.value(`document.querySelector("[data-hint]").textContent = ""`)
+		p.value(how)
+		p.sees("[data-hint]", "Just changed: look again")
+	}
+	p.value(`document.querySelector("[data-hint]").textContent = "", document.querySelector("#approve").focus()`)
+	p.press("\r")
+	p.sees("[data-hint]", "Just changed: look again")
+	w.waits(asked...)
+
+	// Nor with Ctrl, while a key is held down, or in a field.
+	p.value(late)
+	p.do("Ctrl+A", chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	p.value(`document.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, repeat: true }))`)
+	p.press("/", "a", "x")
+	p.becomes(`document.querySelector("main input[type=search]").value === "ax"`)
+	p.press("\x1b")
+	w.waits(asked...)
+
+	// After its time the same key counts.
+	p.value(`document.activeElement.blur()`)
+	p.value(late)
+	p.press("a")
+	if got := w.decided(asked[0].ID); got.Status() != models.StatusApproved {
+		t.Fatalf("it is %s", got.Status())
+	}
+
+	// A request that comes in its place is a change: a second key at once is early.
+	p.shownBeside(asked[1].ID)
+	p.calm()
+	p.value(`document.querySelector("[data-hint]").textContent = "", document.addEventListener("htmx:after:swap", () => queueMicrotask(() => {
+		document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, cancelable: true }));
+	}), { once: true })`)
+	p.press("a")
+	w.decided(asked[1].ID)
+	p.sees("[data-hint]", "Just changed: look again")
+	p.shownBeside(asked[2].ID)
+	w.waits(asked[2], asked[3])
+
+	// What is selected but not shown yet is not decided in its stead.
+	p.calm()
+	p.value(fmt.Sprintf(`document.querySelector("#inbox li[aria-current]").removeAttribute("aria-current"),
+		document.getElementById("row-%s").setAttribute("aria-current", "true"), ""`, asked[3].ID))
+	p.calm()
+	p.press("a")
+	p.sees("[data-hint]", "not shown yet")
+	w.waits(asked[2], asked[3])
+}
+
+func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(5)
+	p := w.desk(asked[0].ID)
+	place := func(a *models.Approval) string {
+		return p.value(fmt.Sprintf(`Math.round(document.getElementById("row-%s").getBoundingClientRect().top)`, a.ID))
+	}
+	p.point("#row-" + string(asked[3].ID))
+	at := place(asked[3])
+
+	// One that belongs above waits behind a button; one that belongs below comes in.
+	sooner := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(600)) })
+	p.sees("[data-newer]", "1 new")
+	later := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(3600 * 3)) })
+	p.becomes(fmt.Sprintf(`document.getElementById("row-%s") !== null`, later.ID))
+	if got := place(asked[3]); got != at {
+		t.Errorf("the row moved from %s to %s", at, got)
+	}
+
+	// One that leaves keeps its place, as a line.
+	if _, err := w.store.Decide(t.Context(), w.admin, asked[1].ID, models.DecisionInput{Approved: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	p.becomes(fmt.Sprintf(`document.getElementById("row-%s").hasAttribute("data-gone")`, asked[1].ID))
+	if got := place(asked[3]); got != at {
+		t.Errorf("the row moved from %s to %s", at, got)
+	}
+	p.shownBeside(asked[0].ID)
+
+	// The pointer leaves: the line goes, and what waited comes in when asked for.
+	p.point("#detail")
+	p.becomes(fmt.Sprintf(`document.getElementById("row-%s") === null`, asked[1].ID))
+	p.press("n")
+	p.becomes(fmt.Sprintf(`document.querySelector("#inbox li[data-id]").dataset.id === %q`, sooner.ID))
+	p.shownBeside(later.ID) // the newest of all
+	w.waits(asked[0], asked[2], asked[3], asked[4], sooner, later)
+}
+
+func TestInABrowserWhatIsTypedIsThereAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(2)
+	p := w.desk(asked[0].ID)
+	p.press("r", "n", "o")
+	p.press("\x1b", "j")
+	p.shownBeside(asked[1].ID)
+	p.press("k")
+	p.shownBeside(asked[0].ID)
+	p.becomes(`document.querySelector("#reason").value === "no"`)
+
+	// Decided elsewhere meanwhile: the half-filled form stays, and says so.
+	if _, err := w.store.Decide(t.Context(), w.admin, asked[0].ID, models.DecisionInput{Approved: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("#detail [data-guard-note]", "changed while you were writing")
+	p.becomes(`document.querySelector("#reason").value === "no"`)
+}
+
+func TestInABrowserSeveralAreDecidedByKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(5)
+	p := w.desk(asked[0].ID)
+	for i, a := range asked[:3] {
+		p.shownBeside(a.ID)
+		p.press("x")
+		p.becomes(fmt.Sprintf(`document.querySelector("[data-bulk-count]").textContent === "%d"`, i+1))
+		p.press("j")
+	}
+
+	// One is decided elsewhere: its tick goes, and is told; the others stay.
+	if _, err := w.store.Decide(t.Context(), w.admin, asked[1].ID, models.DecisionInput{Approved: new(false), Reason: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("[data-hint]", "1 ticked request left the list")
+	p.becomes(`document.querySelectorAll("#inbox [name=pick]:checked").length === 2`)
+	p.calm()
+	p.press("A")
+	p.sees("main h1", "2")
+	for _, a := range []*models.Approval{asked[0], asked[2]} {
+		if got := w.decided(a.ID); got.Status() != models.StatusApproved || got.Vote.SeenDigest != a.Digest {
+			t.Errorf("%s is %s with %+v", a.ID, got.Status(), got.Vote)
+		}
+	}
+	if got := w.stands(asked[1].ID); got.Status() != models.StatusRejected || got.Vote.Reason != "mine" {
+		t.Errorf("what was decided elsewhere is %s", got.Status())
+	}
+	w.waits(asked[3], asked[4])
+}
+
+func TestInABrowserOneOfSeveralWasDecidedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	asked := w.asks(2)
+	p := w.desk(asked[0].ID)
+	p.click("[data-pick-all]")
+	p.becomes(`document.querySelectorAll("#inbox [name=pick]:checked").length === 2`)
+	p.value(`document.getElementById("live").remove()`) // the page hears of nothing any more
+	if _, err := w.store.Decide(t.Context(), w.admin, asked[1].ID, models.DecisionInput{Approved: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	p.press("R")
+	p.becomes(`document.activeElement.id === "bulk-reason"`)
+	p.press("n", "o")
+	p.calm()
+	p.pressCtrlEnter()
+	p.sees("main .bulk-rows", "rejected")
+	if got := w.decided(asked[0].ID); got.Status() != models.StatusRejected || got.Vote.Reason != "no" {
+		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+	}
+	if got := w.stands(asked[1].ID); got.Vote == nil || got.Vote.UserID != w.admin.UserID() {
+		t.Errorf("the other verdict is lost: %+v", got.Vote)
+	}
+}
