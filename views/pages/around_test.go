@@ -1,0 +1,135 @@
+package pages_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/views/gallery"
+	"countersign/views/pages"
+)
+
+// whole is a request with all that stands around it, read by its owner.
+func whole(a models.Approval, mend ...func(*pages.ApprovalInput)) pages.Approval {
+	in := pages.ApprovalInput{Approval: a, MayDecide: true, Sees: true, Reader: gallery.UserID, Around: gallery.Around(a)}
+	for _, m := range mend {
+		m(&in)
+	}
+	return pages.NewApproval(in, now)
+}
+
+func TestAroundARequest(t *testing.T) {
+	t.Parallel()
+	v := whole(gallery.Shell())
+	if v.PolicyNow != "Policy v9 stands by now and would hold it too, at critical risk (rule “Force push”)." {
+		t.Errorf("the policy by now: %q", v.PolicyNow)
+	}
+	if b := v.Before; b.Count != "went ahead 3×, rejected 1×" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
+		t.Errorf("before: %+v", b)
+	}
+	for i, want := range []string{"done", "failed", ""} {
+		if got := v.Before.Earlier[i].Went; got != want {
+			t.Errorf("earlier call %d went %q, want %q", i, got, want)
+		}
+	}
+	if len(v.Compared) != 2 || v.Compared[0].Added != "+3" || v.Compared[1].Removed != "−1" || v.Compared[0].Same {
+		t.Errorf("compared: %+v", v.Compared)
+	}
+	same := whole(gallery.Shell(), func(in *pages.ApprovalInput) {
+		in.Around.LastApproved.ToolInputJSON = "{ \"timeout\":120000," + strings.TrimSuffix(in.Approval.ToolInputJSON[1:], `,"timeout":120000}`) + "}"
+	})
+	if !same.Compared[0].Same {
+		t.Error("the same input in another order is shown as a change")
+	}
+	edited := `{"command":"ran instead"}`
+	ran := whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.LastApproved.Vote.Input = &edited })
+	if !strings.Contains(draw(t, pages.ApprovalPanel(ran)), "ran instead") {
+		t.Error("it is not compared with what ran")
+	}
+	for _, c := range []struct {
+		now  models.Judged
+		want string
+	}{
+		{models.Judged{Version: 8}, "Policy v8 stands by now and would say the same."},
+		{models.Judged{Version: 8, Differs: true, Effect: "allow"}, "Policy v8 stands by now and would let it through."},
+		{models.Judged{Version: 8, Differs: true, Effect: "deny", Reason: "No \u202emore"}, "Policy v8 stands by now and would deny it: No ⟨U+202E⟩more"},
+	} {
+		v := whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.Now = c.now })
+		if v.PolicyNow != c.want {
+			t.Errorf("%+v: %q, want %q", c.now, v.PolicyNow, c.want)
+		}
+	}
+}
+
+func TestWhatIsOfferedBesideAVerdict(t *testing.T) {
+	t.Parallel()
+	outside := func(a models.Approval) models.Approval {
+		a.UpstreamID = new("01890a5d-ac96-774b-bcce-b302099a8501")
+		return a
+	}
+	for _, c := range []struct {
+		name                             string
+		v                                pages.Approval
+		ask, extend, cancel, grant, back bool
+	}{
+		{"owner", whole(gallery.Shell()), true, true, true, true, false},
+		{"critical", whole(gallery.Payment()), true, true, true, false, false},
+		{"routed", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Sees = false }), true, true, false, false, false},
+		{"may not decide", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.MayDecide, in.Sees = false, false }), false, false, false, false, false},
+		{"grants off", whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.GrantsEnabled = false }), true, true, true, false, false},
+		{"no deadline", whole(gallery.Question()), true, false, true, false, false},
+		{"outside", whole(outside(gallery.Shell())), false, false, false, false, false},
+		{"held by the reader", whole(gallery.HeldBy(gallery.Shell(), gallery.UserID, "Ada Berg")), false, false, true, false, true},
+		{"held by another", whole(gallery.HeldBy(gallery.Shell(), "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind")), false, false, true, false, false},
+		{"settled", whole(gallery.Settle(gallery.Shell(), models.StatusExpired, models.CauseTimeout, nil)), false, false, false, false, false},
+	} {
+		got := [...]bool{c.v.AskBack != nil, c.v.Extend != nil, c.v.Cancel != "", c.v.GrantURL != "", c.v.Undo != nil}
+		if want := [...]bool{c.ask, c.extend, c.cancel, c.grant, c.back}; got != want {
+			t.Errorf("%s: offered %v, want %v (ask back, more time, withdraw, grant, take back)", c.name, got, want)
+		}
+	}
+	late := whole(gallery.HeldBy(gallery.Shell(), gallery.UserID, "Ada Berg"), func(in *pages.ApprovalInput) { in.Approval.Vote.UndoUntil = &now })
+	if late.Undo != nil || late.Held == "" {
+		t.Error("what is over can be taken back")
+	}
+}
+
+func TestClosedUntilOpened(t *testing.T) {
+	t.Parallel()
+	a := gallery.LongScript()
+	folds := pages.Folds(&a.Response)
+	if len(folds) == 0 {
+		t.Fatal("nothing is folded")
+	}
+	shut := whole(a)
+	if shut.Shut == "" || !strings.HasPrefix(shut.ShutURL, "#") || strings.Contains(draw(t, pages.ApprovalPanel(shut)), `value="approve" data-act`) {
+		t.Errorf("open: %q", shut.Shut)
+	}
+	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = folds }); v.Shut != "" {
+		t.Errorf("opened, and still closed: %q", v.Shut)
+	}
+	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = []string{"another"} }); v.Shut == "" {
+		t.Error("another part opens it")
+	}
+	a.Risk = models.RiskMedium
+	if v := whole(a); v.Shut != "" {
+		t.Errorf("medium risk is closed: %q", v.Shut)
+	}
+}
+
+func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
+	t.Parallel()
+	a := gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(65 * time.Second))
+	if o := newApproval(a).Outcome; o.Took != "1 m 5 s" || o.Went != "no result yet" {
+		t.Errorf("%q, %q", o.Took, o.Went)
+	}
+	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
+	for text, want := range map[string]string{"withdrawn by the agent": "The agent withdrew it.", "withdrawn by Ada": "Withdrawn by Ada."} {
+		a.ApprovalFeedback = text
+		if o := newApproval(a).Outcome; o.CauseText != want || o.Reason != "" {
+			t.Errorf("%s: %q, %q", text, o.CauseText, o.Reason)
+		}
+	}
+}
