@@ -74,12 +74,16 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	// The driver starts a goroutine a query for a context that can end; this
 	// read is one row by its key.
 	ctx = context.WithoutCancel(ctx)
-	a, err := scanApproval(s.hot.approval.QueryRowContext(ctx, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, noSuchApproval(id)
+	now := s.now() // before the read: what is decided afterwards is not late by it
+	a, err := s.readApproval(ctx, id)
+	if err == nil && a.PastDeadline(now) {
+		// Nobody is told that it has expired while a verdict that came in time is
+		// being committed (I1).
+		s.under.wait()
+		a, err = s.readApproval(ctx, id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read approval: %w", err)
+		return nil, err
 	}
 	sees, err := maySee(actor, &a.Response, func() (bool, error) {
 		return exists(s.hot.isReviewer.QueryRowContext(ctx, actor.ID, id))
@@ -90,7 +94,18 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	if !sees || a.Unasked() {
 		return nil, noSuchApproval(id)
 	}
-	return at(a, s.now()), s.HeldVerdicts(ctx, actor, a)
+	return at(a, now), s.HeldVerdicts(ctx, actor, a)
+}
+
+func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
+	a, err := scanApproval(s.hot.approval.QueryRowContext(ctx, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, noSuchApproval(id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+	return a, nil
 }
 
 // approval reads one within a transaction, as it stands, for an actor who may

@@ -61,6 +61,7 @@ type Store struct {
 	lists  listStatements
 
 	queue   queue
+	under   underway
 	bus     *events.Bus
 	waiters waiters
 	access  accessCache

@@ -4,10 +4,12 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // racing are the ends that a request may have when everything happens at once.
@@ -132,4 +134,45 @@ func (b *bench) oneOutcome(t *testing.T, id models.ResponseID, told ...*models.A
 		t.Errorf("it is still in inboxes: %v", left)
 	}
 	return got.Status()
+}
+
+// A verdict that came in time may be committed after the deadline: until then
+// nobody is told that the request has expired.
+func TestI1NobodyIsToldOfAnExpiryWhileAVerdictInTimeCommits(t *testing.T) {
+	t.Parallel()
+	var hold atomic.Bool
+	holding, release := make(chan struct{}, 1), make(chan struct{})
+	b := newBench(t, func(o *store.Options) {
+		o.BeforeCommit = func() {
+			if hold.Load() {
+				holding <- struct{}{}
+				<-release
+			}
+		}
+	})
+	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(1))})
+	hold.Store(true)
+	decided := make(chan error, 1)
+	go func() { decided <- errOf(b.Decide(context.WithoutCancel(t.Context()), b.owner, a.ID, yes())) }()
+	<-holding
+	b.clock.Step(time.Second)
+	read := make(chan *models.Approval, 1)
+	go func() {
+		got, err := b.Approval(context.WithoutCancel(t.Context()), b.agent, a.ID)
+		if err != nil {
+			t.Errorf("read: %v", err)
+		}
+		read <- got
+	}()
+	select {
+	case got := <-read:
+		t.Errorf("it was told as %s before the commit", got.Status())
+	case <-time.After(200 * time.Millisecond):
+	}
+	hold.Store(false)
+	close(release)
+	mustDo(t, <-decided)
+	if got := <-read; got == nil || got.Status() != models.StatusApproved {
+		t.Errorf("told %v, want approved", got)
+	}
 }

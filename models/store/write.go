@@ -166,6 +166,7 @@ func (s *Store) commitBatch(batch []*op) {
 // commit runs all of batch in one transaction. Its error concerns the whole
 // transaction; what refused without having written is in the op's own err.
 func (s *Store) commit(batch []*op) (err error) {
+	defer s.under.begin()()
 	w, err := s.begin()
 	if err != nil {
 		return err
