@@ -57,9 +57,10 @@ func BenchmarkDesk(b *testing.B) {
 				}
 			})
 		}
+		// The first that waits is of a tool of its own; the second has a million before it.
 		b.Run("around/"+who, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.Around(b.Context(), actor, first.Items[0].ID); err != nil {
+				if _, err := s.Around(b.Context(), actor, first.Items[1].ID); err != nil {
 					b.Fatal(err)
 				}
 			}
