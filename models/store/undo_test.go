@@ -191,7 +191,7 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 		does func(b *bench, a *models.Approval) error
 		want models.Status
 	}{
-		"cancel": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
+		"cancel":            {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
 		"its owner cancels": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.owner, a.ID)) }, models.StatusCancelled},
 		"stop": {func(b *bench, a *models.Approval) error {
 			return errOf(b.Steer(t.Context(), b.owner, a.ConversationID, models.SteerStop))
