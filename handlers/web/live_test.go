@@ -214,7 +214,7 @@ func TestInABrowserSevenTabsKeepWorkingOverHTTP1(t *testing.T) {
 		tab.sees("#inbox", "make deploy") // without a reload, with a stream of its own or not
 	}
 	last := tabs[len(tabs)-1]
-	last.click(`#inbox a[href^="/approvals/"]`)
+	last.click("#inbox .row-link")
 	last.click("#approve")
 	if got := w.outcome(asked); got.Status != models.StatusApproved {
 		t.Errorf("the agent hears %s", got.Status)
