@@ -42,7 +42,7 @@ func (s *Site) bulk(c echo.Context) error {
 	}
 	in.Ask = in.Open() > pages.BulkUnasked && form.Get("sure") != "true"
 	if !in.Ask {
-		s.decideEach(c, ctx, &in)
+		s.decideEach(ctx, c, &in)
 	}
 	return s.bulkPage(c, http.StatusOK, in)
 }
@@ -111,7 +111,7 @@ func refusedInBulk(a *models.Approval, digest string) string {
 }
 
 // decideEach decides one after the other.
-func (s *Site) decideEach(c echo.Context, ctx context.Context, in *pages.BulkInput) {
+func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInput) {
 	actor := actorOf(c)
 	for i := range in.Items {
 		item := &in.Items[i]
@@ -127,7 +127,7 @@ func (s *Site) decideEach(c echo.Context, ctx context.Context, in *pages.BulkInp
 		}
 		e := asError(err, append(tooLate, append(toCorrect, models.CodeNotFound, models.CodeForbidden)...)...)
 		if e == nil {
-			s.kit.LogInternal(c, err)
+			s.kit.LogInternal(c, err) //nolint:contextcheck // a line in the log
 			item.Refused = "Something went wrong here: it may or may not have been decided. Open it to see."
 			continue
 		}
@@ -140,12 +140,12 @@ func (s *Site) decideEach(c echo.Context, ctx context.Context, in *pages.BulkInp
 
 // bulkText is what a store's refusal says in the list of outcomes.
 func bulkText(e *models.Error) string {
-	switch e.Code {
-	case models.CodeAlreadyDecided, models.CodeExpired:
+	switch {
+	case e.Code == models.CodeAlreadyDecided || e.Code == models.CodeExpired:
 		return "It was settled before your verdict came, which changed nothing."
-	case models.CodeBeingDecided:
+	case e.Code == models.CodeBeingDecided:
 		return "Another verdict on it is on its way; yours changed nothing."
-	case models.CodeDigestMismatch:
+	case e.Code == models.CodeDigestMismatch:
 		return "It is not what was shown: open it, and look again."
 	}
 	return e.Error()

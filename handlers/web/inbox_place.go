@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"countersign/models"
@@ -18,10 +19,8 @@ func readPlace(q url.Values) (views.InboxPlace, error) {
 	}
 	faults := map[string]string{}
 	known := func(name, value string, values ...string) {
-		for _, v := range values {
-			if value == v {
-				return
-			}
+		if slices.Contains(values, value) {
+			return
 		}
 		faults[name] = "must be one of " + strings.Join(values[1:], ", ")
 	}

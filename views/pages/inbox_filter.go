@@ -30,8 +30,7 @@ func newInboxFilter(in InboxInput) InboxFilter {
 	for _, risk := range [...]models.Risk{models.RiskCritical, models.RiskHigh, models.RiskMedium, models.RiskLow} {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: ui.RiskWord(risk).Text})
 	}
-	clear := views.InboxPlace{Order: place.Order}
-	f.ClearURL = clear.URL()
+	f.ClearURL = views.InboxPlace{Order: place.Order}.URL()
 	if place.Conversation != "" {
 		f.Conversation = cmp.Or(in.ConversationTitle, string(place.Conversation))
 		place.Conversation = ""
