@@ -17,10 +17,15 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds": {"low": 600, "medium": 600, "high": 600, "critical": 600}}`)
 	asked := w.asks(2)
 	p := w.desk(asked[0].ID)
+	next := fmt.Sprintf(`document.getElementById("row-%s").getBoundingClientRect().top`, asked[1].ID)
+	at := p.value(next)
 	p.calm()
 	p.press("a")
 	p.shownBeside(asked[1].ID)
 	p.becomes(fmt.Sprintf(`document.querySelector("#row-%s [data-act=undo]")?.checkVisibility() === true`, asked[0].ID))
+	if got := p.value(next); got != at {
+		t.Errorf("the next row moved from %s to %s", at, got)
+	}
 	if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil == nil {
 		t.Fatalf("it is %s, held until %v", got.Status(), got.HeldUntil)
 	}
