@@ -138,7 +138,7 @@ func (v *Approval) shut(in ApprovalInput) {
 	default:
 		v.Shut = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
 	}
-	v.ShutURL = "#" + v.id(PartAnchor(folded[0]))
+	v.ShutURL = "#open-" + v.id(PartAnchor(folded[0]))
 }
 
 // Unopened are the folded parts of a request that somebody has not opened yet,
@@ -251,6 +251,16 @@ func PartAnchor(part string) string {
 		return "whole"
 	}
 	return part
+}
+
+// editWrong reports whether something is wrong with an edit that was sent.
+func (v Approval) editWrong() bool {
+	for _, f := range v.Fields {
+		if f.Error != "" {
+			return true
+		}
+	}
+	return v.EditJSON != "" && v.Form.Edit != "" && v.Form.Errors["input"] != ""
 }
 
 // sends are the attributes of a form that posts to url. Where the card stands by
