@@ -194,10 +194,13 @@ function arrive(now) {
   now.focus({ preventScroll: true });
 }
 
+// What became of it is said here, where no refetch takes it away before it is read.
 function outcome({ id, verdict }) {
-  if (document.querySelector("[data-inbox-said]")?.textContent.trim()) return; // the list has said it
-  const line = row(id)?.matches("[data-gone]") ? row(id).querySelector("[data-gone-text]")?.textContent.trim() : "";
+  const told = document.querySelector("[data-inbox-said]");
+  const line = row(id)?.querySelector("[data-gone-text]");
+  const text = told?.textContent.trim() || line?.textContent.trim() || done[verdict] || "Sent.";
+  if (told) told.textContent = "";
   const count = document.querySelector("#inbox-count [data-count]")?.dataset.count ?? "";
   const rest = !count || count === "0" ? "Nothing else waits." : `${count} ${count === "1" ? "waits" : "wait"}.`;
-  tell("say", `${line ? line.replace(/[.\s]*$/, ".") : done[verdict] ?? "Sent."} ${rest}`);
+  tell("say", `${text.replace(/[.\s]*$/, ".")} ${rest}`);
 }

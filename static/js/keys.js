@@ -29,8 +29,10 @@ function typing(element) {
 // open unfolds what an element stands in, and goes to a field.
 function open(field) {
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  field?.focus();
-  field?.scrollIntoView({ block: "nearest" });
+  if (!field) return;
+  field.focus({ preventScroll: true });
+  const { top, bottom } = field.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) field.scrollIntoView({ block: "nearest" }); // what is read stays where it is
 }
 
 // press clicks a button that decides, unless the page has only just changed.

@@ -21,6 +21,14 @@ function draw() {
   }
 }
 
+// Whoever decides a ticked request by itself need not be told that its tick goes.
+const own = new Set();
+
+document.addEventListener("submit", (event) => {
+  const card = event.target.closest("article[data-card]");
+  if (card) own.add(card.dataset.card);
+});
+
 function note(box) {
   if (box.checked) ticked.set(idOf(box), box.value);
   else ticked.delete(idOf(box));
@@ -37,7 +45,7 @@ function reconcile() {
     }
     if (box) box.checked = false;
     ticked.delete(id);
-    lost++;
+    if (!own.has(id)) lost++;
   }
   if (lost) tell("hint", `${lost} ticked ${lost === 1 ? "request" : "requests"} left the list, and ${lost === 1 ? "is" : "are"} no longer ticked.`);
   draw();
