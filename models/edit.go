@@ -84,6 +84,7 @@ func (f EditField) Kind() FieldKind {
 		return FieldList
 	case '{':
 		return FieldObject
+	case jsontext.KindInvalid, jsontext.KindNull, jsontext.KindEndObject, jsontext.KindEndArray:
 	}
 	return FieldNull
 }

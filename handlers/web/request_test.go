@@ -183,8 +183,13 @@ func TestMovingTheDeadline(t *testing.T) {
 		status  int
 		after   time.Duration // to what stood before
 	}{
-		{"", 422, 0}, {"-5", 422, 0}, {"0", 422, 0}, {"soon", 422, 0}, {"9999", 422, 0},
-		{"15", 303, 15 * time.Minute}, {"1", 303, time.Minute},
+		{"", 422, 0},
+		{"-5", 422, 0},
+		{"0", 422, 0},
+		{"soon", 422, 0},
+		{"9999", 422, 0},
+		{"15", 303, 15 * time.Minute},
+		{"1", 303, time.Minute},
 	} {
 		got := p.post(at, url.Values{"minutes": {c.minutes}}).is(c.status)
 		if c.status == 422 && (got.text("#minutes-error") == "" || got.doc.Find("#extend[open]").Length() != 1) {
