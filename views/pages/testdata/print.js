@@ -8,7 +8,7 @@
     if (element.closest("form, .confirm, .decide, .composer")) continue;
     if (!element.checkVisibility({ contentVisibilityAuto: true, opacityProperty: true }) || !element.getClientRects().length) found.push(`a folded ${element.className || "text"} is not printed`);
   }
-  if (![...document.querySelectorAll("h1")].some((title) => title.checkVisibility())) found.push("the page has no title");
+  if (![...document.querySelectorAll("h1, h2")].some((title) => title.checkVisibility())) found.push("the page has no title");
   const dark = document.createElement("canvas").getContext("2d");
   dark.fillStyle = getComputedStyle(document.body).backgroundColor;
   if (dark.fillStyle !== "#ffffff") found.push(`it is printed on ${dark.fillStyle}`);
