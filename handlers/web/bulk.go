@@ -103,9 +103,9 @@ func (s *Site) lookAtPicks(ctx context.Context, actor models.Actor, picks []pick
 func refusedInBulk(a *models.Approval, digest string) string {
 	switch {
 	case a.Status() != models.StatusPending:
-		return "It was settled before your verdict came, which changed nothing."
+		return overtaken[models.CodeAlreadyDecided]
 	case a.Digest != digest:
-		return "It is not what was shown: open it, and look again."
+		return overtaken[models.CodeDigestMismatch]
 	}
 	return pages.NotInBulk(a)
 }
@@ -138,15 +138,18 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 	}
 }
 
+// overtaken is what the list of outcomes says where a request has changed.
+var overtaken = map[models.Code]string{
+	models.CodeAlreadyDecided: "It was settled before your verdict came, which changed nothing.",
+	models.CodeExpired:        "It was settled before your verdict came, which changed nothing.",
+	models.CodeBeingDecided:   "Another verdict on it is on its way; yours changed nothing.",
+	models.CodeDigestMismatch: "It is not what was shown: open it, and look again.",
+}
+
 // bulkText is what a store's refusal says in the list of outcomes.
 func bulkText(e *models.Error) string {
-	switch {
-	case e.Code == models.CodeAlreadyDecided || e.Code == models.CodeExpired:
-		return "It was settled before your verdict came, which changed nothing."
-	case e.Code == models.CodeBeingDecided:
-		return "Another verdict on it is on its way; yours changed nothing."
-	case e.Code == models.CodeDigestMismatch:
-		return "It is not what was shown: open it, and look again."
+	if text, ok := overtaken[e.Code]; ok {
+		return text
 	}
 	return e.Error()
 }
