@@ -15,14 +15,14 @@ import (
 // screen can do.
 func TestScreensRespectTheReader(t *testing.T) {
 	t.Parallel()
-	motion, focus, print := script(t, "motion.js"), script(t, "focus.js"), script(t, "print.js")
+	motion, focus, paper := script(t, "motion.js"), script(t, "focus.js"), script(t, "print.js")
 	eachState(t, func(t *testing.T, ctx context.Context, url string) string {
 		t.Helper()
 		visit(t, ctx, url, 1280)
 		emulate(t, ctx, "", "reduce")
 		wrong := eval(t, ctx, motion)
 		emulate(t, ctx, "print", "reduce")
-		wrong += eval(t, ctx, `document.documentElement.dataset.theme = "dark"; `+print)
+		wrong += eval(t, ctx, `document.documentElement.dataset.theme = "dark"; `+paper)
 		emulate(t, ctx, "", "reduce")
 		wrong += eval(t, ctx, focus) // opens what is folded
 		emulate(t, ctx, "", "")
