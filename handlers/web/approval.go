@@ -46,6 +46,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 // approvalPage shows a request as it stands now. in carries what was sent and
 // what became of it.
 func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in pages.ApprovalInput) error {
+	in.Alone = !handlers.WantsFragment(c.Request())
 	v, err := s.approvalView(c, id, in)
 	if err != nil {
 		return err

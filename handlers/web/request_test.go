@@ -268,6 +268,10 @@ func TestTheCardBesideTheListLeadsBackThere(t *testing.T) {
 		p.post(pageOf(a)+c.path, url.Values{"desk": {desk}}, htmx).is(http.StatusUnprocessableEntity).isFragment()
 	}
 	p.post(pageOf(a)+"/ask", url.Values{"text": {"Again?"}, "desk": {"//evil.example/?x"}}).is(http.StatusSeeOther)
+	whole := p.post(pageOf(a)+"/ask", url.Values{"desk": {desk}}).is(http.StatusUnprocessableEntity)
+	if whole.doc.Find("h1").Length() != 1 || whole.doc.Find(".back").AttrOr("href", "") != place {
+		t.Errorf("without script an error stands on no page, or leads back to %q", whole.doc.Find(".back").AttrOr("href", ""))
+	}
 	got := p.post(decideOf(a), url.Values{"verdict": {"reject"}, "desk": {desk}}).is(http.StatusSeeOther)
 	if to := got.header.Get("Location"); !strings.HasPrefix(to, "/?tool=Bash") {
 		t.Errorf("a verdict leads to %q", to)

@@ -42,6 +42,9 @@ type ApprovalInput struct {
 	// the query of the address.
 	Pane bool
 	Desk string
+	// Alone says that it is a page of its own all the same: what it says without
+	// script when its form came from there.
+	Alone bool
 	// Late is the verdict that the reader just sent and that came too late or
 	// met another; empty otherwise. The page then says what stands.
 	Late models.Verdict

@@ -86,7 +86,7 @@ func (v Approval) state(r *models.Response) string {
 }
 
 func (v *Approval) card(in ApprovalInput, now time.Time) {
-	v.Pane, v.Desk = in.Pane || in.Desk != "", in.Desk
+	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Alone, in.Desk
 	if in.Next != nil {
 		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), summaryLabel(in.Next)
 	}
@@ -275,7 +275,20 @@ func (v Approval) sends(url string) templ.Attributes {
 }
 
 // SelfURL is where the card refetches itself.
-func (v Approval) SelfURL() string { return ApprovalInput{Desk: v.Desk}.place(v.URL) }
+func (v Approval) SelfURL() string {
+	if !v.Pane {
+		return v.URL
+	}
+	return ApprovalInput{Desk: v.Desk}.place(v.URL)
+}
+
+// BackURL leads to the inbox, to where in it the request was opened.
+func (v Approval) BackURL() string {
+	if v.Desk == "" {
+		return views.InboxURL()
+	}
+	return views.InboxURL() + "?" + v.Desk
+}
 
 // place is an address of the card's that says where in the inbox it stands.
 func (in ApprovalInput) place(address string) string {
