@@ -52,21 +52,23 @@ func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery,
 	if q.Order == ByAge {
 		l.join, l.sort = `r.number = k.number`, `k.number`
 		l.keys, err = s.keysByAge(ctx, actor, q)
-	} else {
-		l.keys, err = s.keysByDeadline(ctx, actor, q)
+		return l, err
+	}
+	if l.keys, err = s.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {
+		l.join = `r.number = k.number` // which the indexes of responses end with
 	}
 	return l, err
 }
 
 // The keys of an inbox by deadline.
 const (
-	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id FROM responses p INDEXED BY responses_pending
+	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending
  WHERE p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
-	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id FROM responses p INDEXED BY responses_pending_conversation
+	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_conversation
  WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
 	deciderKeys = `SELECT d.deadline, d.response_id AS id FROM deciders d
  WHERE d.user_id = :me AND (d.deadline, d.response_id) > (:at, :id) ORDER BY d.deadline, d.response_id LIMIT :n`
-	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id FROM responses p INDEXED BY responses_pending_agent
+	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_agent
  WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
 )
 

@@ -15,10 +15,10 @@ import (
 // How much is looked at for one page of a list, where no index serves a filter:
 // then the list says how far it has come, and goes on when asked.
 const (
-	mostLooked     = 10_000 // rows
-	mostLookedText = 2_000  // rows, where their texts are read
+	mostLooked     = 4_000 // rows
+	mostLookedText = 1_000 // rows, where their texts are read
 	mostTextBytes  = 32 << 20
-	mostLookedOnce = 2_500 // rows by one statement
+	mostLookedOnce = 2_000 // rows by one statement
 )
 
 // look is how a list is read: keys from an index in the list's order, a stretch at
