@@ -329,6 +329,9 @@ func (d *pagesDoor) stands(id models.ResponseID, _ call) standing {
 			out.cause = cause
 		}
 	}
+	if out.cause == models.CauseCancelled && out.reason == "" {
+		out.reason = "withdrawn by the agent" // which its cause, found above, has said in other words
+	}
 	if out.by != "" {
 		out.cause = models.CauseReviewer
 	}

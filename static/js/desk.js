@@ -150,11 +150,12 @@ document.addEventListener("htmx:after:swap", (event) => {
   const now = card();
   if (!desk || !now) return;
   const id = now.dataset.card;
-  const was = sent;
+  // The card may look for itself before the answer comes, which alone brings the count.
+  const was = event.detail.ctx?.request?.method === "POST" ? sent : null;
   if (was && (id !== was.id || now.hasAttribute("data-settled"))) {
     sent = null;
     outcome(was);
-    if (id !== was.id) arrive(now);
+    if (id !== was.id && id !== shown) arrive(now);
   }
   if (id === shown) return;
   shown = id;
