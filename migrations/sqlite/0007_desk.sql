@@ -62,7 +62,9 @@ CREATE INDEX responses_grant ON responses (grant_id, number) WHERE grant_id IS N
 CREATE INDEX responses_held ON responses (held_until)
   WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL;
 
--- What became of an agent's calls of a tool, newest first.
+-- What became of an agent's calls of a tool, newest first. What all agents asked is
+-- merged from what each did.
+DROP INDEX responses_asked;
 CREATE INDEX responses_tool ON responses (agent_id, tool_name) WHERE asked = TRUE;
 -- What was rejected, to know it when it is asked again.
 CREATE INDEX responses_rejected ON responses (agent_id, digest, number) WHERE approval_status = 'rejected';
