@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -183,6 +185,25 @@ func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing
 	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
 		"agent approval.requested", "user approval.voted", "user approval.taken_back", "system approval.expired",
 	})
+}
+
+// A wait would else read the row every millisecond until the window is over.
+func TestAWaitSleepsThroughADeadlineThatAHeldVerdictHasMet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
+	b.clock.Step(25 * time.Second)
+	w := b.Watch(b.agent, a.ID, time.Minute)
+	defer w.Close()
+	if got, done, err := w.Look(t.Context()); done || err != nil || got.Status() != models.StatusPending {
+		t.Fatalf("%+v, %v, %v", got, done, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if told, err := w.Sleep(ctx); told != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it woke with %v, %v", told, err)
+	}
 }
 
 func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {

@@ -83,7 +83,11 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	if err != nil {
 		return nil, false, err
 	}
-	w.reread.Reset(min(rereadEvery, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond)))
+	next := rereadEvery
+	if a.HeldUntil == nil { // else the deadline ends nothing, and whatever ends the hold tells
+		next = min(next, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond))
+	}
+	w.reread.Reset(next)
 	return a, over || w.ending || a.Status() != models.StatusPending || w.asked(a), nil
 }
 
