@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,6 +26,9 @@ func (s *Site) say(c echo.Context) error {
 	form := readSay(c.Request().PostForm)
 	in, err := form.message(v.ID)
 	if err == nil {
+		err = s.openedBefore(c.Request().Context(), actorOf(c), in)
+	}
+	if err == nil {
 		_, err = s.store.Say(c.Request().Context(), actorOf(c), in)
 	}
 	if err == nil {
@@ -40,6 +44,23 @@ func (s *Site) say(c echo.Context) error {
 		return s.saidAgain(c, v.ID, e, form.SayForm)
 	}
 	return err
+}
+
+// openedBefore refuses an approval beside a message that lets through what its
+// decider has not opened.
+func (s *Site) openedBefore(ctx context.Context, actor models.Actor, in models.MessageInput) error {
+	d := in.Decision
+	if d == nil || d.Approved == nil || !*d.Approved {
+		return nil
+	}
+	a, err := s.store.Approval(ctx, actor, d.ResponseID)
+	switch {
+	case models.ErrorCode(err) == models.CodeNotFound:
+		return nil // which the store refuses in its own words
+	case err != nil:
+		return err
+	}
+	return s.openedIfShown(ctx, actor, a, d.Digest)
 }
 
 // saidAgain shows the conversation as it stands now, with what was sent.

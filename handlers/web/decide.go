@@ -52,17 +52,30 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 		if err != nil {
 			return nil, err
 		}
-		// What has another digest, or stands no more, is for the store to refuse.
-		if form.digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil {
-			if err := s.openedAll(ctx, actor, a); err != nil {
-				return nil, err
-			}
+		if err := s.openedIfShown(ctx, actor, a, form.digest); err != nil {
+			return nil, err
+		}
+		if decidable(a, form.digest) {
 			if err := form.fields(a, &in); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return s.store.Decide(ctx, actor, id, in)
+}
+
+// decidable reports whether a verdict with this digest can count. What has another,
+// or stands no more, is for the store to refuse.
+func decidable(a *models.Approval, digest string) bool {
+	return digest == a.Digest && a.Status() == models.StatusPending && a.HeldUntil == nil
+}
+
+// openedIfShown is openedAll for a verdict that can count.
+func (s *Site) openedIfShown(ctx context.Context, actor models.Actor, a *models.Approval, digest string) error {
+	if !decidable(a, digest) {
+		return nil
+	}
+	return s.openedAll(ctx, actor, a)
 }
 
 // openedAll refuses a verdict that lets through what its decider has not opened.

@@ -12,6 +12,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/policy"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -184,9 +185,9 @@ func (s *Site) extendTo(ctx context.Context, actor models.Actor, id models.Respo
 		doc, err := s.policies.document(ctx)
 		return s.kit.Now().Add(time.Duration(doc.MaxTimeoutMinutes) * time.Minute), err
 	}
-	minutes, err := strconv.ParseInt(typed, 10, 32)
-	if err != nil || minutes < 1 {
-		return time.Time{}, models.Invalid("minutes", "must be a whole number from 1")
+	minutes, err := strconv.ParseInt(typed, 10, 64)
+	if err != nil || minutes < 1 || minutes > policy.MaxTimeoutMinutes {
+		return time.Time{}, models.Invalid("minutes", "must be a whole number from 1 to %d", policy.MaxTimeoutMinutes)
 	}
 	if !a.HasDeadline() {
 		return models.NoDeadline, nil // which the store refuses in its own words
