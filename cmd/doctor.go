@@ -57,10 +57,10 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
-		Long: "Check the database, permissions, migrations, the ledger, energy, the clock, the\n" +
-			"public URL, disk space, the policy, who can decide and the upstreams, and say how to\n" +
-			"mend what is wrong. It changes nothing and works beside a running server; give it the\n" +
-			"server's settings.\n\n" +
+		Long: "Check the database, permissions, migrations, the ledger, energy, grants, the clock,\n" +
+			"the public URL, disk space, the policy, who can decide and the upstreams, and say how\n" +
+			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
+			"the server's settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
 		Args: cobra.NoArgs,
 	}
@@ -110,6 +110,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"migrations", true, d.migrations},
 		{"ledger", true, d.ledger},
 		{"energy", true, d.energy},
+		{"grants", true, d.grants},
 		{"clock", true, d.clock},
 		{"public URL", false, d.publicURL},
 		{"disk space", false, d.space},

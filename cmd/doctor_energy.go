@@ -3,8 +3,6 @@ package cmd
 import (
 	"context"
 	"strings"
-
-	"countersign/models"
 )
 
 // energy adds up what conversations have spent against their budgets.
@@ -25,7 +23,7 @@ func (d *doctor) energy(ctx context.Context) diagnosis {
 	}
 }
 
-func listed(ids []models.ConversationID) string {
+func listed[T ~string](ids []T) string {
 	var b strings.Builder
 	for i, id := range ids {
 		if i > 0 {

@@ -21,7 +21,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "energy", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
+	"database", "permissions", "migrations", "ledger", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
 }
 
 type diagnosis struct {
@@ -152,6 +152,11 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, `UPDATE conversations SET energy_reserved = 5`, `INSERT INTO agent_inbox (conversation_id) SELECT id FROM conversations`)
 		}, nil, "energy", "warn", "nobody holds"},
+		{"a grant that was used less", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO grants (id, owner_id, agent_id, tool_name, fixed, free, made_by, maker_name, made_from, created_at, expires_at, max_uses, uses)
+ SELECT 'g', owner_id, agent_id, tool_name, '{}', '[]', owner_id, 'o', id, created_at, created_at, 3, 1 FROM responses`)
+		}, nil, "grants", "fail", "let through: g"},
 		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
 		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
 		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},

@@ -84,8 +84,10 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		return nil, false, err
 	}
 	next := rereadEvery
-	if a.HeldUntil == nil { // else the deadline ends nothing, and whatever ends the hold tells
-		next = min(next, max(a.ApprovalTimeoutAt.Sub(w.s.now()), time.Millisecond))
+	// A deadline that has passed while a verdict holds the row ends nothing:
+	// whatever ends the hold tells.
+	if left := a.ApprovalTimeoutAt.Sub(w.s.now()); left > 0 || a.HeldUntil == nil {
+		next = min(next, max(left, time.Millisecond))
 	}
 	w.reread.Reset(next)
 	return a, over || w.ending || a.Status() != models.StatusPending || w.asked(a), nil

@@ -1,0 +1,20 @@
+package cmd
+
+import "context"
+
+// grants compares what grants say to have let through with the calls that name
+// them.
+func (d *doctor) grants(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have < want {
+		return diagnosis{Result: checkSkipped, Text: "needs the schema that this program brings"}
+	}
+	switch f, err := d.folder.Grants(ctx); {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case len(f.Uses) > 0:
+		return fail("revoke them on the page Grants, keep this file as evidence, and compare with a backup",
+			"these grants count other uses than the calls that they let through: %s", listed(f.Uses))
+	default:
+		return well("uses add up in all grants (%d)", f.Grants)
+	}
+}

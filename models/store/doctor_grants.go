@@ -1,0 +1,36 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+)
+
+// GrantFaults are grants whose count of uses does not hold. At most ten are named.
+type GrantFaults struct {
+	Grants int // that were looked at
+	// Uses are those that say to have let through another number of calls than there
+	// are which name them.
+	Uses []models.GrantID
+}
+
+const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
+ (SELECT count(*) FROM responses r INDEXED BY responses_grant WHERE r.grant_id = g.id) ORDER BY g.id LIMIT 10`
+
+// Grants counts the calls that grants have let through. It needs the schema that
+// this program brings.
+func (i *Inspection) Grants(ctx context.Context) (GrantFaults, error) {
+	var f GrantFaults
+	if err := i.db.QueryRowContext(ctx, `SELECT count(*) FROM grants`).Scan(&f.Grants); err != nil {
+		return f, fmt.Errorf("count grants: %w", err)
+	}
+	ids, err := strs(ctx, i.db, grantUses)
+	if err != nil {
+		return f, fmt.Errorf("count uses of grants: %w", err)
+	}
+	for _, id := range ids {
+		f.Uses = append(f.Uses, models.GrantID(id))
+	}
+	return f, nil
+}
