@@ -59,7 +59,11 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	}
 	frame.Title = models.RevealString(v.Title, false)
 	frame.Watch, frame.Conversation = []models.ResponseID{id}, v.Follows
-	return handlers.Render(c, status, pages.ApprovalPage(frame, v), pages.ApprovalPanel(v))
+	fragment := pages.ApprovalPanel(v)
+	if target(c.Request()) == "detail" { // from a row of the list
+		fragment = pages.DeskDetail(pages.InboxDetail{Card: &v, Open: true, Focus: true, ListURL: readDesk(in.Desk).At("").URL()})
+	}
+	return handlers.Render(c, status, pages.ApprovalPage(frame, v), fragment)
 }
 
 // approvalView is the card of a request as it stands now, for whoever is signed

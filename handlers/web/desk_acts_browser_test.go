@@ -49,6 +49,34 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	p.sees("[data-hint]", "Nothing can be taken back")
 }
 
+// An approval is taken back in the list without losing what stands on the page.
+func TestInABrowserTakingBackInTheListKeepsTheTicks(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	w.applyPolicy(`{"undo_seconds": {"low": 600, "medium": 600, "high": 600, "critical": 600}}`)
+	asked := w.asks(3)
+	p := w.desk(asked[0].ID)
+	p.calm()
+	p.press("a")
+	p.shownBeside(asked[1].ID)
+	p.fill("#reason", "half a thought")
+	tick := fmt.Sprintf("#row-%s [name=pick]", asked[2].ID)
+	p.click(tick)
+	undo := fmt.Sprintf("#row-%s [data-act=undo]", asked[0].ID)
+	p.becomes(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() === true`, undo))
+	p.value(`document.body.dataset.before = "same page"`)
+	p.click(undo)
+	p.shownBeside(asked[0].ID)
+	p.becomes(fmt.Sprintf(`document.querySelector(%q) === null`, undo))
+	if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
+		t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
+	}
+	p.becomes(fmt.Sprintf(`document.body.dataset.before === "same page" && document.querySelector(%q).checked`, tick))
+	p.click(fmt.Sprintf("#row-%s .row-link", asked[1].ID))
+	p.shownBeside(asked[1].ID)
+	p.becomes(`document.querySelector("#reason").value === "half a thought"`)
+}
+
 func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
 	t.Parallel()
 	w := liveWorld(t)

@@ -125,6 +125,8 @@ func TestTakingAnApprovalBack(t *testing.T) {
 		t.Error("somebody else can take it back, or decide")
 	}
 	admin.post(undoOf(a), nil).is(http.StatusConflict)
+	row := []header{htmx, {"HX-Target", "section#detail"}} // from the list what comes back fits the whole pane
+	admin.post(undoOf(a), url.Values{"desk": {"order=age"}}, row...).is(http.StatusConflict).isFragment().says("#detail > #approval .flash", ownerEmail)
 	admin.post(decideOf(a), url.Values{"verdict": {"reject"}}).is(http.StatusConflict).says(".flash", ownerEmail)
 	owner.post(undoOf(a), mine.form("form.undo", "#undo")).redirects(pageOf(a))
 	if got := w.stands(a.ID); got.Status() != models.StatusPending || got.HeldUntil != nil {

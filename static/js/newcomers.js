@@ -176,9 +176,9 @@ function sweep() {
   if (next < Infinity) setTimeout(sweep, next);
 }
 
-// own is whether a swap comes by itself or after a decision: what a person looks
+// own is whether a swap comes by itself or after a decision, or one taken back: what a person looks
 // for by a filter or a page replaces all.
-const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone]");
+const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo]");
 
 if (desk) {
   document.addEventListener("htmx:before:swap", (event) => {
