@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/policy"
 )
 
 // Whose narrows a list to why the reader sees it.
@@ -131,6 +132,10 @@ func (q *InboxQuery) cursor(k *key) string {
 	return cursor{k.timeout, k.id}.String()
 }
 
+// heldBack is how far behind its deadline a request is still listed while a verdict
+// holds it: as long as that may be taken back.
+const heldBack = policy.MaxUndoSeconds * time.Second
+
 func deadlineOf(k *key) time.Time { return k.timeout }
 
 // inboxFrom sets the look to where the page begins.
@@ -144,8 +149,8 @@ func (s *Store) inboxFrom(ctx context.Context, l *look, q InboxQuery, now time.T
 	if err != nil {
 		return err
 	}
-	if after.at.Before(now) {
-		after = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
+	if begins := now.Add(-heldBack); after.at.Before(begins) {
+		after = cursor{at: begins, id: maxID} // what is past its deadline has expired already (I3)
 	}
 	l.from(key{id: after.id}, after.at)
 	return nil

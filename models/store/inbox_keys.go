@@ -42,7 +42,7 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*look, error) {
 	l := &look{
 		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
-		pick: ` AND r.approval_status = 'pending' AND r.approval_timeout_at > :now`,
+		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
 		args: map[string]any{
 			"me": actor.ID, "admin": actor.Admin, "now": now, "conversation": q.Conversation, "agent": q.Agent,
 			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": MaxBrief,
@@ -134,19 +134,24 @@ func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery)
 }
 
 // countQuery counts what waits where nothing filters, up to one more than is told.
+// The indexes tell all but what is held past its deadline.
 func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (string, []any) {
 	count := func(rest string) string { return `SELECT count(*) FROM (SELECT 1 FROM ` + rest + ` LIMIT ?)` }
-	const inConversation = `responses r INDEXED BY responses_pending_conversation WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+	waits := func(deadline, id string) string {
+		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id + ` AND h.held_until IS NOT NULL))`
+	}
+	inConversation := `responses r INDEXED BY responses_pending_conversation WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
+	back := now.Add(-heldBack)
 	switch {
 	case conv == "" && actor.Admin:
-		return count(`responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`), []any{now, models.StatsCap + 1}
+		return count(`responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
-		return count(`deciders d WHERE d.user_id = ? AND d.deadline > ?`), []any{actor.ID, now, models.StatsCap + 1}
+		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
 	case actor.Admin:
-		return count(inConversation), []any{conv, now, models.StatsCap + 1}
+		return count(inConversation), []any{conv, back, now, models.StatsCap + 1}
 	}
 	return count(inConversation + ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`),
-		[]any{conv, now, actor.ID, models.StatsCap + 1}
+		[]any{conv, back, now, actor.ID, models.StatsCap + 1}
 }
 
 // reasksQuery is for what stands in keys as a JSON array of numbers, and for a

@@ -187,6 +187,37 @@ func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing
 	})
 }
 
+// What may be taken back is on the desk until it is over, also past its deadline;
+// what nothing holds is not.
+func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, undoFor30)
+	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
+	b.ask(t, models.AskInput{TimeoutSeconds: new(int64(20))}) // expires
+	b.clock.Step(25 * time.Second)
+	for name, q := range map[string]store.InboxQuery{
+		"by deadline": {}, "by age": {Order: store.ByAge}, "of its conversation": {Conversation: a.ConversationID},
+		"of its agent": {Agent: a.AgentID}, "mine": {Whose: store.WhoseMine},
+	} {
+		for _, who := range []models.Actor{b.owner, b.admin} {
+			want := 1
+			if q.Whose == store.WhoseMine && who.ID != b.owner.ID {
+				want = 0
+			}
+			page, err := b.Inbox(t.Context(), who, q)
+			if mustDo(t, err); len(page.Items) != want || page.Count != want || want == 1 && page.Items[0].ID != a.ID {
+				t.Errorf("%s, %s: %v, count %d", name, who.Name, idList(page.Items), page.Count)
+			}
+		}
+	}
+	b.clock.Step(5 * time.Second)
+	b.release(t, 1)
+	if page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{}); err != nil || len(page.Items) != 0 || page.Count != 0 {
+		t.Errorf("released: %v, count %d, %v", idList(page.Items), page.Count, err)
+	}
+}
+
 // A wait would else read the row every millisecond until the window is over.
 func TestAWaitSleepsThroughADeadlineThatAHeldVerdictHasMet(t *testing.T) {
 	t.Parallel()

@@ -132,6 +132,10 @@ func TestUpgradeGoesOn(t *testing.T) {
 	if a, err := s.Ask(ctx, agent, again); err != nil || a.ID != waits.ID || a.Status() != models.StatusPending {
 		t.Errorf("the request sent again: %+v, %v; want its own row (I8, I9)", a, err)
 	}
+	before, err := s.Settled(ctx, finance, store.SettledQuery{Whose: store.WhoseRouted})
+	if err != nil || len(before.Items) != 1 || before.Items[0].ToolName != "payment.send" {
+		t.Errorf("the history of whoever it was routed to: %+v, %v", before.Items, err)
+	}
 	if _, err := s.Decide(ctx, finance, waits.ID, models.DecisionInput{Approved: new(true), Digest: waits.Digest}); err != nil {
 		t.Errorf("decide: %v", err)
 	}
