@@ -27,9 +27,6 @@ func (s *Site) bulk(c echo.Context) error {
 	if problem == "" && in.Verdict != models.VerdictApprove && in.Verdict != models.VerdictReject {
 		problem = "Choose what to do with them: approve or reject."
 	}
-	if err := models.CheckText("reason", in.Reason, models.MaxReason); err != nil && problem == "" {
-		problem = "The reason cannot be used: " + err.Error() + "."
-	}
 	if problem != "" {
 		in.Problem = problem
 		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
@@ -39,6 +36,10 @@ func (s *Site) bulk(c echo.Context) error {
 	var err error
 	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), picks); err != nil {
 		return err
+	}
+	if e := asError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
+		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
+		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 	}
 	in.Ask = in.Open() > pages.BulkUnasked && form.Get("sure") != "true"
 	if !in.Ask {

@@ -24,6 +24,8 @@ type BulkInput struct {
 	Items   []BulkItem // in the order they were ticked
 	Ask     bool       // nothing was decided yet: the page asks whether to
 	Problem string     // why nothing was looked at; empty: it was
+	// ReasonError is what is wrong with the reason: then the page asks too.
+	ReasonError string
 }
 
 // BulkItem is one request that was ticked.
@@ -55,6 +57,7 @@ type Bulk struct {
 	Verdict     string
 	Button      string
 	Reason      string
+	ReasonError string
 	Rows        []BulkRow
 	Desk        string
 	BackURL     string
@@ -79,7 +82,7 @@ type BulkRow struct {
 // NewBulk makes the page as of now.
 func NewBulk(in BulkInput, now time.Time) Bulk {
 	v := Bulk{
-		Problem: in.Problem, Ask: in.Ask, Verdict: string(in.Verdict), Reason: in.Reason, Desk: in.Place.Query(), BackURL: in.Place.URL(),
+		Problem: in.Problem, Ask: in.Ask, Verdict: string(in.Verdict), Reason: in.Reason, ReasonError: in.ReasonError, Desk: in.Place.Query(), BackURL: in.Place.URL(),
 	}
 	done := 0
 	for i := range in.Items {

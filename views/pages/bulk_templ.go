@@ -217,7 +217,7 @@ func bulkQuestion(v Bulk) templ.Component {
 				}
 			}
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "bulk-reason", Name: "reason", Label: "Reason for all of them", Optional: true, MaxLength: "4000", Value: v.Reason}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "bulk-reason", Name: "reason", Label: "Reason for all of them", Optional: true, MaxLength: "4000", Value: v.Reason, Error: v.ReasonError}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
