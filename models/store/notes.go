@@ -142,7 +142,8 @@ func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 	old := a.ApprovalTimeoutAt
 	if a.OpenNote != nil {
 		to := clock{deadline: old}
-		if a.PausedLeft != nil {
+		// A pause that ran out while a verdict held the request gives nothing back (I3).
+		if a.PausedLeft != nil && t.now.Before(old) {
 			to.deadline = t.now.Add(time.Duration(*a.PausedLeft) * time.Second)
 		}
 		if err := t.setClock(a, to); err != nil {

@@ -187,6 +187,27 @@ func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing
 	})
 }
 
+func TestI3AnAnswerDoesNotReviveARequestWhosePauseRanOutWhileItWasHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"undo_seconds":{"medium":30},"max_pause_minutes":1}`)
+	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(20))})
+	asked, err := b.AskBack(t.Context(), b.owner, a.ID, "Why?")
+	mustDo(t, err)
+	b.clock.Step(50 * time.Second)
+	_, err = b.Decide(t.Context(), b.owner, a.ID, yes())
+	mustDo(t, err)
+	b.clock.Step(15 * time.Second) // the pause is over, the window is not
+	got, _, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
+	if mustDo(t, err); !got.ApprovalTimeoutAt.Equal(asked.ApprovalTimeoutAt) || got.OpenNote != nil {
+		t.Errorf("deadline %v, want %v; open %v", got.ApprovalTimeoutAt, asked.ApprovalTimeoutAt, got.OpenNote)
+	}
+	got, err = b.TakeBack(t.Context(), b.owner, a.ID)
+	if mustDo(t, err); got.Status() != models.StatusExpired {
+		t.Errorf("taken back it is %s", got.Status())
+	}
+}
+
 // What may be taken back is on the desk until it is over, also past its deadline;
 // what nothing holds is not.
 func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
