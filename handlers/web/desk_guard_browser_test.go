@@ -212,3 +212,27 @@ func TestInABrowserOneOfSeveralWasDecidedAtTheSameTime(t *testing.T) {
 		t.Errorf("the other verdict is lost: %+v", got.Vote)
 	}
 }
+
+// What the server did not take is told, where the page stays as it is.
+func TestInABrowserWhatFailsIsTold(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	a := w.asks(1)[0]
+	p := w.desk(a.ID)
+	p.expected = append(p.expected, "413", "Failed to fetch", "ERR_", "htmx:")
+	p.value(fmt.Sprintf(`document.querySelector("#reason").value = "x".repeat(%d)`, models.MaxBody))
+	p.calm()
+	p.click("#approve")
+	p.sees("[data-hint]", "too large")
+	w.waits(a)
+	p.value(`window.real = window.fetch, window.fetch = () => Promise.reject(new TypeError("Failed to fetch")), ""`)
+	p.value(`document.querySelector("#reason").value = "fine"`)
+	p.click("#approve")
+	p.sees("[data-hint]", "No answer came")
+	w.waits(a)
+	p.value(`window.fetch = window.real, ""`)
+	p.click("#approve")
+	if got := w.decided(a.ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
+		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+	}
+}

@@ -1,0 +1,29 @@
+// What a person sent or opened and got no answer to is told: where nothing on the
+// page changes, it would look as if the press had not counted.
+const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
+
+// A part that looks for itself and fails tries again: the dot of the stream tells.
+const meant = (ctx) => ctx?.request?.method === "POST" || ctx?.sourceElement?.matches?.("a") === true;
+
+// words are what the server's page of an error says.
+function words(html) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  return [...page.querySelectorAll(".failure > h1, .failure > p:not(.failure-status)")]
+    .filter((part) => !part.querySelector(":scope > a, :scope > code"))
+    .map((part) => part.textContent.trim().replace(/([^.!?:])$/, "$1."))
+    .join(" ");
+}
+
+document.addEventListener("htmx:response:error", (event) => {
+  const { ctx } = event.detail;
+  if (!meant(ctx) || ctx.hx?.reswap !== "none") return; // else the answer stands on the page
+  hint(words(ctx.text ?? "") || "The server could not do this: try again.");
+});
+
+document.addEventListener("htmx:error", (event) => {
+  const ctx = event.detail?.ctx;
+  if (!meant(ctx) || ctx.response) return;
+  hint(ctx.request.method === "POST"
+    ? "No answer came: it may have been taken all the same. Look before you send it again."
+    : "No answer came from the server: try again.");
+});
