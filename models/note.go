@@ -6,6 +6,9 @@ import "time"
 const (
 	MaxNote  = 4000 // bytes
 	MaxNotes = 50   // on one request
+	// MaxEvidence is how many there may be for an agent to add one that nobody asked
+	// for: the rest is for questions and their answers.
+	MaxEvidence = 30
 )
 
 // Note is something said about a request without deciding it: a question that a

@@ -135,7 +135,11 @@ func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 	if a.OpenNote == nil && actor.IsPerson() {
 		return nil, &models.Error{Code: models.CodeWrongDecisionKind, Text: "No question about this request waits for an answer.", Approval: a}
 	}
-	note, err := t.addNote(actor, a, last, text, models.MaxNotes)
+	most := int64(models.MaxNotes)
+	if a.OpenNote == nil {
+		most = models.MaxEvidence
+	}
+	note, err := t.addNote(actor, a, last, text, most)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +205,7 @@ func (t *tx) addNote(actor models.Actor, a *models.Approval, last *models.Note, 
 		n.Number = last.Number + 1
 	}
 	if n.Number > most {
-		return nil, models.Errorf(models.CodeInvalid, "At most %d notes are kept on a request.", models.MaxNotes)
+		return nil, models.Errorf(models.CodeInvalid, "There are too many notes on this request: at most %d are kept, and more than %d only of questions and their answers.", models.MaxNotes, models.MaxEvidence)
 	}
 	return n, nil
 }

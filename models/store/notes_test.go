@@ -251,12 +251,16 @@ func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 		}
 		return err
 	})
-	for i := 3; i < models.MaxNotes; i++ {
+	for i := 3; i <= models.MaxEvidence; i++ {
 		mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "more "+strings.Repeat("i", i))))
 	}
-	// One more fits, but no question, whose answer would not.
+	// An agent cannot fill the room that questions and their answers need.
+	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
+	for i := models.MaxEvidence; i < models.MaxNotes; i += 2 {
+		mustDo(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
+		mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
+	}
 	wantCode(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?")), models.CodeInvalid)
-	mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "the last")))
 	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
 }
 
