@@ -81,7 +81,7 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", plain(request.URL))
 		},
 		Asked: func(question *api.OpenNote) {
-			fmt.Fprintf(a.say, "%s asks: %s\nanswer with: countersign note %s \"TEXT\"\n", models.RevealString(question.By.Name, false), theirLines(question.Text), requested)
+			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), theirLines(question.Text), hiddenLine(question.Text), requested)
 		},
 	})
 	var refused *api.BudgetError
@@ -104,6 +104,14 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 
 // theirLines are what somebody else wrote, which must not pass for a line of ours.
 func theirLines(text string) string { return strings.ReplaceAll(plain(text), "\n", "\n    ") }
+
+// hiddenLine warns of what a text would not have shown.
+func hiddenLine(text string) string {
+	if found := models.HiddenIn(text); found != "" {
+		return found + "\n"
+	}
+	return ""
+}
 
 // refused ends an ask that the budget does not allow, as the request for more
 // ended.
@@ -145,7 +153,8 @@ func (a *asking) outcome(got *api.Approval) error {
 			return err // who cannot read the outcome must not act on it
 		}
 	} else {
-		fmt.Fprintln(a.say, plain(outcomeLine(got)))
+		line := outcomeLine(got)
+		fmt.Fprintf(a.say, "%s\n%s", plain(line), hiddenLine(line))
 	}
 	switch got.Status {
 	case models.StatusApproved:

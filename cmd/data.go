@@ -76,7 +76,7 @@ func printTable(w io.Writer, header []string, rows [][]string) error {
 	fmt.Fprintln(t, strings.Join(header, "\t"))
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = models.RevealString(cell, false)
+			row[i] = models.RevealName(cell)
 		}
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}

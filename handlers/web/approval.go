@@ -57,7 +57,7 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 			return err
 		}
 	}
-	frame.Title = models.RevealString(v.Title, false)
+	frame.Title = v.Title
 	frame.Watch, frame.Conversation = []models.ResponseID{id}, v.Follows
 	fragment := pages.ApprovalPanel(v)
 	if target(c.Request()) == "detail" { // from a row of the list
