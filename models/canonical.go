@@ -36,6 +36,11 @@ func CanonicalJSON(field string, raw []byte) ([]byte, error) {
 	if d := depth(raw); d > MaxDepth {
 		return nil, Invalid(field, "is nested %d levels deep; at most %d are taken", d, MaxDepth)
 	}
+	return canonical(field, raw)
+}
+
+// canonical is CanonicalJSON however deep.
+func canonical(field string, raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
 	err := v.Format(
 		jsontext.AllowDuplicateNames(false),
@@ -89,7 +94,7 @@ func depth(raw []byte) int {
 // Canonical is what a digest is made over: the canonical bytes of an object of
 // the kind, the tool's name and its input, or of the kind and the content.
 func Canonical(kind Kind, toolName string, input []byte) ([]byte, error) {
-	canonical, err := CanonicalJSON("input", input)
+	sorted, err := CanonicalJSON("input", input)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +102,9 @@ func Canonical(kind Kind, toolName string, input []byte) ([]byte, error) {
 	if err != nil {
 		return nil, Invalid("toolName", "must be valid UTF-8")
 	}
-	out := make([]byte, 0, len(canonical)+len(name)+48)
+	out := make([]byte, 0, len(sorted)+len(name)+48)
 	out = append(out, `{"input":`...)
-	out = append(out, canonical...)
+	out = append(out, sorted...)
 	out = append(out, `,"kind":"`...)
 	out = append(out, kind...)
 	out = append(out, `","toolName":`...)

@@ -119,6 +119,7 @@ type Response struct {
 	ParentToolUseID string
 
 	Digest              string
+	DigestVersion       int // what the digest covers
 	Risk                Risk
 	RequiresApproval    bool
 	ApprovalStatus      *Status // NULL: none needed; use StateAt

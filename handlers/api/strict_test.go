@@ -21,6 +21,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 	}{
 		{"wrong casing", `{"toolUseId":"1","toolname":"` + secret + `"}`, 422, "toolname"},
 		{"unknown member", `{"toolName":"rm","approvedBy":"` + secret + `"}`, 422, "approvedBy"},
+		{"options that read alike", `{"kind":"question","options":[{"name":"yes","title":"No"},{"name":"no"}]}`, 422, "options[1].name"},
 		{"unknown member inside", `{"kind":"question","options":[{"name":"a"},{"name":"b","value":"` + secret + `"}]}`, 422, "options[1].value"},
 		{"unknown member of an odd name", `{"toolName":"rm","` + secret + ` !":1}`, 422, "(member)"},
 		{"duplicate member", `{"toolName":"` + secret + `","toolName":"rm"}`, 422, "toolName"},

@@ -49,7 +49,7 @@ type Approval struct {
 	ToolUseID        *string               `json:"toolUseId"`
 	JobID            *string               `json:"jobId"`
 	RunID            *string               `json:"runId"`
-	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content"`
+	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget"`
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	Status           models.Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	Cause            models.Cause          `json:"cause"`

@@ -28,7 +28,7 @@ func scanApproval(row scanner) (*models.Approval, error) {
 		}
 	)
 	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
-		&a.ToolUseID, &a.JobID, &a.Digest, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
+		&a.ToolUseID, &a.JobID, &a.Digest, &a.DigestVersion, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
 		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
 		&a.IsCompleted, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,

@@ -71,7 +71,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	}
 	a := &models.Approval{Response: models.Response{
 		ID: q.id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
-		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, Risk: verdict.Risk,
+		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),

@@ -3,7 +3,6 @@ package store
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
@@ -43,18 +42,13 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 	if item.Name != "" {
 		r.Context = row.Name
 	}
-	if len(item.Options) > 0 {
-		raw, err := json.Marshal(item.Options)
-		if err != nil {
-			return nil, fmt.Errorf("keep options: %w", err)
-		}
-		r.Options = string(raw)
-	}
-	canonical, err := models.Canonical(r.Kind, r.ToolName, fmt.Appendf(nil, `{"call_id":%q}`, models.Digest([]byte(item.CallID+"\x00"+item.Message))))
-	if err != nil {
+	var err error
+	if r.Options, err = models.StoredOptions(item.Options); err != nil {
 		return nil, err
 	}
-	r.Digest = models.Digest(canonical)
+	if r.Digest, err = r.DigestUnder(models.DigestVersion); err != nil {
+		return nil, err
+	}
 	runs, err := t.runsFor(u, item.RunID)
 	if err != nil {
 		return nil, fmt.Errorf("look for a run: %w", err)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"countersign/models"
 )
 
@@ -15,6 +13,7 @@ type asked struct {
 	id           models.ResponseID // empty: to be made
 	conversation models.ConversationID
 	digest       string
+	digestV1     string // of a question: as it was made before it covered text and options
 	options      string
 	fallback     time.Time
 
@@ -55,7 +54,31 @@ func checkAsk(in models.AskInput) (*asked, error) {
 	if err := q.checkKeys(); err != nil {
 		return nil, err
 	}
-	return q, q.checkRest()
+	if err := q.checkRest(); err != nil {
+		return nil, err
+	}
+	return q, q.digestQuestion()
+}
+
+// digestQuestion has the digest of a question cover its text and its options.
+func (q *asked) digestQuestion() error {
+	if q.Kind != models.KindQuestion {
+		return nil
+	}
+	canonical, err := models.CanonicalQuestion(q.ToolName, q.Input, q.Description, q.options)
+	if err != nil {
+		return err
+	}
+	q.digestV1, q.digest = q.digest, models.Digest(canonical)
+	return nil
+}
+
+// digestUnder is the digest that the request has in a version.
+func (q *asked) digestUnder(version int) string {
+	if version < 2 && q.digestV1 != "" {
+		return q.digestV1
+	}
+	return q.digest
 }
 
 func (q *asked) checkKeys() (err error) {
@@ -115,7 +138,6 @@ func (q *asked) checkOptions() error {
 	if len(q.Options) > models.MaxOptions {
 		return models.Invalid("options", "at most %d are taken", models.MaxOptions)
 	}
-	seen := make(map[string]bool, len(q.Options))
 	for i, o := range q.Options {
 		field := fmt.Sprintf("options[%d]", i)
 		if err := models.CheckKey(field+".name", o.Name); err != nil {
@@ -124,15 +146,11 @@ func (q *asked) checkOptions() error {
 		if err := models.CheckText(field+".title", o.Title, models.MaxName); err != nil {
 			return err
 		}
-		if seen[o.Name] {
-			return models.Invalid(field+".name", "stands twice")
-		}
-		seen[o.Name] = true
 	}
-	raw, err := json.Marshal(q.Options)
-	if err != nil {
-		return models.Invalid("options", "must be valid text")
+	if err := models.CheckOptions(q.Options); err != nil {
+		return err
 	}
-	q.options = string(raw)
-	return nil
+	var err error
+	q.options, err = models.StoredOptions(q.Options)
+	return err
 }

@@ -254,9 +254,9 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*models.ResponseInput){
-		"to the letter":                  func(*models.ResponseInput) {},
-		"with another energy and budget": func(in *models.ResponseInput) { in.Energy, in.EnergyBudget = new(int64(999)), new(int64(3)) },
-		"with its id in capitals":        func(in *models.ResponseInput) { in.ResponseID = strings.ToUpper(id) },
+		"to the letter":           func(*models.ResponseInput) {},
+		"with another energy":     func(in *models.ResponseInput) { in.Energy = new(int64(999)) },
+		"with its id in capitals": func(in *models.ResponseInput) { in.ResponseID = strings.ToUpper(id) },
 		"with the conversation in capitals": func(in *models.ResponseInput) {
 			in.ConversationID = models.ConversationID(strings.ToUpper(string(c.conv)))
 		},

@@ -34,6 +34,9 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if q.namesNone() {
 		// An agent that names no conversation may repeat what it asked in one.
 		id, err := t.rowID(t.conn.row(t.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
+		if err == nil && id == "" && q.digestV1 != "" {
+			id, err = t.rowID(t.conn.row(t.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digestV1))
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -95,8 +98,8 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 	switch {
 	case q.id != "" && a.ID != q.id && a.ReportedAt == nil: // a reported call has an id of its own
 		return conflict("approvalId")
-	case a.Digest != q.digest:
-		return conflict("kind, tool or input")
+	case a.Digest != q.digestUnder(a.DigestVersion):
+		return conflict(q.content())
 	case q.ToolUseID != "" && (a.ToolUseID == nil || *a.ToolUseID != q.ToolUseID):
 		return conflict("toolUseId")
 	case q.conversation != "" && a.ConversationID != q.conversation:
@@ -190,4 +193,12 @@ func scanConversation(row *sql.Row) (*models.Conversation, error) {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}
 	return &c, nil
+}
+
+// content is what a digest covers, for a sentence.
+func (q *asked) content() string {
+	if q.Kind == models.KindQuestion {
+		return "kind, tool, input, description or options"
+	}
+	return "kind, tool or input"
 }

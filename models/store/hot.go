@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"countersign/models"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -43,7 +45,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 // approvalColumns and approvalFrom read one models.Approval; scanApproval takes
 // them in this order.
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
- r.tool_use_id, r.job_id, r.digest, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
+ r.tool_use_id, r.job_id, r.digest, r.digest_version, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.paused_left, r.grant_id, r.decided_by, r.vote_id,
  r.is_completed, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
@@ -68,7 +70,10 @@ const selectApproval = `SELECT ` + approvalColumns + approvalFrom
 // responseColumns are what an ask stores; all else has its default.
 const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, job_id, digest, risk,
  requires_approval, approval_status, approval_timestamp, approval_feedback, cause, policy_version, policy_rule, policy_reason,
- approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json, asked`
+ approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json, asked, digest_version`
+
+// digestVersion is the version of new digests, as SQL.
+var digestVersion = strconv.Itoa(models.DigestVersion)
 
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
@@ -109,7 +114,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply')`,
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply', ` + digestVersion + `)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
@@ -119,7 +124,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.eventByKey: `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
 		&h.addEvent:   `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
 		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id, parent_tool_use_id,
- digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at, asked) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE)`,
+ digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at, asked, digest_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ` + digestVersion + `)`,
 		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		&h.standingAsk:  standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
@@ -157,7 +162,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.addOutside: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk,
- description, context, options, tool_name, tool_input_json, input_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+ description, context, options, tool_name, tool_input_json, input_bytes, digest_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ` + digestVersion + `)`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ? RETURNING user_id`,

@@ -98,21 +98,22 @@ func checkResponse(in models.ResponseInput) (models.Response, error) {
 			return r, err
 		}
 	}
-	canonical, err := models.CanonicalContent(in.Kind, in.Content)
-	if err != nil {
-		return r, err
-	}
-	r.Digest = models.Digest(canonical)
-	return r, nil
+	var err error
+	r.Digest, err = r.DigestUnder(models.DigestVersion)
+	return r, err
 }
 
 // sameResponse checks that a response whose id stands is that same response.
 func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r models.Response, a *models.Approval) (*models.Approval, error) {
+	digest, err := r.DigestUnder(a.DigestVersion)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case a.AgentID != actor.AgentID():
 		return nil, idTaken("responseId")
-	case a.Digest != r.Digest || a.ConversationID != conv:
-		what := "kind or content"
+	case a.Digest != digest || a.ConversationID != conv:
+		what := "kind, content or budget"
 		if a.ConversationID != conv {
 			what = "conversation"
 		}
@@ -165,7 +166,7 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
 func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.Response) *models.Approval {
 	r.ConversationID, r.OwnerID, r.AgentID, r.CreatedAt = conv.ID, conv.OwnerID, conv.AgentID, t.now
-	r.ApprovalTimeoutAt = models.NoDeadline
+	r.ApprovalTimeoutAt, r.DigestVersion = models.NoDeadline, models.DigestVersion
 	if r.ID == "" {
 		r.ID = models.NewID[models.ResponseID]()
 	}

@@ -54,11 +54,7 @@ func Plan(mend ...func(*models.Approval)) models.Approval {
 	for _, m := range mend {
 		m(&a)
 	}
-	canonical, err := models.CanonicalContent(a.Kind, a.Content)
-	if err != nil {
-		panic(err)
-	}
-	a.Digest = models.Digest(canonical)
+	digest(&a.Response)
 	return a
 }
 

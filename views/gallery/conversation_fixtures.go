@@ -55,20 +55,17 @@ func ResponseEntry(a models.Approval) models.HistoryEntry {
 // no canonical form.
 func Proposal(sequence int64, content string) models.Approval {
 	asked := Now.Add(-time.Duration(60-sequence) * time.Minute)
-	canonical, err := models.CanonicalContent(models.KindProposal, content)
-	if err != nil {
-		panic(err)
-	}
-	return models.Approval{
+	a := models.Approval{
 		Response: models.Response{
 			ID: models.ResponseID("01890a5d-ac96-774b-bcce-b302099a9" + strconv.FormatInt(100+sequence, 10)), ConversationID: ConversationID, Sequence: sequence,
 			OwnerID: UserID, AgentID: AgentID, Kind: models.KindProposal, CreatedAt: asked, RequiresApproval: true,
 			ApprovalStatus: new(models.StatusPending), ApprovalRequestedAt: &asked, ApprovalTimeoutAt: models.NoDeadline,
-			Risk: models.RiskMedium, PolicyVersion: 7, Content: content, ToolName: models.ToolRespondWithApproval, Digest: models.Digest(canonical),
-			Energy: 2, ModelUsed: "demo-model",
+			Risk: models.RiskMedium, PolicyVersion: 7, Content: content, ToolName: models.ToolRespondWithApproval, Energy: 2, ModelUsed: "demo-model",
 		},
 		AgentName: models.BuiltIn, OwnerName: "Ada Berg", ConversationTitle: "Old logs",
 	}
+	digest(&a.Response)
+	return a
 }
 
 // BudgetRequest is a pending one of the built-in agent.

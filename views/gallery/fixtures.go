@@ -42,12 +42,18 @@ func Call(tool, input string, mend ...func(*models.Approval)) models.Approval {
 	for _, m := range mend {
 		m(&a)
 	}
-	canonical, err := models.Canonical(a.Kind, a.ToolName, []byte(a.ToolInputJSON))
-	if err != nil {
+	digest(&a.Response)
+	return a
+}
+
+// digest gives a response the digest that the store would; it panics for content
+// that has no canonical form.
+func digest(r *models.Response) {
+	var err error
+	r.DigestVersion = models.DigestVersion
+	if r.Digest, err = r.DigestUnder(r.DigestVersion); err != nil {
 		panic(err)
 	}
-	a.Digest = models.Digest(canonical)
-	return a
 }
 
 // Shell is a command of high risk that the policy held with a reason.

@@ -2,7 +2,6 @@ package pages
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -139,8 +138,9 @@ type Approval struct {
 	folding folding
 }
 
-// Choice is one offered answer.
-type Choice struct{ Name, Title string }
+// Choice is one offered answer: what its button reads, and the name that it
+// releases, which is shown too where it reads otherwise.
+type Choice struct{ Name, Title, Releases string }
 
 // Turn is one step of the conversation around a request.
 type Turn struct {
@@ -220,17 +220,20 @@ func choices(r *models.Response) []Choice {
 	if r.Options == "" {
 		return nil
 	}
-	var options []models.Option
-	if err := json.Unmarshal([]byte(r.Options), &options); err != nil {
+	options, err := r.OptionList()
+	if err != nil {
 		return nil
 	}
+	// Such options are refused when an agent sends them; another system's are not ours to refuse.
+	alike := models.CheckOptions(options) != nil
 	out := make([]Choice, 0, len(options))
 	for _, o := range options {
-		title := o.Title
-		if title == "" {
-			title = o.Name
+		name := models.RevealString(o.Name, false)
+		c := Choice{Name: o.Name, Title: name}
+		if title := models.RevealString(o.Title, false); title != "" && title != name && !alike {
+			c.Title, c.Releases = title, name
 		}
-		out = append(out, Choice{Name: o.Name, Title: models.RevealString(title, false)})
+		out = append(out, c)
 	}
 	return out
 }

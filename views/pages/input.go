@@ -53,10 +53,10 @@ const (
 func newInputView(r *models.Response, f folding) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
-	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !digestedElse(r)
+	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestIsElsewhere()
 	_, v.found = models.Reveal(string(hashed), false)
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
-	if digestedElse(r) {
+	if r.DigestIsElsewhere() {
 		v.raw.Label = "What is kept; the digest is over more than this"
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
@@ -93,26 +93,15 @@ func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, says 
 	return blocks, ""
 }
 
-// digestedElse reports whether a request's digest is over more than is kept as
-// its input: what was cut, and a question of another system, which is told apart
-// by its id there.
-func digestedElse(r *models.Response) bool {
-	return r.InputBytes != nil || r.UpstreamID != nil && r.Kind == models.KindQuestion
-}
-
 // canonicalOf returns the canonical input and the whole canonical form that the
 // digest is over; nil where stored bytes are not what an ask would have stored.
 func canonicalOf(r *models.Response) (input, hashed []byte) {
-	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
-		hashed, err := models.CanonicalContent(r.Kind, r.Content)
-		if err != nil {
-			return nil, nil
-		}
-		return nil, hashed
-	}
-	hashed, err := models.Canonical(r.Kind, r.ToolName, []byte(r.ToolInputJSON))
+	hashed, err := r.CanonicalForm()
 	if err != nil {
-		return canonicalInput(r), nil
+		hashed = nil
+	}
+	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
+		return nil, hashed
 	}
 	return canonicalInput(r), hashed
 }

@@ -17,6 +17,7 @@ type Outcome struct {
 	At           views.Moment
 	Reason       string
 	Answer       string
+	OptionTitle  string // what the chosen option's button read, if not its name
 	Option       string
 	Edited       *ui.Code
 	EditedDigest string
@@ -71,7 +72,13 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	if a.Vote.Answer != nil {
 		o.Answer = *a.Vote.Answer
 	}
-	o.Option = deref(a.Vote.Option)
+	if o.Option = deref(a.Vote.Option); o.Option != "" {
+		for _, c := range choices(r) {
+			if c.Name == o.Option && c.Releases != "" {
+				o.OptionTitle = c.Title
+			}
+		}
+	}
 	if a.Vote.Input != nil {
 		o.Changed, o.BudgetURL = changedSum(r, []byte(*a.Vote.Input)), views.BudgetURL(r.ConversationID)
 	}
