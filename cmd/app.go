@@ -90,6 +90,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 // measured has the store report to the metrics.
 func (a *App) measured(o *store.Options) {
 	o.Observe, o.ObserveOutcome = a.metrics.Committed, a.metrics.Settled
+	o.ObserveSignInFailure = a.metrics.SignInFailed
 }
 
 // Addr is where the App listens, host:port.

@@ -18,7 +18,7 @@ import (
 
 func newUser() *cobra.Command {
 	c := &cobra.Command{Use: "user", Short: "Add, list and disable people", Args: cobra.NoArgs}
-	c.AddCommand(newUserAdd(), newUserList(), newUserDisable(), newUserPassword())
+	c.AddCommand(newUserAdd(), newUserList(), newUserDisable(), newUserPassword(), newUserUnlock())
 	return c
 }
 
@@ -122,6 +122,25 @@ func newUserPassword() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "set the password of %s\n", plain(u.Email))
+		return nil
+	})
+}
+
+func newUserUnlock() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "unlock EMAIL",
+		Short: "Forget wrong passwords, so that a person can sign in at once",
+		Args:  cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.UnlockUser(c.Context(), operator(), u.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "unlocked %s\n", plain(u.Email))
 		return nil
 	})
 }

@@ -30,6 +30,7 @@ type Metrics struct {
 	callers  prometheus.Histogram
 	commits  prometheus.Histogram
 	streams  *prometheus.GaugeVec
+	signIns  *prometheus.CounterVec
 }
 
 // NewMetrics makes the metrics of one server.
@@ -64,11 +65,14 @@ func NewMetrics(version string) *Metrics {
 	}, []string{"surface"})
 	m.streams.WithLabelValues(StreamsOfPages)
 	m.streams.WithLabelValues(StreamsOfAPI)
+	m.signIns = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_signin_failures_total", Help: "Sign-ins that failed, by reason.",
+	}, []string{"reason"})
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the version is in the label.",
 	}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, build,
+	m.registry.MustRegister(requests, settled, m.decided, m.callers, m.commits, m.streams, m.signIns, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -84,6 +88,10 @@ func (m *Metrics) Committed(callers int, took time.Duration) {
 	m.callers.Observe(float64(callers))
 	m.commits.Observe(took.Seconds())
 }
+
+// SignInFailed counts a failed sign-in; it is made for
+// store.Options.ObserveSignInFailure.
+func (m *Metrics) SignInFailed(reason string) { m.signIns.WithLabelValues(reason).Inc() }
 
 // Settled counts one outcome; it is made for store.Options.ObserveOutcome.
 func (m *Metrics) Settled(o models.Outcome) {

@@ -74,7 +74,15 @@ func (s *Site) signIn(c echo.Context) error {
 // had before.
 func (s *Site) openSession(c echo.Context, email, password string) error {
 	r := c.Request()
-	secret, _, err := s.store.SignIn(r.Context(), email, password, store.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()})
+	from := store.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()}
+	if known, err := r.Cookie(s.cookie.device()); err == nil {
+		from.Device = known.Value
+	}
+	secret, user, err := s.store.SignIn(r.Context(), email, password, from)
+	if err != nil {
+		return err
+	}
+	device, err := s.store.RememberDevice(r.Context(), user.ID, from.Device)
 	if err != nil {
 		return err
 	}
@@ -88,7 +96,11 @@ func (s *Site) openSession(c echo.Context, email, password string) error {
 		return err
 	}
 	session.ID = secret
-	return session.Save(r, c.Response())
+	if err := session.Save(r, c.Response()); err != nil {
+		return err
+	}
+	c.SetCookie(s.cookie.cookie(s.cookie.device(), device, deviceDays*24*60*60))
+	return nil
 }
 
 func (s *Site) signOut(c echo.Context) error {

@@ -15,6 +15,9 @@ import (
 // earlier when it is idle; its row says so.
 const sessionDays = 14
 
+// deviceDays is how long a browser is known as one in which somebody has signed in.
+const deviceDays = 365
+
 // cookieKind is how cookies are named and marked, by where the server is used.
 type cookieKind struct {
 	name   string
@@ -29,6 +32,10 @@ func cookieFor(public *url.URL) cookieKind {
 	}
 	return cookieKind{name: "__Host-countersign", secure: true}
 }
+
+// device names the cookie by which a browser is known as one in which somebody has
+// signed in. It opens nothing.
+func (k cookieKind) device() string { return k.name + "-device" }
 
 func (k cookieKind) cookie(name, value string, maxAge int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure off loopback: see cookieFor

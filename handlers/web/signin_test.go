@@ -26,7 +26,7 @@ func TestSigningInOpensASessionOfItsOwn(t *testing.T) {
 	p.get("/audit?x=1").redirects("/signin?next=%2Faudit%3Fx%3D1")
 
 	got := p.post("/signin", credentials(ownerEmail, storetest.Password)).redirects("/")
-	if len(got.cookies) != 1 {
+	if len(got.cookies) != 2 { // the session's, and the one by which the browser is known
 		t.Fatalf("cookies = %v", got.cookies)
 	}
 	c := got.cookies[0]
@@ -183,4 +183,37 @@ func TestChangingThePasswordEndsOtherSessions(t *testing.T) {
 		here.post("/account/password", form)
 	}
 	here.post("/account/password", form).is(http.StatusTooManyRequests).says("main", "try again in")
+}
+
+// A browser in which somebody has signed in is known afterwards, by a cookie that
+// opens nothing.
+func TestASignInHasTheBrowserKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.visitor()
+	device := func() string {
+		got := p.post("/signin", url.Values{"email": {ownerEmail}, "password": {storetest.Password}})
+		got.redirects("/")
+		for _, line := range got.header.Values("Set-Cookie") {
+			if c, err := http.ParseSetCookie(line); err == nil && strings.HasSuffix(c.Name, "-device") {
+				if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge < 300*24*3600 {
+					t.Errorf("cookie %s", line)
+				}
+				return c.Value
+			}
+		}
+		t.Fatal("no cookie by which the browser is known")
+		return ""
+	}
+	first := device()
+	if again := device(); again != first {
+		t.Error("the same browser is another one at the next sign-in")
+	}
+	stranger := w.visitor()
+	at, err := url.Parse(w.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger.http.Jar.SetCookies(at, []*http.Cookie{{Name: "countersign-device", Value: first}, {Name: "countersign", Value: first}})
+	stranger.get("/").redirects("/signin")
 }

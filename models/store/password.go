@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
 
 	"countersign/models"
+	"countersign/models/passwords"
 )
 
 // PasswordCost is what hashing one password takes. The zero value stands for
@@ -20,20 +22,25 @@ type PasswordCost struct {
 	Threads   uint8
 }
 
-// hashesAtOnce bounds the memory and processors that sign-ins may take.
-const hashesAtOnce = 2
+// hashesAtOnce bounds the memory and processors that sign-ins may take, and
+// hashesWaiting how many wait for their turn.
+const (
+	hashesAtOnce  = 2
+	hashesWaiting = 32
+)
 
-// passwords hashes and compares, a few at a time.
-type passwords struct {
+// passwordHasher hashes and compares, a few at a time.
+type passwordHasher struct {
 	params *argon2id.Params
 	// nobodys is a hash that no password has. Comparing with it costs what any
 	// comparison costs, so that an unknown account answers no sooner.
 	nobodys string
 	slots   chan struct{}
+	waiting chan struct{}
 	before  func()
 }
 
-func (p *passwords) init(opts Options) {
+func (p *passwordHasher) init(opts Options) {
 	cost := opts.PasswordCost
 	if cost == (PasswordCost{}) {
 		cost = PasswordCost{MemoryKiB: 19 * 1024, Passes: 2, Threads: 1}
@@ -44,11 +51,25 @@ func (p *passwords) init(opts Options) {
 	p.nobodys = fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", cost.MemoryKiB, cost.Passes, cost.Threads,
 		base64.RawStdEncoding.EncodeToString(randomBytes(16)), base64.RawStdEncoding.EncodeToString(randomBytes(32)))
 	p.slots = make(chan struct{}, hashesAtOnce)
+	p.waiting = make(chan struct{}, hashesAtOnce+hashesWaiting)
 	p.before = opts.BeforeHash
 }
 
+// queue admits somebody whose password is compared later: CodeTooManyRequests
+// where too many wait already.
+func (p *passwordHasher) queue() (leave func(), err error) {
+	select {
+	case p.waiting <- struct{}{}:
+		return func() { <-p.waiting }, nil
+	default:
+		e := models.Errorf(models.CodeTooManyRequests, "Too many people are signing in: try again in a moment.")
+		e.RetryAfterSeconds = 2
+		return nil, e
+	}
+}
+
 // enter waits for a slot; leave gives it back.
-func (p *passwords) enter(ctx context.Context) (leave func(), err error) {
+func (p *passwordHasher) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -61,7 +82,7 @@ func (p *passwords) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // hash must be called outside of any transaction: it takes tens of milliseconds.
-func (p *passwords) hash(ctx context.Context, password string) (string, error) {
+func (p *passwordHasher) hash(ctx context.Context, password string) (string, error) {
 	leave, err := p.enter(ctx)
 	if err != nil {
 		return "", err
@@ -75,7 +96,7 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 }
 
 // matches compares in constant time, outside of any transaction.
-func (p *passwords) matches(ctx context.Context, password, hash string) (bool, error) {
+func (p *passwordHasher) matches(ctx context.Context, password, hash string) (bool, error) {
 	leave, err := p.enter(ctx)
 	if err != nil {
 		return false, err
@@ -88,14 +109,19 @@ func (p *passwords) matches(ctx context.Context, password, hash string) (bool, e
 	return ok, nil
 }
 
-// passwordFault says what is wrong with a new password, or nothing. Length is
-// counted in characters, so that a passphrase in any script is as good.
-func passwordFault(password string) string {
+// passwordFault says what is wrong with a new password of somebody with this
+// e-mail, or nothing. Length is counted in characters, so that a passphrase in any
+// script is as good.
+func passwordFault(password, email string) string {
 	switch n := utf8.RuneCountInString(password); {
 	case !utf8.ValidString(password):
 		return "must be valid UTF-8"
 	case n < models.MinPassword || n > models.MaxPassword:
 		return fmt.Sprintf("must be %d to %d characters long", models.MinPassword, models.MaxPassword)
+	}
+	name, _, _ := strings.Cut(email, "@")
+	if passwords.Common(password, email, name, "countersign") {
+		return "is among the first that others would guess; choose a longer phrase of your own"
 	}
 	return ""
 }
@@ -107,7 +133,11 @@ func (s *Store) SetPassword(ctx context.Context, actor models.Actor, id models.U
 	if err := needAdmin(actor); err != nil {
 		return err
 	}
-	if fault := passwordFault(password); fault != "" {
+	var user models.User
+	if err := s.gr.WithContext(ctx).Where("id = ?", id).Take(&user).Error; err != nil {
+		return notFoundAs(err, notFound("user"))
+	}
+	if fault := passwordFault(password, user.Email); fault != "" {
 		return models.Invalid("password", "%s", fault)
 	}
 	hash, err := s.passwords.hash(ctx, password)
@@ -131,10 +161,15 @@ func (s *Store) ChangePassword(ctx context.Context, actor models.Actor, current,
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may change the own password.")
 	}
-	if fault := passwordFault(next); fault != "" {
+	if fault := passwordFault(next, actor.Name); fault != "" {
 		return models.Invalid("next", "%s", fault)
 	}
-	try := attempt{account: actor.ID, address: "session " + string(actor.SessionID)}
+	leave, err := s.passwords.queue()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	try := attempt{account: actor.ID, address: "session " + string(actor.SessionID), known: true}
 	if err := s.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
 		return err
 	}
@@ -181,6 +216,9 @@ func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, k
 		return err
 	}
 	t.accessChanged()
+	if err := t.forgetDevices(user.ID, 0); err != nil {
+		return err
+	}
 	return t.closeSessions(actor, user.ID, keep)
 }
 

@@ -13,11 +13,15 @@ import (
 )
 
 // Guessing is limited per account and address, so that a stranger cannot lock
-// the owner out, and per address, against trying many accounts.
+// the owner out, and per address, against trying many accounts. Against guesses
+// from many addresses an account is slowed down as a whole: after some failures it
+// takes one try a minute, but for browsers that are known to be its owner's.
 const (
 	signInWindow       = 15 * time.Minute
 	failuresPerPair    = 5
 	failuresPerAddress = 20
+	failuresPerAccount = 10
+	slowedTo           = time.Minute
 )
 
 // SignInFrom is where a sign-in comes from: the peer's address, with or without
@@ -25,10 +29,14 @@ const (
 type SignInFrom struct {
 	Address   string
 	UserAgent string
+	Device    string // the secret of RememberDevice, if the browser has one
 }
 
 // attempt is one try at a password.
-type attempt struct{ account, address string }
+type attempt struct {
+	account, address string
+	known            bool // by the account's owner, or from one of the owner's browsers
+}
 
 // signInFailure is one row of signin_failures.
 type signInFailure struct {
@@ -44,17 +52,31 @@ func (signInFailure) TableName() string { return "signin_failures" }
 // SignIn checks a password and opens a session: secret is the cookie's content.
 // CodeUnauthenticated with one text for a wrong password, an unknown account and
 // a disabled one, at the same cost. After 5 failures per account and address, or
-// 20 per address, within 15 minutes: CodeTooManyRequests with
-// RetryAfterSeconds, before anything is hashed; those refusals do not count.
+// 20 per address, within 15 minutes, and after 10 per account for a minute unless
+// the browser is known: CodeTooManyRequests with RetryAfterSeconds, before
+// anything is hashed; those refusals do not count. The same when too many wait for
+// their password to be compared. Failures are logged and counted.
 func (s *Store) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
+	var found *models.User
+	defer func() { s.signInFailed(ctx, err, email, from) }()
+	leave, err := s.passwords.queue()
+	if err != nil {
+		return "", nil, err
+	}
+	defer leave()
 	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
 	// Counted before it is judged and forgotten on success: guesses sent side by
 	// side could otherwise all pass the check before the first has failed.
-	if err := s.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
+	err = s.write(ctx, func(t *tx) error {
+		if try.known, err = t.knowsDevice(email, from.Device); err != nil {
+			return err
+		}
+		return t.countAttempt(try)
+	})
+	if err != nil {
 		return "", nil, err
 	}
-	found, err := s.userWithEmail(ctx, email)
-	if err != nil {
+	if found, err = s.userWithEmail(ctx, email); err != nil {
 		return "", nil, err
 	}
 	known := found != nil && found.Enabled()
@@ -120,7 +142,10 @@ func (t *tx) countAttempt(a attempt) error {
 // blockedFor is how long until so many failures have left the window that one
 // more try is allowed: zero if it is now.
 func (t *tx) blockedFor(a attempt) (time.Duration, error) {
-	var longest time.Duration
+	longest, err := t.slowedFor(a)
+	if err != nil {
+		return 0, err
+	}
 	for _, limit := range []struct {
 		most  int
 		where string
@@ -140,6 +165,24 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 		}
 	}
 	return longest, nil
+}
+
+// slowedFor is how long until an account that was guessed at from many addresses
+// takes one more try.
+func (t *tx) slowedFor(a attempt) (time.Duration, error) {
+	if a.known {
+		return 0, nil
+	}
+	var at []time.Time
+	err := t.gorm().Model(&signInFailure{}).Where("account = ?", a.account).Where("at > ?", t.now.Add(-signInWindow)).
+		Order("at DESC").Limit(failuresPerAccount).Pluck("at", &at).Error
+	if err != nil {
+		return 0, fmt.Errorf("count sign-in failures: %w", err)
+	}
+	if len(at) < failuresPerAccount {
+		return 0, nil
+	}
+	return max(0, at[0].Add(slowedTo).Sub(t.now)), nil
 }
 
 func (t *tx) forgetAttempts(a attempt) error {

@@ -42,6 +42,9 @@ type Options struct {
 	// ObserveOutcome hears of every request that was settled, at the ask or
 	// later, after the commit. It must be quick and must not call the store.
 	ObserveOutcome func(models.Outcome)
+	// ObserveSignInFailure hears of every sign-in that failed, and why in one word. It
+	// must be quick and must not call the store.
+	ObserveSignInFailure func(reason string)
 	// BeforeCommit is called before each COMMIT; tests hold the commit back
 	// with it to see that nobody was told early.
 	BeforeCommit func()
@@ -68,7 +71,7 @@ type Store struct {
 	quota   quota
 	ready   readiness
 
-	passwords passwords
+	passwords passwordHasher
 
 	outside  atomic.Bool // another process wrote, and not all were told yet
 	policies sync.Map    // int64 version -> *policy.Policy, compiled once

@@ -65,7 +65,7 @@ func (n NewUser) checked() (NewUser, error) {
 	if n.Role != models.RoleAdmin && n.Role != models.RoleReviewer {
 		faults["role"] = "must be admin or reviewer"
 	}
-	if fault := passwordFault(n.Password); fault != "" {
+	if fault := passwordFault(n.Password, n.Email); fault != "" {
 		faults["password"] = fault
 	}
 	if len(faults) > 0 {

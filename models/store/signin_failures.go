@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/models"
+)
+
+// signInFailed logs and counts a sign-in that was refused. An account that does not
+// exist is not named: people type passwords into the wrong field.
+func (s *Store) signInFailed(ctx context.Context, err error, email string, from SignInFrom) {
+	code := models.ErrorCode(err)
+	if code != models.CodeUnauthenticated && code != models.CodeTooManyRequests {
+		return
+	}
+	found, lookErr := s.userWithEmail(ctx, email)
+	if lookErr != nil {
+		found = nil // the failure is told all the same
+	}
+	reason := "too_many"
+	if code == models.CodeUnauthenticated {
+		switch {
+		case found == nil:
+			reason = "unknown_account"
+		case !found.Enabled():
+			reason = "disabled"
+		default:
+			reason = "wrong_password"
+		}
+	}
+	account := "unknown"
+	if found != nil {
+		account = found.Email
+	}
+	s.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address, models.MaxName))
+	if s.opts.ObserveSignInFailure != nil {
+		s.opts.ObserveSignInFailure(reason)
+	}
+}
+
+// UnlockUser forgets the failed sign-ins of an account, so that it can be signed in
+// to at once. For admins and the operator, else CodeForbidden; CodeNotFound if
+// there is no such user.
+func (s *Store) UnlockUser(ctx context.Context, actor models.Actor, id models.UserID) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		user, err := t.user(id)
+		if err != nil {
+			return err
+		}
+		if err := t.gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&signInFailure{}).Error; err != nil {
+			return fmt.Errorf("forget sign-in failures: %w", err)
+		}
+		return t.record(actor, "user.unlocked", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email})
+	})
+}

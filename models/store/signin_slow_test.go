@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// guess tries a wrong password from n addresses that were not used before.
+func guess(t *testing.T, s *store.Store, email string, first, n int) {
+	t.Helper()
+	for i := range n {
+		refused(t, signIn(t, s, email, "not the password", fromAddress(fmt.Sprintf("198.51.100.%d", first+i))), models.CodeUnauthenticated)
+	}
+}
+
+func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	storetest.Reviewer(t, s, "eve@example.com")
+	own := store.SignInFrom{Address: "192.0.2.1"}
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, own))
+	var err error
+	if own.Device, err = s.RememberDevice(t.Context(), ada.OwnerID, ""); err != nil {
+		t.Fatal(err)
+	}
+
+	guess(t, s, "ada@example.com", 1, 10)
+	fresh := fromAddress("203.0.113.9")
+	e := refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
+	if e.RetryAfterSeconds != 60 {
+		t.Errorf("retry after %d s, want 60", e.RetryAfterSeconds)
+	}
+	mustDo(t, signIn(t, s, "eve@example.com", storetest.Password, fresh)) // another account is not slowed
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, own))   // nor is a known browser
+
+	stolen := fresh
+	stolen.Device = own.Device
+	refused(t, signIn(t, s, "nobody@example.com", "x", stolen), models.CodeUnauthenticated)
+	eve := stolen // Ada's browser is known for Ada only
+	guess(t, s, "eve@example.com", 101, 10)
+	refused(t, signIn(t, s, "eve@example.com", storetest.Password, eve), models.CodeTooManyRequests)
+
+	clock.Step(time.Minute) // never shut out: one try a minute
+	refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("203.0.113.10")), models.CodeUnauthenticated)
+	refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
+	clock.Step(time.Minute)
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, fresh))
+}
+
+func TestUnlockingAnAccount(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	guess(t, s, "ada@example.com", 1, 10)
+	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeTooManyRequests)
+	refused(t, s.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
+	mustDo(t, s.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
+	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
+	refused(t, s.UnlockUser(t.Context(), storetest.Operator(), models.NewID[models.UserID]()), models.CodeNotFound)
+}
+
+func TestANewPasswordForgetsBrowsers(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
+	ada := storetest.Reviewer(t, s, "ada@example.com")
+	first, err := s.RememberDevice(t.Context(), ada.OwnerID, "")
+	mustDo(t, err)
+	if again, err := s.RememberDevice(t.Context(), ada.OwnerID, first); err != nil || again != first {
+		t.Fatalf("remembered as %q, %v, want the same", again, err)
+	}
+	if forged, err := s.RememberDevice(t.Context(), ada.OwnerID, "cs_dev_chosen"); err != nil || forged == "cs_dev_chosen" {
+		t.Fatalf("a secret of the browser's own choice was taken: %q, %v", forged, err)
+	}
+	for range 30 {
+		_, err := s.RememberDevice(t.Context(), ada.OwnerID, "")
+		mustDo(t, err)
+	}
+	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 20 {
+		t.Errorf("%d browsers are remembered, want 20", n)
+	}
+	mustDo(t, s.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, nextPassword))
+	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 0 {
+		t.Errorf("%d browsers are remembered after a new password, want none", n)
+	}
+}
+
+func TestTheQueueOfThoseWhoSignInIsBounded(t *testing.T) {
+	t.Parallel()
+	const callers = 200
+	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	defer release()
+	s := storetest.New(t, func(o *store.Options) { o.BeforeHash = func() { <-hold } })
+	results := make(chan error, callers)
+	for i := range callers {
+		go func() {
+			_, _, err := s.SignIn(t.Context(), fmt.Sprintf("user%d@example.com", i), "x", fromAddress(fmt.Sprintf("198.51.%d.%d", i/200, i)))
+			results <- err
+		}()
+	}
+	refusals := 0
+	for range callers - 34 { // all but those who hash and those who wait
+		e := refused(t, <-results, models.CodeTooManyRequests)
+		if e.RetryAfterSeconds < 1 {
+			t.Fatalf("no time to wait: %v", e)
+		}
+		refusals++
+	}
+	release()
+	for range 34 {
+		refused(t, <-results, models.CodeUnauthenticated)
+	}
+	if n := scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != callers-refusals {
+		t.Errorf("%d failures are counted, want %d: who was sent away has tried nothing", n, callers-refusals)
+	}
+}
+
+func TestFailedSignInsAreLoggedAndCounted(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	counted := map[string]int{}
+	s := storetest.New(t, func(o *store.Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.ObserveSignInFailure = func(reason string) { counted[reason]++ }
+	})
+	storetest.Reviewer(t, s, "ada@example.com")
+	from := store.SignInFrom{Address: "192.0.2.7:1234"}
+	for range 6 {
+		_ = signIn(t, s, "ada@example.com", "hunter2-secret", from)
+	}
+	_ = signIn(t, s, "hunter2-in-the-wrong-field", "x", fromAddress("192.0.2.8"))
+	told := log.String()
+	for _, want := range []string{"account=ada@example.com", "address=192.0.2.7", "reason=wrong_password", "reason=too_many", "reason=unknown_account", "account=unknown"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("the log lacks %q:\n%s", want, told)
+		}
+	}
+	if strings.Contains(told, "hunter2") {
+		t.Errorf("the log tells what was typed:\n%s", told)
+	}
+	if counted["wrong_password"] != 5 || counted["too_many"] != 1 || counted["unknown_account"] != 1 {
+		t.Errorf("counted %v", counted)
+	}
+}
