@@ -32,6 +32,8 @@ type API struct {
 	looks chan struct{} // held by those who look again
 	few   int           // fewWaiters
 
+	places places // how events of streams are named
+
 	operations int // registered so far
 }
 
@@ -42,6 +44,13 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 		kit.Streams = handlers.NewStreams(0)
 	}
 	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	key, err := s.PositionKey(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	if a.places, err = newPlaces(key); err != nil {
+		return nil, err
+	}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders)
 	a.huma = humaecho.New(a.echo, configOf(version))

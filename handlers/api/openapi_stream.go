@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/aes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 const streamDescription = `Server-sent events, from now on or from Last-Event-ID on: %s. Resuming tells each event once, with what the token may see now. ` +
-	`An id N-1 goes on inside entry N. A comment comes every 15 seconds. After "event: reset" too much was missed: read the lists, and go on. ` +
+	`Ids say nothing but where to go on; 0 begins with the first. A comment comes every 15 seconds. After "event: reset" too much was missed: read the lists, and go on. ` +
 	`A reader that does not read is disconnected, as is one whose token is revoked.`
 
 // registerStreams adds the streams to the router and to the document, which huma
@@ -66,8 +67,12 @@ func (v *vocabulary) example() string {
 	settled := exampleHappening(store.Settled, 816, models.StatusApproved)
 	var out strings.Builder
 	out.WriteString(": open\n\n")
+	named, err := newPlaces(make([]byte, aes.BlockSize)) // an example's key
+	if err != nil {
+		return ""
+	}
 	for _, h := range []*store.Happening{asked, settled} {
-		told, err := v.events(h)
+		told, err := v.events(h, named)
 		if err != nil {
 			continue // the test of the document says so
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -37,7 +36,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 		if r.actor, err = handlers.Principal(ctx, a.store, r.authorization); err != nil {
 			return err
 		}
-		from, err := placeOf(header.Get(headerLastEventID))
+		from, err := a.places.of(header.Get(headerLastEventID))
 		if err != nil {
 			return err
 		}
@@ -84,7 +83,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 	if from == nil {
 		head, err := r.a.store.LedgerHead(ctx)
 		r.at = place{after: head.Seq}
-		return func() error { return r.out.From(strconv.FormatInt(head.Seq, 10)) }, err
+		return func() error { return r.out.From(r.a.places.id(r.at)) }, err
 	}
 	last := from.after
 	if from.part > 0 {
@@ -93,7 +92,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 	at, reset, err := r.a.store.FeedFrom(ctx, r.actor, last)
 	if reset {
 		r.at = place{after: at}
-		return func() error { return r.out.Send(r.words.reset(at, r.a.kit.Now())) }, err
+		return func() error { return r.out.Send(r.words.reset(r.a.places.id(r.at), r.a.kit.Now())) }, err
 	}
 	r.at = *from
 	return func() error { return nil }, err
@@ -150,7 +149,7 @@ func (r *reader) tell(ctx context.Context) bool {
 	}
 	begin, b := r.at, &batch{r: r}
 	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.Happening) error {
-		told, err := r.words.events(h)
+		told, err := r.words.events(h, r.a.places)
 		if err != nil {
 			return err
 		}

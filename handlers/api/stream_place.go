@@ -1,6 +1,11 @@
 package api
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,13 +22,47 @@ type place struct {
 	part  int
 }
 
-// placeOf reads the id of an event: N, or N-1, N-2 … for those that are not the
-// last of an entry. Nil: the reader has heard nothing and begins now.
-func placeOf(id string) (*place, error) {
+// places writes and reads the ids of events. An id is one enciphered block of a
+// place: who reads it can go on from there, and learns nothing of what happened in
+// between that is not theirs to see.
+type places struct{ block cipher.Block }
+
+func newPlaces(key []byte) (places, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return places{}, fmt.Errorf("make the cipher of positions: %w", err)
+	}
+	return places{block}, nil
+}
+
+// id names a place.
+func (p places) id(at place) string {
+	var b [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(b[:], uint64(at.after))
+	binary.BigEndian.PutUint16(b[8:], uint16(at.part))
+	p.block.Encrypt(b[:], b[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// of reads the id of an event. Those of earlier versions were numbers of the
+// ledger, N, or N-1, N-2 … for those that are not the last of an entry. Nil: the
+// reader has heard nothing and begins now.
+func (p places) of(id string) (*place, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // nothing was said
 	}
-	wrong := models.Invalid(headerLastEventID, "must be the id of an event of this stream, as 815 or 815-1")
+	if b, err := base64.RawURLEncoding.Strict().DecodeString(id); err == nil && len(b) == aes.BlockSize {
+		p.block.Decrypt(b, b)
+		after := binary.BigEndian.Uint64(b)
+		if string(b[10:]) == strings.Repeat("\x00", aes.BlockSize-10) && int64(after) >= 0 {
+			return &place{after: int64(after), part: int(binary.BigEndian.Uint16(b[8:]))}, nil
+		}
+	}
+	return numbered(id)
+}
+
+func numbered(id string) (*place, error) {
+	wrong := models.Invalid(headerLastEventID, "must be the id of an event of this server, or 0 to begin with the first")
 	number, part, inside := strings.Cut(id, "-")
 	n, err := strconv.ParseUint(number, 10, 62)
 	if err != nil {
@@ -39,11 +78,10 @@ func placeOf(id string) (*place, error) {
 	return &place{after: int64(n) - 1, part: int(k)}, nil
 }
 
-// idOf is the id of one of so many events of an entry, counted from 0.
-func idOf(seq int64, i, of int) string {
-	id := strconv.FormatInt(seq, 10)
+// after is the place after one of so many events of an entry, counted from 0.
+func after(seq int64, i, of int) place {
 	if i < of-1 {
-		id += "-" + strconv.Itoa(i+1)
+		return place{after: seq - 1, part: i + 1}
 	}
-	return id
+	return place{after: seq}
 }

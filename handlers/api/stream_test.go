@@ -267,7 +267,7 @@ func TestStreamsResetWhoIsLost(t *testing.T) {
 			from := fmt.Sprintf(ahead, w.head().Seq)
 			l := w.listen(w.agent, path, from)
 			got := l.next()
-			if got.name != "reset" || got.id != fmt.Sprint(w.head().Seq) || got.at("x") != nil || !json.Valid([]byte(got.data)) {
+			if got.name != "reset" || seqOf(w, got.id) != w.head().Seq || got.at("x") != nil || !json.Valid([]byte(got.data)) {
 				t.Errorf("%s from %s: %+v", path, from, got)
 			}
 			w.ask(`{"toolName":"rm"}`)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -71,7 +70,7 @@ type typedEvent struct {
 
 // events are what is told of a happening. All but the last have an id from which
 // a reader goes on inside the entry.
-func (v *vocabulary) events(h *store.Happening) ([]handlers.Event, error) {
+func (v *vocabulary) events(h *store.Happening, p places) ([]handlers.Event, error) {
 	words := v.words[h.What]
 	out := make([]handlers.Event, 0, len(words))
 	for i, w := range words {
@@ -79,7 +78,7 @@ func (v *vocabulary) events(h *store.Happening) ([]handlers.Event, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tell entry %d: %w", h.Seq, err)
 		}
-		e.ID = idOf(h.Seq, i, len(words))
+		e.ID = p.id(after(h.Seq, i, len(words)))
 		out = append(out, e)
 	}
 	return out, nil
@@ -97,8 +96,8 @@ func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event,
 
 // reset tells a reader who is too far behind to be told all: read the lists, and
 // go on from here.
-func (v *vocabulary) reset(at int64, now time.Time) handlers.Event {
-	e := handlers.Event{ID: strconv.FormatInt(at, 10), Name: "reset", Data: "{}"}
+func (v *vocabulary) reset(id string, now time.Time) handlers.Event {
+	e := handlers.Event{ID: id, Name: "reset", Data: "{}"}
 	if v.typed {
 		e.Data = `{"type":"reset","timestamp":"` + now.UTC().Format(time.RFC3339Nano) + `","data":{}}`
 	}
