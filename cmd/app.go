@@ -21,9 +21,7 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 16 << 10
+	maxHeader = 16 << 10
 	// stopTimeout is how long requests under way may take to end at a stop.
 	stopTimeout = 1600 * time.Millisecond
 
@@ -72,14 +70,17 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	if err != nil {
 		return nil, err
 	}
+	connections := handlers.NewConnections(mostConnections())
 	a.server = &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
+		Handler:           connections.Handler(handler),
+		ReadHeaderTimeout: handlers.HeaderTimeout,
+		ReadTimeout:       handlers.ReadTimeout,
+		WriteTimeout:      handlers.WriteTimeout,
+		IdleTimeout:       handlers.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// Waits and streams are long: neither reading nor writing has a timeout
-		// here, routes have their own.
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnState:         connections.State,
+		ConnContext:       connections.Context,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if err := inviteFirstUser(ctx, a.store, cfg, a.public, log, terminal); err != nil {
 		return nil, err

@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -95,6 +97,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	}
 	var history *models.History
 	if wait > 0 {
+		handlers.ExtendDeadlines(humaecho.Unwrap(in.from).Response(), wait)
 		history, err = a.store.AwaitHistory(ctx, in.actor, id, after, in.Limit, wait)
 	} else {
 		history, err = a.store.History(ctx, in.actor, id, store.HistoryQuery{Before: before, After: after, Limit: in.Limit})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
 )
@@ -96,12 +97,8 @@ func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writ
 	if err := s.store.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
-	rc := http.NewResponseController(w)
-	// A deadline that has passed ends a write that hangs. It is set by a timer, so
-	// that no clock is read.
-	timer := time.AfterFunc(slowExport, func() { _ = rc.SetWriteDeadline(time.Unix(1, 0)) })
-	defer timer.Stop()
-	if err := errors.Join(out.Flush(), rc.Flush()); err != nil {
+	handlers.ExtendDeadlines(w, slowExport)
+	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return nil
