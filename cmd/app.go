@@ -29,6 +29,7 @@ const (
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
 	memoryEvery  = 5 * time.Second
+	reserveEvery = 5 * time.Second
 )
 
 // App is one server: store, surfaces and workers, put together.
@@ -50,13 +51,16 @@ type App struct {
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory()}
+	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory(cfg.MemoryLimit)}
 	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
 	if a.store, err = openStore(ctx, cfg, log, a.measured); err != nil {
+		return nil, err
+	}
+	if err = a.store.KeepReserve(ctx); err != nil {
 		return nil, err
 	}
 	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
@@ -114,6 +118,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
 	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
 

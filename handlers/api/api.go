@@ -31,6 +31,7 @@ type API struct {
 	spec  []byte
 	looks chan struct{} // held by those who look again
 	few   int           // fewWaiters
+	lists chan struct{} // held by those who list
 
 	operations int // registered so far
 }
@@ -41,7 +42,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, lists: make(chan struct{}, listsAtOnce)}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders)
 	a.huma = humaecho.New(a.echo, configOf(version))
@@ -107,6 +108,9 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	op.MaxBodyBytes = models.MaxBody + 1 // huma refuses a body that reaches the limit
 	op.BodyReadTimeout = bodyTimeout
 	op.SkipValidateBody = true
+	if op.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusInsufficientStorage)
+	}
 	if op.Tags == nil {
 		op.Tags = []string{"Approvals"}
 	}

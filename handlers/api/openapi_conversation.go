@@ -103,14 +103,14 @@ var conversationDocs = map[string]operationDoc{
 		answers: map[int]any{200: &ConversationPage{Conversations: []Conversation{exampleRun()}, Next: "MTcyOA"}},
 	},
 	"get-conversation": {
-		answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound},
+		answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 	},
 	"list-conversation-approvals": {
 		answers: map[int]any{200: &ConversationApprovals{RequestID: exampleConversation, Approvals: []ConversationApproval{{
 			ID: exampleID, Kind: models.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
 			Status: models.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: "keep the newest week",
 		}}}},
-		problems: []models.Code{models.CodeNotFound},
+		problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 	},
 	"approve-in-conversation": {
 		requests: map[string]any{

@@ -50,7 +50,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
 	// Counted before it is judged and forgotten on success: guesses sent side by
 	// side could otherwise all pass the check before the first has failed.
-	if err := s.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
+	if err := s.writeAnyway(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
 		return "", nil, err
 	}
 	found, err := s.userWithEmail(ctx, email)
@@ -70,7 +70,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 		return "", nil, wrongPassword()
 	}
 	secret = newSecret(sessionPrefix)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		now, err := t.user(found.ID)
 		if err != nil {
 			return err
