@@ -96,7 +96,7 @@ var conversationDocs = map[string]operationDoc{
 			ID: exampleConversation, MessageID: new(exampleMessage), Status: models.ConversationRunning,
 			Approval: &ApprovalState{ResponseID: exampleID, Kind: models.KindProposal, Status: models.StatusApproved}, Budget: exampleBudget(),
 		}},
-		problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
+		problems: append([]models.Code{models.CodeNoBudget, models.CodeTooManyRequests}, decisionProblems...),
 		conflict: exampleApproved(), held: exampleHeldResponse(),
 	},
 	"list-conversations": {
