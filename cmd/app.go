@@ -21,9 +21,7 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 16 << 10
+	maxHeader = 16 << 10
 	// stopTimeout is how long requests under way may take to end at a stop.
 	stopTimeout = 1600 * time.Millisecond
 
@@ -31,6 +29,7 @@ const (
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
 	memoryEvery  = 5 * time.Second
+	reserveEvery = 5 * time.Second
 )
 
 // App is one server: store, surfaces and workers, put together.
@@ -52,13 +51,16 @@ type App struct {
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory()}
+	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory(cfg.MemoryLimit)}
 	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
 	if a.store, err = openStore(ctx, cfg, log, a.measured); err != nil {
+		return nil, err
+	}
+	if err = a.store.KeepReserve(ctx); err != nil {
 		return nil, err
 	}
 	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
@@ -72,14 +74,17 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	if err != nil {
 		return nil, err
 	}
+	connections := handlers.NewConnections(mostConnections())
 	a.server = &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
+		Handler:           connections.Handler(handler),
+		ReadHeaderTimeout: handlers.HeaderTimeout,
+		ReadTimeout:       handlers.ReadTimeout,
+		WriteTimeout:      handlers.WriteTimeout,
+		IdleTimeout:       handlers.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// Waits and streams are long: neither reading nor writing has a timeout
-		// here, routes have their own.
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ConnState:         connections.State,
+		ConnContext:       connections.Context,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if err := inviteFirstUser(ctx, a.store, cfg, a.public, log, terminal); err != nil {
 		return nil, err
@@ -114,6 +119,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
 	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
 

@@ -28,7 +28,12 @@ type Config struct {
 	// Limits of what one client may do; 0 switches one off.
 	AsksPerMinute   int
 	PendingPerAgent int
+	ReportsPerHour  int
+	RunsPerHour     int
+	MessagesPerHour int
 	StreamsPerUser  int
+
+	MemoryLimit int64 // bytes, soft; 0: by what the machine has
 
 	LLM LLM // of the built-in agent
 
@@ -68,7 +73,11 @@ var serveSettings = []setting{
 	{"trusted-proxies", "", "CIDR,...", "reverse proxies whose X-Forwarded-For is believed (default: none)", setTrustedProxies},
 	{"limit-asks-per-minute", "600", "N", "asks a minute per token, 0 for no limit", limit(func(c *Config) *int { return &c.AsksPerMinute })},
 	{"limit-pending-per-agent", "10000", "N", "pending requests per agent, 0 for no limit", limit(func(c *Config) *int { return &c.PendingPerAgent })},
+	{"limit-reports-per-hour", "20000", "N", "reported events an hour per token, 0 for no limit", limit(func(c *Config) *int { return &c.ReportsPerHour })},
+	{"limit-runs-per-hour", "1000", "N", "runs opened an hour per token, 0 for no limit", limit(func(c *Config) *int { return &c.RunsPerHour })},
+	{"limit-messages-per-hour", "1000", "N", "messages an hour per token or person, 0 for no limit", limit(func(c *Config) *int { return &c.MessagesPerHour })},
 	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
+	{"memory-limit", "", "SIZE", "memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
 	{"dev", "false", "bool", "show every page in every state at /dev/gallery", setDev},
@@ -205,6 +214,8 @@ func (c Config) LogValue() slog.Value {
 		slog.String("addr", c.Addr), slog.String("data", c.Data), slog.String("public_url", public),
 		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
+		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
+		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Int64("memory_limit", c.MemoryLimit),
 		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
 	)
 }

@@ -32,7 +32,12 @@ type victim struct {
 // the database open afterwards: a kill leaves it as a crash would.
 func newVictim(t *testing.T, settings ...string) *victim {
 	t.Helper()
-	v := &victim{dir: storetest.Dir(t), addr: freeAddr(t), settings: settings}
+	return newVictimIn(t, storetest.Dir(t), settings...)
+}
+
+func newVictimIn(t *testing.T, dir string, settings ...string) *victim {
+	t.Helper()
+	v := &victim{dir: dir, addr: freeAddr(t), settings: settings}
 	s := storetest.New(t, storetest.WithDir(v.dir))
 	v.person = storetest.Admin(t, s)
 	_, v.agent = storetest.AgentToken(t, s, v.person, "bot")

@@ -44,6 +44,7 @@ func openStore(ctx context.Context, cfg Config, log *slog.Logger, change ...func
 	opts := store.Options{
 		Dir: cfg.Data, Log: log,
 		AsksPerMinute: orOff(cfg.AsksPerMinute), PendingPerAgent: orOff(cfg.PendingPerAgent),
+		ReportsPerHour: orOff(cfg.ReportsPerHour), RunsPerHour: orOff(cfg.RunsPerHour), MessagesPerHour: orOff(cfg.MessagesPerHour),
 	}
 	for _, c := range change {
 		c(&opts)

@@ -53,6 +53,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeTooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},
 	models.CodeTooManyPending:    {http.StatusTooManyRequests, "Too many pending requests"},
 	models.CodeTooLarge:          {http.StatusRequestEntityTooLarge, "Too large"},
+	models.CodeDiskFull:          {http.StatusInsufficientStorage, "Disk full"},
 	models.CodeUnavailable:       {http.StatusServiceUnavailable, "Not available"},
 	models.CodeInternal:          {http.StatusInternalServerError, "Internal error"},
 	CodeUnknownHost:              {http.StatusMisdirectedRequest, "Unknown host"},
@@ -135,7 +136,7 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	switch p.Status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		h.Set("Retry-After", strconv.Itoa(max(1, p.retryAfter)))
 	case http.StatusUnauthorized:
 		h.Set("Www-Authenticate", `Bearer realm="countersign"`)

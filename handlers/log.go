@@ -52,7 +52,7 @@ type requestLine struct {
 
 func (l requestLine) write(status int, took time.Duration) {
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
+	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusInsufficientStorage {
 		level = slog.LevelError
 	}
 	l.kit.Metrics.answered(l.method, l.route, status)

@@ -5,12 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 )
-
-// slowReader is how long one write to a stream may take before its reader is
-// given up.
-const slowReader = 10 * time.Second
 
 // EventStream writes server-sent events. Every call is on the wire when it
 // returns; an error means that the reader is gone or too slow.
@@ -69,12 +64,10 @@ func (s *EventStream) Comment(text string) error { return s.write(": " + text + 
 func (s *EventStream) From(id string) error { return s.write(": from here on\nid: " + id + "\n\n") }
 
 func (s *EventStream) write(text string) error {
-	// A deadline that has passed ends a write that hangs. It is set by a timer,
-	// so that no clock is read.
-	timer := time.AfterFunc(slowReader, func() {
-		_ = s.rc.SetWriteDeadline(time.Unix(1, 0))
-	})
-	defer timer.Stop()
+	// A reader that takes nothing is given up, and so is a stream that its surface
+	// has forgotten.
+	_ = s.rc.SetReadDeadline(after(quietStream))
+	_ = s.rc.SetWriteDeadline(after(slowReader))
 	if _, err := io.WriteString(s.w, text); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}

@@ -40,6 +40,7 @@ const (
 	CodeTooManyRequests Code = "too_many_requests" // 429
 	CodeTooManyPending  Code = "too_many_pending"  // 429
 	CodeTooLarge        Code = "too_large"         // 413: body over the limit
+	CodeDiskFull        Code = "disk_full"         // 507: nothing new is stored until there is space
 	CodeUnavailable     Code = "unavailable"       // 503: shutting down, or the store cannot answer
 	CodeInternal        Code = "internal"          // 500
 )

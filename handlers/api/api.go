@@ -31,6 +31,7 @@ type API struct {
 	spec  []byte
 	looks chan struct{} // held by those who look again
 	few   int           // fewWaiters
+	lists chan struct{} // held by those who list
 
 	places places // how events of streams are named
 
@@ -43,7 +44,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, lists: make(chan struct{}, listsAtOnce)}
 	key, err := s.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
@@ -116,6 +117,9 @@ func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, f
 	op.MaxBodyBytes = models.MaxBody + 1 // huma refuses a body that reaches the limit
 	op.BodyReadTimeout = bodyTimeout
 	op.SkipValidateBody = true
+	if op.Method != http.MethodGet {
+		op.Errors = append(op.Errors, http.StatusInsufficientStorage)
+	}
 	if op.Tags == nil {
 		op.Tags = []string{"Approvals"}
 	}

@@ -58,6 +58,7 @@ type signedIn struct {
 	actor     models.Actor
 	requestID string
 	waits     *waiting // set by a handler that leaves the answer to a wait
+	lists     bool     // it has one of the places of those who list
 }
 
 // Unwrap gives the request as it came.
@@ -91,6 +92,7 @@ func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
 		if c == nil {
 			return
 		}
+		defer a.endList(c)
 		next(c)
 		if c.waits != nil {
 			a.leave(c)

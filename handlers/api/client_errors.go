@@ -56,7 +56,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 // nothing may go on as if none had been there.
 func Answered(err error) bool {
 	answer, ok := errors.AsType[*AnswerError](err)
-	return ok && answer.Status < http.StatusInternalServerError
+	return ok && (answer.Status < http.StatusInternalServerError || answer.Status == http.StatusInsufficientStorage)
 }
 
 // BudgetError says that the budget did not allow a request, and that no more was

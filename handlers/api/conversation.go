@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -23,8 +25,9 @@ func (a *API) registerConversations() {
 		OperationID: "get-conversation", Method: http.MethodGet, Path: onePath, Tags: conversationTags,
 		Summary: "Read a conversation and its history, or wait for what comes",
 		Description: "Without after and before, the last entries. With after, those that come after a sequence, and with wait the answer comes when there is one: " +
-			"an agent waits here for what a person says. Entries are always oldest first.",
-		Errors: []int{401, 404, 422},
+			"an agent waits here for what a person says. Entries are always oldest first. " +
+			"A page ends at its limit or after 1 MiB, with at least one entry: go on with before or after.",
+		Errors: []int{401, 404, 422, 429},
 	}, a.conversation)
 	a.registerConversationDecisions()
 	a.registerResponses()
@@ -93,12 +96,16 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err != nil {
 		return nil, err
 	}
-	var history *models.History
 	if wait > 0 {
-		history, err = a.store.AwaitHistory(ctx, in.actor, id, after, in.Limit, wait)
-	} else {
-		history, err = a.store.History(ctx, in.actor, id, store.HistoryQuery{Before: before, After: after, Limit: in.Limit})
+		handlers.ExtendDeadlines(humaecho.Unwrap(in.from).Response(), wait)
+		if _, err := a.store.AwaitHistory(ctx, in.actor, id, after, 1, wait); err != nil {
+			return nil, err
+		}
 	}
+	if err := a.beginList(ctx, &in.caller); err != nil {
+		return nil, err
+	}
+	history, err := a.store.History(ctx, in.actor, id, store.HistoryQuery{Before: before, After: after, Limit: in.Limit, MaxBytes: store.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}

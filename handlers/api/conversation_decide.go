@@ -16,7 +16,7 @@ const approvePath, rejectPath = onePath + "/approve", onePath + "/reject"
 func (a *API) registerConversationDecisions() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-conversation-approvals", Method: http.MethodGet, Path: onePath + "/approvals", Tags: conversationTags,
-		Summary: "List the requests of a conversation, newest first", Errors: []int{401, 404, 422},
+		Summary: "List the requests of a conversation, newest first", Description: listDescription, Errors: []int{401, 404, 422, 429},
 	}, a.approvalsOf)
 	register(a, People, huma.Operation{
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,
@@ -75,7 +75,10 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	if _, err := a.store.Conversation(ctx, in.actor, id); err != nil {
 		return nil, err // not theirs to see, or none
 	}
-	got, err := a.store.Approvals(ctx, in.actor, store.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit})
+	if err := a.beginList(ctx, &in.caller); err != nil {
+		return nil, err
+	}
+	got, err := a.store.Approvals(ctx, in.actor, store.ListQuery{Conversation: id, Cursor: in.Cursor, Limit: in.Limit, MaxBytes: store.MaxListBytes})
 	if err != nil {
 		return nil, err
 	}

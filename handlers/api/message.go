@@ -17,7 +17,7 @@ func (a *API) registerMessages() {
 		Summary: "Say something to an agent, and decide or change the budget with it",
 		Description: "Without id a conversation with the built-in agent begins. With approvalResponse.approved and no responseId the most recent pending proposal " +
 			"or budget request of the conversation is decided, never a tool call. Message, decision and budget are one transaction: with an error nothing was stored.",
-		DefaultStatus: http.StatusAccepted, Errors: []int{401, 403, 404, 409, 413, 422, 503},
+		DefaultStatus: http.StatusAccepted, Errors: []int{401, 403, 404, 409, 413, 422, 429, 503},
 	}, a.message)
 }
 

@@ -180,10 +180,10 @@ var approvalDocs = map[string]operationDoc{
 		conflict: exampleSettled(), held: exampleHeld(),
 	},
 	"list-approvals": {
-		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}},
+		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
 	},
 	"list-pending": {
-		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *exampleHeld(), Timestamp: exampleAsked}}}},
+		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *exampleHeld(), Timestamp: exampleAsked}}}}, problems: listProblems,
 	},
 	"approval-stats": {
 		answers: map[int]any{200: &Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},

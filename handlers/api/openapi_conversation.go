@@ -96,21 +96,21 @@ var conversationDocs = map[string]operationDoc{
 			ID: exampleConversation, MessageID: new(exampleMessage), Status: models.ConversationRunning,
 			Approval: &ApprovalState{ResponseID: exampleID, Kind: models.KindProposal, Status: models.StatusApproved}, Budget: exampleBudget(),
 		}},
-		problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
+		problems: append([]models.Code{models.CodeNoBudget, models.CodeTooManyRequests}, decisionProblems...),
 		conflict: exampleApproved(), held: exampleHeldResponse(),
 	},
 	"list-conversations": {
 		answers: map[int]any{200: &ConversationPage{Conversations: []Conversation{exampleRun()}, Next: "MTcyOA"}},
 	},
 	"get-conversation": {
-		answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound},
+		answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 	},
 	"list-conversation-approvals": {
 		answers: map[int]any{200: &ConversationApprovals{RequestID: exampleConversation, Approvals: []ConversationApproval{{
 			ID: exampleID, Kind: models.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
 			Status: models.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: "keep the newest week",
 		}}}},
-		problems: []models.Code{models.CodeNotFound},
+		problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 	},
 	"approve-in-conversation": {
 		requests: map[string]any{

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"countersign/handlers"
@@ -22,6 +24,9 @@ func commonProblems(op *huma.Operation) []models.Code {
 	}
 	if op.RequestBody != nil {
 		codes = append(codes, models.CodeTooLarge)
+	}
+	if op.Method != http.MethodGet {
+		codes = append(codes, models.CodeDiskFull)
 	}
 	return codes
 }
@@ -51,6 +56,7 @@ var problemTexts = map[models.Code]string{
 	models.CodeTooManyRequests: "This token may ask 600 times a minute; try again in 3 s. A repeat of a request that stands is not counted.",
 	models.CodeTooManyPending:  "This agent has 10000 requests pending, which is as many as it may.",
 	models.CodeTooLarge:        "A body may be at most 1048576 bytes.",
+	models.CodeDiskFull:        "Disk full: nothing new is taken until there is space. Signing in, rejecting and cancelling still work.",
 	models.CodeUnavailable:     "The server could not answer in time; try again.",
 	models.CodeInternal:        "Something went wrong here; the server's log says what.",
 	handlers.CodeUnknownHost:   "This server answers to the host of its public URL and to localhost only.",

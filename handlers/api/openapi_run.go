@@ -22,7 +22,7 @@ var runDocs = map[string]operationDoc{
 			"sub_agent": &OpenRequest{RunID: "nightly-7-tests", ParentRunID: "nightly-7", Title: "Run the tests", OnReject: models.OnRejectCascade},
 		},
 		answers:  map[int]any{200: exampleOpened()},
-		problems: []models.Code{models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent},
+		problems: []models.Code{models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests},
 	},
 	"report-events": {
 		requests: map[string]any{"batch": []models.RunEvent{
@@ -41,6 +41,6 @@ var runDocs = map[string]operationDoc{
 			{Line: 3, Status: models.RunEventStored, ResponseID: "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d44"},
 			{Line: 4, ID: "m-2", Status: models.RunEventError, Error: "The request is not valid. (status: must be running, waiting_input, completed or failed)"},
 		}}},
-		problems: []models.Code{models.CodeNotFound, models.CodeOtherAgent},
+		problems: []models.Code{models.CodeNotFound, models.CodeOtherAgent, models.CodeTooManyRequests},
 	},
 }

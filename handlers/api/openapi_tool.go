@@ -79,7 +79,7 @@ var toolDocs = map[string]operationDoc{
 	},
 	"list-pending-invocations": {
 		answers:  map[int]any{200: &PendingInvocations{Pending: []*Invocation{examplePendingInvocation()}}},
-		problems: []models.Code{models.CodeAmbiguousSession},
+		problems: []models.Code{models.CodeAmbiguousSession, models.CodeTooManyRequests},
 	},
 	"get-approval-config": {
 		answers: map[int]any{200: exampleConfig()},

@@ -15,11 +15,11 @@ import (
 func (a *API) registerQueue() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-approvals", Method: http.MethodGet, Path: "/v1/approvals",
-		Summary: "List requests, newest first", Errors: []int{401, 422},
+		Summary: "List requests, newest first", Description: listDescription, Errors: []int{401, 422, 429},
 	}, a.list)
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-pending", Method: http.MethodGet, Path: "/v1/approvals/pending",
-		Summary: "List what waits: an agent's own, or what a person may decide", Errors: []int{401, 422},
+		Summary: "List what waits: an agent's own, or what a person may decide", Description: listDescription, Errors: []int{401, 422, 429},
 	}, a.pending)
 	register(a, Anyone, huma.Operation{
 		OperationID: "approval-stats", Method: http.MethodGet, Path: "/v1/approvals/stats",
@@ -47,13 +47,16 @@ type listOut struct {
 }
 
 func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
-	query := store.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit}
+	query := store.ListQuery{Status: models.Status(in.Status), Cursor: in.Cursor, Limit: in.Limit, MaxBytes: store.MaxListBytes}
 	if in.ConversationID != "" {
 		id, err := models.ParseID[models.ConversationID]("conversationId", in.ConversationID)
 		if err != nil {
 			return nil, err
 		}
 		query.Conversation = id
+	}
+	if err := a.beginList(ctx, &in.caller); err != nil {
+		return nil, err
 	}
 	got, err := a.store.Approvals(ctx, in.actor, query)
 	if err != nil {
@@ -95,6 +98,9 @@ type pendingOut struct {
 }
 
 func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
+	if err := a.beginList(ctx, &in.caller); err != nil {
+		return nil, err
+	}
 	got, err := a.store.PendingList(ctx, in.actor, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err

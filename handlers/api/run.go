@@ -18,8 +18,8 @@ func (a *API) registerRuns() {
 		OperationID: "open-run", Method: http.MethodPost, Path: runsPath, Tags: runTags,
 		Summary: "Open a run as a conversation, or find the one that stands",
 		Description: "Known by runId among the runs of the agent's owner: the same sent again is the same conversation, and opened is false. " +
-			"It costs nothing and is counted by no limit.",
-		Errors: []int{401, 403, 409, 413, 422, 503},
+			"It costs nothing. A token may open so many new runs an hour; the same again is not counted.",
+		Errors: []int{401, 403, 409, 413, 422, 429, 503},
 	}, a.openRun)
 	register(a, Agents, a.reportOperation(), a.report)
 }

@@ -19,9 +19,9 @@ func (a *API) reportOperation() huma.Operation {
 		Description: "A JSON array as application/json, or one event on each line as " + ndjson + ". The order of arrival is the sequence. Each event is answered for by itself: " +
 			"a wrong one is named by its line and does not lose the others, which are stored together or, with a problem as answer, not at all. " +
 			"An event is known by its id, or without one by type and toolUseId: the same sent again is repeated and changes nothing. " +
-			"What is reported is the agent's word; it needs no approval, costs nothing and is counted by no limit.",
+			"What is reported is the agent's word; it needs no approval, costs nothing. A token may report so many new events an hour; a repeat is not counted.",
 		RequestBody: &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Schema: events}}},
-		Errors:      []int{401, 403, 404, 409, 413, 422, 503},
+		Errors:      []int{401, 403, 404, 409, 413, 422, 429, 503},
 	}
 }
 

@@ -93,7 +93,9 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
-func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
+func noLimits(o *store.Options) {
+	o.AsksPerMinute, o.PendingPerAgent, o.ReportsPerHour, o.RunsPerHour, o.MessagesPerHour = -1, -1, -1, -1, -1
+}
 
 // policy puts a policy document in force.
 func (w *world) policy(document string) {

@@ -34,7 +34,7 @@ func (a *API) registerTools() {
 	}, a.invocation)
 	register(a, Anyone, huma.Operation{
 		OperationID: "list-pending-invocations", Method: http.MethodGet, Path: toolPath + "/pending/{session_id}", Tags: toolTags,
-		Summary: "List what waits in a session, soonest deadline first", Errors: []int{401, 422},
+		Summary: "List what waits in a session, soonest deadline first", Description: listDescription, Errors: []int{401, 422, 429},
 	}, a.pendingOfSession)
 	a.registerToolConfig()
 }
@@ -131,6 +131,9 @@ type pendingOfSessionOut struct {
 }
 
 func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pendingOfSessionOut, error) {
+	if err := a.beginList(ctx, &in.caller); err != nil {
+		return nil, err
+	}
 	got, err := a.store.SessionPending(ctx, in.actor, in.SessionID, in.Cursor, in.Limit)
 	if err != nil {
 		return nil, err

@@ -90,6 +90,7 @@ func (a *API) serveWaiting(w http.ResponseWriter, r *http.Request) {
 // sleep waits for the outcome and answers.
 func (a *API) sleep(ctx context.Context, x *exchange) {
 	defer x.waits.watch.Close()
+	handlers.ExtendDeadlines(x, maxWait)
 	for {
 		got, err := x.waits.watch.Sleep(ctx)
 		if a.settled(ctx, x, got, err) {

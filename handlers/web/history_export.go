@@ -16,6 +16,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
 )
@@ -55,7 +56,7 @@ func (s *Site) exportHistory(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, place.ExportURL(name))
 	}
 	w := c.Response()
-	out := bufio.NewWriterSize(w, 64<<10)
+	out := bufio.NewWriterSize(patient{w}, 64<<10)
 	put, err := format.begin(out)
 	if err != nil {
 		return err
@@ -65,16 +66,18 @@ func (s *Site) exportHistory(c echo.Context) error {
 	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-history-`+s.kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	n := 0
-	err = s.store.EachSettled(ctx, actor, q, func(a *models.Approval) error {
+	send := func() error { return s.sendExport(ctx, w, out, actor) }
+	// Whoever waits sees at once that it has begun, however long the first row takes.
+	err = s.store.EachSettled(ctx, actor, q, send, func(a *models.Approval) error {
 		if n++; n%exportedAtOnce == 0 {
-			if err := s.sendExport(ctx, w, out, actor); err != nil {
+			if err := send(); err != nil {
 				return err
 			}
 		}
 		return put(a)
 	})
 	if err == nil {
-		err = s.sendExport(ctx, w, out, actor)
+		err = send()
 	}
 	switch {
 	case err == nil:
@@ -91,17 +94,21 @@ func (s *Site) exportHistory(c echo.Context) error {
 // errNotSent says that the reader is gone, or takes nothing.
 var errNotSent = errors.New("the export could not be sent")
 
+// patient gives the reader of an export a while for each piece, and no longer: one
+// who takes nothing ends it.
+type patient struct{ http.ResponseWriter }
+
+func (p patient) Write(piece []byte) (int, error) {
+	handlers.WriteWithin(p.ResponseWriter, slowExport)
+	return p.ResponseWriter.Write(piece)
+}
+
 // sendExport sends what was written so far, to somebody who may still have it.
 func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writer, actor models.Actor) error {
 	if err := s.store.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
-	rc := http.NewResponseController(w)
-	// A deadline that has passed ends a write that hangs. It is set by a timer, so
-	// that no clock is read.
-	timer := time.AfterFunc(slowExport, func() { _ = rc.SetWriteDeadline(time.Unix(1, 0)) })
-	defer timer.Stop()
-	if err := errors.Join(out.Flush(), rc.Flush()); err != nil {
+	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return nil

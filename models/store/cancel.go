@@ -18,7 +18,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, models.Errorf(models.CodeForbidden, "Only the agent that asked, its owner and admins may cancel a request.")
 	}
 	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err

@@ -31,7 +31,11 @@ func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, err
 	}
 	var out *models.Approval
-	err := s.write(ctx, func(t *tx) error {
+	write := s.write
+	if in.Approved != nil && !*in.Approved {
+		write = s.writeAnyway
+	}
+	err := write(ctx, func(t *tx) error {
 		a, err := t.approval(actor, id)
 		if err != nil {
 			return err

@@ -84,7 +84,7 @@ func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.Up
 // whose time is over has expired, cause undelivered. It writes nothing for who
 // has lost the lease: CodeConflict.
 func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.ResponseID) (d *models.Delivery, u *models.Upstream, err error) {
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		d, u = nil, nil
 		if err := t.holds(l); err != nil {
 			return err
@@ -196,7 +196,7 @@ const attemptEnds = 2*models.MaxUpstreamTimeout + 30*time.Second
 // resolved. Otherwise it is tried again. It writes nothing for who has lost the
 // lease: CodeConflict; the attempt then counts as lost.
 func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.ResponseID, end models.DeliveryEnd) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}

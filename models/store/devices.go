@@ -26,7 +26,7 @@ type knownDevice struct {
 // one in which the person has signed in: device, if it is known as that already.
 func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device string) (secret string, err error) {
 	fresh := newSecret(devicePrefix)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		hash := hashSecret(device)
 		used := t.gorm().Model(&knownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.now)
 		if used.Error != nil {

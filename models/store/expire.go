@@ -31,7 +31,7 @@ func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 // deadline first, and says how many. Its cost follows what is due.
 func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 	n := 0
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *tx) error {
 		n = 0
 		ids, err := t.dueNow(limit)
 		if err != nil {

@@ -182,7 +182,7 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 		return nil, err
 	}
 	var out *models.Grant
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *tx) error {
 		g, err := grantFor(t.gorm(), actor, id)
 		if err != nil {
 			return err

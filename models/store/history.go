@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ type HistoryQuery struct {
 	After  int64
 	Before int64 // reads what comes before a sequence; 0: the end
 	Limit  int   // 0: DefaultPage
+	// MaxBytes is where the page ends though more would fit; 0: nowhere.
+	MaxBytes int
 }
 
 // FromStart as HistoryQuery.After is before the first entry.
@@ -63,7 +66,7 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 	if !seesConversation(actor, &view.Conversation) {
 		return nil, notFound("conversation")
 	}
-	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1)
+	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1, q.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
@@ -76,12 +79,17 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, limit int) *models.History {
 	slices.SortFunc(entries, func(a, b models.HistoryEntry) int { return int(a.Sequence - b.Sequence) })
 	h := &models.History{After: max(q.After, 0)}
-	switch more := len(entries) > limit; {
-	case direction == forwards && more:
-		entries = entries[:limit]
-	case direction == backwards && more:
-		entries = entries[len(entries)-limit:]
-		h.Before = entries[0].Sequence
+	if direction == backwards {
+		slices.Reverse(entries)
+	}
+	fit := fitting(entries, limit, q.MaxBytes, entryWeight)
+	more := len(entries) > fit
+	entries = entries[:fit]
+	if direction == backwards {
+		slices.Reverse(entries)
+		if more {
+			h.Before = entries[0].Sequence
+		}
 	}
 	if direction == forwards && len(entries) > 0 && q.After > 0 {
 		h.Before = entries[0].Sequence
@@ -93,24 +101,37 @@ func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, lim
 	return h
 }
 
-func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit int) ([]models.HistoryEntry, error) {
+// historyParts reads of each table as many as a page can have, and one more.
+func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int) ([]models.HistoryEntry, error) {
 	var out []models.HistoryEntry
-	now := s.now()
+	now, read := s.now(), atMost{most: most}
+	keep := func(e models.HistoryEntry) error {
+		out = append(out, e)
+		if read.full() {
+			return errEnough
+		}
+		if most > 0 {
+			read.sum += entryWeight(&e)
+		}
+		return nil
+	}
 	err := eachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row scanner) error {
 		a, err := scanApproval(row)
-		if err == nil {
-			out = append(out, models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: at(a, now)})
+		if err != nil {
+			return err
 		}
-		return err
+		return keep(models.HistoryEntry{Sequence: a.Sequence, At: a.CreatedAt, Response: at(a, now)})
 	})
 	if err != nil {
 		return nil, err
 	}
+	read.sum = 0 // of each table: which of them come first shows when all are read
 	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
 		m := &models.Message{ConversationID: id}
-		err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt)
-		out = append(out, models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})
-		return err
+		if err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt); err != nil {
+			return err
+		}
+		return keep(models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})
 	})
 	if err != nil {
 		return nil, err
@@ -128,6 +149,9 @@ func scanStep(row scanner, id models.ConversationID) (*models.BudgetStep, error)
 	return b, row.Scan(&b.Sequence, &b.At, &b.ActorKind, &b.ActorID, &b.ActorName, &b.Old, &b.New, &b.Reason, &b.ResponseID)
 }
 
+// errEnough ends eachRow early.
+var errEnough = errors.New("enough was read")
+
 // eachRow runs a query of a snapshot and hands each row on.
 func eachRow(ctx context.Context, dbtx *sql.Tx, query string, args []any, each func(scanner) error) error {
 	rows, err := dbtx.QueryContext(ctx, query, args...)
@@ -136,7 +160,9 @@ func eachRow(ctx context.Context, dbtx *sql.Tx, query string, args []any, each f
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		if err := each(rows); errors.Is(err, errEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -44,6 +44,8 @@ type InboxQuery struct {
 	After string // InboxPage.Next of the page before
 	Brief bool   // for a list of one line each: inputs are cut to MaxBrief, contexts left out
 	Limit int    // 0: DefaultPage
+	// MaxBytes is where the page ends though more would fit; 0: nowhere.
+	MaxBytes int
 }
 
 // InboxPage is one page of an inbox.
@@ -110,8 +112,12 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	if q.Brief {
 		columns = briefColumns
 	}
-	if page.Items, err = s.lookedUp(ctx, keys, columns); err != nil {
+	if page.Items, err = s.lookedUpWithin(ctx, keys, columns, q.MaxBytes); err != nil {
 		return InboxPage{}, err
+	}
+	if n := len(page.Items); n < len(keys) {
+		keys, page.Cut = keys[:n], false
+		page.Next = q.cursor(&keys[n-1])
 	}
 	page.Items = slices.DeleteFunc(page.Items, func(a models.Approval) bool { return a.Status() != models.StatusPending }) // it left meanwhile
 	page.ReaskOf, err = s.reasks(ctx, actor, keys)

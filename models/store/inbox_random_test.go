@@ -273,7 +273,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 			rt.Fatalf("%+v:\n%v\nwant\n%v", q, idList(got), idList(want))
 		}
 		got, q.After = nil, ""
-		err := w.EachSettled(rt.Context(), c.who, q, func(a *models.Approval) error {
+		err := w.EachSettled(rt.Context(), c.who, q, atOnce, func(a *models.Approval) error {
 			got = append(got, *a)
 			return nil
 		})

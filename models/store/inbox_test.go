@@ -102,7 +102,7 @@ func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 		{Whose: "theirs"}, {Risk: "huge"}, {Status: models.StatusPending}, {Status: "x"}, {Cause: "x"}, {From: now, To: now}, {After: "x"},
 	} {
 		wantCode(t, second(b.Settled(t.Context(), b.owner, q)), models.CodeInvalid)
-		wantCode(t, b.EachSettled(t.Context(), b.owner, q, nil), models.CodeInvalid)
+		wantCode(t, b.EachSettled(t.Context(), b.owner, q, atOnce, nil), models.CodeInvalid)
 	}
 	wantCode(t, second(b.Settled(t.Context(), b.agent, store.SettledQuery{})), models.CodeForbidden)
 	wantCode(t, second(b.Inbox(t.Context(), b.agent, store.InboxQuery{})), models.CodeForbidden)

@@ -20,7 +20,7 @@ func (leaseRow) TableName() string { return "leases" }
 // does at a time, or renews it; nil while another holds it.
 func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
 	var out *models.Lease
-	err := s.write(ctx, func(t *tx) error {
+	err := s.writeAnyway(ctx, func(t *tx) error {
 		out = nil
 		var rows []leaseRow
 		if err := t.gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
@@ -48,7 +48,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 
 // DropLease gives a lease back, so that another need not wait for its end.
 func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		return t.gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.now, l.Name, l.Holder, l.Number).Error
 	})
 }

@@ -31,6 +31,7 @@ type ListQuery struct {
 	Conversation models.ConversationID
 	Cursor       string
 	Limit        int
+	MaxBytes     int // where the page ends though more would fit; 0: nowhere
 }
 
 // List is one page of requests.
@@ -52,15 +53,17 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 	if keys == "" {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
-	items, err := s.approvals(ctx, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.number = k.number`+
+	items, err := s.approvalsWithin(ctx, q.MaxBytes, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.number = k.number`+
 		strings.TrimPrefix(approvalFrom, ` FROM responses r`)+` ORDER BY k.place DESC`, args...)
 	if err != nil {
 		return List{}, err
 	}
 	var out List
-	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	out.Items, out.Next = cut(items, fitting(items, limit, q.MaxBytes, weight), byID)
 	return out, nil
 }
+
+func byID(a *models.Approval) cursor { return cursor{id: string(a.ID)} }
 
 // listKeys selects the numbers of a page, before the row that the cursor names,
 // with their place in it: by the conversation's history if one is named, else by
@@ -130,10 +133,10 @@ func listFilter(q ListQuery, now time.Time) (string, []any) {
 }
 
 // PendingList is what is pending now: an agent's own in the order they were
-// asked, a person's inbox by deadline.
+// asked, a person's inbox by deadline. A page ends after MaxListBytes.
 func (s *Store) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
 	if actor.IsPerson() {
-		page, err := s.Inbox(ctx, actor, InboxQuery{After: after, Limit: limit})
+		page, err := s.Inbox(ctx, actor, InboxQuery{After: after, Limit: limit, MaxBytes: MaxListBytes})
 		return List{Items: page.Items, Next: page.Next}, err
 	}
 	if !actor.IsAgent() {
@@ -145,13 +148,13 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 		}
 	}
 	limit = pageSize(limit)
-	items, err := s.approvals(ctx, pendingOfAgentQuery,
+	items, err := s.approvalsWithin(ctx, MaxListBytes, pendingOfAgentQuery,
 		actor.ID, after, s.now(), limit+1)
 	if err != nil {
 		return List{}, err
 	}
 	var out List
-	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	out.Items, out.Next = cut(items, fitting(items, limit, MaxListBytes, weight), byID)
 	return out, nil
 }
 
@@ -194,6 +197,12 @@ func (s *Store) turns(ctx context.Context, id models.ConversationID, before int6
 // approvals runs a query of approvalColumns and returns the rows as they hold
 // now.
 func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
+	return s.approvalsWithin(ctx, 0, query, args...)
+}
+
+// approvalsWithin stops to read one row after those that weigh most together; 0:
+// it reads all.
+func (s *Store) approvalsWithin(ctx context.Context, most int, query string, args ...any) ([]models.Approval, error) {
 	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
@@ -204,13 +213,19 @@ func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]mod
 	}
 	defer rows.Close()
 	now := s.now()
-	out := make([]models.Approval, 0, DefaultPage+1)
+	out, read := make([]models.Approval, 0, DefaultPage+1), atMost{most: most}
 	for rows.Next() {
 		a, err := scanApproval(rows)
 		if err != nil {
 			return nil, fmt.Errorf("list approvals: %w", err)
 		}
 		out = append(out, *at(a, now))
+		if read.full() {
+			break
+		}
+		if most > 0 {
+			read.sum += weight(a)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -209,6 +210,31 @@ func (s *Store) lookedUp(ctx context.Context, keys []key, columns string) ([]mod
 		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), n)
 	}
 	return out, nil
+}
+
+// lookedUpWithin is lookedUp of the first rows that weigh most together.
+func (s *Store) lookedUpWithin(ctx context.Context, keys []key, columns string, most int) ([]models.Approval, error) {
+	if most <= 0 || len(keys) == 0 {
+		return s.lookedUp(ctx, keys, columns)
+	}
+	list, err := numbersOf(keys)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.approvalsWithin(ctx, most, keysQuery(columns), list)
+	if err != nil {
+		return nil, err
+	}
+	items = items[:fitting(items, len(keys), most, weight)]
+	for i := range items {
+		if string(items[i].ID) != keys[i].id {
+			return nil, errors.New("the rows of a list are not in its order")
+		}
+	}
+	if len(items) == 0 {
+		return nil, errors.New("the rows of a list are not there")
+	}
+	return items, nil
 }
 
 // keysQuery reads requests by their numbers, a JSON array.

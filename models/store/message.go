@@ -81,6 +81,9 @@ func checkDecision(d *models.ConversationDecision) error {
 
 // begin opens a conversation of the person's with the built-in agent.
 func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
+	if err := t.s.quota.admitMessage(t.now, actor); err != nil {
+		return nil, err
+	}
 	agent, err := t.builtIn(actor)
 	if err != nil {
 		return nil, err
@@ -126,6 +129,11 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 	conv, err := t.owned(actor, in.ConversationID)
 	if err != nil {
 		return nil, err
+	}
+	if in.Content != "" {
+		if err := t.s.quota.admitMessage(t.now, actor); err != nil {
+			return nil, err
+		}
 	}
 	out := &models.MessageResult{Conversation: conv}
 	if d := in.Decision; d != nil {
@@ -227,7 +235,11 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 	}
 	var a *models.Approval
 	var conv *models.Conversation
-	err := s.write(ctx, func(t *tx) error {
+	write := s.write
+	if d.Approved != nil && !*d.Approved && d.Budget.None() {
+		write = s.writeAnyway
+	}
+	err := write(ctx, func(t *tx) error {
 		var err error
 		if conv, err = t.fullConversation(id); err != nil {
 			return err

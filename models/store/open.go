@@ -183,7 +183,7 @@ func folderMode(dir string) error {
 }
 
 func fileModes(dir string) error {
-	for _, name := range []string{FileName, FileName + "-wal", FileName + "-shm", SetupLinkFile, KeyFile} {
+	for _, name := range []string{FileName, FileName + "-wal", FileName + "-shm", SetupLinkFile, KeyFile, ReserveFile} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

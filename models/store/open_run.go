@@ -32,6 +32,9 @@ func (s *Store) OpenRun(ctx context.Context, actor models.Actor, in models.RunIn
 			conv, err = t.foundRun(actor, found.ID, in)
 			return err
 		}
+		if err := t.s.quota.admitRun(t.now, actor); err != nil {
+			return err
+		}
 		opened = true
 		conv, err = t.newRun(actor, q, in)
 		return err

@@ -162,7 +162,7 @@ func (s *Store) EndSessionsOf(ctx context.Context, actor models.Actor, id models
 	if actor.UserID() == id {
 		keep = actor.SessionID
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		if _, err := t.user(id); err != nil {
 			return err
 		}

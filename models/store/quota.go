@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"countersign/models"
@@ -11,35 +10,33 @@ import (
 const (
 	defaultAsksPerMinute   = 600
 	defaultPendingPerAgent = 10_000
+	defaultReportsPerHour  = 20_000
+	defaultRunsPerHour     = 1_000
+	defaultMessagesPerHour = 1_000
 	maxQuotaEntries        = 10_000
 )
 
-// quota keeps the limits on asking. It is used inside write only, one caller at
+// quota keeps the limits on what one client stores. It is used inside write only, one caller at
 // a time, and so has no lock. Counts live in memory: a restart forgives.
 type quota struct {
-	perMinute float64 // 0: off
-	pending   int     // 0: off
-	buckets   map[models.TokenID]bucket
+	asks, reports, runs, messages rate
+
+	pending int // 0: off
 	// atMost is an upper bound of an agent's pending rows: counted anew only when
 	// it reaches the limit, so that an ask does not count up to 10,000 rows.
 	atMost map[models.AgentID]int
 	stale  chan struct{}
 }
 
-type bucket struct {
-	tokens float64
-	at     time.Time
-}
-
 func (q *quota) init(opts Options) {
-	q.perMinute, q.pending = defaultAsksPerMinute, defaultPendingPerAgent
-	if opts.AsksPerMinute != 0 {
-		q.perMinute = math.Max(0, float64(opts.AsksPerMinute))
-	}
+	q.asks.init(opts.AsksPerMinute, defaultAsksPerMinute, time.Minute)
+	q.reports.init(opts.ReportsPerHour, defaultReportsPerHour, time.Hour)
+	q.runs.init(opts.RunsPerHour, defaultRunsPerHour, time.Hour)
+	q.messages.init(opts.MessagesPerHour, defaultMessagesPerHour, time.Hour)
+	q.pending = defaultPendingPerAgent
 	if opts.PendingPerAgent != 0 {
 		q.pending = max(0, opts.PendingPerAgent)
 	}
-	q.buckets = make(map[models.TokenID]bucket)
 	q.atMost = make(map[models.AgentID]int)
 	q.stale = make(chan struct{}, 1)
 }
@@ -92,28 +89,40 @@ func (q *quota) admitPending(t *tx, actor models.Actor) error {
 }
 
 func (q *quota) admitRate(now time.Time, actor models.Actor) error {
-	if q.perMinute == 0 {
+	wait := q.asks.take(now, actor, 1)
+	if wait == 0 {
 		return nil
 	}
-	b, known := q.buckets[actor.TokenID]
-	if !known {
-		if len(q.buckets) >= maxQuotaEntries {
-			clear(q.buckets)
-		}
-		b = bucket{tokens: q.perMinute, at: now}
+	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. A repeat of a request that stands is not counted.", q.asks.most, wait)
+}
+
+// admitRun counts one run that is opened.
+func (q *quota) admitRun(now time.Time, actor models.Actor) error {
+	wait := q.runs.take(now, actor, 1)
+	if wait == 0 {
+		return nil
 	}
-	b.tokens = math.Min(q.perMinute, b.tokens+now.Sub(b.at).Minutes()*q.perMinute)
-	b.at = now
-	if b.tokens < 1 {
-		q.buckets[actor.TokenID] = b
-		wait := int(math.Ceil((1 - b.tokens) / q.perMinute * 60))
-		return &models.Error{
-			Code:              models.CodeTooManyRequests,
-			Text:              fmt.Sprintf("This token may ask %.0f times a minute; try again in %d s. A repeat of a request that stands is not counted.", q.perMinute, wait),
-			RetryAfterSeconds: wait,
-		}
+	return tooMany(wait, "This token may open %.0f runs an hour; try again in %d s. Opening a run again is not counted.", q.runs.most, wait)
+}
+
+// admitMessage counts one message of a person's.
+func (q *quota) admitMessage(now time.Time, actor models.Actor) error {
+	wait := q.messages.take(now, actor, 1)
+	if wait == 0 {
+		return nil
 	}
-	b.tokens--
-	q.buckets[actor.TokenID] = b
-	return nil
+	return tooMany(wait, "You may send %.0f messages an hour; try again in %d s.", q.messages.most, wait)
+}
+
+// admitReports counts so many events that are new.
+func (q *quota) admitReports(now time.Time, actor models.Actor, n int) error {
+	wait := q.reports.take(now, actor, n)
+	if wait == 0 {
+		return nil
+	}
+	return tooMany(wait, "This token may report %.0f events an hour, and here are %d new ones; try again in %d s. What was reported before is not counted.", q.reports.most, n, wait)
+}
+
+func tooMany(wait int, text string, args ...any) error {
+	return &models.Error{Code: models.CodeTooManyRequests, Text: fmt.Sprintf(text, args...), RetryAfterSeconds: wait}
 }

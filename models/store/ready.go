@@ -33,6 +33,11 @@ type readiness struct {
 func (s *Store) Ready(ctx context.Context) error {
 	s.ready.mu.Lock()
 	defer s.ready.mu.Unlock()
+	if s.disk.full.Load() {
+		if err := s.KeepReserve(ctx); err != nil || s.disk.full.Load() {
+			return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
+		}
+	}
 	now := s.now()
 	if since := now.Sub(s.ready.at); since >= 0 && since < readyFor {
 		return nil
@@ -47,6 +52,9 @@ func (s *Store) Ready(ctx context.Context) error {
 		{"Not ready: the schema of the database is not this program's.", s.checkSchema},
 	} {
 		if err := check.do(ctx); err != nil {
+			if s.disk.full.Load() {
+				return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
+			}
 			s.log.WarnContext(ctx, "not ready", slog.String("error", err.Error()))
 			return models.Errorf(models.CodeUnavailable, "%s", check.text)
 		}
@@ -57,7 +65,7 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // checkWrite changes nothing, but takes it to the disk.
 func (s *Store) checkWrite(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		return t.gorm().Exec(`UPDATE ledger_head SET seq = seq WHERE id = 1`).Error
 	})
 }

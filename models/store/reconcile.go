@@ -20,7 +20,7 @@ func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.Upstre
 	for _, call := range listed {
 		stands[call] = true
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
 		}

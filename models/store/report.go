@@ -10,11 +10,11 @@ import (
 
 // ReportEvents stores what an agent reports of its run, in the order given, in
 // one transaction, and says of each what became of it. What is reported is a
-// claim: it is shown as the agent's, costs nothing, needs no approval, is never
-// refused for its size, and is not counted by any limit. The same event again,
-// by its id or else by its type and tool use, is repeated and changes nothing.
+// claim: it is shown as the agent's, costs nothing, needs no approval and is never
+// refused for its size. The same event again, by its id or else by its type and
+// tool use, is repeated: it changes nothing and is not counted.
 //
-// Codes: forbidden (agents only), not_found, other_agent.
+// Codes: forbidden (agents only), not_found, other_agent, too_many_requests.
 func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.ConversationID, reported []models.RunEvent) ([]models.RunEventResult, error) {
 	if !actor.IsAgent() {
 		return nil, models.Errorf(models.CodeForbidden, "Only an agent's token may report events.")
@@ -61,7 +61,31 @@ func newReport(t *tx, actor models.Actor, conv *models.Conversation) *report {
 	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string)}
 }
 
+// admit counts the events that are new, before any is stored.
+func (r *report) admit(reported []*runEvent) error {
+	n, seen := 0, make(map[string]bool, len(reported))
+	for _, e := range reported {
+		if e.wrong != nil || seen[e.key] {
+			continue
+		}
+		seen[e.key] = true
+		if _, found, err := r.eventByKey(e, &models.RunEventResult{}); err != nil {
+			return err
+		} else if !found {
+			n++
+		}
+	}
+	return r.s.quota.admitReports(r.now, r.actor, n)
+}
+
 func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
+	spare := r.s.quota.reports.spare(r.actor, len(reported))
+	if !spare {
+		if err := r.admit(reported); err != nil {
+			return err
+		}
+	}
+	stored := 0
 	for i, e := range reported {
 		if e.wrong != nil {
 			out[i].Status, out[i].Error = models.RunEventError, e.wrong.Error()
@@ -70,6 +94,12 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 		if err := r.one(e, &out[i]); err != nil {
 			return err
 		}
+		if out[i].Status == models.RunEventStored {
+			stored++
+		}
+	}
+	if spare {
+		r.s.quota.reports.take(r.now, r.actor, stored)
 	}
 	if r.changes == 0 {
 		return nil

@@ -73,7 +73,7 @@ func visible(actor models.Actor) part {
 // SessionPending is what waits in a session, soonest deadline first: of an
 // agent's own, or of what a person may decide. A session that nobody has opened,
 // or that the actor may not see, has nothing that waits. Next, if not empty, is
-// what after takes for the page that follows.
+// what after takes for the page that follows. A page ends after MaxListBytes.
 func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session, after string, limit int) (List, error) {
 	if !actor.IsAgent() && !actor.IsPerson() {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
@@ -91,13 +91,13 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 	limit = pageSize(limit)
 	for _, conversations := range sessions(actor, session) {
 		q := sessionPendingQuery(actor, conversations, from, limit+1)
-		items, err := s.approvals(ctx, q.text, q.args...)
+		items, err := s.approvalsWithin(ctx, MaxListBytes, q.text, q.args...)
 		if err != nil {
 			return List{}, fmt.Errorf("read what waits in a session: %w", err)
 		}
 		if len(items) > 0 {
 			var out List
-			out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
+			out.Items, out.Next = cut(items, fitting(items, limit, MaxListBytes, weight), func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
 			return out, nil
 		}
 	}
@@ -106,12 +106,14 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 
 func sessionPendingQuery(actor models.Actor, conversations part, from cursor, limit int) part {
 	sees := visible(actor)
-	keys := `SELECT r.number AS number FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_pending_conversation
+	// Sorted by its keys: whole rows would all be read before the first is given.
+	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_pending_conversation
  ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
  WHERE ` + sees.text + ` ORDER BY r.approval_timeout_at, r.id LIMIT ?`
 	args := append(append(append([]any{}, conversations.args...), from.at, from.id), sees.args...)
 	return part{
-		selectApproval + ` WHERE r.number IN (` + keys + `) ORDER BY r.approval_timeout_at, r.id`,
+		`SELECT ` + approvalColumns + ` FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number` +
+			strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.due, k.id`,
 		append(args, limit),
 	}
 }

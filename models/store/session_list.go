@@ -63,7 +63,7 @@ func (s *Store) EndSession(ctx context.Context, actor models.Actor, id models.Se
 	if !actor.IsPerson() {
 		return onlyPeople()
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		var open int64
 		err := t.gorm().Model(&models.WebSession{}).
 			Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", id, actor.ID, t.now).Count(&open).Error
@@ -83,7 +83,7 @@ func (s *Store) EndOtherSessions(ctx context.Context, actor models.Actor) (ended
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return 0, models.Errorf(models.CodeForbidden, "Only a person who is signed in may end the other sessions.")
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		ended, err = t.endSessions(actor, actor.UserID(), actor.SessionID)
 		return err
 	})

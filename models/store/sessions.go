@@ -138,7 +138,7 @@ func (s *Store) SignOut(ctx context.Context, actor models.Actor) error {
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may sign out.")
 	}
-	return s.write(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
+	return s.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
 }
 
 // openSession stores a new session and deletes those past their end.

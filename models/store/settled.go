@@ -69,12 +69,16 @@ func settledCursor(k *key) string { return cursor{k.at(), k.id}.String() }
 // be half a megabyte.
 const exportBatch = 50
 
-// EachSettled gives all that Settled would, in its order, whole. Between two
-// batches nothing is held, however slowly fn takes them. An error of fn, or the end
-// of ctx, ends it. Codes as for Settled.
-func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, fn func(*models.Approval) error) error {
+// EachSettled gives all that Settled would, in its order, whole. begin is called
+// first, once the query was found good. Between two batches nothing is held,
+// however slowly fn takes them. An error of either, or the end of ctx, ends it.
+// Codes as for Settled.
+func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error) error {
 	l, err := s.settledLook(ctx, actor, q)
 	if err != nil {
+		return err
+	}
+	if err := begin(); err != nil {
 		return err
 	}
 	for {

@@ -67,7 +67,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
 	// Counted before it is judged and forgotten on success: guesses sent side by
 	// side could otherwise all pass the check before the first has failed.
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		if try.known, err = t.knowsDevice(email, from.Device); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 		return "", nil, wrongPassword()
 	}
 	secret = newSecret(sessionPrefix)
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		now, err := t.user(found.ID)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,9 @@ type Options struct {
 	// Limits of DESIGN section 6; zero means the default, negative means off.
 	AsksPerMinute   int // per token, initially 600
 	PendingPerAgent int // initially 10,000
+	ReportsPerHour  int // events, per token, initially 20,000
+	RunsPerHour     int // per token, initially 1,000
+	MessagesPerHour int // per token or person, initially 1,000
 
 	PasswordCost PasswordCost // what hashing a password takes; zero: as advised
 	// BeforeHash is called whenever a password is hashed or compared; tests
@@ -70,6 +74,7 @@ type Store struct {
 	access  accessCache
 	quota   quota
 	ready   readiness
+	disk    disk
 
 	passwords passwordHasher
 
@@ -103,6 +108,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}
+	s.disk.path = filepath.Join(opts.Dir, ReserveFile)
 	s.waiters.init()
 	s.access.init()
 	s.passwords.init(opts)

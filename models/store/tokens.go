@@ -189,7 +189,7 @@ func (s *Store) RevokeToken(ctx context.Context, actor models.Actor, id models.T
 	if err := needPersonOrOperator(actor); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return s.writeAnyway(ctx, func(t *tx) error {
 		var token models.Token
 		if err := t.gorm().Where("id = ?", id).Take(&token).Error; err != nil {
 			return notFoundAs(err, notFound("token"))

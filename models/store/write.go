@@ -20,8 +20,9 @@ const maxBatch = 256
 
 // op is one caller's function on its way through a commit.
 type op struct {
-	fn   func(*tx) error
-	turn chan bool // true: lead the next batch; false: done
+	fn     func(*tx) error
+	turn   chan bool // true: lead the next batch; false: done
+	anyway bool      // also when the disk is full
 
 	result
 }
@@ -116,10 +117,23 @@ func (q *queue) close() {
 // The first caller commits for those who queue behind it: a goroutine of its own
 // would cost a lone caller half its speed. Once queued, a call is not cancelled.
 func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
+	if s.disk.full.Load() {
+		return diskFull()
+	}
+	return s.queued(ctx, &op{fn: fn})
+}
+
+// writeAnyway is write for what must go on when the disk is full, with the space
+// of the reserve: signing in and out, what takes rights away, and what ends a
+// request without approving it.
+func (s *Store) writeAnyway(ctx context.Context, fn func(*tx) error) error {
+	return s.queued(ctx, &op{fn: fn, anyway: true})
+}
+
+func (s *Store) queued(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("before writing: %w", err)
 	}
-	o := &op{fn: fn}
 	leads, err := s.queue.join(o)
 	if err != nil {
 		return err
@@ -149,17 +163,40 @@ func (o *op) told() error {
 func (s *Store) commitBatch(batch []*op) {
 	start := s.opts.Now()
 	err := s.commit(batch)
-	if err != nil && len(batch) > 1 {
+	full := isDiskFull(err)
+	if full {
+		s.noSpace(err)
+	}
+	switch {
+	case err == nil:
+	case len(batch) > 1 || full && batch[0].anyway:
 		for _, o := range batch {
-			if err := s.commit([]*op{o}); err != nil {
-				o.err = err
-			}
+			s.commitAlone(o)
 		}
-	} else if err != nil {
+	case full:
+		batch[0].err = diskFull()
+	default:
 		batch[0].err = err
 	}
 	if s.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.wrote }) {
 		s.opts.Observe(len(batch), s.opts.Now().Sub(start))
+	}
+}
+
+// commitAlone runs one of a batch that was rolled back.
+func (s *Store) commitAlone(o *op) {
+	if s.disk.full.Load() && !o.anyway {
+		o.reset()
+		o.err = diskFull()
+		return
+	}
+	err := s.commit([]*op{o})
+	if isDiskFull(err) {
+		s.noSpace(err)
+		err = diskFull()
+	}
+	if err != nil {
+		o.err = err
 	}
 }
 

@@ -40,6 +40,9 @@ func NewFailure(status int, text, requestID string) Failure {
 	case http.StatusServiceUnavailable:
 		v.Title = "Not available just now"
 		v.Do = "The server is starting or stopping. Nothing is lost; try again in a moment."
+	case http.StatusInsufficientStorage:
+		v.Title = "Disk full"
+		v.Do = "Nothing is lost. Ask an admin to free space on the server's disk, then try again. You can still reject requests."
 	default:
 		if status < http.StatusInternalServerError {
 			v.Title = "That did not work"

@@ -1,0 +1,185 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"countersign/handlers/api"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+const (
+	smallDisk = 40 << 20
+	filler    = 12 << 20 // of somebody else's, removed when the disk is full
+	reserve   = 8 << 20
+)
+
+// diskOf mounts a disk of its own for a data folder.
+func diskOf(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	err := unix.Mount("countersign-test", root, "tmpfs", 0, "size="+strconv.Itoa(smallDisk)+",mode=0700")
+	if err != nil {
+		t.Skipf("a small disk cannot be mounted here, which takes root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(root, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return root
+}
+
+// The disk runs full. Nothing that was acknowledged is lost, all that is refused
+// is refused for that reason, people sign in and reject all the same, and
+// everything goes on when there is space again.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	root := diskOf(t)
+	if err := os.WriteFile(filepath.Join(root, "filler"), make([]byte, filler), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := newVictimIn(t, filepath.Join(root, "data"), "--limit-reports-per-hour", "0")
+	reservePath := filepath.Join(v.dir, "reserve")
+	if size := sizeOf(reservePath); size != reserve {
+		t.Fatalf("the reserve has %d bytes", size)
+	}
+	run, err := v.client(v.agent).OpenConversation(t.Context(), api.OpenRequest{RunID: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []models.ResponseID
+	var refusal error
+	input := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 200<<10)...), `"}`...)
+	for i := range 2 * smallDisk / len(input) {
+		got, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy", Input: input}, 0)
+		if err != nil {
+			refusal = err
+			break
+		}
+		kept = append(kept, got.ApprovalID)
+	}
+	saysDiskFull(t, "ask", refusal)
+	if size := sizeOf(reservePath); size != 0 {
+		t.Errorf("the reserve still has %d bytes", size)
+	}
+	if status, text := v.ask(t, http.MethodGet, "/readyz", "", nil); status != http.StatusServiceUnavailable || !strings.Contains(text, "disk full") {
+		t.Errorf("/readyz: %d %s", status, text)
+	}
+	for what, path := range map[string]string{
+		"report": "/v1/conversations/" + string(run.ID) + "/events",
+		"run":    "/v1/conversations",
+	} {
+		body := map[string]string{"report": `[{"type":"reply","id":"1","content":"x"}]`, "run": `{"runId":"another"}`}[what]
+		if status, text := v.ask(t, http.MethodPost, path, v.agent, strings.NewReader(body)); status != http.StatusInsufficientStorage || !strings.Contains(text, `"disk_full"`) {
+			t.Errorf("%s: %d %s", what, status, text)
+		}
+	}
+	_, err = v.client(v.reviewer).Respond(t.Context(), kept[0], api.RespondRequest{Approved: new(true)})
+	saysDiskFull(t, "approve", err)
+	if _, err := v.client(v.reviewer).Respond(t.Context(), kept[0], api.RespondRequest{Approved: new(false), Reason: "no space"}); err != nil {
+		t.Errorf("reject: %v", err)
+	}
+	if status, text := v.ask(t, http.MethodPost, "/v1/approvals/"+string(kept[1])+"/cancel", v.agent, nil); status != http.StatusOK {
+		t.Errorf("cancel: %d %s", status, text)
+	}
+	v.signsIn(t)
+	_, stderr, code := runWith(t, []string{"COUNTERSIGN_TOKEN=" + v.agent, "COUNTERSIGN_SERVER=http://" + v.addr}, "", "ask", "deploy", "--connect-timeout", "1s")
+	if code == 0 || !strings.Contains(strings.ToLower(stderr), "disk full") {
+		t.Errorf("countersign ask: exit %d, %s", code, stderr)
+	}
+
+	if err := os.Remove(filepath.Join(root, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the server is ready again, with its reserve", func() bool {
+		status, _ := v.ask(t, http.MethodGet, "/readyz", "", nil)
+		return status == http.StatusOK && sizeOf(reservePath) == reserve
+	})
+	if _, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "after", ToolName: "deploy"}, 0); err != nil {
+		t.Errorf("ask when there is space again: %v", err)
+	}
+	for i, id := range kept {
+		var got api.Approval
+		v.get(t, "/v1/approvals/"+string(id), &got)
+		want := map[int]models.Status{0: models.StatusRejected, 1: models.StatusCancelled}[i]
+		if want == "" {
+			want = models.StatusPending
+		}
+		if got.Status != want {
+			t.Errorf("request %d is %s, want %s", i, got.Status, want)
+		}
+	}
+	must(t, "", "audit", "verify", "--data", v.dir)
+}
+
+func saysDiskFull(t *testing.T, what string, err error) {
+	t.Helper()
+	e, ok := errors.AsType[*api.AnswerError](err)
+	if !ok || e.Status != http.StatusInsufficientStorage || !strings.Contains(e.Error(), "Disk full") {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// sizeOf is 0 for a file that is not there.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// ask sends a request once, without trying again.
+func (v *victim) ask(t *testing.T, method, path, token string, body io.Reader) (status int, text string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, "http://"+v.addr+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(raw)
+}
+
+// signsIn signs in by the form, and is shown the inbox.
+func (v *victim) signsIn(t *testing.T) {
+	t.Helper()
+	form := url.Values{"email": {storetest.AdminEmail}, "password": {storetest.Password}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+v.addr+"/signin", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) == 0 {
+		t.Errorf("signing in: %s", res.Status)
+	}
+}

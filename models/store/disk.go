@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/mattn/go-sqlite3"
+	"golang.org/x/sys/unix"
+
+	"countersign/models"
+)
+
+const (
+	// ReserveFile takes space in the data folder that is given back when the disk is
+	// full, so that people can still sign in and reject.
+	ReserveFile = "reserve"
+	reserveSize = 8 << 20
+	// reserveSlack must be free beside the reserve before all goes on, or the disk
+	// would be full again at once.
+	reserveSlack = 4 << 20
+)
+
+// disk knows whether there is space. While there is none, only what must go on is
+// written: see writeAnyway.
+type disk struct {
+	full atomic.Bool
+
+	mu      sync.Mutex // of the reserve
+	path    string
+	reserve bool // this process keeps one
+}
+
+func diskFull() error {
+	return models.Errorf(models.CodeDiskFull, "Disk full: nothing new is taken until there is space. Signing in, rejecting and cancelling still work.")
+}
+
+// isDiskFull reports whether SQLite could not write for want of space.
+func isDiskFull(err error) bool {
+	e, ok := errors.AsType[sqlite3.Error](err)
+	if !ok {
+		return false
+	}
+	return e.Code == sqlite3.ErrFull || e.Code == sqlite3.ErrIoErr && (errors.Is(e.SystemErrno, syscall.ENOSPC) || errors.Is(e.SystemErrno, syscall.EDQUOT))
+}
+
+// noSpace gives the reserve back, once.
+func (s *Store) noSpace(cause error) {
+	if s.disk.full.Swap(true) {
+		return
+	}
+	s.log.Error("disk full: only sign-ins, rejections and what ends requests are stored", slog.String("error", cause.Error()))
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	if !s.disk.reserve {
+		return
+	}
+	if err := os.Remove(s.disk.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.log.Error("the reserve could not be given back", slog.String("error", err.Error()))
+	}
+}
+
+// KeepReserve makes the reserve if it is not there, and has all go on once there
+// is space for it. The server calls it at its start and now and then.
+func (s *Store) KeepReserve(ctx context.Context) error {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	s.disk.reserve = true
+	if info, err := os.Stat(s.disk.path); err == nil && info.Size() == reserveSize && !s.disk.full.Load() {
+		return nil
+	}
+	if err := makeReserve(s.disk.path); err != nil {
+		if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+			return err
+		}
+		if !s.disk.full.Swap(true) {
+			s.log.ErrorContext(ctx, "disk full: there is no space for the reserve")
+		}
+		return nil
+	}
+	if s.disk.full.Swap(false) {
+		s.log.InfoContext(ctx, "there is space on the disk again")
+	}
+	return nil
+}
+
+// makeReserve makes the file, or nothing: syscall.ENOSPC.
+func makeReserve(path string) (err error) {
+	var room unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(path), &room); err != nil {
+		return fmt.Errorf("look at the disk: %w", err)
+	}
+	if info, err := os.Stat(path); (err != nil || info.Size() != reserveSize) && room.Bavail*uint64(room.Bsize) < reserveSize+reserveSlack {
+		return fmt.Errorf("make the reserve: %w", syscall.ENOSPC)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the reserve: %w", err)
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
+	err = unix.Fallocate(int(f.Fd()), 0, 0, reserveSize)
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		_, err = f.WriteAt(make([]byte, reserveSize), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("make the reserve: %w", err)
+	}
+	return nil
+}
