@@ -47,12 +47,15 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 		name, tool, input string
 		want              []string
 	}{
-		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in Bash"}},
-		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in Bash"}},
-		{"another shell", "PowerShell", input("command", "ls"), []string{"command in PowerShell"}},
+		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in bash"}},
+		{"a command of a tool that says no language", "run", input("command", "ls"), []string{"command in Bash"}},
+		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in bash"}},
+		{"another shell", "PowerShell", input("command", "ls"), []string{"command in powershell"}},
 		{"SQL", "db", input("sql", "select 1", "url", "postgres://db.example/x"), []string{"sql in SQL", "url at db.example"}},
 		{"a search is no SQL", "search", input("query", "select committee reports from 2020"[7:]), []string{"query in "}},
 		{"code in its language", "run", input("code", "x = 1", "language", "python"), []string{"code in python"}},
+		{"code in another language than the tool's", "run_python", input("code", "x -- y", "language", "sql"), []string{"code in "}},
+		{"a script of any language", "browser", input("script", "x -- y"), []string{"script in "}},
 		{"an edit", "Edit", input("file_path", "a.go", "old_string", "a\nb", "new_string", "a\nc\nd"), []string{"a.go +2 −1"}},
 		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1"}},
 		{"edits", "MultiEdit", input("file_path", "a.go", "edits", []map[string]string{{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}}), []string{"a.go +1 −2"}},
