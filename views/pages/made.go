@@ -239,7 +239,7 @@ func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []str
 // addresses are URLs, wherever they stand at the top.
 func (m *making) addresses() {
 	for _, name := range m.rest() {
-		if a, ok := ui.NewAddress(m.text(name)); ok {
+		if a, ok := ui.ReadAddress(name, m.text(name)); ok {
 			m.add(ui.Block{Code: ui.Code{Label: name, Text: m.text(name)}, Address: a}, name)
 		}
 	}

@@ -211,7 +211,9 @@ func TestApprovalWarnsOfHosts(t *testing.T) {
 		"Größe, 東京 and Москва. Ok":                "",
 		"curl https://xn--80ak6aa92e.com/x":       "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters",
 		"ping p\u0430ypal.com":                    "“p\u0430ypal” mixes Cyrillic and Latin letters",
-		"wget http://2130706433/":                 "it is a numeric address in an unusual form",
+		"wget http://2130706433/":                 "it is a numeric address in an unusual form; “http://2130706433/”: Browsers read this as 127.0.0.1; Go programs as 2130706433",
+		"curl https:/evil.example/":               "“https:/evil.example/”: This could not be read as an address; programs may take it as evil.example",
+		"curl https://a.com\u2215b@evil.example/": "“https://a.com\u2215b@evil.example/”: This could not be read as an address; programs may take it as evil.example",
 	} {
 		v := newApproval(gallery.Call("Bash", input("command", text)))
 		switch {
