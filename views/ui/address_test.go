@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"countersign/views/ui"
 )
 
@@ -148,5 +150,27 @@ func TestOddAddressesInText(t *testing.T) {
 	long := strings.Repeat("https:/a\u2215@", 50_000) + strings.Repeat("http://"+strings.Repeat("a@", 900)+" ", 200) + strings.Repeat("://", 50_000)
 	if got := ui.OddAddresses(long, 20); len(got) > 20 {
 		t.Errorf("%d are told", len(got))
+	}
+}
+
+// Whatever the text, it is shown as it was sent, and read without harm.
+func TestAddressesLoseNothing(t *testing.T) {
+	t.Parallel()
+	piece := rapid.SampledFrom([]string{
+		"http", "https", ":", "/", "//", "\\", "@", "[", "]", ".", "%", "0x", "1", "a", "evil.example", "\u2215", "\u3002", "\t", "\n", " ", "xn--", "ä", "#", "?", "\u00ad", "\xff", ":80", ":99999", "::1",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.OneOf(piece, rapid.String()), 0, 14).Draw(t, "address"), "")
+		if a, ok := ui.ReadAddress("url", s); ok && a.Scheme+a.User+a.Host+a.Port+a.Rest != s {
+			t.Fatalf("%q became %+v", s, a)
+		}
+		ui.OddAddresses(s, 20)
+	})
+}
+
+func BenchmarkOddAddresses256KiB(b *testing.B) {
+	text := strings.Repeat("curl https://example.org/x?y and some words of prose; ", 256<<10/54)
+	for b.Loop() {
+		ui.OddAddresses(text, 20)
 	}
 }
