@@ -12,9 +12,7 @@ var (
 	likeAddress = regexp.MustCompile(`(?i)^(?:[^\s:/\\?#]{1,20}://|(?:https?|wss?|ftp|javascript|vbscript|data):|[/\\]{2}[^/\\])`)
 	// namesAddress is in the name of a member that holds one.
 	namesAddress = regexp.MustCompile(`(?i)ur[il]|href|link|endpoint|webhook|callback|redirect|address|site`)
-	// addressInText is what may be an address between words.
-	addressInText = regexp.MustCompile("(?i)(?:[^\\s:/\\\\?#\"'<>|`()\\[\\]{}=,;]{1,20}://|\\b(?:https?|wss?|ftp):)[^\\s\"'<>|`]+")
-	ignored       = strings.NewReplacer("\t", "", "\n", "", "\r", "") // by browsers, anywhere
+	ignored      = strings.NewReplacer("\t", "", "\n", "", "\r", "") // by browsers, anywhere
 )
 
 // ReadAddress takes a member's URL apart, and also what is none by the letter but
@@ -77,7 +75,7 @@ func (a *Address) compare(s string) {
 // may be JSON: a backslash in it stands for two.
 func OddAddresses(text string, most int) []string {
 	var out []string
-	for _, found := range addressInText.FindAllString(text, 8*most) {
+	for _, found := range addressesIn(text, 8*most) {
 		if len(out) == most {
 			break
 		}
@@ -100,6 +98,36 @@ func OddAddresses(text string, most int) []string {
 	}
 	return out
 }
+
+// addressesIn are the stretches of a text that may be addresses: what has "://"
+// in it, or begins with a scheme of the web.
+func addressesIn(text string, most int) []string {
+	var out []string
+	for at := 0; len(out) < most; {
+		i := strings.IndexByte(text[at:], ':')
+		if i < 0 {
+			break
+		}
+		colon := at + i
+		before := text[max(at, colon-20):colon]
+		before = before[strings.LastIndexAny(before, " \t\r\n/\\?#\"'<>|`()[]{}=,;")+1:]
+		at = colon + 1
+		if before == "" || !strings.HasPrefix(text[at:], "//") && !webSchemes[strings.ToLower(before)] {
+			continue
+		}
+		end := strings.IndexAny(text[at:], " \t\r\n\"'<>|`")
+		if end < 0 {
+			end = len(text) - at
+		}
+		if end > 0 {
+			out = append(out, text[colon-len(before):at+end])
+		}
+		at += end
+	}
+	return out
+}
+
+var webSchemes = map[string]bool{"http": true, "https": true, "ws": true, "wss": true, "ftp": true}
 
 // bareScheme reports whether a word only begins like an address: "http:get".
 func bareScheme(s string) bool {
