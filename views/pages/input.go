@@ -133,6 +133,9 @@ func lookAlikes(text string) []string {
 			out = append(out, models.RevealString(why, false))
 		}
 	}
+	for _, why := range ui.OddAddresses(text, 20) {
+		out = append(out, models.RevealString(why, false))
+	}
 	return out
 }
 

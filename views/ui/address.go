@@ -49,6 +49,7 @@ func NewAddress(s string) (*Address, bool) {
 		a.Host, a.Port = rest[:len(rest)-len(port)-1], ":"+port
 	}
 	a.note()
+	a.compare(s)
 	return a, true
 }
 
