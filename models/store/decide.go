@@ -305,6 +305,10 @@ type settledEntry struct {
 	Reason  string         `json:"reason_digest,omitempty"`
 	Answer  string         `json:"answer_digest,omitempty"`
 	Seen    bool           `json:"digest_seen,omitempty"`
+
+	// Of a verdict that is held: until when, and what no other member proves of it.
+	Until string `json:"held_until,omitempty"`
+	Row   string `json:"row_digest,omitempty"`
 }
 
 func digestOfText(s string) string {

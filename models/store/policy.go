@@ -172,7 +172,7 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	}
 	t.conn.w.known.policy = row.Version
 	t.publish(events.Policy)
-	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document))})
+	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
 }
 
 // seedPolicy stores the initial document where there is none.
