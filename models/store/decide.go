@@ -306,9 +306,10 @@ type settledEntry struct {
 	Answer  string         `json:"answer_digest,omitempty"`
 	Seen    bool           `json:"digest_seen,omitempty"`
 
-	// Of a verdict that is held: until when, and what no other member proves of it.
-	Until string `json:"held_until,omitempty"`
-	Row   string `json:"row_digest,omitempty"`
+	// Of a verdict that is held: which, until when, and what no other member proves of it.
+	Vote  models.VoteID `json:"vote,omitempty"`
+	Until string        `json:"held_until,omitempty"`
+	Row   string        `json:"row_digest,omitempty"`
 }
 
 func digestOfText(s string) string {

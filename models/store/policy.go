@@ -175,6 +175,9 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
 }
 
+// initialAuthor is whose document the initial policy is.
+const initialAuthor = "Countersign"
+
 // seedPolicy stores the initial document where there is none.
 func (s *Store) seedPolicy(ctx context.Context) error {
 	var n int64
@@ -194,7 +197,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 			return err
 		}
 		return t.addPolicy(models.System("policy"), policyRow{
-			Version: 1, Document: string(text), AuthorName: "Countersign", Note: "The initial policy.", CreatedAt: t.now,
+			Version: 1, Document: string(text), AuthorName: initialAuthor, Note: "The initial policy.", CreatedAt: t.now,
 		})
 	})
 }
