@@ -39,12 +39,7 @@ func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) erro
 func faultLines(found *models.RowReport, most int) string {
 	var b strings.Builder
 	for _, f := range found.Faults[:min(most, len(found.Faults))] {
-		place := strings.TrimSpace(f.Table + " " + f.ID + " " + f.Column)
-		by := "no ledger entry"
-		if f.Entry > 0 {
-			by = fmt.Sprintf("ledger entry %d", f.Entry)
-		}
-		fmt.Fprintf(&b, "%s: %s (%s)\n", plain(place), plain(f.Text), by)
+		b.WriteString(plain(f.String()) + "\n")
 	}
 	if more := found.Found - int64(min(most, len(found.Faults))); more > 0 {
 		fmt.Fprintf(&b, "and %d more\n", more)

@@ -1,5 +1,11 @@
 package models
 
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
 // RowFault is one thing that a table says against the ledger.
 type RowFault struct {
 	Table  string `json:"table"`
@@ -41,4 +47,25 @@ func (r *RowReport) Add(f RowFault) {
 	if r.Found++; len(r.Faults) < MaxRowFaults {
 		r.Faults = append(r.Faults, f)
 	}
+}
+
+// RowCheck is how the last comparison in the background went.
+type RowCheck struct {
+	EndedAt    *time.Time // nil: there was none yet
+	Rows       int64
+	Found      int64
+	NotCovered int64
+	Problem    string // why it could not be made, or the first fault
+}
+
+// Failed reports whether something was found, or nothing can be said.
+func (c RowCheck) Failed() bool { return c.Found > 0 || c.Problem != "" }
+
+// String names the row, what is wrong, and the entry that proves it.
+func (f RowFault) String() string {
+	by := "no ledger entry"
+	if f.Entry > 0 {
+		by = "ledger entry " + strconv.FormatInt(f.Entry, 10)
+	}
+	return strings.TrimSpace(f.Table+" "+f.ID+" "+f.Column) + ": " + f.Text + " (" + by + ")"
 }
