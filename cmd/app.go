@@ -28,7 +28,7 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
-	memoryEvery  = 5 * time.Second
+	memoryEvery  = time.Second
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
 )

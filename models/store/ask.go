@@ -29,7 +29,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 	}
 	var out *models.Approval
 	counted := false // the function may run twice, the request counts once
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
 			return err
@@ -38,6 +38,9 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if standing != nil && !reported {
 			out = at(standing, t.now)
 			return nil
+		}
+		if s.disk.full.Load() {
+			return diskFull() // what stands is told all the same
 		}
 		if !counted {
 			if err := s.quota.admit(t, actor); err != nil {
