@@ -93,6 +93,28 @@ func (s *Store) Twins(ctx context.Context, actor models.Actor, rows ...*models.A
 	return found, nil
 }
 
+// Rejected names, of requests, the latest earlier identical one that was rejected, as
+// far as the reader sees it.
+//
+// Codes: forbidden (people only).
+func (s *Store) Rejected(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.ResponseID, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was rejected before.")
+	}
+	out := map[models.ResponseID]models.ResponseID{}
+	for _, a := range rows {
+		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundLooked + 1}
+		before, err := s.latest(ctx, reaskedKeys, args)
+		if err != nil {
+			return nil, err
+		}
+		if before != nil {
+			out[a.ID] = before.ID
+		}
+	}
+	return out, nil
+}
+
 // twin is the twin of one request, however long ago; nil: none was found.
 func (s *Store) twin(ctx context.Context, actor models.Actor, a *models.Approval) (*models.Twin, error) {
 	if a.Status() != models.StatusPending {

@@ -148,12 +148,12 @@ func bulkStates() []State {
 	for i := range rows {
 		asked.Items = append(asked.Items, pages.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
 	}
-	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3])
+	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3], models.VerdictApprove)
 	done.Items = []pages.BulkItem{
 		{ID: mine.ID, Approval: &mine, Done: true},
 		{ID: held.ID, Approval: &held, Done: true},
 		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
-		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3])},
+		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3], models.VerdictApprove)},
 		{ID: rows[2].ID, Refused: "There is no such request, or it is not for you to see."},
 	}
 	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."

@@ -29,7 +29,7 @@ type InboxRow struct {
 	Left         views.Moment
 	Paused       bool // its clock stands still
 
-	Pick    string // what a tick sends: id and digest; empty: not together with others
+	Pick    string // what a tick sends: id and digest; empty: it is being decided
 	Told    string // whose verdict is on its way, revealed; empty: nobody's
 	Held    string // whose approval waits for its undo window, revealed
 	Until   views.Moment
@@ -126,7 +126,7 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
-	if NotInBulk(a) == "" {
+	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
 	}
 	if reask, ok := in.ReaskOf[a.ID]; ok {
