@@ -34,8 +34,8 @@ func summary(r *models.Response) string { return summaryLine(r).text }
 
 func summaryLine(r *models.Response) line {
 	text, shows, all := summaryOf(r)
-	_, length := ui.Cut(text, summaryLength)
-	l := line{text: oneLine(text), cut: length > summaryLength}
+	var l line
+	l.text, l.cut = joined(text)
 	if all {
 		return l
 	}
@@ -246,14 +246,20 @@ func compact(raw string) string {
 // oneLine joins lines visibly, so that a second command cannot hide behind a
 // line break, and cuts.
 func oneLine(s string) string {
+	text, _ := joined(s)
+	return text
+}
+
+// joined is oneLine, and whether it was cut.
+func joined(s string) (text string, cut bool) {
 	s = strings.TrimSpace(s)
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", " ⏎ ")
-	cut, length := ui.Cut(s, summaryLength)
+	short, length := ui.Cut(s, summaryLength)
 	if length > summaryLength {
-		return cut + "…"
+		return short + "…", true
 	}
-	return s
+	return s, false
 }
