@@ -81,13 +81,13 @@ const LastChoice = "most"
 // state changes when a reader must look again: with the outcome, the content, a
 // verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
-	twin := ""
-	if v.Twin != nil && v.Twin.Warns {
-		twin = v.Twin.URL
+	parts := []string{
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut,
 	}
-	return strings.Join([]string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut, twin,
-	}, " ")
+	if v.Twin != nil && v.Twin.Warns {
+		parts = append(parts, v.Twin.URL)
+	}
+	return strings.Join(parts, " ")
 }
 
 func (v *Approval) card(in ApprovalInput, now time.Time) {

@@ -105,7 +105,7 @@ func BulkDetail(v Bulk) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section id=\"detail\" class=\"desk-detail\" tabindex=\"-1\" data-open data-bulk autofocus aria-labelledby=\"bulk-title\"><p class=\"detail-bar\"><a class=\"back\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<section id=\"detail\" class=\"desk-detail\" tabindex=\"-1\" data-open data-several autofocus aria-labelledby=\"bulk-title\"><p class=\"detail-bar\"><a class=\"back\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
