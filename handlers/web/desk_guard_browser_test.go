@@ -176,7 +176,7 @@ func TestInABrowserSeveralAreDecidedByKeys(t *testing.T) {
 	p.becomes(`document.querySelectorAll("#inbox [name=pick]:checked").length === 2`)
 	p.calm()
 	p.press("A")
-	p.sees("main h1", "2")
+	p.sees("#detail h2", "Approved 2 of 2")
 	for _, a := range []*models.Approval{asked[0], asked[2]} {
 		if got := w.decided(a.ID); got.Status() != models.StatusApproved || got.Vote.SeenDigest != a.Digest {
 			t.Errorf("%s is %s with %+v", a.ID, got.Status(), got.Vote)

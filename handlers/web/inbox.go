@@ -193,6 +193,9 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
 		return in, err
 	}
+	if in.Twins, err = s.store.Twins(ctx, actor, pointers(page.Items)...); err != nil {
+		return in, err
+	}
 	if place.Filtered() {
 		if in.Waiting, err = s.waiting(ctx, actor); err != nil {
 			return in, err
@@ -210,6 +213,14 @@ func idsOf(rows []models.Approval) []models.ResponseID {
 		ids = append(ids, rows[i].ID)
 	}
 	return ids
+}
+
+func pointers(rows []models.Approval) []*models.Approval {
+	out := make([]*models.Approval, 0, len(rows))
+	for i := range rows {
+		out = append(out, &rows[i])
+	}
+	return out
 }
 
 // teachToken makes a token for the example of an empty inbox and shows it once.

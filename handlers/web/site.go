@@ -108,6 +108,7 @@ func (s *Site) routes(e *echo.Echo) {
 	post("/account/password", s.changePassword)
 	get("/", s.inbox)
 	post("/approvals/bulk", s.bulk)
+	post("/approvals/bulk/undo", s.undoBulk)
 	post("/inbox/token", s.teachToken)
 	get("/agents", s.agents)
 	post("/agents/tokens", s.addToken)
@@ -129,6 +130,7 @@ func (s *Site) routes(e *echo.Echo) {
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))
 	get("/approvals/bulk", goTo(views.InboxURL()))
+	get("/approvals/bulk/undo", goTo(views.InboxURL()))
 	get("/agents/tokens", goTo(views.AgentsURL()))
 	get("/signout", goTo(views.InboxURL()))
 }

@@ -56,6 +56,9 @@ func (s *Store) Around(ctx context.Context, actor models.Actor, id models.Respon
 	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
+	if out.Twin, err = s.twin(ctx, actor, a); err != nil {
+		return nil, err
+	}
 	out.Opened, err = s.OpenedParts(ctx, actor, id)
 	return out, err
 }

@@ -130,7 +130,7 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBulk(a, in); err != nil {
+	if err := checkBulk(a, in, verdict); err != nil {
 		return nil, err
 	}
 	if err := checkOutside(a, in, verdict); err != nil {
@@ -155,14 +155,15 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	return vote, t.checkEdit(a, in, vote)
 }
 
-// checkBulk refuses what is looked at one by one.
-func checkBulk(a *models.Approval, in models.DecisionInput) error {
+// checkBulk refuses to approve together with others what is looked at one by one.
+// Rejecting many at once does no harm and is not limited.
+func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {
-	case !in.Bulk:
+	case !in.Bulk || verdict == models.VerdictReject:
 	case a.Kind == models.KindQuestion:
-		return models.Errorf(models.CodeWrongDecisionKind, "A question is answered by itself, not together with others.")
-	case a.Risk == models.RiskCritical:
-		return models.Errorf(models.CodeWrongDecisionKind, "A request of critical risk is decided by itself, not together with others.")
+		return models.Errorf(models.CodeWrongDecisionKind, "Questions can't be answered in bulk.")
+	case a.Risk.NeedsDigest():
+		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
 	}
 	return nil
 }

@@ -78,7 +78,8 @@ function edit() {
 function undo() {
   const offers = [...document.querySelectorAll("[data-card] [data-act=undo], #inbox [data-act=undo]")].filter((offer) => offer.checkVisibility());
   const latest = (a, b) => (a && Date.parse(a.dataset.until) > Date.parse(b.dataset.until) ? a : b);
-  const button = act("undo") ?? offers.reduce(latest, null);
+  const several = [...document.querySelectorAll("[data-several] [data-act=undo]")].find((offer) => offer.checkVisibility()); // what was decided last
+  const button = act("undo") ?? several ?? offers.reduce(latest, null);
   if (button) button.click();
   else hint("Nothing can be taken back now.");
 }

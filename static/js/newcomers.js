@@ -178,7 +178,7 @@ function sweep() {
 
 // own is whether a swap comes by itself or after a decision, or one taken back: what a person looks
 // for by a filter or a page replaces all.
-const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo]");
+const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo], [data-several], #bulk");
 
 if (desk) {
   document.addEventListener("htmx:before:swap", (event) => {

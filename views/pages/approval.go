@@ -104,7 +104,7 @@ type Approval struct {
 	Left   views.Moment
 
 	Description, Context string
-	Warnings             []string
+	Warnings             []Warning
 	Blocks               []ui.Block
 	Whole, Raw           ui.Code
 	Digest               string

@@ -33,6 +33,7 @@ type Card struct {
 	Thread   Thread
 
 	PolicyNow string // what the policy would say by now, if it has changed
+	Twin      *Twin  // that was approved before
 	Before    *Before
 	Reask     *Reask
 	Compared  []Compared
@@ -78,11 +79,15 @@ type ExtendChoice struct {
 const LastChoice = "most"
 
 // state changes when a reader must look again: with the outcome, the content, a
-// verdict on its way, the deadline, and what was said.
+// verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
-	return strings.Join([]string{
+	parts := []string{
 		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut,
-	}, " ")
+	}
+	if v.Twin != nil && v.Twin.Warns {
+		parts = append(parts, v.Twin.URL)
+	}
+	return strings.Join(parts, " ")
 }
 
 func (v *Approval) card(in ApprovalInput, now time.Time) {

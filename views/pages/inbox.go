@@ -17,6 +17,8 @@ type InboxInput struct {
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names what was rejected before, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// Twins are what was approved before and is the same as a request of Rows.
+	Twins map[models.ResponseID]models.Twin
 	// Count is how many pass the filters, and Waiting how many wait for the reader
 	// in all; counting stops at models.StatsCap. Capped: there may be more.
 	Count, Waiting int

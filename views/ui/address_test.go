@@ -25,6 +25,19 @@ func TestAddressSetsTheHostApart(t *testing.T) {
 		{"https://bücher.example/", "", "bücher.example", "", "letters beyond ASCII"},
 		{"odd://example.org/", "", "example.org", "", "scheme is unusual"},
 		{"https://example.org:/", "", "example.org", ":", ""},
+		{"postgres://user@db.example/app", "user@", "db.example", "", ""},
+		{"postgres://user:p%40ss.w0rd@db.example:5432/app", "user:p%40ss.w0rd@", "db.example", ":5432", ""},
+		{"mongodb+srv://app-1:x@cluster.example/", "app-1:x@", "cluster.example", "", ""},
+		{"redis://:secret@cache.example", ":secret@", "cache.example", "", ""},
+		{"ssh://git@github.com/acme/shop", "git@", "github.com", "", ""},
+		{"git+ssh://git@github.com/acme/shop", "git@", "github.com", "", ""},
+		{"https://user@example.org/", "user@", "example.org", "", "carries a name before the host"},
+		{"wss://user@example.org/", "user@", "example.org", "", "carries a name before the host"},
+		{"postgres://db.bank.example@evil.example/", "db.bank.example@", "evil.example", "", "carries a name before the host"},
+		{"postgres://db.bank.example:5432@evil.example/", "db.bank.example:5432@", "evil.example", "", "carries a name before the host"},
+		{"ssh://git@github.com@evil.example/", "git@github.com@", "evil.example", "", "carries a name before the host"},
+		{"ssh://github%2Ecom@evil.example/", "github%2Ecom@", "evil.example", "", "carries a name before the host"},
+		{"postgres://user@xn--80ak6aa92e.com/", "user@", "xn--80ak6aa92e.com", "", "looks like “apple”"},
 	} {
 		a, ok := ui.NewAddress(tt.url)
 		if !ok {
