@@ -134,3 +134,12 @@ func (v *Vote) WaitFor(w Approvers) {
 		v.WaitsFor = string(raw)
 	}
 }
+
+// Emails are the e-mails of those in Named; nil for none.
+func (w Approvers) Emails() []string {
+	var out []string
+	for _, a := range w.Named {
+		out = append(out, a.Email)
+	}
+	return out
+}

@@ -46,12 +46,11 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	return &j, nil
 }
 
-
 const (
 	waitingEdits = `SELECT v.* FROM votes v JOIN users u ON u.id = v.user_id
  WHERE v.response_id = ? AND v.withdrawn_at IS NULL AND v.waits_for <> '' AND u.disabled_at IS NULL ORDER BY v.at, v.id`
-	keepWaiting  = `UPDATE votes SET waits_for = ? WHERE id = ?`
-	dropWaiting  = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
+	keepWaiting = `UPDATE votes SET waits_for = ? WHERE id = ?`
+	dropWaiting = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
 )
 
 // checkApprover refuses an approval or answer by somebody whom the request's rule
