@@ -37,6 +37,9 @@ func (s *Site) bulk(c echo.Context) error {
 	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), picks); err != nil {
 		return err
 	}
+	if in.Verdict == models.VerdictApprove {
+		leaveToApprovers(actorOf(c), in.Items)
+	}
 	if e := asError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
 		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
 		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
@@ -109,6 +112,15 @@ func refusedInBulk(a *models.Approval, digest string) string {
 		return overtaken[models.CodeDigestMismatch]
 	}
 	return pages.NotInBulk(a)
+}
+
+// leaveToApprovers says of what the actor may not approve who must.
+func leaveToApprovers(actor models.Actor, items []pages.BulkItem) {
+	for i := range items {
+		if a := items[i].Approval; a != nil && items[i].Refused == "" {
+			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.UserID())
+		}
+	}
 }
 
 // decideEach decides one after the other.
