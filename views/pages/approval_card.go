@@ -81,7 +81,7 @@ const LastChoice = "most"
 // verdict on its way, the deadline, and what was said.
 func (v Approval) state(r *models.Response) string {
 	return strings.Join([]string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut, v.proposedState(),
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
 	}, " ")
 }
 
