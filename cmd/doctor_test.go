@@ -190,6 +190,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"]}]}'`)
 		}, nil, "who can decide", "warn", "gone@example.com"},
+		{"a rule that nobody can meet", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"name": "pay", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"], "reviewers_only": true}]}'`)
+		}, nil, "who can decide", "fail", "Nobody could approve under the rule “pay”"},
 		{"an open key file", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)

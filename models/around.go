@@ -28,6 +28,9 @@ type Around struct {
 	// ReaskOf was rejected, and asked for the very same; nil: nothing did.
 	ReaskOf *Approval
 
+	// Proposed are approvals with an edit that others must approve too, oldest first.
+	Proposed []Vote
+
 	Notes  []Note   // in the order they were said
 	Opened []string // parts that the reader has unfolded
 

@@ -49,6 +49,9 @@ func (s *Site) bulk(c echo.Context) error {
 	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), in.Verdict, shown); err != nil {
 		return err
 	}
+	if in.Verdict == models.VerdictApprove {
+		leaveToApprovers(actorOf(c), in.Items)
+	}
 	if err := s.openInBulk(ctx, actorOf(c), &in, form.Get("look")); err != nil {
 		return err
 	}
@@ -197,6 +200,15 @@ func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) st
 		return overtaken[models.CodeDigestMismatch]
 	}
 	return pages.NotInBulk(a, verdict)
+}
+
+// leaveToApprovers says of what the actor may not approve who must.
+func leaveToApprovers(actor models.Actor, items []pages.BulkItem) {
+	for i := range items {
+		if a := items[i].Approval; a != nil && items[i].Refused == "" {
+			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.UserID())
+		}
+	}
 }
 
 // decideEach decides one after the other.

@@ -165,7 +165,7 @@ func (f saidForm) budget() (models.BudgetChange, error) {
 // atComposer puts each text where its field is in the form.
 func atComposer(e *models.Error) map[string]string {
 	if len(e.Fields) == 0 {
-		at := map[models.Code]string{models.CodeNoBudget: "budget", models.CodeCommentRequired: "reason", models.CodeDigestRequired: "decision"}[e.Code]
+		at := map[models.Code]string{models.CodeNoBudget: "budget", models.CodeCommentRequired: "reason", models.CodeDigestRequired: "decision", models.CodeNotAReviewer: "decision"}[e.Code]
 		return map[string]string{at: e.Text}
 	}
 	out := make(map[string]string, len(e.Fields))

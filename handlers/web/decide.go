@@ -103,7 +103,7 @@ var (
 	tooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
 	toCorrect = []models.Code{
 		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
-		models.CodeNoBudget,
+		models.CodeNoBudget, models.CodeNotAReviewer,
 	}
 )
 

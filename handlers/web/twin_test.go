@@ -11,7 +11,7 @@ import (
 
 const moneyIsHigh = `{"rules":[{"name":"Money","tools":["pay"],"effect":"require","risk":"high"},{"name":"Shell","tools":["Bash"],"effect":"require","risk":"low"}]}`
 
-func payment(in *models.AskInput) {
+func bigPayment(in *models.AskInput) {
 	in.ToolName, in.Input = "pay", []byte(`{"amount":"9999.00","currency":"EUR","to":"ACME"}`)
 }
 
@@ -30,7 +30,7 @@ func TestATwinIsSaidOnCardAndRow(t *testing.T) {
 	w := newWorld(t)
 	w.applyPolicy(moneyIsHigh)
 	p := w.signedIn(ownerEmail)
-	first, second := w.ask(payment), w.ask(payment)
+	first, second := w.ask(bigPayment), w.ask(bigPayment)
 	p.get("/").says("#row-"+string(first.ID), "Identical request waiting")
 	p.get(pageOf(second)).is(http.StatusOK).saysNot("main", "Identical call approved")
 	w.approves(first)
@@ -60,9 +60,9 @@ func TestATwinTellsAReviewerNothingOfWhatTheyMayNotSee(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.applyPolicy(moneyIsHigh)
-	w.approves(w.ask(payment))
+	w.approves(w.ask(bigPayment))
 	w.applyPolicy(strings.Replace(moneyIsHigh, `"risk":"high"`, `"risk":"high","reviewers":["`+strangerEmail+`"]`, 1))
-	a := w.ask(payment)
+	a := w.ask(bigPayment)
 	s := w.signedIn(strangerEmail)
 	for _, page := range []*page{s.get("/"), s.get(pageOf(a)), s.post("/approvals/bulk", ticked(a))} {
 		page.is(http.StatusOK).saysNot("main", "Identical", "Duplicate", "admin@example.com")

@@ -82,11 +82,16 @@ type Rule struct {
 	Tools          []string    `json:"tools"`
 	Effect         Effect      `json:"effect"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
-	Risk           models.Risk `json:"risk,omitempty"`           // medium when not said
-	Reviewers      []string    `json:"reviewers,omitempty"`      // e-mails: who may decide besides the owner
-	Reason         string      `json:"reason,omitempty"`         // shown to the reviewer and the agent
-	Energy         int64       `json:"energy,omitzero"`          // the least that such a call costs its conversation
-	RejectReasons  []string    `json:"reject_reasons,omitempty"` // offered to whoever rejects
+	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
+	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
+	// ReviewersOnly lets nobody but Reviewers approve; owner and admins still reject.
+	ReviewersOnly bool `json:"reviewers_only,omitzero"`
+	// SelfApproval says whether the agent's owner may approve: allowed, as when it
+	// is empty, or never.
+	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`
+	Reason        string              `json:"reason,omitempty"`         // shown to the reviewer and the agent
+	Energy        int64               `json:"energy,omitzero"`          // the least that such a call costs its conversation
+	RejectReasons []string            `json:"reject_reasons,omitempty"` // offered to whoever rejects
 }
 
 // Default is the document that holds until somebody writes one, and the source

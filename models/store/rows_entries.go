@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,11 @@ type entryData struct {
 	Parent    string         `json:"parent_digest"`
 	Title     string         `json:"title_digest"`
 	Message   string         `json:"message"`
+
+	ReviewersOnly bool   `json:"reviewers_only"`
+	SelfApproval  string `json:"self_approval"`
+	Approvers     string `json:"approvers_digest"`
+	WaitsFor      string `json:"waits_for_digest"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -169,6 +175,9 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 		a.is("agent_id", e.ActorID)
 	}
 	a.is("asked", decided(d.Kind != string(models.KindReply)))
+	a.is("reviewers_only", decided(d.ReviewersOnly))
+	a.is("self_approval", cmp.Or(d.SelfApproval, string(models.SelfAllowed)))
+	a.text("approvers", d.Approvers)
 	a.began(d, at)
 	if d.Row == "" {
 		c.uncovered(oldAsk)

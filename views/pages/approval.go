@@ -122,10 +122,15 @@ type Approval struct {
 	Pending   bool
 	MayDecide bool
 	Held      string // set while another verdict is on its way
-	EditJSON  string
-	Form      DecideForm
-	Notice    string
-	Outcome   *Outcome
+
+	MustApprove string // who must approve, where the rule limits that
+	NoApprove   string // why the reader may not; empty: they may
+	Proposed    []ProposedEdit
+
+	EditJSON string
+	Form     DecideForm
+	Notice   string
+	Outcome  *Outcome
 
 	Origin  Origin
 	Notes   []CallNote
@@ -195,19 +200,20 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if in.Budget != nil {
 		v.Follows = r.ConversationID
 	}
-	if v.Form.Input == "" {
-		v.Form.Input = v.EditJSON
-	}
 	v.Warnings = warnings(&a, input)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a, in.Origin)
+		v.approvers(in)
 	} else {
 		v.Outcome = newOutcome(&a, r, now)
 		if from := in.Origin.CascadedFrom; from != "" {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
+	}
+	if v.Form.Input == "" {
+		v.Form.Input = v.EditJSON
 	}
 	v.card(in, now)
 	v.Kept = in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0

@@ -82,7 +82,7 @@ const LastChoice = "most"
 // verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut,
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
 	}
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
@@ -124,14 +124,14 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
+	if in.Sees && v.NoApprove == "" && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }
 
 // shut closes approving until all that is folded was opened.
 func (v *Approval) shut(in ApprovalInput) {
-	if !v.Pending || !in.MayDecide || v.Closed != "" {
+	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
 	folded := Unopened(&in.Approval.Response, in.Opened)

@@ -51,6 +51,7 @@ type ComposerTarget struct {
 	What, Sequence string
 	EntryURL       string
 	Asks           string // the budget that the proposal would like; empty: none
+	NoApprove      string // why the reader may not approve it; empty: they may
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -73,9 +74,10 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 		}
 		v.Target = &ComposerTarget{
 			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
-			EntryURL: "#" + EntryID(a.Sequence),
+			EntryURL:  "#" + EntryID(a.Sequence),
+			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
 		}
-		if a.Kind == models.KindProposal && a.EnergyBudget != nil {
+		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
 		}
 		break
@@ -114,7 +116,7 @@ func messageNote(c *models.ConversationView) string {
 // Modes are the ways in which the budget may be changed here.
 func (v Composer) modes() []composerMode {
 	out := []composerMode{{BudgetLeave, "Leave budget"}}
-	if v.Target != nil && v.Target.What == models.KindProposal.Word() {
+	if v.Target != nil && v.Target.What == models.KindProposal.Word() && v.Target.NoApprove == "" {
 		out = append(out, composerMode{BudgetGrant, "If approved, set to"})
 	}
 	out = append(out, composerMode{BudgetSet, "Set budget to"})

@@ -35,6 +35,7 @@ type InboxRow struct {
 	Until   views.Moment
 	UndoURL string // takes the approval back; empty: it is not the reader's
 	Asks    string // who waits for an answer, revealed; empty: nobody does
+	Must    string // who must approve, revealed, where the reader may not; empty: the reader may
 	ReaskOf string // leads to what was rejected before; empty: nothing was
 	Twin    *Twin  // that was approved before
 	Same    string // leads to an identical request that waits as well; empty: none does
@@ -133,6 +134,9 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		row.ReaskOf = views.ApprovalURL(reask)
 	}
 	row.held(a, in, now)
+	if who := a.Approvers(); a.HeldUntil == nil && !who.Allow(a.OwnerID, in.Reader) {
+		row.Must = models.RevealString(who.Must(), false)
+	}
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Asked back", a.PausedLeft != nil
 		if a.Note != nil {
@@ -191,7 +195,7 @@ func (row *InboxRow) from(o models.Origin) {
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Told != "" || row.Asks != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns
+	return row.Held != "" || row.Told != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns
 }
 
 // pickLabel names the tick of a row.
