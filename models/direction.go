@@ -28,11 +28,11 @@ func rightToLeft(r rune) bool {
 		r >= 0x10800 && r <= 0x10FFF || r >= 0x1E800 && r <= 0x1EFFF
 }
 
-// StoredOrder is RevealString for a place that has no styling and may reorder, such
+// StoredOrder is RevealName for a place that has no styling and may reorder, such
 // as the title of a window: right-to-left letters stand between controls that keep
 // them in the order that they are stored in.
 func StoredOrder(s string) string {
-	return keepOrder(RevealString(s, false))
+	return keepOrder(RevealName(s))
 }
 
 // keepOrder puts the controls around text that has none left.
