@@ -68,7 +68,7 @@
   // Whoever shows right-to-left letters says so.
   const note = "contains right-to-left letters, shown in stored order";
   for (const shown of document.querySelectorAll("main .untrusted, main .code-body")) {
-    if (!/[\u0590-\u08FF]/.test(shown.textContent) || shown.closest(".natural") || !shown.getClientRects().length) continue;
+    if (!/[\u0590-\u08FF]/.test(shown.textContent) || shown.closest(".natural, .decide") || !shown.getClientRects().length) continue;
     const near = [shown, shown.closest(".code"), shown.closest(".row"), shown.parentElement];
     if (!near.some((place) => place?.innerText.includes(note))) wrong.add(`no note at ${shown.parentElement.className}: ${shown.textContent.slice(0, 60)}`);
   }
