@@ -66,7 +66,7 @@ type Flash struct {
 func (p Page) FullTitle() string {
 	title := "Countersign"
 	if p.Title != "" {
-		title = models.RevealName(p.Title) + " · " + title
+		title = models.StoredOrder(p.Title) + " · " + title
 	}
 	if p.Viewer != nil && p.Inbox > 0 {
 		title = "(" + Count(p.Inbox) + ") " + title

@@ -29,6 +29,8 @@ func approvalStates() []State {
 		page("payment", "Critical, with little time left and a large number", Payment()),
 		page("question", "A question with options", Question()),
 		page("hidden", "Hostile: directions, zero widths, tags, look-alikes, markup", Hidden()),
+		page("right-to-left", "Hostile: letters that run from right to left", Reordered()),
+		page("marks", "Hostile: marks that climb, and characters drawn as nothing", Climbing()),
 		page("empty-input", "No input", Call("deploy", `{}`)),
 		page("deep", "Nested as deep as is taken", Call("deep", DeepInput())),
 		page("long-command", "Folded, with its true length", Call("Bash", LongCommand())),

@@ -626,7 +626,7 @@ func whatWillRun(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedText(v.Description).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Prose(v.Description, ui.PreviewQuoted).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -686,7 +686,7 @@ func decided(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedText(v.Description).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Prose(v.Description, ui.PreviewQuoted).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -195,7 +195,12 @@ func (row *InboxRow) from(o models.Origin) {
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Told != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns
+	return row.Held != "" || row.Told != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+}
+
+// reordered reports whether what the row shows has right-to-left letters.
+func (row InboxRow) reordered() bool {
+	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Summary)
 }
 
 // pickLabel names the tick of a row.
