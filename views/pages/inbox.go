@@ -17,6 +17,8 @@ type InboxInput struct {
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names what was rejected before, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
+	AsOf string
 	// Count is how many pass the filters, and Waiting how many wait for the reader
 	// in all; counting stops at models.StatsCap. Capped: there may be more.
 	Count, Waiting int
@@ -66,6 +68,7 @@ type Inbox struct {
 	Query   string // of the place, for forms that lead back to it
 	ListURL string // where the list refetches itself
 	Apart   bool   // the list goes along with another fragment
+	AsOf    string // see InboxInput
 
 	NextURL   string
 	NextLabel string
@@ -82,7 +85,7 @@ type InboxEmpty struct{ Title, Text string }
 func NewInbox(in InboxInput, now time.Time) Inbox {
 	list := in.Place.At("")
 	v := Inbox{
-		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(),
+		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(), AsOf: in.AsOf,
 		Rows: inboxRows(in, now), Filter: newInboxFilter(in),
 	}
 	if !in.Place.Filtered() {
