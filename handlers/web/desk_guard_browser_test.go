@@ -228,7 +228,7 @@ func TestInABrowserWhatFailsIsTold(t *testing.T) {
 	p.value(`window.real = window.fetch, window.fetch = () => Promise.reject(new TypeError("Failed to fetch")), ""`)
 	p.value(`document.querySelector("#reason").value = "fine"`)
 	p.click("#approve")
-	p.sees("[data-hint]", "No answer came")
+	p.sees("[data-hint]", "Connection lost. Your decision may have been saved")
 	w.waits(a)
 	p.value(`window.fetch = window.real, ""`)
 	p.click("#approve")

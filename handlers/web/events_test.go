@@ -70,7 +70,7 @@ func (s *stream) next() string {
 	for late := time.After(patience); ; {
 		select {
 		case line := <-s.lines:
-			if name, ok := strings.CutPrefix(line, "event: "); ok {
+			if name, ok := strings.CutPrefix(line, "event: "); ok && name != "beat" {
 				return name
 			}
 		case <-late:

@@ -106,6 +106,7 @@ func (s *Site) routes(e *echo.Echo) {
 		e.POST(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
 	}
 	post("/signout", s.signOut)
+	get("/session", s.session)
 	get("/account/password", s.showPassword)
 	post("/account/password", s.changePassword)
 	get("/", s.inbox)
