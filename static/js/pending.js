@@ -27,6 +27,7 @@ document.addEventListener("htmx:before:request", (event) => {
   if (ctx.request.method === "POST") mark(ctx, sender(ctx), "Sending…");
   else if (ctx.sourceElement?.matches?.(".row-link")) mark(ctx, document.getElementById("detail"));
 });
+document.addEventListener("htmx:before:swap", (event) => clear(event.detail?.ctx)); // before it is said what came of it
 document.addEventListener("htmx:finally:request", (event) => clear(event.detail?.ctx));
 
 // A form that is on its way is not sent again by a second press.
