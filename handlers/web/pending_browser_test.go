@@ -43,8 +43,8 @@ func TestInABrowserAPressedButtonShowsThatItIsUnderWay(t *testing.T) {
 	p.becomes(`document.querySelector("#approve").getAttribute("aria-busy") === null`)
 
 	// The pane is dim while another request loads.
-	p.value(fmt.Sprintf(holdOne, "GET", "open="))
 	later := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(7200)) })
+	p.value(fmt.Sprintf(holdOne, "GET", "open="+string(later.ID)))
 	row := fmt.Sprintf(`document.querySelector("#row-%s .row-link")`, later.ID)
 	p.becomes(row + ` !== null`)
 	p.value(row + `.click()`)
