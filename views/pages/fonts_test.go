@@ -54,7 +54,7 @@ func TestScreensFitInEveryFont(t *testing.T) {
 			if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
 				t.Fatalf("the page is in %s, not in %s", got, f.family)
 			}
-			for _, width := range []int64{1440, 390, 320} {
+			for _, width := range []int64{1440, 320} {
 				resize(t, ctx, width)
 				if found := eval(t, ctx, check); found != "" {
 					wrong += fmt.Sprintf("\n%s at %d px:%s", f.family, width, found)

@@ -44,7 +44,7 @@ func broken(html string) string {
 // around is what stands around every page alike. The states of the shell and of
 // the keys show it in full, the others only what is their own in it: the title,
 // and what the stream tells them of.
-var around = regexp.MustCompile(`(?s)<head>.*?(<title>.*?</title>).*?</head>|<header class="top">(?:.*?(hx-sse:connect="[^"]*"))?.*?</header>|<dialog id="keys".*?</dialog>`)
+var around = regexp.MustCompile(`(?s)<head>.*?(<title>.*?</title>).*?</head>|<header class="top">(?:.*?(hx-sse:connect="[^"]*"))?.*?</header>|<dialog id="(?:keys|session)".*?</dialog>| data-user="[^"]*"`)
 
 func own(s gallery.State, html string) string {
 	if s.Page == "shell" || s.Page == "keys" {
