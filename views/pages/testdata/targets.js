@@ -19,6 +19,7 @@
     return boxes;
   };
   const look = () => {
+    for (const running of document.getAnimations()) running.finish();
     const page = document.documentElement;
     if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
     const targets = ":is(.row, .bulk-row, .batch-row, .panel, td) :is(a, button, label, summary), button, select, summary, .btn, input:not([type=hidden])";
