@@ -22,7 +22,7 @@
     for (const running of document.getAnimations()) running.finish();
     const page = document.documentElement;
     if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
-    const targets = ":is(.row, .bulk-row, .batch-row, .panel, td) :is(a, button, label, summary), button, select, summary, .btn, input:not([type=hidden])";
+    const targets = ":is(.row, .bulk-row, .batch-row, .panel, td) :is(a, button, label:has(input), summary), button, select, summary, .btn, input:not([type=hidden])";
     for (const one of document.querySelectorAll(`main :is(${targets})`)) {
       if (!one.checkVisibility({ visibilityProperty: true }) || one.closest(".sr-only, [aria-hidden=true]") || !one.getClientRects().length) continue;
       if (one.matches("td p a, td .untrusted a")) continue;
