@@ -21,7 +21,10 @@
   const look = () => {
     for (const running of document.getAnimations()) running.finish();
     const page = document.documentElement;
-    if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
+    if (page.scrollWidth > page.clientWidth) {
+      const wide = [...document.querySelectorAll("main *")].findLast((one) => one.getBoundingClientRect().right > page.clientWidth + 1);
+      found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}, by ${wide?.outerHTML.slice(0, 120)}`);
+    }
     const targets = ":is(.row, .bulk-row, .batch-row, .panel, td) :is(a, button, label:has(input), summary), button, select, summary, .btn, input:not([type=hidden])";
     for (const one of document.querySelectorAll(`main :is(${targets})`)) {
       if (!one.checkVisibility({ visibilityProperty: true }) || one.closest(".sr-only, [aria-hidden=true]") || !one.getClientRects().length) continue;
