@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	a.metrics.Follow(a.store.Numbers, time.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, listenError(cfg.Addr, err)
 	}
 	a.public = publicURL(cfg, a.Addr())
 	handler, err := a.routers() //nolint:contextcheck // requests bring their own

@@ -116,7 +116,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		check, result string
 		says          string
 	}{
-		{"no database", func(t *testing.T, dir string) { t.Helper(); remove(t, dir) }, nil, "database", "fail", "no database"},
+		{"no database", func(t *testing.T, dir string) { t.Helper(); remove(t, dir) }, nil, "database", "fail", "no Countersign data"},
 		{"another file", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 0) }, nil, "database", "fail", "not a database"},
 		{"a broken page", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 40<<10) }, nil, "database", "fail", ""},
 		{"a row without its owner", func(t *testing.T, dir string) {

@@ -19,8 +19,7 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	p := w.desk(asked[0].ID)
 	next := fmt.Sprintf(`document.getElementById("row-%s").getBoundingClientRect().top`, asked[1].ID)
 	at := p.value(next)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	p.shownBeside(asked[1].ID)
 	p.becomes(fmt.Sprintf(`document.querySelector("#row-%s [data-act=undo]")?.checkVisibility() === true`, asked[0].ID))
 	if got := p.value(next); got != at {
@@ -40,8 +39,7 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds": {"low": 2, "medium": 2, "high": 2, "critical": 2}}`)
 	p.open("/?open=" + string(asked[1].ID))
 	p.shownBeside(asked[1].ID)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	if got := w.decided(asked[1].ID); got.Status() != models.StatusApproved {
 		t.Fatalf("it is %s", got.Status())
 	}
@@ -57,8 +55,7 @@ func TestInABrowserTakingBackInTheListKeepsTheTicks(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds": {"low": 600, "medium": 600, "high": 600, "critical": 600}}`)
 	asked := w.asks(3)
 	p := w.desk(asked[0].ID)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	p.shownBeside(asked[1].ID)
 	p.fill("#reason", "half a thought")
 	tick := fmt.Sprintf("#row-%s [name=pick]", asked[2].ID)
@@ -97,8 +94,7 @@ func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
 	}
 	p.types(field("replicas"), "5")
 	p.types(field("region"), "us")
-	p.calm()
-	p.pressCtrlEnter()
+	p.insist(p.pressCtrlEnter)
 	got := w.outcome(from)
 	want := `{"replicas":5,"canary":true,"region":"us","ratio":0.50,"tags":["a",1],"note":null}`
 	if got.Status != models.StatusApproved || string(got.Decision.Input) != want {

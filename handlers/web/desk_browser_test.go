@@ -147,11 +147,9 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 			p.press("r")
 			p.becomes(`document.activeElement.matches("[data-act-reason]")`)
 			p.press("j", "a", "n") // these are letters now
-			p.calm()
-			p.pressCtrlEnter()
+			p.insist(p.pressCtrlEnter)
 		} else {
-			p.calm()
-			p.press("a")
+			p.acts("a")
 		}
 		got := w.decided(a.ID)
 		want := models.StatusApproved

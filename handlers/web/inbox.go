@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -176,7 +177,7 @@ func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
 func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (pages.InboxInput, error) {
-	in := pages.InboxInput{Place: place, Reader: actor.UserID()}
+	in := pages.InboxInput{Place: place, Reader: actor.UserID(), AsOf: s.asOf()}
 	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
 		return in, err
@@ -205,6 +206,12 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 		in.ConversationTitle = pages.ConversationLabel(&page.Items[0])
 	}
 	return in, s.readGone(ctx, actor, &in, decided, gone)
+}
+
+// asOf numbers what is read, before it is read, so that a page can tell a later
+// answer from one that was overtaken. Another start of the server counts anew.
+func (s *Site) asOf() string {
+	return strconv.FormatInt(s.started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
 }
 
 func idsOf(rows []models.Approval) []models.ResponseID {

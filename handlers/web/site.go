@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/sessions"
@@ -42,6 +43,7 @@ type Site struct {
 	chain    *chainCheck
 	opts     Options
 	started  time.Time
+	reads    atomic.Int64 // of the inbox: see asOf
 }
 
 // New makes the pages over a store. The kit's PublicURL must be set: by it links
@@ -104,6 +106,7 @@ func (s *Site) routes(e *echo.Echo) {
 		e.POST(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
 	}
 	post("/signout", s.signOut)
+	get("/session", s.session)
 	get("/account/password", s.showPassword)
 	post("/account/password", s.changePassword)
 	get("/", s.inbox)

@@ -19,6 +19,8 @@ type InboxInput struct {
 	ReaskOf map[models.ResponseID]models.ResponseID
 	// Twins are what was approved before and is the same as a request of Rows.
 	Twins map[models.ResponseID]models.Twin
+	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
+	AsOf string
 	// Count is how many pass the filters, and Waiting how many wait for the reader
 	// in all; counting stops at models.StatsCap. Capped: there may be more.
 	Count, Waiting int
@@ -68,6 +70,7 @@ type Inbox struct {
 	Query   string // of the place, for forms that lead back to it
 	ListURL string // where the list refetches itself
 	Apart   bool   // the list goes along with another fragment
+	AsOf    string // see InboxInput
 
 	NextURL   string
 	NextLabel string
@@ -84,7 +87,7 @@ type InboxEmpty struct{ Title, Text string }
 func NewInbox(in InboxInput, now time.Time) Inbox {
 	list := in.Place.At("")
 	v := Inbox{
-		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(),
+		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(), AsOf: in.AsOf,
 		Rows: inboxRows(in, now), Filter: newInboxFilter(in),
 	}
 	if !in.Place.Filtered() {
