@@ -69,10 +69,11 @@ document.addEventListener("click", (event) => {
 
 // What was typed beside one request is there again when a person comes back to it.
 const drafts = new Map();
-const fields = (form) => [...form.querySelectorAll("textarea[name]")];
+const fields = (form) => [...form.querySelectorAll("textarea[name], [data-edits] :is(input, select)[name]")];
+const first = (field) => (field instanceof HTMLSelectElement ? ([...field.options].find((o) => o.defaultSelected) ?? field.options[0])?.value : field.defaultValue);
 
 function keep(from) {
-  const typed = fields(from).filter((field) => field.id && field.value !== field.defaultValue).map((field) => [field.id, field.value]);
+  const typed = fields(from).filter((field) => field.id && field.value !== first(field)).map((field) => [field.id, field.value]);
   if (typed.length && !from.hasAttribute("data-settled")) drafts.set(from.dataset.card, typed);
   else drafts.delete(from.dataset.card);
 }
@@ -80,8 +81,9 @@ function keep(from) {
 function restore(to) {
   for (const [id, value] of drafts.get(to.dataset.card) ?? []) {
     const field = document.getElementById(id);
-    if (field instanceof HTMLTextAreaElement && to.contains(field)) field.value = value;
+    if (field && fields(to).includes(field)) field.value = value;
   }
+  tell("restored");
 }
 
 // The verdict that is on its way.

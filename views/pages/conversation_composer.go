@@ -51,6 +51,8 @@ type ComposerTarget struct {
 	What, Sequence string
 	EntryURL       string
 	Asks           string // the budget that the proposal would like; empty: none
+	Headline       string // in one line, a claim
+	Arms           bool   // approving is confirmed
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -73,7 +75,7 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 		}
 		v.Target = &ComposerTarget{
 			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
-			EntryURL: "#" + EntryID(a.Sequence),
+			EntryURL: "#" + EntryID(a.Sequence), Headline: summary(&a.Response), Arms: a.Risk.NeedsDigest(),
 		}
 		if a.Kind == models.KindProposal && a.EnergyBudget != nil {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
@@ -135,6 +137,14 @@ func (v Composer) will() []composerMode {
 			composerMode{BudgetGrant, "sets the budget"})
 	}
 	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by a step"})
+}
+
+// asking is what the form has to know of its request to ask for a confirmation.
+func (v Composer) asking() Approval {
+	if v.Target == nil {
+		return Approval{}
+	}
+	return Approval{Headline: v.Target.Headline, Arms: v.Target.Arms}
 }
 
 // otherErrors is what is wrong beside the fields that the form has.
