@@ -39,7 +39,7 @@ const seen = new IntersectionObserver((entries) => {
 }, { threshold: 0.6 });
 
 function watch() {
-  const shown = cards();
+  const shown = cards().filter((card) => card.checkVisibility());
   const card = shown.length === 1 && shown[0].querySelector("form[data-verdict]") ? shown[0] : null;
   const title = card?.querySelector("#approval-title") ?? null;
   const now = card ? `${card.dataset.card} ${card.dataset.digest}` : "";
