@@ -256,6 +256,8 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			// To hold does both.
 			p.open("/?open=" + string(b.ID))
 			p.sees("#detail #approval-title", "Bash")
+			p.sees("#live-text", "live")
+			p.becomes(`document.querySelector("#inbox [data-gone]") === null`) // the list has come to rest
 			p.calm()
 			x, y := p.middle("#approve")
 			switch how {

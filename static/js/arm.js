@@ -75,7 +75,7 @@ window.addEventListener("submit", (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   if (armed?.form === form && armed.button === button) {
-    if (live(event.timeStamp)) confirm();
+    if (live(event.timeStamp)) setTimeout(confirm); // a form that is being sent is not sent again
   } else if (allowed(event.timeStamp)) {
     arm(form, button);
   }
