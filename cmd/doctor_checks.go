@@ -106,6 +106,9 @@ func (d *doctor) policy(ctx context.Context) diagnosis {
 	case lines != "":
 		return warn(remedy, "version %d\n%s", version, lines)
 	}
+	if _, text, err := d.folder.Policy(ctx); err == nil && !policy.SaysUndo([]byte(text)) {
+		return well("version %d has no undo_seconds: approvals are sent at once and cannot be undone; new installations have %s", version, policy.Initial().UndoSeconds)
+	}
 	return well("version %d, nothing to say", version)
 }
 

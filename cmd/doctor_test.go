@@ -249,6 +249,20 @@ func TestDoctorFindsEachFault(t *testing.T) {
 	}
 }
 
+// A policy from before approvals could be undone keeps sending them at once, and
+// that is said.
+func TestDoctorMentionsAPolicyWithoutUndo(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	if found, _ := examine(t, dir); strings.Contains(found["policy lint"].Text, "undo_seconds") {
+		t.Errorf("a new policy: %+v", found["policy lint"])
+	}
+	infect(t, dir, `UPDATE policies SET document = '{}'`)
+	if found, code := examine(t, dir); code != 0 || !strings.Contains(found["policy lint"].Text, "no undo_seconds") {
+		t.Errorf("exit %d: %+v", code, found["policy lint"])
+	}
+}
+
 func TestDoctorFindsAClockThatWasSetBack(t *testing.T) {
 	t.Parallel()
 	ahead := storetest.NewClock()

@@ -45,7 +45,7 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	}
 	p.becomes(`[...document.querySelectorAll("[data-act=undo]")].every((button) => !button.checkVisibility())`)
 	p.press("u")
-	p.sees("[data-hint]", "Nothing can be taken back")
+	p.sees("[data-hint]", "Nothing can be undone")
 }
 
 // An approval is taken back in the list without losing what stands on the page.
@@ -139,13 +139,13 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 	p.sees("#detail .code", "make step-1")
 	p.fill("#reason", "fine")
 	p.click("#approve")
-	p.sees(".flash", "Approved by you")
+	p.sees("#done", "Approved make step-1")
 	if got := w.stands(asked[1].ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
 		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
 	}
 	p.sees("#detail .code", "make step-2")
 	p.click("#reject")
-	p.sees(".flash", "Rejected by you")
+	p.sees("#done", "Rejected make step-2")
 	p.sees("#detail .code", "make step-0")
 	p.click("#inbox [name=pick]")
 	p.click("#bulk [value=approve]")

@@ -105,9 +105,6 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 	if err != nil {
 		return err
 	}
-	if in.Said != "" {
-		frame.Flash = &views.Flash{Tone: views.ToneGood, Text: in.Said}
-	}
 	frame.Path = views.InboxURL()
 	if in.Card != nil {
 		frame.Watch, frame.Conversation = []models.ResponseID{in.Card.ID}, in.Card.Follows
@@ -185,6 +182,12 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 	in.Rows, in.Next, in.Count, in.Capped, in.ReaskOf = page.Items, page.Next, page.Count, page.CountCapped, page.ReaskOf
 	if page.Cut {
 		in.Searched = page.Searched
+	}
+	if in.Sending, err = s.store.Sending(ctx, actor); err != nil {
+		return in, err
+	}
+	if !place.Filtered() && !in.Capped {
+		in.Count = max(0, in.Count-in.Sending)
 	}
 	for i := range in.Rows {
 		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i]); err != nil {

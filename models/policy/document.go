@@ -111,6 +111,13 @@ func Default() Document {
 	}
 }
 
+// Initial is the document that a new installation begins with.
+func Initial() Document {
+	d := Default()
+	d.UndoSeconds = UndoSeconds{High: 5, Critical: 10}
+	return d
+}
+
 // Marshal writes the document as JSON for storing and showing: the same document
 // always gives the same bytes, and Parse reads them back. They are indented
 // unless only the compact form fits in MaxDocument. It fails with CodeInvalid for

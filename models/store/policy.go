@@ -191,7 +191,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	if n > 0 {
 		return nil
 	}
-	text, err := policy.Default().Marshal()
+	text, err := policy.Initial().Marshal()
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}

@@ -39,7 +39,7 @@ func approvalStates() []State {
 		page("rejected-late", "Decided elsewhere while open", Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *pages.ApprovalInput) { in.Late = models.VerdictApprove }),
 		page("answered", "An answer of several lines", Settle(Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")})),
 		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Reason: "because", Input: "{", Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
+			in.Form = pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
 		}),
 		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.MayDecide = false }),
 		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},

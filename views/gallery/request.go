@@ -97,7 +97,7 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 		page("asked-again", "The very same was rejected before", Shell(), whole, func(in *pages.ApprovalInput) { in.Around.ReaskOf = &again }),
 		page("edit-errors", "An edit member by member, with errors at their fields", Shell(), whole, func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{
-				Edit: pages.EditFieldwise, Preset: "Wrong branch", Reason: "as agreed", Fields: map[int]string{1: "git push", 2: "soon"},
+				Preset: "Wrong branch", Reason: "as agreed", Fields: map[int]string{1: "git push", 2: "soon"},
 				Errors: map[string]string{"m2": "must be a number"},
 			}
 		}),

@@ -111,7 +111,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 		return
 	}
 	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
-		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Left(*vote.UndoUntil, vote.At, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
+		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Seconds(*vote.UndoUntil, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
 	}
 	if in.Sees && !v.Outside {
 		v.Cancel = views.CancelURL(v.ID)
@@ -265,7 +265,7 @@ func (v Approval) editWrong() bool {
 			return true
 		}
 	}
-	return v.EditJSON != "" && v.Form.Edit != "" && v.Form.Errors["input"] != ""
+	return v.editable() && v.Form.Errors["input"] != ""
 }
 
 // sends are the attributes of a form that posts to url. Where the card stands by

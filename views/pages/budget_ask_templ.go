@@ -613,9 +613,9 @@ func buttonsMean(v Approval) templ.Component {
 		}
 		if v.UndoFor != "" {
 			var templ_7745c5c3_Var30 string
-			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(" An approval can be taken back for " + v.UndoFor + ".")
+			templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(" You can undo an approval for " + v.UndoFor + ".")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/budget_ask.templ`, Line: 129, Col: 60}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/budget_ask.templ`, Line: 129, Col: 55}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var30))
 			if templ_7745c5c3_Err != nil {

@@ -52,6 +52,8 @@ type ComposerTarget struct {
 	EntryURL       string
 	Asks           string // the budget that the proposal would like; empty: none
 	NoApprove      string // why the reader may not approve it; empty: they may
+	Headline       string // in one line, a claim
+	Arms           bool   // approving is confirmed
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -76,6 +78,7 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
 			EntryURL:  "#" + EntryID(a.Sequence),
 			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
+			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(),
 		}
 		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
@@ -137,6 +140,14 @@ func (v Composer) will() []composerMode {
 			composerMode{BudgetGrant, "sets the budget"})
 	}
 	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by a step"})
+}
+
+// asking is what the form has to know of its request to ask for a confirmation.
+func (v Composer) asking() Approval {
+	if v.Target == nil {
+		return Approval{}
+	}
+	return Approval{Headline: v.Target.Headline, Arms: v.Target.Arms}
 }
 
 // otherErrors is what is wrong beside the fields that the form has.

@@ -34,6 +34,11 @@ type InboxInput struct {
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval
+	// Sending is how many of them the reader has approved, and may still undo: they
+	// are not part of Count.
+	Sending int
+	// Done is the request that was just decided; nil: none was.
+	Done *models.Approval
 	// Said is what became of the request that was just decided, in words; empty:
 	// none was.
 	Said string
@@ -65,6 +70,7 @@ type Inbox struct {
 	Count   int // for the navigation: all that wait
 	Shown   string
 	Said    string
+	Done    *Done
 	Empty   *InboxEmpty
 	Filter  InboxFilter
 	Query   string // of the place, for forms that lead back to it
@@ -95,7 +101,7 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 	}
 	v.pages(in)
 	v.tally(in)
-	v.Detail = newInboxDetail(in)
+	v.Detail, v.Done = newInboxDetail(in), newDone(in, now)
 	return v
 }
 
@@ -134,6 +140,9 @@ func (v *Inbox) tally(in InboxInput) {
 	v.Shown = count + " waiting"
 	if filtered {
 		v.Shown = count + " match; " + views.Count(in.Waiting) + " wait in all"
+	}
+	if in.Sending > 0 {
+		v.Shown += " · " + views.Count(in.Sending) + " sending"
 	}
 	if len(in.Rows) > 0 {
 		return
