@@ -79,7 +79,7 @@ func TestAProposedEditIsShownToWhoMustApproveIt(t *testing.T) {
 	w.applyPolicy(financePays)
 	owner, finance := w.signedIn(ownerEmail), w.signedIn("finance@example.com")
 	at := "/approvals/" + string(a.ID)
-	owner.post(at+"/decide", url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "edit": {"json"}, "input": {`{"amount":"1.00","currency":"EUR","to":"Bo himself"}`}})
+	owner.post(at+"/decide", url.Values{"verdict": {"approve_edited"}, "digest": {a.Digest}, "input": {`{"amount":"1.00","currency":"EUR","to":"Bo himself"}`}})
 	owner.get(at).is(200).says(".proposed", "You approved an edit.", "finance@example.com must approve", "Undo")
 	page := finance.get(at).is(200).says(".proposed", "approved an edit.", "1.00")
 	finance.post(at+"/decide", page.form(".proposed form", ""))

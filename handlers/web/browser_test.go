@@ -227,6 +227,7 @@ func (t *tab) click(selector string) {
 
 func (t *tab) fill(selector, text string) {
 	t.tb.Helper()
+	t.becomes(`document.documentElement.dataset.unseen === undefined`) // whoever types has seen what it is about
 	t.do("fill "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 

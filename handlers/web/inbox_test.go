@@ -146,7 +146,7 @@ func TestDecidingBesideTheListWithoutScript(t *testing.T) {
 	form := page.form("#decide form:has(#approve)", "#approve")
 	p.post(decideOf(first), form).redirects(place + "&open=" + string(second.ID))
 	after := p.get(place+"&open="+string(second.ID)).is(http.StatusOK).
-		says(".flash", "Approved by you: tool-low of deployer").says("#row-"+string(first.ID), "Approved by you").says("#detail", "tool-low")
+		says("#done", "Approved", "rm -rf build/").says("#row-"+string(first.ID), "Approved by you").says("#detail", "tool-low")
 	if after.doc.Find("#row-"+string(first.ID)+"[data-gone]").Length() != 1 || after.doc.Find("#row-"+string(second.ID)+"[aria-current]").Length() != 1 {
 		t.Error("no line stands where the request stood, or the next one is not open")
 	}
@@ -200,7 +200,7 @@ func TestAnApprovalInItsUndoWindowStaysInTheList(t *testing.T) {
 	form := p.get("/").form("#decide form:has(#approve)", "#approve")
 	p.post(decideOf(a), form).redirects("/?open=" + string(a.ID))
 	row := "#row-" + string(a.ID)
-	page := p.get("/").is(http.StatusOK).says(row, "Approved by you, not told yet").says(".flash", "can be taken back")
+	page := p.get("/").is(http.StatusOK).says(row, "Approved by you, not told yet").says("#done", "Approved", "Undo")
 	undo := page.form(row+" form", "")
 	if page.doc.Find(row+" input[name=pick]").Length() != 0 {
 		t.Error("what is held can be ticked")

@@ -52,6 +52,7 @@ func TestOptionsOfAnotherSystemThatReadAlikeAreShownByName(t *testing.T) {
 func buttons(p *page, selector string) map[string]string {
 	out := map[string]string{}
 	p.doc.Find(selector).Each(func(_ int, s *goquery.Selection) {
+		s.Find("[aria-hidden=true]").Remove()
 		out[s.AttrOr("value", "")] = strings.Join(strings.Fields(s.Text()), " ")
 	})
 	return out

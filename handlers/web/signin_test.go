@@ -67,8 +67,13 @@ func TestCookiesAreSecureOffLoopback(t *testing.T) {
 		rec := httptest.NewRecorder()
 		site.ServeHTTP(rec, req)
 		cookies := rec.Result().Cookies()
-		if len(cookies) != 1 || cookies[0].Name != "__Host-countersign" || !cookies[0].Secure || !cookies[0].HttpOnly || cookies[0].Path != "/" {
+		if len(cookies) != 2 || cookies[0].Name != "__Host-countersign" || cookies[1].Name != "__Host-countersign-device" {
 			t.Errorf("%s: cookies = %+v, status %d", public, cookies, rec.Code)
+		}
+		for _, c := range cookies {
+			if !c.Secure || !c.HttpOnly || c.Path != "/" {
+				t.Errorf("%s: cookie %+v", public, c)
+			}
 		}
 	}
 }

@@ -39,6 +39,9 @@ func warnings(a *models.Approval, input inputView) []Warning {
 	return append(out, lookAlikeWarnings(a, input)...)
 }
 
+// hostLines is how many hosts are warned of in a line each.
+const hostLines = 3
+
 // lookAlikeWarnings are about names and hosts that may be read as others.
 func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
 	var out []Warning
@@ -53,12 +56,11 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
 			out = append(out, Warning{name.what + " mixes " + strings.Join(scripts, " and ") + " letters.", "Letters of different scripts can look alike: it may imitate another name."})
 		}
 	}
-	if len(input.hosts) > 0 {
-		text := "A host in " + inputName(a.Kind) + " may be taken for another."
-		if len(input.hosts) > 1 {
-			text = "Hosts in " + inputName(a.Kind) + " may be taken for others."
+	for i, host := range input.hosts {
+		if rest := input.hosts[i:]; i == hostLines-1 && len(rest) > 1 {
+			return append(out, Warning{"More hosts in " + inputName(a.Kind) + " may be taken for others.", capital(strings.Join(rest, "; ")) + "."})
 		}
-		out = append(out, Warning{text, capital(strings.Join(input.hosts, "; ")) + "."})
+		out = append(out, Warning{Text: capital(host) + "."})
 	}
 	return out
 }
