@@ -30,6 +30,7 @@ const (
 	headEvery    = time.Hour
 	memoryEvery  = 5 * time.Second
 	reserveEvery = 5 * time.Second
+	rowsEvery    = time.Hour // a look whether the week is over
 )
 
 // App is one server: store, surfaces and workers, put together.
@@ -120,6 +121,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
+	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
 	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
 

@@ -24,19 +24,25 @@ func newAudit() *cobra.Command {
 
 func newAuditVerify() *cobra.Command {
 	var head string
+	var rows, asJSON bool
 	c := &cobra.Command{
-		Use:   "verify [--head SEQ:HASH]",
-		Short: "Check that no entry of the ledger was changed, swapped or taken away",
+		Use:   "verify [--head SEQ:HASH] [--rows]",
+		Short: "Check that no entry of the ledger, and no row beside it, was changed or taken away",
 		Long: "Check that no entry of the ledger was changed, swapped or taken away.\n\n" +
+			"With --rows it also compares every request, vote, person, role, token, policy, grant\n" +
+			"and conversation with what the ledger says about it, and the schema with the migrations.\n" +
+			"What entries of an older version cannot prove is counted as not covered.\n\n" +
 			"Whoever can write the file can make a whole new chain. To find that, keep the head\n" +
 			"elsewhere (the server logs it each hour and when it stops, and this command prints\n" +
 			"it) and give it with --head.\n\n" +
-			"Exit codes: 0 the chain is whole, 1 it is not (the first bad entry is named),\n" +
-			"2 it could not be checked.",
+			"Exit codes: 0 all is as recorded, 1 it is not (the first bad entry, or each row, is\n" +
+			"named), 2 it could not be checked.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitUnchecked)},
 	}
 	c.Flags().StringVar(&head, "head", "", "a head that was kept, as SEQ:HASH")
+	c.Flags().BoolVar(&rows, "rows", false, "compare all rows and the schema too")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		var kept *models.Head
 		if head != "" {
@@ -46,14 +52,27 @@ func newAuditVerify() *cobra.Command {
 			}
 			kept = &h
 		}
-		at, err := s.VerifyLedger(c.Context(), kept)
+		found, err := verifyStore(c, s, kept, rows)
 		if broken, ok := errors.AsType[*models.ChainError](err); ok {
 			return exitWith(exitBroken, broken)
 		}
 		if err != nil {
 			return fmt.Errorf("the ledger could not be checked: %w", err)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "the ledger is whole: %d entries, head %s\n", at.Seq, at)
+		if err := printVerified(c.OutOrStdout(), found, rows, asJSON); err != nil {
+			return err
+		}
+		if found.Found > 0 {
+			return exitWith(exitBroken, fmt.Errorf("%d rows or parts of the schema are not as the ledger tells: keep this file as evidence, find out who could write it, and compare with a backup", found.Found))
+		}
 		return nil
 	})
+}
+
+func verifyStore(c *cobra.Command, s *store.Store, kept *models.Head, rows bool) (*models.RowReport, error) {
+	if rows {
+		return s.VerifyRows(c.Context(), kept)
+	}
+	head, err := s.VerifyLedger(c.Context(), kept)
+	return &models.RowReport{Head: head}, err
 }

@@ -57,8 +57,8 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check an installation and say how to mend what is wrong",
-		Long: "Check the database, permissions, migrations, the ledger, energy, grants, the clock,\n" +
-			"the public URL, disk space, the policy, who can decide and the upstreams, and say how\n" +
+		Long: "Check the database, permissions, migrations, the ledger, rows against the ledger, energy,\n" +
+			"grants, the clock, the public URL, disk space, the policy, who can decide and the upstreams, and say how\n" +
 			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
 			"the server's settings.\n\n" +
 			"Exit codes: 0 all is well, warnings aside; 1 something is wrong.",
@@ -109,6 +109,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"permissions", false, d.permissions},
 		{"migrations", true, d.migrations},
 		{"ledger", true, d.ledger},
+		{"rows", true, d.rows},
 		{"energy", true, d.energy},
 		{"grants", true, d.grants},
 		{"clock", true, d.clock},

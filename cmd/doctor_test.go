@@ -21,7 +21,7 @@ import (
 
 // doctorChecks are all checks, in the order in which they are told.
 var doctorChecks = []string{
-	"database", "permissions", "migrations", "ledger", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
+	"database", "permissions", "migrations", "ledger", "rows", "energy", "grants", "clock", "public URL", "disk space", "policy lint", "who can decide", "upstreams",
 }
 
 type diagnosis struct {
@@ -230,12 +230,14 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			if d := found[tt.check]; d.Result != tt.result || !strings.Contains(d.Text, tt.says) {
 				t.Errorf("%+v, want %s and a word of %q", d, tt.result, tt.says)
 			}
-			if want := map[string]int{"fail": 1}[tt.result]; code != want {
+			// What was done to rows by hand is found beside what it does.
+			rows := found["rows"].Result
+			if want := max(map[string]int{"fail": 1}[tt.result], map[string]int{"fail": 1}[rows]); code != want {
 				t.Errorf("exit %d, want %d", code, want)
 			}
 			for check, d := range found {
 				// A database that cannot be opened is told once.
-				if check != tt.check && d.Result != "ok" && d.Result != "skipped" {
+				if check != tt.check && check != "rows" && d.Result != "ok" && d.Result != "skipped" {
 					t.Errorf("%s too: %+v", check, d)
 				}
 			}

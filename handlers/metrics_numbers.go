@@ -19,6 +19,8 @@ var (
 	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Verdicts on their way to an upstream.", nil, nil)
 	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
+	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)
+	rowsAtDesc  = prometheus.NewDesc("countersign_rows_compared_timestamp_seconds", "When all rows were last compared with the ledger; 0 for never.", nil, nil)
 )
 
 // numbers reads the figures of the store when they are collected. If they cannot
@@ -30,7 +32,7 @@ type numbers struct {
 
 // Describe names the figures.
 func (*numbers) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, ledgerDesc} {
+	for _, d := range []*prometheus.Desc{pendingDesc, oldestDesc, waitersDesc, untoldDesc, failingDesc, ledgerDesc, rowsDesc, rowsAtDesc} {
 		descs <- d
 	}
 }
@@ -48,9 +50,17 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 	if !n.Oldest.IsZero() {
 		age = max(0, c.now().Sub(n.Oldest).Seconds())
 	}
+	differing, compared := float64(n.RowCheck.Found), 0.0
+	if n.RowCheck.Found == 0 && n.RowCheck.Problem != "" {
+		differing = -1
+	}
+	if at := n.RowCheck.EndedAt; at != nil {
+		compared = float64(at.Unix())
+	}
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
 		untoldDesc: float64(n.UntoldVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
+		rowsDesc: differing, rowsAtDesc: compared,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}

@@ -11,6 +11,8 @@ type Numbers struct {
 
 	UntoldVerdicts   int // on their way to an upstream, not capped
 	FailingUpstreams int // whose last poll failed
+
+	RowCheck RowCheck // of all rows with the ledger, each week
 }
 
 // Outcome is what became of one request, told once, after its commit.

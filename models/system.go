@@ -19,6 +19,8 @@ type SystemState struct {
 
 	People, Agents, Conversations int
 
+	RowCheck RowCheck // of all rows with the ledger, each week
+
 	Pending int
 	Oldest  *PendingRef // the longest waiting; nil without any
 	Waiters int         // callers that sleep until an approval settles: exact

@@ -102,7 +102,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a))
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers))
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
@@ -286,13 +286,20 @@ type askedEntry struct {
 	Deadline string       `json:"deadline,omitempty"`
 	Energy   int64        `json:"energy"`
 
-	Grant *models.GrantID `json:"grant,omitempty"`
+	Grant     *models.GrantID `json:"grant,omitempty"`
+	Reviewers []models.UserID `json:"reviewers,omitempty"`     // whom the rule routed it to
+	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
+	Row       string          `json:"row_digest"`              // of what no other member proves
 }
 
-func askedData(a *models.Approval) askedEntry {
+func askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
+		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response),
+	}
+	if a.Status() == models.StatusPending {
+		e.Reviewers = reviewers
 	}
 	if a.Status() == models.StatusNone {
 		e.Status = "let_through"

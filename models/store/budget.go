@@ -81,6 +81,7 @@ type budgetEntry struct {
 	New      int64             `json:"new"`
 	Response models.ResponseID `json:"response,omitempty"`
 	Reason   string            `json:"reason_digest,omitempty"`
+	Sequence int64             `json:"sequence"`
 }
 
 // changeBudget makes next the budget of conv and tells why; the same as stands
@@ -122,7 +123,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	}
 	t.changed(conv.ID)
 	t.publish(events.Agent(string(conv.AgentID)))
-	entry := budgetEntry{Old: old, New: next, Reason: digestOfText(reason)}
+	entry := budgetEntry{Old: old, New: next, Reason: digestOfText(reason), Sequence: sequence}
 	if response != nil {
 		entry.Response = *response
 	}
@@ -163,7 +164,7 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 	if err := settle(actor, a); err != nil {
 		return err
 	}
-	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause})
+	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text)})
 }
 
 // pendingBudget is the budget request that is pending in a conversation, or nil.

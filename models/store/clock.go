@@ -59,11 +59,13 @@ func secondsUntil(deadline, now time.Time) int64 {
 type clockEntry struct {
 	Old string `json:"old_deadline,omitempty"`
 	New string `json:"new_deadline,omitempty"`
+
+	Left *int64 `json:"paused_left,omitempty"` // seconds that a pause has put aside
 }
 
 func movedFrom(old time.Time, a *models.Approval) clockEntry {
 	if old.Equal(a.ApprovalTimeoutAt) {
-		return clockEntry{}
+		return clockEntry{Left: a.PausedLeft}
 	}
-	return clockEntry{Old: old.Format(timeFormat), New: a.ApprovalTimeoutAt.Format(timeFormat)}
+	return clockEntry{Old: old.Format(timeFormat), New: a.ApprovalTimeoutAt.Format(timeFormat), Left: a.PausedLeft}
 }

@@ -309,6 +309,11 @@ type settledEntry struct {
 	Reason  string         `json:"reason_digest,omitempty"`
 	Answer  string         `json:"answer_digest,omitempty"`
 	Seen    bool           `json:"digest_seen,omitempty"`
+
+	// Of a verdict that is held: which, until when, and what no other member proves of it.
+	Vote  models.VoteID `json:"vote,omitempty"`
+	Until string        `json:"held_until,omitempty"`
+	Row   string        `json:"row_digest,omitempty"`
 }
 
 func digestOfText(s string) string {

@@ -179,7 +179,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	if err := t.gorm().Create(c).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, map[string]any{"standing": c.Standing})
+	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, openedData(c))
 }
 
 // scanConversation reads conversationColumns; nil when there is none.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -25,6 +26,11 @@ func newBench(t *testing.T, opts ...storetest.Option) *bench {
 	clock := storetest.NewClock()
 	s := storetest.New(t, append([]storetest.Option{storetest.WithClock(clock)}, opts...)...)
 	b := &bench{Store: s, clock: clock}
+	t.Cleanup(func() {
+		if _, err := s.LedgerHead(context.WithoutCancel(t.Context())); err == nil && !t.Failed() { // else it is closed
+			storetest.CheckRows(t, s)
+		}
+	})
 	b.admin = storetest.Admin(t, s)
 	b.owner = storetest.Reviewer(t, s, "owner@example.com")
 	b.stranger = storetest.Reviewer(t, s, "stranger@example.com")

@@ -61,6 +61,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	}
 	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
+		Vote: v.ID, Until: until.Format(timeFormat), Row: heldDigest(v),
 	})
 }
 

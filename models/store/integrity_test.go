@@ -18,6 +18,7 @@ import (
 // raw opens the file beside the store, as whoever holds the folder could.
 func raw(t *testing.T, s *store.Store) *sql.DB {
 	t.Helper()
+	storetest.Tampered(s)
 	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=10000")
 	if err != nil {
 		t.Fatal(err)

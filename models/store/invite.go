@@ -19,10 +19,12 @@ type inviteData struct {
 	InviteID models.InviteID `json:"inviteId"`
 	Email    string          `json:"email"`
 	Role     models.Role     `json:"role"`
+
+	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 func dataOf(i *models.Invite) inviteData {
-	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role}
+	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role, Secret: secretDigest(i.ID, string(i.SecretHash))}
 }
 
 // Invite makes a one-time link for a person with an e-mail and a role. The

@@ -96,7 +96,7 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 	if err := t.gorm().Create(conv).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	if err := t.record(actor, "conversation.opened", subject{owner: conv.OwnerID, conversation: conv.ID}, map[string]any{"standing": false}); err != nil {
+	if err := t.record(actor, "conversation.opened", subject{owner: conv.OwnerID, conversation: conv.ID}, openedData(conv)); err != nil {
 		return nil, err
 	}
 	if err := t.gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
@@ -172,6 +172,9 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	t.changed(conv.ID)
 	t.publish(events.Agent(string(conv.AgentID)))
 	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": digestOfText(content)}
+	if m.ResponseID != nil {
+		entry["response"] = *m.ResponseID
+	}
 	if err := t.record(author, "message.added", subject{owner: conv.OwnerID, conversation: conv.ID}, entry); err != nil {
 		return nil, err
 	}

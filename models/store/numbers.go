@@ -38,7 +38,8 @@ func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 	if err := s.r.QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
 		return n, fmt.Errorf("count what upstreams wait for: %w", err)
 	}
-	return n, nil
+	n.RowCheck, err = lastRows(ctx, s.r)
+	return n, err
 }
 
 // observe tells what a committed call opened and settled.

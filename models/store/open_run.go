@@ -113,7 +113,7 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 		conv.OnReject, columns["on_reject"] = in.OnReject, in.OnReject
 	}
 	if len(columns) > 0 {
-		data := map[string]any{"on_reject": conv.OnReject, "title_digest": digestOfText(conv.Title)}
+		data := map[string]any{"on_reject": conv.OnReject, "title_digest": digestOfText(conv.Title), "parent_digest": digestOfText(orEmpty(conv.ParentRunID))}
 		if err := t.setColumns(actor, conv, columns, "conversation.described", data); err != nil {
 			return nil, err
 		}

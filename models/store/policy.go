@@ -172,8 +172,11 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	}
 	t.conn.w.known.policy = row.Version
 	t.publish(events.Policy)
-	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document))})
+	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
 }
+
+// initialAuthor is whose document the initial policy is.
+const initialAuthor = "Countersign"
 
 // seedPolicy stores the initial document where there is none.
 func (s *Store) seedPolicy(ctx context.Context) error {
@@ -194,7 +197,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 			return err
 		}
 		return t.addPolicy(models.System("policy"), policyRow{
-			Version: 1, Document: string(text), AuthorName: "Countersign", Note: "The initial policy.", CreatedAt: t.now,
+			Version: 1, Document: string(text), AuthorName: initialAuthor, Note: "The initial policy.", CreatedAt: t.now,
 		})
 	})
 }

@@ -160,7 +160,7 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), askedData(a))
+	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), askedData(a, nil))
 }
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
@@ -211,7 +211,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a)); err != nil {
+	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers)); err != nil {
 		return nil, j, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, j, nil

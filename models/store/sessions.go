@@ -161,13 +161,15 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	actor := personActor(user)
 	actor.SessionID = session.ID
-	return t.record(actor, "session.opened", subject{owner: user.ID}, sessionData{SessionID: session.ID, Address: address})
+	return t.record(actor, "session.opened", subject{owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: secretDigest(session.ID, string(hash[:]))})
 }
 
 // sessionData is what the ledger keeps of a session.
 type sessionData struct {
 	SessionID models.SessionID `json:"sessionId"`
 	Address   string           `json:"address,omitzero"`
+
+	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 // closeSession closes one session of a user if it is open.

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 func (c *talk) steer(t *testing.T, how models.Steering) *models.Conversation {
@@ -139,6 +140,7 @@ func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	c := begun(t, 50)
 	c.propose(t, "First?")
 	held := c.propose(t, "Second?")
+	storetest.Tampered(c.Store)
 	_, err := rawDB(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
 	mustDo(t, err)
 	_, err = rawDB(t, c.Store).ExecContext(t.Context(), `INSERT INTO deliveries (response_id, upstream_id, vote_id, created_at, give_up_at, next_at, attempts)

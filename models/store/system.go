@@ -52,6 +52,9 @@ func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemS
 	if err := systemWaiting(ctx, dbtx, now, out); err != nil {
 		return nil, err
 	}
+	if out.RowCheck, err = lastRows(ctx, dbtx); err != nil {
+		return nil, err
+	}
 	if info, err := os.Stat(s.path); err == nil {
 		out.DatabaseBytes = info.Size()
 	}

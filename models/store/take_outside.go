@@ -246,7 +246,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
-	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, reviewers), askedData(a)); err != nil {
+	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, reviewers), askedData(a, reviewers)); err != nil {
 		return err
 	}
 	conv, err := t.fullConversation(a.ConversationID)

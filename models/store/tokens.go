@@ -27,10 +27,12 @@ type tokenData struct {
 	Name      string          `json:"name"`
 	AgentID   *models.AgentID `json:"agentId,omitzero"`
 	ExpiresAt *time.Time      `json:"expiresAt,omitzero"`
+
+	Secret string `json:"secret_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 func dataOfToken(token *models.Token) tokenData {
-	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt}
+	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt, Secret: secretDigest(token.ID, string(token.SecretHash))}
 }
 
 // tokenPrefixes tell people, and scanners of leaked secrets, what they look at.

@@ -25,6 +25,8 @@ type upstreamEntry struct {
 	Name    string            `json:"name"`
 	BaseURL string            `json:"base_url,omitempty"`
 	Dialect string            `json:"dialect,omitempty"`
+	Agent   models.AgentID    `json:"agent,omitempty"`
+	Key     string            `json:"key_digest,omitempty"` // of the sealed key: secretDigest
 }
 
 // AddUpstream adds an upstream: from now on it is polled. What it asks for and is
@@ -87,7 +89,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("store upstream: %w", err)
 	}
 	t.publish(events.Upstreams)
-	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect})
+	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Key: secretDigest(u.ID, string(u.KeySealed))})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
@@ -148,7 +150,11 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 			return fmt.Errorf("change upstream: %w", err)
 		}
 		t.publish(events.Upstreams)
-		return t.record(actor, action, subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+		entry := upstreamEntry{ID: u.ID, Name: u.Name}
+		if key, ok := columns["key_sealed"].([]byte); ok {
+			entry.Key = secretDigest(u.ID, string(key))
+		}
+		return t.record(actor, action, subject{owner: u.OwnerID}, entry)
 	})
 }
 

@@ -27,6 +27,8 @@ type userData struct {
 	Email  string        `json:"email"`
 	Name   string        `json:"name,omitzero"`
 	Role   models.Role   `json:"role,omitzero"`
+
+	Password string `json:"password_digest,omitzero"` // of the stored hash: secretDigest
 }
 
 // needAdmin refuses whoever lacks the capability, before any look-up.
@@ -114,7 +116,7 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 		return fmt.Errorf("add user: %w", err)
 	}
 	return t.record(actor, "user.added", subject{owner: user.ID},
-		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role})
+		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role, Password: secretDigest(user.ID, user.PasswordHash)})
 }
 
 // Users lists everybody by e-mail, disabled ones too. For admins and the

@@ -20,6 +20,7 @@ type Rows struct {
 // is pending lie in the far future of any test's clock.
 func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
 	tb.Helper()
+	Tampered(s)
 	a, err := s.Ask(tb.Context(), agent, models.AskInput{ToolName: "seed", Explicit: true}) // opens the conversation
 	if err != nil {
 		tb.Fatalf("seed: %v", err)

@@ -123,7 +123,7 @@ func health(in SystemInput, now time.Time) []Health {
 	if in.GateOff {
 		gate = bad("Gate", "It is off: tool calls go ahead without anyone being asked.")
 	}
-	out := []Health{store, gate}
+	out := []Health{store, gate, rowHealth(in.State.RowCheck, now, good, bad)}
 	if in.FallbackOn {
 		out = append(out, bad("Fallback", "It is on: clients go ahead when no server answers."))
 	}
@@ -136,6 +136,25 @@ func health(in SystemInput, now time.Time) []Health {
 		out = append(out, upstreamHealth(in.Upstreams, now))
 	}
 	return out
+}
+
+// rowHealth is how comparing all rows with the ledger went. What was found is
+// named in the log and by the command: it holds names that others chose.
+func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text string) Health) Health {
+	const name = "Rows against the ledger"
+	switch {
+	case c.EndedAt == nil:
+		return good(name, "They have not been compared yet; this is done each week.")
+	case c.Found > 0:
+		return bad(name, views.Number(c.Found)+" rows are not as the ledger tells, "+views.Ago(*c.EndedAt, now).Text+". Run countersign audit verify --rows.")
+	case c.Failed():
+		return bad(name, "They could not be compared, "+views.Ago(*c.EndedAt, now).Text+". See the log.")
+	}
+	text := views.Number(c.Rows) + " compared " + views.Ago(*c.EndedAt, now).Text + ", all as the ledger tells."
+	if c.NotCovered > 0 {
+		text += " Not covered: " + views.Number(c.NotCovered) + "."
+	}
+	return good(name, text)
 }
 
 func waitingRow(p models.PendingRef, now time.Time) WaitingRow {

@@ -1,0 +1,48 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"countersign/models"
+)
+
+// printVerified shows what was found. Names and ids in it are others' words.
+func printVerified(w io.Writer, found *models.RowReport, rows, asJSON bool) error {
+	if asJSON {
+		out := map[string]any{"ok": found.Found == 0, "entries": found.Head.Seq, "head": found.Head.String()}
+		if rows {
+			out["rows"] = found.Checked
+			out["not_covered"] = found.NotCovered
+			out["faults"] = append([]models.RowFault{}, found.Faults...)
+			out["found"] = found.Found
+		}
+		return printJSON(w, out)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the ledger is whole: %d entries, head %s\n", found.Head.Seq, found.Head)
+	if rows {
+		fmt.Fprintf(&b, "%d rows and parts of the schema compared: %d differ, %d not covered\n", found.Rows(), found.Found, found.Uncovered())
+		for _, what := range slices.Sorted(maps.Keys(found.NotCovered)) {
+			fmt.Fprintf(&b, "not covered: %d %s\n", found.NotCovered[what], what)
+		}
+		b.WriteString(faultLines(found, len(found.Faults)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// faultLines names the first faults, one a line.
+func faultLines(found *models.RowReport, most int) string {
+	var b strings.Builder
+	for _, f := range found.Faults[:min(most, len(found.Faults))] {
+		b.WriteString(plain(f.String()) + "\n")
+	}
+	if more := found.Found - int64(min(most, len(found.Faults))); more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return b.String()
+}

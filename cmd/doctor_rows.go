@@ -1,0 +1,31 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"countersign/models"
+)
+
+// rows compares all rows and the schema with what the ledger and the migrations
+// say.
+func (d *doctor) rows(ctx context.Context) diagnosis {
+	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
+		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
+	}
+	found, err := d.folder.Rows(ctx)
+	if _, broken := errors.AsType[*models.ChainError](err); broken {
+		return diagnosis{Result: checkSkipped, Text: "needs the ledger"}
+	}
+	switch {
+	case err != nil:
+		return fail("see the database's check", "%v", err)
+	case found.Found > 0:
+		return fail("keep this file as evidence, run `countersign audit verify --rows` for all of it, find out who could write the file, and compare with a backup",
+			"%d are not as the ledger tells\n%s", found.Found, strings.TrimSpace(faultLines(found, 3)))
+	case found.Uncovered() > 0:
+		return well("%d compared, all as the ledger tells; of what was recorded by an older version or only reported, %d not covered", found.Rows(), found.Uncovered())
+	}
+	return well("%d compared, all as the ledger tells", found.Rows())
+}

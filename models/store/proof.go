@@ -1,0 +1,94 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"countersign/models"
+)
+
+// rowDigest proves columns of a row that its ledger entry does not spell out: the
+// SHA-256 over each value, with its length before it, so that no two rows share an
+// encoding. A nil value is not an empty one.
+func rowDigest(values ...*string) string {
+	buf := make([]byte, 0, 512)
+	for _, v := range values {
+		if v == nil {
+			buf = binary.BigEndian.AppendUint64(buf, 1<<63)
+			continue
+		}
+		buf = binary.BigEndian.AppendUint64(buf, uint64(len(*v)))
+		buf = append(buf, *v...)
+	}
+	sum := sha256.Sum256(buf)
+	return hex.EncodeToString(sum[:])
+}
+
+// askDigest is the row_digest of a request's first entry. askProof reads the same
+// columns from the file.
+func askDigest(r *models.Response) string {
+	agent, cut := string(r.AgentID), (*string)(nil)
+	if r.InputBytes != nil {
+		cut = &r.ToolInputJSON // its digest is of the whole input, which is not kept
+	}
+	return rowDigest(&agent, r.ToolUseID, r.JobID, r.UpstreamID, r.CallID, &r.PolicyReason, &r.ModelUsed, decimal(r.EnergyBudget), decimal(r.InputBytes),
+		&r.Description, &r.Context, &r.Options, cut)
+}
+
+// heldDigest is the row_digest of the entry of a verdict that is held.
+func heldDigest(v *models.Vote) string {
+	var until *string
+	if v.UndoUntil != nil {
+		until = new(v.UndoUntil.Format(timeFormat))
+	}
+	return rowDigest(until, decimal(v.BudgetSet), decimal(v.BudgetDelta), v.Answer, v.Option)
+}
+
+// secretDigest proves the stored hash of a secret without being that hash.
+func secretDigest[T ~string](id T, hash string) string {
+	name := string(id)
+	return rowDigest(&name, &hash)
+}
+
+func decimal(n *int64) *string {
+	if n == nil {
+		return nil
+	}
+	return new(strconv.FormatInt(*n, 10))
+}
+
+// openedEntry is what the ledger says of a conversation that was opened.
+type openedEntry struct {
+	Standing bool           `json:"standing"`
+	Agent    models.AgentID `json:"agent"`
+	OnReject string         `json:"on_reject"`
+	Run      string         `json:"run_digest,omitempty"`
+	Parent   string         `json:"parent_digest,omitempty"`
+	Title    string         `json:"title_digest,omitempty"`
+}
+
+func openedData(c *models.Conversation) openedEntry {
+	return openedEntry{
+		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject,
+		Run: digestOfText(orEmpty(c.RunID)), Parent: digestOfText(orEmpty(c.ParentRunID)), Title: digestOfText(c.Title),
+	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// fileTime is how the file writes a time that the ledger tells.
+func fileTime(at string) string {
+	t, err := time.Parse(timeFormat, at)
+	if err != nil {
+		return at
+	}
+	return t.Format("2006-01-02 15:04:05.999999999-07:00")
+}

@@ -1,0 +1,306 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+// entryData is every member that an entry may have and that says something about
+// a row.
+type entryData struct {
+	Kind      string         `json:"kind"`
+	Tool      string         `json:"tool"`
+	Sequence  *int64         `json:"sequence"`
+	Digest    string         `json:"digest"`
+	Risk      string         `json:"risk"`
+	Status    string         `json:"status"`
+	Cause     string         `json:"cause"`
+	Version   int64          `json:"policy_version"`
+	Rule      string         `json:"policy_rule"`
+	Deadline  string         `json:"deadline"`
+	Energy    int64          `json:"energy"`
+	Grant     *string        `json:"grant"`
+	Reviewers []string       `json:"reviewers"`
+	Row       string         `json:"row_digest"`
+	Reason    string         `json:"reason_digest"`
+	Verdict   string         `json:"verdict"`
+	Edited    *string        `json:"edited_digest"`
+	Answer    string         `json:"answer_digest"`
+	Seen      bool           `json:"digest_seen"`
+	Vote      string         `json:"vote"`
+	Until     string         `json:"held_until"`
+	Cascaded  *string        `json:"cascaded_from"`
+	Moved     string         `json:"new_deadline"`
+	Left      *int64         `json:"paused_left"`
+	Note      string         `json:"note"`
+	Number    int64          `json:"number"`
+	Text      string         `json:"text_digest"`
+	Old       jsontext.Value `json:"old"`
+	New       jsontext.Value `json:"new"`
+	Response  *string        `json:"response"`
+	Standing  bool           `json:"standing"`
+	OnReject  string         `json:"on_reject"`
+	Run       string         `json:"run_digest"`
+	Parent    string         `json:"parent_digest"`
+	Title     string         `json:"title_digest"`
+	Message   string         `json:"message"`
+
+	UserID    string     `json:"userId"`
+	Email     string     `json:"email"`
+	Name      string     `json:"name"`
+	Role      string     `json:"role"`
+	Password  string     `json:"password_digest"`
+	TokenID   string     `json:"tokenId"`
+	Scope     string     `json:"scope"`
+	AgentID   *string    `json:"agentId"`
+	ExpiresAt *time.Time `json:"expiresAt"`
+	Secret    string     `json:"secret_digest"`
+	PolicyRow int64      `json:"version"`
+	NoteText  *string    `json:"note_digest"`
+	InviteID  string     `json:"inviteId"`
+	SessionID string     `json:"sessionId"`
+	Address   string     `json:"address"`
+	Upstream  string     `json:"upstream"`
+	BaseURL   string     `json:"base_url"`
+	Dialect   string     `json:"dialect"`
+	Agent     string     `json:"agent"`
+	Key       string     `json:"key_digest"`
+	Fixed     string     `json:"fixed_digest"`
+	Free      string     `json:"free_digest"`
+	Expires   string     `json:"expires"`
+	MaxUses   int64      `json:"max_uses"`
+}
+
+type entryCheck = func(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error
+
+// entryChecks is what each action says about rows. An action that is not here says
+// nothing that a row repeats.
+var entryChecks = map[string]entryCheck{
+	"approval.requested":   beganCheck,
+	"approval.let_through": beganCheck,
+	"response.added":       beganCheck,
+	"approval.rejected":    rejectedCheck,
+	"approval.approved":    outcomeCheck,
+	"approval.expired":     outcomeCheck,
+	"approval.cancelled":   outcomeCheck,
+	"approval.resolved":    outcomeCheck,
+	"approval.voted":       votedCheck,
+	"approval.taken_back":  takenBackCheck,
+	"approval.extended":    extendedCheck,
+	"approval.asked_back":  noteCheck,
+	"approval.note_added":  noteCheck,
+	"response.adopted":     adoptedCheck,
+
+	"user.added":            userAddedCheck,
+	"user.password_changed": userCheck,
+	"user.role_changed":     userCheck,
+	"user.disabled":         userCheck,
+	"user.enabled":          userCheck,
+	"token.added":           tokenCheck,
+	"token.revoked":         tokenCheck,
+	"agent.registered":      agentCheck,
+	"policy.changed":        policyCheck,
+	"invite.made":           inviteCheck,
+	"invite.withdrawn":      inviteCheck,
+	"invite.used":           inviteCheck,
+	"session.opened":        sessionCheck,
+	"session.closed":        sessionCheck,
+	"upstream.added":        upstreamCheck,
+	"upstream.key_changed":  upstreamCheck,
+	"upstream.enabled":      upstreamCheck,
+	"upstream.disabled":     upstreamCheck,
+	"grant.made":            grantMadeCheck,
+	"grant.revoked":         grantRevokedCheck,
+
+	"conversation.opened":     openedCheck,
+	"conversation.status":     conversationCheck,
+	"conversation.renamed":    conversationCheck,
+	"conversation.described":  conversationCheck,
+	"conversation.paused":     conversationCheck,
+	"conversation.resumed":    conversationCheck,
+	"conversation.archived":   conversationCheck,
+	"conversation.unarchived": conversationCheck,
+	"conversation.budget":     budgetCheck,
+	"message.added":           messageCheck,
+}
+
+// What entries of an older program do not prove.
+const (
+	oldAsk     = "requests: description, context, options, reviewers and ids of the call"
+	oldOutcome = "outcomes without a person: their text"
+	oldHeld    = "held approvals: undo window and budget"
+	oldOpened  = "conversations: agent, run, title and what follows a rejection"
+	oldSecret  = "secrets: hashes of passwords, tokens, sessions, invitations and keys"
+	oldPolicy  = "policies: note"
+	oldBudget  = "budget changes: sequence"
+	cutInput   = "requests: input that is kept cut, or asked by another system"
+)
+
+// beganCheck compares a response with its first entry: what it is, and the outcome
+// of the policy that was frozen then (I12).
+func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
+	r, id := with.response, string(e.ResponseID)
+	if !r.found {
+		c.fault("responses", id, "", e.Seq, "the row is missing")
+		return nil
+	}
+	c.report.Checked["responses"]++
+	c.mark(with.number)
+	a := c.about(e, "responses", id, r)
+	at := fileTime(e.At)
+	a.is("kind", d.Kind)
+	a.is("tool_name", d.Tool)
+	a.is("digest", d.Digest)
+	a.is("risk", d.Risk)
+	a.is("policy_version", strconv.FormatInt(d.Version, 10))
+	a.is("policy_rule", d.Rule)
+	a.is("owner_id", string(e.OwnerID))
+	a.is("conversation_id", string(e.ConversationID))
+	a.is("energy", strconv.FormatInt(d.Energy, 10))
+	if d.Sequence != nil {
+		a.is("sequence", strconv.FormatInt(*d.Sequence, 10))
+	}
+	if e.ActorKind == models.ActorAgent {
+		a.is("agent_id", e.ActorID)
+	}
+	a.is("asked", decided(d.Kind != string(models.KindReply)))
+	a.began(d, at)
+	if d.Row == "" {
+		c.uncovered(oldAsk)
+	} else {
+		a.proves("description, context, options or ids of the call", d.Row, askProof(r))
+		a.proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
+	}
+	return a.content()
+}
+
+// began compares the state that a response began in.
+func (a *about) began(d *entryData, at string) {
+	status := d.Status
+	if status == "let_through" {
+		status = null
+	}
+	a.is("approval_status", orNull(status))
+	a.is("grant_id", orNullOf(d.Grant))
+	if d.Grant != nil {
+		use := a.uses[*d.Grant]
+		use.count, use.at = use.count+1, at
+		a.uses[*d.Grant] = use
+	}
+	a.is("held_until", null)
+	a.is("paused_left", null)
+	a.is("open_note", null)
+	a.is("requires_approval", decided(status != null))
+	a.is("approval_timeout_at", fileTime(orForEver(d.Deadline)))
+	if status == null {
+		a.is("approval_requested_at", null)
+	} else {
+		a.is("approval_requested_at", at)
+	}
+	now, ok := a.row.get("approval_status")
+	if !ok {
+		now = null
+	}
+	if now == status && (status == null || status == string(models.StatusPending)) {
+		a.is("cause", d.Cause)
+		a.is("approval_timestamp", null)
+		a.is("approval_feedback", "")
+		a.is("decided_by", null)
+		a.is("vote_id", null)
+		a.is("answer", "")
+	}
+	if status == string(models.StatusRejected) {
+		a.is("cause", d.Cause)
+		a.is("approval_timestamp", at)
+		a.is("decided_by", null)
+		a.is("vote_id", null)
+		if d.Row != "" {
+			a.text("approval_feedback", d.Reason)
+		}
+	}
+}
+
+// content recomputes the digest of what is decided.
+func (a *about) content() error {
+	r := a.row
+	kind, digest := models.Kind(r.text("kind")), r.text("digest")
+	_, cut := r.get("input_bytes")
+	_, outside := r.get("upstream_id")
+	if cut || outside && kind == models.KindQuestion {
+		a.uncovered(cutInput)
+		return nil
+	}
+	column, canonical, err := "tool_input_json", []byte(nil), error(nil)
+	switch kind {
+	case models.KindReply, models.KindProposal:
+		column = "content"
+		canonical, err = models.CanonicalContent(kind, r.text("content"))
+	case models.KindToolCall, models.KindQuestion, models.KindBudget:
+		canonical, err = models.Canonical(kind, r.text("tool_name"), []byte(r.text("tool_input_json")))
+	}
+	if err != nil || models.Digest(canonical) != digest {
+		a.claim(column, claim{entry: a.entry, text: "the content does not give the digest of its row"})
+	}
+	return nil
+}
+
+// askProof is askDigest of a stored row.
+func askProof(r *rowValues) string {
+	var cut *string
+	if _, ok := r.get("input_bytes"); ok {
+		cut = r.ptr("tool_input_json")
+	}
+	return rowDigest(r.ptr("agent_id"), r.ptr("tool_use_id"), r.ptr("job_id"), r.ptr("upstream_id"), r.ptr("call_id"), r.ptr("policy_reason"), r.ptr("model_used"),
+		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut)
+}
+
+func (c *rowCheck) mark(number int64) {
+	if n := number / 64; number > 0 && n < int64(len(c.begun)) {
+		c.begun[n] |= 1 << (number % 64)
+	}
+}
+
+func (c *rowCheck) marked(number int64) bool {
+	n := number / 64
+	return number > 0 && n < int64(len(c.begun)) && c.begun[n]&(1<<(number%64)) != 0
+}
+
+func rejectedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
+	if d.Kind != "" {
+		return beganCheck(c, e, d, with)
+	}
+	return outcomeCheck(c, e, d, with)
+}
+
+func decided(yes bool) string {
+	if yes {
+		return "1"
+	}
+	return "0"
+}
+
+func orNull(s string) string {
+	if s == "" {
+		return null
+	}
+	return s
+}
+
+func orNullOf(s *string) string {
+	if s == nil {
+		return null
+	}
+	return *s
+}
+
+func orForEver(deadline string) string {
+	if deadline == "" {
+		return models.NoDeadline.Format(timeFormat)
+	}
+	return deadline
+}

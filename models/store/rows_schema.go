@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/pressly/goose/v3"
+
+	"countersign/migrations"
+)
+
+// derivedRows are rows that follow from others: a row of each query is one that
+// does not.
+var derivedRows = []struct{ table, text, query string }{
+	{"ledger_readers", "this person was not asked about the entry's request", `SELECT k.reader_id || ' ' || k.seq FROM ledger_readers k LEFT JOIN ledger l ON l.seq = k.seq
+ WHERE NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = k.reader_id AND v.response_id = l.response_id)`},
+	{"deciders", "this person may not decide the request, or it does not wait until then", `SELECT d.user_id || ' ' || d.response_id FROM deciders d LEFT JOIN responses r ON r.id = d.response_id
+ WHERE r.approval_status IS NOT 'pending' OR d.deadline <> r.approval_timeout_at
+ OR (d.user_id <> r.owner_id AND NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = d.user_id AND v.response_id = d.response_id))`},
+	{"deciders", "the request waits, and is missing in the inbox of its owner", `SELECT r.owner_id || ' ' || r.id FROM responses r INDEXED BY responses_pending
+ WHERE r.approval_status = 'pending' AND NOT EXISTS (SELECT 1 FROM deciders d WHERE d.response_id = r.id AND d.user_id = r.owner_id)`},
+	{"reviewers", "nobody asked this person", `SELECT v.user_id || ' ' || v.response_id FROM reviewers v LEFT JOIN responses r ON r.id = v.response_id
+ WHERE r.id IS NULL OR r.requires_approval = FALSE`},
+	{"conversations", "its energy is not what its responses and turns have spent", energySums},
+}
+
+func (c *rowCheck) derived() error {
+	for _, d := range derivedRows {
+		rows, err := c.dbtx.QueryContext(c.ctx, d.query)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", d.table, err)
+		}
+		if err := c.eachID(rows, func(id string) { c.fault(d.table, id, "", 0, "%s", d.text) }); err != nil {
+			return fmt.Errorf("read %s: %w", d.table, err)
+		}
+	}
+	return nil
+}
+
+func (c *rowCheck) eachID(rows *sql.Rows, do func(id string)) error {
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		do(id)
+	}
+	return rows.Err()
+}
+
+// schema compares tables, indexes, triggers and views with those that the
+// migrations make.
+func (c *rowCheck) schema() error {
+	want, err := migratedSchema()
+	if err != nil {
+		return err
+	}
+	have, err := schemaIn(c.ctx, c.dbtx)
+	if err != nil {
+		return err
+	}
+	for what, sql := range want {
+		c.report.Checked["schema"]++
+		switch found, ok := have[what]; {
+		case !ok:
+			c.fault("schema", what, "", 0, "it is missing: a migration makes it")
+		case found != sql:
+			c.fault("schema", what, "", 0, "it is not as the migrations make it")
+		}
+	}
+	for what := range have {
+		if _, ok := want[what]; !ok {
+			c.fault("schema", what, "", 0, "no migration makes it")
+		}
+	}
+	return nil
+}
+
+// migratedSchema is the schema that the migrations make.
+var migratedSchema = sync.OnceValues(func() (map[string]string, error) { return migrateInMemory(context.Background()) })
+
+func migrateInMemory(ctx context.Context) (_ map[string]string, err error) {
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return nil, fmt.Errorf("make a schema: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1) // each connection would be another database
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return nil, fmt.Errorf("make a schema: %w", err)
+	}
+	return schemaIn(ctx, db)
+}
+
+// schemaIn reads what a schema consists of; white space does not count. Tables
+// that begin with sqlite_ are the library's own.
+func schemaIn(ctx context.Context, db querier) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+	if err != nil {
+		return nil, fmt.Errorf("read schema: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var what, text string
+		if err := rows.Scan(&what, &text); err != nil {
+			return nil, fmt.Errorf("read schema: %w", err)
+		}
+		out[what] = strings.Join(strings.Fields(text), " ")
+	}
+	return out, rows.Err()
+}

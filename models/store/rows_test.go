@@ -1,0 +1,204 @@
+package store_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+const (
+	oneOf      = ` WHERE number = (SELECT max(number) FROM responses WHERE `
+	insertLike = `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk, requires_approval, approval_status, tool_name, tool_input_json)
+ SELECT 'made-up', conversation_id, 999, owner_id, agent_id, kind, created_at, digest, risk, TRUE, 'approved', tool_name, tool_input_json FROM responses WHERE approval_status = 'approved' LIMIT 1`
+)
+
+// TestEachEditOfARowIsFound changes one thing beside the store, as whoever can
+// write the file could, and has it named.
+func TestEachEditOfARowIsFound(t *testing.T) {
+	t.Parallel()
+	w := pastOf(t)
+	storetest.CheckRows(t, w.Store)
+	file := filepath.Join(storetest.Dir(t), "copy.db")
+	_, err := rawDB(t, w.Store).ExecContext(t.Context(), `VACUUM INTO ?`, file)
+	mustDo(t, err)
+	for _, tt := range []struct{ name, edit, table, column string }{
+		{"a rejection into an approval", `UPDATE responses SET approval_status = 'approved'` + oneOf + `approval_status = 'rejected' AND vote_id IS NOT NULL)`, "responses", "approval_status"},
+		{"a policy's rejection into a release", `UPDATE responses SET approval_status = NULL, approval_timestamp = NULL` + oneOf + `cause = 'policy' AND approval_status = 'rejected')`, "responses", "approval_status"},
+		{"a pending request into an approved one", `UPDATE responses SET approval_status = 'approved', cause = 'reviewer', decided_by = owner_id` + oneOf + `approval_status = 'pending' AND tool_name = 'pay')`, "responses", "approval_status"},
+		{"an input", `UPDATE responses SET tool_input_json = '{"command":"curl x|sh"}'` + oneOf + `approval_status = 'approved' AND tool_name = 'Bash')`, "responses", "tool_input_json"},
+		{"an input with its digest", `UPDATE responses SET tool_input_json = '{}', digest = 'f1d2'` + oneOf + `approval_status = 'approved' AND tool_name = 'Bash')`, "responses", "digest"},
+		{"a description", `UPDATE responses SET description = 'Harmless.'` + oneOf + `tool_name = 'pay')`, "responses", "description, context, options or ids of the call"},
+		{"a question's options", `UPDATE responses SET options = '[{"name":"no"}]'` + oneOf + `kind = 'question' AND options <> '')`, "responses", "description, context, options or ids of the call"},
+		{"what a proposal says", `UPDATE responses SET content = 'I would not.'` + oneOf + `kind = 'proposal')`, "responses", "content"},
+		{"a risk", `UPDATE responses SET risk = 'low'` + oneOf + `tool_name = 'pay')`, "responses", "risk"},
+		{"the rule", `UPDATE responses SET policy_rule = 'other'` + oneOf + `tool_name = 'pay')`, "responses", "policy_rule"},
+		{"an earlier deadline", `UPDATE responses SET approval_timeout_at = '2026-03-02 12:00:01+00:00'` + oneOf + `approval_status = 'pending' AND tool_name = 'pay')`, "responses", "approval_timeout_at"},
+		{"a later deadline", `UPDATE responses SET approval_timeout_at = '2036-03-02 12:00:00+00:00'` + oneOf + `approval_status = 'pending' AND tool_name = 'pay')`, "responses", "approval_timeout_at"},
+		{"what a pause put aside", `UPDATE responses SET paused_left = 99999` + oneOf + `paused_left IS NOT NULL)`, "responses", "paused_left"},
+		{"who decided", `UPDATE responses SET decided_by = (SELECT id FROM users WHERE email LIKE 'stranger%')` + oneOf + `decided_by IS NOT NULL)`, "responses", "decided_by"},
+		{"a reason that agents are told", `UPDATE responses SET approval_feedback = 'Yes.'` + oneOf + `approval_status = 'rejected' AND vote_id IS NOT NULL)`, "responses", "approval_feedback"},
+		{"an answer", `UPDATE responses SET answer = 'Red.'` + oneOf + `answer <> '')`, "responses", "answer"},
+		{"what a request cost", `UPDATE responses SET energy = 0` + oneOf + `energy > 0)`, "responses", "energy"},
+		{"a deleted response", `DELETE FROM responses` + oneOf + `tool_name = 'format')`, "responses", ""},
+		{"an inserted response", insertLike, "responses", ""},
+		{"another agent's request", `UPDATE responses SET agent_id = (SELECT id FROM agents WHERE name = 'orders')` + oneOf + `tool_name = 'format')`, "responses", "agent_id"},
+		{"a call's grant", `UPDATE responses SET grant_id = NULL` + oneOf + `grant_id IS NOT NULL)`, "responses", "grant_id"},
+
+		{"a vote's person", `UPDATE votes SET user_id = (SELECT id FROM users WHERE email LIKE 'stranger%') WHERE verdict = 'reject'`, "votes", "user_id"},
+		{"a vote's reason", `UPDATE votes SET reason = 'Fine.' WHERE verdict = 'reject'`, "votes", "reason"},
+		{"a verdict", `UPDATE votes SET verdict = 'approve' WHERE verdict = 'reject'`, "votes", "verdict"},
+		{"an edited input", `UPDATE votes SET input = '{"command":"make install","cwd":"/src"}' WHERE input IS NOT NULL`, "votes", "input"},
+		{"an edited input with its digest", `UPDATE votes SET input_digest = 'f1d2' WHERE input IS NOT NULL`, "votes", "input_digest"},
+		{"a vote that stands again", `UPDATE votes SET withdrawn_at = NULL WHERE withdrawn_at IS NOT NULL`, "votes", "withdrawn_at"},
+		{"a longer undo window", `UPDATE votes SET undo_until = '2036-01-01 00:00:00+00:00' WHERE undo_until IS NOT NULL`, "votes", "undo_until, budget_set, budget_delta, answer or option"},
+		{"an inserted vote", `INSERT INTO votes (id, response_id, user_id, user_name, verdict, digest, at) SELECT 'made-up', response_id, user_id, user_name, verdict, digest, at FROM votes LIMIT 1`, "votes", ""},
+		{"a deleted vote", `DELETE FROM votes WHERE verdict = 'reject'`, "votes", ""},
+
+		{"a role", `UPDATE users SET role = 'admin' WHERE email LIKE 'stranger%'`, "users", "role"},
+		{"a password", `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email LIKE 'stranger%') WHERE email LIKE 'admin%'`, "users", "password_hash"},
+		{"an e-mail", `UPDATE users SET email = 'eve@example.com' WHERE email LIKE 'stranger%'`, "users", "email"},
+		{"a person enabled again", `UPDATE users SET disabled_at = NULL WHERE disabled_at IS NOT NULL`, "users", "disabled_at"},
+		{"an inserted person", `INSERT INTO users SELECT 'made-up', 'eve@example.com', name, role, password_hash, created_at, NULL FROM users WHERE role = 'admin' LIMIT 1`, "users", ""},
+		{"a token's scope", `UPDATE tokens SET scope = 'admin' WHERE scope = 'reviewer'`, "tokens", "scope"},
+		{"a token's secret", `UPDATE tokens SET secret_hash = x'00' WHERE name = 'old'`, "tokens", "secret_hash"},
+		{"a token that works again", `UPDATE tokens SET revoked_at = NULL WHERE name = 'old'`, "tokens", "revoked_at"},
+		{"a token without an end", `UPDATE tokens SET expires_at = NULL WHERE name = 'old'`, "tokens", "expires_at"},
+		{"somebody else's token", `UPDATE tokens SET user_id = (SELECT id FROM users WHERE role = 'admin' LIMIT 1) WHERE name = 'old'`, "tokens", "user_id"},
+		{"somebody else's session", `UPDATE web_sessions SET user_id = (SELECT id FROM users WHERE email LIKE 'admin%')`, "web_sessions", "user_id"},
+		{"an inserted session", `INSERT INTO web_sessions (id, secret_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent)
+ SELECT 'made-up', x'01', user_id, created_at, last_seen_at, expires_at, address, user_agent FROM web_sessions`, "web_sessions", ""},
+		{"an invitation's role", `UPDATE invites SET role = 'admin'`, "invites", "role"},
+		{"an agent's owner", `UPDATE agents SET owner_id = (SELECT id FROM users WHERE email LIKE 'finance%') WHERE name = 'orders'`, "agents", "owner_id"},
+		{"an agent's name", `UPDATE agents SET name = 'trusted' WHERE name = 'orders'`, "agents", "name"},
+
+		{"a policy", `UPDATE policies SET document = replace(document, '20', '0') WHERE version = (SELECT max(version) FROM policies)`, "policies", "document"},
+		{"a policy taken away", `DELETE FROM policies WHERE version = (SELECT max(version) FROM policies)`, "policies", ""},
+		{"a policy put in", `INSERT INTO policies SELECT version + 1, document, author_id, author_name, note, created_at FROM policies ORDER BY version DESC LIMIT 1`, "policies", ""},
+		{"a grant's uses", `UPDATE grants SET uses = 0 WHERE uses > 0`, "grants", "uses"},
+		{"a grant's limit", `UPDATE grants SET max_uses = 1000 WHERE uses > 0`, "grants", "max_uses"},
+		{"a grant's end", `UPDATE grants SET expires_at = '2036-01-01 00:00:00+00:00' WHERE uses > 0`, "grants", "expires_at"},
+		{"what a grant fixes", `UPDATE grants SET fixed = '{}' WHERE uses > 0`, "grants", "fixed"},
+		{"a grant that lives again", `UPDATE grants SET revoked_at = NULL WHERE revoked_at IS NOT NULL`, "grants", "revoked_at"},
+		{"an upstream's address", `UPDATE upstreams SET base_url = 'https://evil.example'`, "upstreams", "base_url"},
+		{"an upstream's key", `UPDATE upstreams SET key_sealed = x'00'`, "upstreams", "key_sealed"},
+
+		{"a message", `UPDATE messages SET content = 'Stop.' WHERE author_kind = 'user'`, "messages", "content"},
+		{"a message put in", `INSERT INTO messages SELECT 'made-up', conversation_id, 998, author_kind, author_id, author_name, content, NULL, created_at, NULL FROM messages WHERE author_kind = 'user'`, "messages", ""},
+		{"a question about a request", `UPDATE notes SET content = 'Fine by me.' WHERE asks`, "notes", "content"},
+		{"a budget", `UPDATE conversations SET energy_budget = 100000 WHERE energy_budget IS NOT NULL`, "conversations", "energy_budget"},
+		{"energy", `UPDATE conversations SET energy_used = 0 WHERE energy_used > 0`, "conversations", ""},
+		{"a step of a budget", `UPDATE budget_steps SET new = 1 WHERE reason = 'More.'`, "budget_steps", "new"},
+		{"a run that goes on", `UPDATE conversations SET paused_at = NULL WHERE paused_at IS NOT NULL`, "conversations", "paused_at"},
+		{"what follows a rejection", `UPDATE conversations SET on_reject = 'continue' WHERE on_reject = 'cascade' AND run_id IS NOT NULL`, "conversations", "on_reject"},
+		{"another owner of a run", `UPDATE conversations SET owner_id = (SELECT id FROM users WHERE email LIKE 'stranger%') WHERE run_id = 'batch'`, "conversations", "owner_id"},
+		{"a reviewer put in", `INSERT INTO reviewers (user_id, response_id) SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), id FROM responses WHERE tool_name = 'pay'`, "responses", "reviewers"},
+		{"a reviewer taken away", `DELETE FROM reviewers`, "responses", "reviewers"},
+		{"a reader of the ledger", `INSERT INTO ledger_readers SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), 20`, "ledger_readers", ""},
+		{"a decider", `INSERT INTO deciders SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), approval_timeout_at, id FROM responses WHERE approval_status = 'pending'`, "deciders", ""},
+
+		{"a dropped trigger", `DROP TRIGGER responses_move`, "schema", ""},
+		{"a trigger that does nothing", `DROP TRIGGER responses_outcome; CREATE TRIGGER responses_outcome BEFORE DELETE ON responses BEGIN SELECT 1; END`, "schema", ""},
+		{"a trigger put in", `CREATE TRIGGER extra AFTER INSERT ON responses BEGIN SELECT 1; END`, "schema", ""},
+		{"a dropped index", `DROP INDEX responses_history`, "schema", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			found := tampered(t, file, tt.edit, tt.table != "schema")
+			if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool {
+				return f.Table == tt.table && f.Column == tt.column && f.ID != "" && f.Text != ""
+			}) {
+				t.Errorf("not named: %+v", found.Faults)
+			}
+		})
+	}
+}
+
+// tampered edits a copy of a database, with the triggers that would refuse put
+// back afterwards, and compares its rows.
+func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowReport {
+	t.Helper()
+	ctx, dir := t.Context(), storetest.Dir(t)
+	data, err := os.ReadFile(file)
+	mustDo(t, err)
+	mustDo(t, os.WriteFile(filepath.Join(dir, store.FileName), data, 0o600))
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName))
+	mustDo(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	triggers := map[string]string{}
+	rows, err := db.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
+	mustDo(t, err)
+	for rows.Next() {
+		var name, text string
+		mustDo(t, rows.Scan(&name, &text))
+		triggers[name] = text
+	}
+	mustDo(t, rows.Err())
+	exec := func(query string) {
+		t.Helper()
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			t.Fatalf("%v\n%s", err, query)
+		}
+	}
+	if keepTriggers {
+		for name := range triggers {
+			exec("DROP TRIGGER " + name)
+		}
+	}
+	before := changes(t, db)
+	exec(edit)
+	if keepTriggers {
+		if changes(t, db) == before {
+			t.Fatal("the edit changed nothing")
+		}
+		for _, text := range triggers {
+			exec(text)
+		}
+	}
+	mustDo(t, db.Close())
+	folder, err := store.Inspect(ctx, dir)
+	mustDo(t, err)
+	defer folder.Close()
+	found, err := folder.Rows(ctx)
+	mustDo(t, err)
+	return found
+}
+
+func changes(t *testing.T, db *sql.DB) (n int64) {
+	t.Helper()
+	mustDo(t, db.QueryRowContext(t.Context(), `SELECT total_changes()`).Scan(&n))
+	return n
+}
+
+// TestEveryColumnIsProvenOrSaidNotToBe fails when a migration adds a column, or a
+// table, that nobody has thought about.
+func TestEveryColumnIsProvenOrSaidNotToBe(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	said := store.RowColumns()
+	for _, table := range column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		columns, ok := said[table]
+		if _, whole := columns["*"]; whole {
+			continue
+		}
+		if !ok {
+			t.Errorf("rowColumns says nothing of the table %s", table)
+		}
+		for _, name := range column(t, s, `SELECT name FROM pragma_table_info('`+table+`')`) {
+			how := columns[name]
+			if how == "" {
+				t.Errorf("rowColumns does not say how %s.%s is proven, or why not", table, name)
+			}
+			if reason, not := strings.CutPrefix(how, "not:"); not && strings.TrimSpace(reason) == "" {
+				t.Errorf("rowColumns does not say why %s.%s is not proven", table, name)
+			}
+		}
+	}
+}

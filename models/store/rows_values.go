@@ -1,0 +1,134 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// null is a value that no column has.
+const null = "\x00"
+
+// rowValues are the proven columns of one row, as the file has them.
+type rowValues struct {
+	columns []string
+	values  []any
+	into    []any
+	found   bool
+}
+
+func newRowValues(table string) *rowValues {
+	r := &rowValues{columns: proven(table)}
+	r.values, r.into = make([]any, len(r.columns)), make([]any, len(r.columns))
+	for i := range r.values {
+		r.into[i] = &r.values[i]
+	}
+	return r
+}
+
+// get is a column's value; false for NULL. Its name is one of those in rowColumns.
+func (r *rowValues) get(column string) (string, bool) {
+	i, ok := slices.BinarySearch(r.columns, column)
+	if !ok {
+		panic("no such column is read: " + column)
+	}
+	switch v := r.values[i].(type) {
+	case nil:
+		return "", false
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	default:
+		return fmt.Sprint(v), true
+	}
+}
+
+// ptr is a column's value, nil for NULL.
+func (r *rowValues) ptr(column string) *string {
+	v, ok := r.get(column)
+	if !ok {
+		return nil
+	}
+	return &v
+}
+
+func (r *rowValues) text(column string) string {
+	v, _ := r.get(column)
+	return v
+}
+
+// selected lists columns. The plus keeps the driver from reading times and
+// booleans: they are compared as stored.
+func selected(alias, table string) string {
+	var b strings.Builder
+	for i, column := range proven(table) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if alias == "r" && slices.Contains(atBegin, column) {
+			b.WriteString("CASE WHEN " + begins + " THEN r." + column + " END")
+			continue
+		}
+		b.WriteString("+" + alias + "." + column)
+	}
+	return b.String()
+}
+
+// atBegin are the large columns, which are compared with one entry only.
+var atBegin = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
+
+const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND instr(l.data, '"kind"') > 0)`
+
+// entriesWithRows is the ledger, each entry with the rows that it is about.
+var entriesWithRows = `SELECT l.seq, l.at, l.actor_kind, l.actor_id, l.actor_name, l.action, l.owner_id, l.conversation_id, l.response_id, l.data, l.prev, l.hash,
+ r.number, CASE WHEN ` + begins + ` THEN (SELECT group_concat(user_id, ' ') FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
+	selected("r", "responses") + `, ` + selected("v", "votes") + `
+ FROM ledger l LEFT JOIN responses r ON l.response_id <> '' AND r.id = l.response_id
+ LEFT JOIN votes v ON l.action IN ('approval.approved', 'approval.rejected') AND v.id = r.vote_id
+ ORDER BY l.seq`
+
+// lookUp reads one row by what it is known by.
+func (c *rowCheck) lookUp(table, where string, args ...any) (*rowValues, error) {
+	key := table + " " + where
+	stmt, ok := c.lookUps[key]
+	if !ok {
+		var err error
+		stmt, err = c.dbtx.PrepareContext(c.ctx, `SELECT `+selected("t", table)+` FROM `+table+` t WHERE `+where+` LIMIT 1`) //nolint:sqlclosecheck // close does
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", table, err)
+		}
+		c.lookUps[key] = stmt
+	}
+	row := newRowValues(table)
+	err := stmt.QueryRowContext(c.ctx, args...).Scan(row.into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return row, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", table, err)
+	}
+	row.found = true
+	return row, nil
+}
+
+const maxShown = 80
+
+// shown is a value in a report: what people and agents wrote is cut.
+func shown(s string) string {
+	switch {
+	case s == null:
+		return "nothing"
+	case !utf8.ValidString(s):
+		return "something that is not text"
+	case len(s) > maxShown:
+		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:maxShown], ""))
+	}
+	return fmt.Sprintf("%q", s)
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"countersign/models"
+)
+
+const (
+	rowChecksEvery = 7 * 24 * time.Hour
+	// rowCheckEnds is after what time one that has not ended was given up.
+	rowCheckEnds = time.Hour
+
+	claimRowCheck = `UPDATE row_checks SET last_begun_at = ?1 WHERE id = 1 AND (last_ended_at IS NULL OR last_ended_at <= ?2) AND (last_begun_at IS NULL OR last_begun_at <= ?3)`
+	storeRowCheck = `UPDATE row_checks SET last_ended_at = ?, last_rows = ?, last_found = ?, last_not_covered = ?, last_problem = ? WHERE id = 1`
+	lastRowCheck  = `SELECT last_ended_at, last_rows, last_found, last_not_covered, last_problem FROM row_checks WHERE id = 1`
+)
+
+// CheckRowsIfDue compares all rows with the ledger if the last time was a week
+// ago, by whichever process on this database, and keeps how it went. Nil: it was
+// not due. A chain that is broken is a result too.
+func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
+	mine := false
+	err := s.write(ctx, func(t *tx) error {
+		res := t.gorm().Exec(claimRowCheck, t.now, t.now.Add(-rowChecksEvery), t.now.Add(-rowCheckEnds))
+		mine = exactlyOne(res.RowsAffected)
+		return res.Error
+	})
+	if err != nil || !mine {
+		return nil, err
+	}
+	found, err := s.VerifyRows(ctx, nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // it is made again once it counts as given up
+	}
+	problem := ""
+	switch {
+	case err != nil:
+		problem, found = err.Error(), nil
+	case found.Found > 0:
+		problem = found.Faults[0].String()
+	}
+	kept := models.RowReport{}
+	if found != nil {
+		kept = *found
+	}
+	storeErr := s.write(ctx, func(t *tx) error {
+		return t.gorm().Exec(storeRowCheck, t.now, kept.Rows(), kept.Found, kept.Uncovered(), problem).Error
+	})
+	if err == nil && storeErr != nil {
+		err = fmt.Errorf("keep how comparing the rows went: %w", storeErr)
+	}
+	return found, err
+}
+
+// lastRows reads how the last comparison in the background went.
+func lastRows(ctx context.Context, db interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (c models.RowCheck, err error) {
+	if err := db.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered, &c.Problem); err != nil {
+		return c, fmt.Errorf("read the last comparison of rows: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+const rowsPolicy = `{"undo_seconds":{"high":30},"grant_max_uses":10,"rules":[
+ {"name":"money","tools":["pay"],"effect":"require","risk":"high","reviewers":["finance@example.com"]},
+ {"name":"never","tools":["format"],"effect":"deny"}]}`
+
+// pastOf is a database in which most of what can happen has happened.
+func pastOf(t *testing.T) *abroad {
+	t.Helper()
+	ctx := t.Context()
+	w := newAbroad(t)
+	finance := storetest.Reviewer(t, w.Store, "finance@example.com")
+	w.policy(t, rowsPolicy)
+	step := func() { w.clock.Step(time.Second) }
+
+	secret, _, err := w.Invite(ctx, w.admin, "new@example.com", models.RoleReviewer)
+	mustDo(t, err)
+	joined, err := w.Join(ctx, secret, "New", storetest.Password)
+	mustDo(t, err)
+	mustDo(t, w.SetPassword(ctx, w.admin, joined.ID, "another correct horse"))
+	mustDo(t, w.SetRole(ctx, w.admin, joined.ID, models.RoleAdmin))
+	step()
+	_, err = w.DisableUser(ctx, w.admin, joined.ID)
+	mustDo(t, err)
+	storetest.Session(t, w.Store, "owner@example.com")
+	storetest.ReviewerToken(t, w.Store, w.owner)
+	_, token, err := w.AddToken(ctx, storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "old", UserID: w.owner.OwnerID, Expires: time.Hour})
+	mustDo(t, err)
+	mustDo(t, w.RevokeToken(ctx, w.owner, token.ID))
+
+	decide := func(who models.Actor, a *models.Approval, in models.DecisionInput) *models.Approval {
+		t.Helper()
+		step()
+		in.Digest = a.Digest
+		out, err := w.Decide(ctx, who, a.ID, in)
+		mustDo(t, err)
+		return out
+	}
+	decide(w.owner, w.run(t, "make", "/src"), yes())
+	decide(w.owner, w.run(t, "rm -rf build", "/src"), no("Not now."))
+	edited := yes()
+	edited.Input = []byte(`{"command":"make -n","cwd":"/src"}`)
+	decide(w.owner, w.run(t, "make all", "/src"), edited)
+	answer := models.DecisionInput{Answer: new("Blue."), Reason: "It is."}
+	decide(w.owner, w.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?", Options: []models.Option{{Name: "red"}, {Name: "blue"}}}), answer)
+	_, err = w.Ask(ctx, w.agent, models.AskInput{ToolName: "format", Explicit: true})
+	mustDo(t, err)
+
+	pay := w.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`), RunID: "run-1", Description: "Pay."})
+	decide(finance, pay, yes())
+	step()
+	_, err = w.TakeBack(ctx, finance, pay.ID)
+	mustDo(t, err)
+	decide(finance, pay, yes())
+	w.clock.Step(time.Minute)
+	w.release(t, 1)
+	w.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":6}`), RunID: "run-1"})
+
+	base := w.run(t, "go test", "/src")
+	g := w.grant(t, base, 5, "cwd")
+	w.run(t, "go vet", "/src")
+	w.run(t, "go fmt", "/src")
+	step()
+	second := w.grant(t, w.run(t, "ls", "/etc"), 1, "command", "cwd")
+	_, err = w.RevokeGrant(ctx, w.owner, second.ID)
+	mustDo(t, err)
+	_ = g
+
+	extended := w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"extend"}`)})
+	_, err = w.Extend(ctx, w.owner, extended.ID, w.clock.Now().Add(20*time.Minute))
+	mustDo(t, err)
+	_, err = w.AskBack(ctx, w.owner, extended.ID, "Why?")
+	mustDo(t, err)
+	step()
+	_, _, err = w.AnswerNote(ctx, w.agent, extended.ID, "Because.")
+	mustDo(t, err)
+	_, err = w.AskBack(ctx, w.owner, w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"paused"}`)}).ID, "And this?")
+	mustDo(t, err)
+	cancelled := w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"cancel"}`)})
+	_, err = w.Cancel(ctx, w.agent, cancelled.ID)
+	mustDo(t, err)
+
+	conv, _, err := w.OpenRun(ctx, w.agent, models.RunInput{RunID: "batch", Title: "A batch", OnReject: models.OnRejectCascade, EnergyBudget: new(int64(50))})
+	mustDo(t, err)
+	loose := w.ask(t, models.AskInput{ToolName: "Bash", ToolUseID: "adopted", Input: []byte(`{"command":"adopt"}`)})
+	first := w.ask(t, models.AskInput{ToolName: "Bash", ToolUseID: "one", RunID: "batch", Input: []byte(`{"command":"one"}`)})
+	w.ask(t, models.AskInput{ToolName: "Bash", ToolUseID: "two", RunID: "batch", Input: []byte(`{"command":"two"}`)})
+	w.report(t, conv.ID, reported("one", "Bash", `{"command":"one"}`), reported("two", "Bash", `{"command":"two"}`), reported("three", "Bash", `{}`),
+		reported("adopted", "Bash", `{"command":"adopt"}`), models.RunEvent{ID: "m", Type: models.RunEventMessage, Content: "A person said this."})
+	decide(w.owner, first, no("All of it."))
+	_ = loose
+	w.report(t, conv.ID, result("three"))
+	_, err = w.ChangeBudget(ctx, w.owner, conv.ID, models.BudgetChange{Set: new(int64(80))}, "More.")
+	mustDo(t, err)
+	_, err = w.Rename(ctx, w.owner, conv.ID, "Another title")
+	mustDo(t, err)
+	mustDo(t, errOf(w.Steer(ctx, w.owner, conv.ID, models.SteerPause)))
+	_, err = w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: "I would."})
+	mustDo(t, err)
+	_, err = w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindReply, Content: "I did."})
+	mustDo(t, err)
+	_, err = w.Say(ctx, w.owner, models.MessageInput{ConversationID: conv.ID, Content: "Go on."})
+	mustDo(t, err)
+
+	out := w.taken(t, call("out-1", "", "order", `{"n":1}`))
+	w.vote(t, out, yes())
+	w.deliver(t, out, models.ToldDelivered)
+	w.taken(t, contact("out-2", "", "May I?"))
+	mustDo(t, w.SetUpstreamKey(ctx, w.admin, w.up.ID, "another"))
+
+	late := w.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"late"}`), TimeoutSeconds: new(int64(5))})
+	w.clock.Step(10 * time.Second)
+	_, err = w.ExpireDue(ctx, 10)
+	mustDo(t, err)
+	w.standsAs(t, late.ID, models.StatusExpired)
+	w.policy(t, `{"undo_seconds":{"high":20},"rules":[]}`)
+	return w
+}

@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// SeedLedger stores n approved requests of an agent as its ask and the owner's
+// decision leave them, with votes and ledger entries: copies of one that was made
+// so. A million takes a minute.
+func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int) {
+	tb.Helper()
+	ctx := context.WithoutCancel(tb.Context())
+	stop := func(err error) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatalf("seed: %v", err)
+		}
+	}
+	a, err := s.Ask(ctx, agent, models.AskInput{
+		ToolName: "Bash", Explicit: true, Input: []byte(`{"command":"make test","cwd":"/src","description":"Run the tests"}`), Description: "Runs the tests.",
+	})
+	stop(err)
+	a, err = s.Decide(ctx, owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Reason: "Fine."})
+	stop(err)
+	head, err := s.LedgerHead(ctx)
+	stop(err)
+
+	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate")
+	stop(err)
+	defer db.Close()
+	triggers := column(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
+	names := column(tb, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	entries := make([]models.Entry, 2)
+	for i := range entries {
+		e := &entries[i]
+		stop(db.QueryRowContext(ctx, `SELECT at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, data FROM ledger WHERE response_id = ? ORDER BY seq LIMIT 1 OFFSET ?`, a.ID, i).
+			Scan(&e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action, &e.OwnerID, &e.ConversationID, &e.Data))
+	}
+	copied := func(table, where string, own map[string]string) string {
+		columns := column(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
+		values := make([]string, len(columns))
+		for i, c := range columns {
+			if values[i] = own[c]; values[i] == "" {
+				values[i] = `t."` + c + `"`
+			}
+		}
+		return `INSERT INTO ` + table + ` ("` + strings.Join(columns, `", "`) + `") WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+ SELECT ` + strings.Join(values, ", ") + ` FROM n CROSS JOIN ` + table + ` t WHERE ` + where
+	}
+	const id, vote = `printf('%08x-0000-7000-8000-%012x', i % 65536 * 7919, i)`, `printf('%08x-0000-7000-9000-%012x', i % 65536 * 7919, i)`
+
+	tx, err := db.BeginTx(ctx, nil)
+	stop(err)
+	defer tx.Rollback() //nolint:errcheck // of no use after the commit
+	exec := func(query string, args ...any) {
+		tb.Helper()
+		_, err := tx.ExecContext(ctx, query, args...)
+		stop(err)
+	}
+	for _, name := range names {
+		exec(`DROP TRIGGER ` + name) // what is copied here never was pending
+	}
+	exec(`PRAGMA defer_foreign_keys = ON`)
+	exec(copied("responses", "t.id = ?2", map[string]string{"number": "t.number + i", "id": id, "sequence": "t.sequence + i", "vote_id": vote}), n, a.ID)
+	exec(copied("votes", "t.response_id = ?2", map[string]string{"id": vote, "response_id": id}), n, a.ID)
+	add, err := tx.PrepareContext(ctx, `INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	stop(err)
+	defer add.Close()
+	sequence := fmt.Sprintf(`"sequence":%d,`, a.Sequence)
+	for i := 1; i <= n; i++ {
+		for _, e := range entries {
+			e.ResponseID = models.ResponseID(fmt.Sprintf("%08x-0000-7000-8000-%012x", i%65536*7919, i))
+			e.Data = strings.Replace(e.Data, sequence, fmt.Sprintf(`"sequence":%d,`, a.Sequence+int64(i)), 1)
+			head = models.Seal(head, &e)
+			_, err := add.ExecContext(ctx, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action, string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash)
+			stop(err)
+		}
+	}
+	exec(`UPDATE ledger_head SET seq = ?, hash = ?`, head.Seq, head.Hash)
+	exec(`UPDATE conversations SET next_sequence = next_sequence + ?1, energy_used = energy_used + ?1 * ?2 WHERE id = ?3`, n, a.Energy, a.ConversationID)
+	for _, text := range triggers {
+		exec(text)
+	}
+	stop(tx.Commit())
+}
