@@ -58,7 +58,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
-	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify)
+	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify, handlers.ReadableQuery)
 	site.routes(site.echo)
 	return site
 }
