@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -24,7 +25,7 @@ type Options struct {
 	// CheckUpstream says what is wrong with an upstream's address (baseUrl), dialect
 	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
 	// nothing is added and no key changed.
-	CheckUpstream func(baseURL, dialect, key string) error
+	CheckUpstream func(ctx context.Context, baseURL, dialect, key string) error
 	// Dev adds the gallery of every page in every state.
 	Dev bool
 }
