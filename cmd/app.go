@@ -28,7 +28,7 @@ const (
 	outsideEvery = 500 * time.Millisecond // well within the second that is promised
 	flushEvery   = time.Minute
 	headEvery    = time.Hour
-	memoryEvery  = 5 * time.Second
+	memoryEvery  = time.Second
 	reserveEvery = 5 * time.Second
 	rowsEvery    = time.Hour // a look whether the week is over
 )
@@ -68,7 +68,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 	a.metrics.Follow(a.store.Numbers, time.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, listenError(cfg.Addr, err)
 	}
 	a.public = publicURL(cfg, a.Addr())
 	handler, err := a.routers() //nolint:contextcheck // requests bring their own

@@ -105,12 +105,17 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 // theirLines are what somebody else wrote, which must not pass for a line of ours.
 func theirLines(text string) string { return strings.ReplaceAll(plain(text), "\n", "\n    ") }
 
-// hiddenLine warns of what a text would not have shown.
+// hiddenLine warns of what a text would not have shown, or a terminal may show in
+// another order.
 func hiddenLine(text string) string {
+	out := ""
 	if found := models.HiddenIn(text); found != "" {
-		return found + "\n"
+		out = found + "\n"
 	}
-	return ""
+	if models.HasRightToLeft(text) {
+		out += "It contains right-to-left letters; your terminal may change their order.\n"
+	}
+	return out
 }
 
 // refused ends an ask that the budget does not allow, as the request for more

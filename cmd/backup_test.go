@@ -82,7 +82,7 @@ func TestRestoreRefusesWhereAServerRuns(t *testing.T) {
 func TestBackupMakesNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mistyped")
-	if _, said, code := run(t, "", "backup", filepath.Join(t.TempDir(), "copy.db"), "--data", dir); code != 1 || !strings.Contains(said, "no database") {
+	if _, said, code := run(t, "", "backup", filepath.Join(t.TempDir(), "copy.db"), "--data", dir); code != 1 || !strings.Contains(said, "no Countersign data") {
 		t.Errorf("backup of nothing: exit %d, %s", code, said)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

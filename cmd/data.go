@@ -20,13 +20,46 @@ import (
 	"countersign/models/store"
 )
 
-// dataCommand makes a command that works on the data folder, beside a running
-// server or without one.
+// dataCommand makes a command that works on a data folder that is there, beside a
+// running server or without one. It never makes one: a mistyped --data would look
+// like an empty installation.
 func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
+	return storeCommand(c, store.HasData, do)
+}
+
+// inspectCommand makes a command that only looks at a data folder: it migrates
+// nothing, and the folder may be on a read-only volume.
+func inspectCommand(c *cobra.Command, do func(c *cobra.Command, folder *store.Inspection) error) *cobra.Command {
+	addSettings(c.Flags(), dataSetting)
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		folder, err := store.Inspect(c.Context(), cfg.Data)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, folder.Close()) }()
+		return do(c, folder)
+	}
+	return c
+}
+
+// firstCommand makes a command that may begin an installation: the data folder is
+// made if it is missing.
+func firstCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
+	return storeCommand(c, func(string) error { return nil }, do)
+}
+
+func storeCommand(c *cobra.Command, check func(dir string) error, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)
 		if err != nil {
+			return err
+		}
+		if err := check(cfg.Data); err != nil {
 			return err
 		}
 		s, err := openStore(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))

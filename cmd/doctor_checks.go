@@ -24,6 +24,9 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	if err := d.folder.Sound(ctx); err != nil {
 		return fail("check the disk and whether the file is read-only; if it is damaged: "+fromBackup, "%v", err)
 	}
+	if d.folder.ReadOnly() {
+		return warn("for a copy that is only looked at, nothing; a server needs a folder that it can write", "whole, and read-only: no server can run on it")
+	}
 	return well("whole and writable")
 }
 
@@ -98,18 +101,26 @@ func (d *doctor) policy(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("apply a valid document: `countersign policy apply FILE`", "%v", err)
 	}
-	var lines []string
-	for _, w := range policy.Lint(doc) {
-		lines = append(lines, w.Path+": "+w.Text)
-	}
+	lines := warningLines(policy.Lint(doc))
 	const remedy = "change it on the page Policy or with `countersign policy apply FILE`, if it is not meant"
 	switch {
 	case !doc.ApprovalEnabled:
-		return fail(remedy, "version %d\n%s", version, strings.Join(lines, "\n"))
-	case len(lines) > 0:
-		return warn(remedy, "version %d\n%s", version, strings.Join(lines, "\n"))
+		return fail(remedy, "version %d\n%s", version, lines)
+	case lines != "":
+		return warn(remedy, "version %d\n%s", version, lines)
+	}
+	if _, text, err := d.folder.Policy(ctx); err == nil && !policy.SaysUndo([]byte(text)) {
+		return well("version %d has no undo_seconds: approvals are sent at once and cannot be undone; new installations have %s", version, policy.Initial().UndoSeconds)
 	}
 	return well("version %d, nothing to say", version)
+}
+
+func warningLines(warnings []policy.Warning) string {
+	lines := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		lines = append(lines, w.Path+": "+w.Text)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (d *doctor) policyDocument(ctx context.Context) (int64, policy.Document, error) {
@@ -126,9 +137,13 @@ func (d *doctor) policyDocument(ctx context.Context) (int64, policy.Document, er
 
 func (d *doctor) deciders(ctx context.Context) diagnosis {
 	var emails []string
+	var nobody, stuck []policy.Warning
 	if _, doc, err := d.policyDocument(ctx); err == nil {
 		for _, rule := range doc.Rules {
 			emails = append(emails, rule.Reviewers...)
+		}
+		if nobody, stuck, err = d.folder.Approvable(ctx, doc); err != nil {
+			return fail("see the database's check", "%v", err)
 		}
 	}
 	const addAdmin = "add one: `countersign user add EMAIL --name NAME --role admin`"
@@ -141,6 +156,10 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 		return fail(addAdmin, "%d pending requests can be decided by nobody", who.Stranded)
 	case len(who.Alone) > 0:
 		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s", strings.Join(who.Alone, ", "))
+	case len(nobody) > 0:
+		return fail("enable or add these people, or change the rules; until then such requests are refused", "%s", warningLines(nobody))
+	case len(stuck) > 0:
+		return warn("name another reviewer in the rule, or add an admin", "%s", warningLines(stuck))
 	case len(who.Missing) > 0:
 		return warn("add these people, or change the rules", "rules name reviewers who cannot sign in: %s", strings.Join(who.Missing, ", "))
 	case who.Admins == 0:

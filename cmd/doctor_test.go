@@ -116,7 +116,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		check, result string
 		says          string
 	}{
-		{"no database", func(t *testing.T, dir string) { t.Helper(); remove(t, dir) }, nil, "database", "fail", "no database"},
+		{"no database", func(t *testing.T, dir string) { t.Helper(); remove(t, dir) }, nil, "database", "fail", "no Countersign data"},
 		{"another file", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 0) }, nil, "database", "fail", "not a database"},
 		{"a broken page", func(t *testing.T, dir string) { t.Helper(); scribble(t, dir, 40<<10) }, nil, "database", "fail", ""},
 		{"a row without its owner", func(t *testing.T, dir string) {
@@ -190,6 +190,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"]}]}'`)
 		}, nil, "who can decide", "warn", "gone@example.com"},
+		{"a rule that nobody can meet", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"name": "pay", "tools": ["x"], "effect": "require", "reviewers": ["gone@example.com"], "reviewers_only": true}]}'`)
+		}, nil, "who can decide", "fail", "Nobody could approve under the rule “pay”"},
 		{"an open key file", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)
@@ -242,6 +246,20 @@ func TestDoctorFindsEachFault(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A policy from before approvals could be undone keeps sending them at once, and
+// that is said.
+func TestDoctorMentionsAPolicyWithoutUndo(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	if found, _ := examine(t, dir); strings.Contains(found["policy lint"].Text, "undo_seconds") {
+		t.Errorf("a new policy: %+v", found["policy lint"])
+	}
+	infect(t, dir, `UPDATE policies SET document = '{}'`)
+	if found, code := examine(t, dir); code != 0 || !strings.Contains(found["policy lint"].Text, "no undo_seconds") {
+		t.Errorf("exit %d: %+v", code, found["policy lint"])
 	}
 }
 

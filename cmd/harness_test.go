@@ -50,6 +50,10 @@ func buildAndRun(m *testing.M) int {
 // for many tests share few processors; nothing waits for it unless it fails.
 const patience = 20 * time.Second
 
+// wakes is for what an event brings: far longer than that takes on a busy machine,
+// and shorter than it takes to be found without one.
+const wakes = 8 * time.Second
+
 // eventually looks until it sees what it wants.
 func eventually(t *testing.T, what string, seen func() bool) {
 	t.Helper()

@@ -3,7 +3,7 @@ package cmd_test
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -35,8 +35,8 @@ func TestHeldConnectionsDoNotKeepOthersOut(t *testing.T) {
 	v := newVictim(t)
 	for name, packet := range map[string]string{
 		"a refused request with a byte of its body": "POST /v1/approvals HTTP/1.1\r\nHost: " + v.addr + "\r\nContent-Length: 1000\r\n\r\n{",
-		"half a sign-in form": "POST /signin HTTP/1.1\r\nHost: " + v.addr + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\ne",
-		"nothing":             "",
+		"half a sign-in form":                       "POST /signin HTTP/1.1\r\nHost: " + v.addr + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\ne",
+		"nothing":                                   "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			stop := v.watchReady(t)
@@ -148,7 +148,7 @@ func endsAll(t *testing.T, conns []net.Conn) {
 		if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusUnauthorized {
 			t.Fatalf("connection %d: %s, %v", i, res.Status, err)
 		}
-		if _, err := in.ReadByte(); err == nil || fmt.Sprint(err) != io.EOF.Error() && !strings.Contains(err.Error(), "reset") {
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
 			t.Fatalf("connection %d is held: %v", i, err)
 		}
 	}

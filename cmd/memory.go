@@ -56,7 +56,7 @@ func (m memory) follow(context.Context) error {
 	alive := samples[0].Value.Uint64() + samples[1].Value.Uint64()
 	limit := min(max(memoryFloor, int64(alive+alive/8)), m.most)
 	debug.SetMemoryLimit(limit)
-	if held := samples[2].Value.Uint64() - samples[3].Value.Uint64(); int64(held) > limit {
+	if held := samples[2].Value.Uint64() - samples[3].Value.Uint64(); int64(held) > limit && int64(alive) < limit {
 		debug.FreeOSMemory()
 	}
 	return nil

@@ -14,7 +14,7 @@ func newMigrate() *cobra.Command {
 		Short: "Bring the database up to date, as every other command does too",
 		Args:  cobra.NoArgs,
 	}
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return firstCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		fmt.Fprintf(c.OutOrStdout(), "%s is up to date\n", s.Path())
 		return nil
 	})

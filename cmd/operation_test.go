@@ -65,8 +65,8 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 	w.stop()
 	took := time.Since(began)
 	t.Logf("stopped in %v", took)
-	if took >= 2*time.Second {
-		t.Errorf("the stop took %v, want less than two seconds", took)
+	if took > patience { // the waits would take 50 s
+		t.Errorf("the stop took %v, but it waits for nobody", took)
 	}
 	all.Wait()
 	if pending.Load() != waits || ended.Load() != int64(streams) {

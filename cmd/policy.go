@@ -47,7 +47,7 @@ func newPolicyApply() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&note, "note", "", "why it is changed, for those who read the versions")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		raw, err := readDocument(c, args[0])
 		if err != nil {
 			return err

@@ -2,8 +2,11 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +43,35 @@ func newServe() *cobra.Command {
 		return app.Run(c.Context())
 	}
 	return c
+}
+
+// addressTaken says in a sentence why the server cannot listen, and what to do.
+type addressTaken struct {
+	addr string
+	err  error
+}
+
+func (e *addressTaken) Error() string {
+	return fmt.Sprintf("%s is already in use, perhaps by another Countersign that is running. Stop it, or choose another address: --addr %s", e.addr, nextPort(e.addr))
+}
+
+func (e *addressTaken) Unwrap() error { return e.err }
+
+func listenError(addr string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return &addressTaken{addr, err}
+	}
+	return fmt.Errorf("listen: %w", err)
+}
+
+// nextPort is the address with the port after it, as an example.
+func nextPort(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	n, convErr := strconv.Atoi(port)
+	if err != nil || convErr != nil || n >= 65535 {
+		return "127.0.0.1:8081"
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n+1))
 }
 
 // dialable is where a listening address can be reached from this machine: one

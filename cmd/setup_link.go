@@ -31,7 +31,7 @@ func newSetupLink() *cobra.Command {
 			addSettings(c.Flags(), s)
 		}
 	}
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return firstCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"fmt"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -30,26 +31,25 @@ func TestStopDoesNotWaitForARequestThatHangs(t *testing.T) {
 	hang(t, v)
 	began := time.Now()
 	v.signal(t, syscall.SIGTERM)
-	if code := v.exit(t); code != 0 || time.Since(began) > 2*time.Second {
-		t.Errorf("exit %d after %v, want 0 within 2 s: %s", code, time.Since(began), v.err)
+	if code := v.exit(t); code != 0 || time.Since(began) > wakes {
+		t.Errorf("exit %d after %v, want 0, and not to wait for the request: %s", code, time.Since(began), v.err)
 	}
 }
 
 func TestSecondSignalKills(t *testing.T) {
 	t.Parallel()
-	v := newVictim(t)
-	hang(t, v)
-	v.signal(t, syscall.SIGTERM)
-	eventually(t, "the server takes no new connections", func() bool {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", v.addr)
-		if err == nil {
-			conn.Close()
+	// On a busy machine the server may have stopped by itself before the second signal
+	// comes: then it is tried again.
+	for range 10 {
+		v := newVictim(t)
+		hang(t, v)
+		v.signal(t, syscall.SIGTERM)
+		eventually(t, "the server stops", func() bool { return strings.Contains(v.err.String(), "stopping") })
+		_ = v.Process.Signal(syscall.SIGTERM)
+		v.exit(t)
+		if status, ok := v.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return
 		}
-		return err != nil
-	})
-	v.signal(t, syscall.SIGTERM)
-	v.exit(t)
-	if status, ok := v.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
-		t.Errorf("the server ended with %v, want by the second signal", v.ProcessState)
 	}
+	t.Error("the second signal never ended the server")
 }

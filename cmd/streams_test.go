@@ -62,7 +62,7 @@ func TestStreamsOfPagesAndSurfaces(t *testing.T) {
 	must(t, "", "token", "revoke", string(actor.TokenID), "--data", s.dir)
 	began := time.Now()
 	_, _ = io.Copy(io.Discard, revoked)
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > wakes {
 		t.Errorf("the revoked token's stream ended after %v", took)
 	}
 	if _, err := s.Store().Ask(t.Context(), agentAs, models.AskInput{ToolName: "deploy", Explicit: true}); err != nil {
@@ -75,7 +75,7 @@ func TestStreamsOfPagesAndSurfaces(t *testing.T) {
 	}
 	began = time.Now()
 	s.stop()
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > wakes {
 		t.Errorf("the stop took %v", took)
 	}
 	_, _ = io.Copy(io.Discard, own)

@@ -33,7 +33,7 @@ func newUserAdd() *cobra.Command {
 	c.Flags().StringVar(&name, "name", "", "the name that others see")
 	c.Flags().StringVar(&role, "role", string(models.RoleReviewer), "admin or reviewer")
 	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		password, err := readPassword(c, stdin)
 		if err != nil {
 			return err

@@ -38,6 +38,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeNoBudget:          {http.StatusUnprocessableEntity, "No budget stands"},
 	models.CodeUnauthenticated:   {http.StatusUnauthorized, "Not signed in"},
 	models.CodeForbidden:         {http.StatusForbidden, "Not allowed"},
+	models.CodeNotAReviewer:      {http.StatusForbidden, "Others must approve"},
 	models.CodeNotFound:          {http.StatusNotFound, "Not found"},
 	models.CodeAlreadyDecided:    {http.StatusConflict, "Already decided"},
 	models.CodeExpired:           {http.StatusConflict, "Past its deadline"},

@@ -22,8 +22,8 @@ type DecisionInput struct {
 	Input    []byte  // an edited input, JSON; nil when not edited
 	Answer   *string // for questions
 	Option   *string // for questions: the name of one of the options offered
-	// Bulk says that the verdict is one of several given at once: critical requests
-	// and questions are not decided so.
+	// Bulk says that the verdict is one of several given at once: requests of high and
+	// critical risk are not approved so, and questions not answered.
 	Bulk bool
 	// Budget changes the conversation's budget together with the verdict, whichever
 	// it is. For its owner and admins only.

@@ -23,8 +23,13 @@ type Around struct {
 	// LastApproved is the newest of those that went ahead, LastRejected the newest
 	// rejected one, both before the request and whole; Released says what ran.
 	LastApproved, LastRejected *Approval
+	// Twin released the same and was approved before; nil: nothing did.
+	Twin *Twin
 	// ReaskOf was rejected, and asked for the very same; nil: nothing did.
 	ReaskOf *Approval
+
+	// Proposed are approvals with an edit that others must approve too, oldest first.
+	Proposed []Vote
 
 	Notes  []Note   // in the order they were said
 	Opened []string // parts that the reader has unfolded

@@ -57,6 +57,8 @@ type ConversationView struct {
 	OwnerName string
 	BuiltIn   bool // run by the system's own agent, not by one outside
 	Pending   int  // requests that wait for a person, capped at StatsCap
+
+	Reader UserID // the person for whom it was read; empty: an agent
 }
 
 // Steering is what an owner or admin does to a conversation as a whole.

@@ -2,10 +2,7 @@ package models
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -107,13 +104,13 @@ func (f EditField) Text() string {
 		if err := v.Format(jsontext.PreserveRawStrings(true), jsontext.WithIndent("  "), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
 			v = f.raw
 		}
-		return shownJSON(string(v))
+		return VisibleJSON(string(v))
 	case FieldQuoted:
 		plain, err := jsontext.AppendQuote(nil, f.unquoted())
 		if err != nil {
 			plain = f.raw
 		}
-		return shownJSON(string(plain))
+		return VisibleJSON(string(plain))
 	case FieldNumber, FieldBool, FieldNull:
 	}
 	return string(f.raw)
@@ -185,34 +182,4 @@ func Edit(input []byte, fields []EditField, typed map[int]string) (edited []byte
 		return input, nil
 	}
 	return append(out, '}'), nil
-}
-
-// shownJSON writes characters that an editor would not show as JSON escapes,
-// which mean the same.
-func shownJSON(s string) string {
-	segments, found := Reveal(s, true)
-	if !found.Any() {
-		return s
-	}
-	var b strings.Builder
-	rest := s
-	for _, seg := range segments {
-		if !seg.Escape {
-			b.WriteString(seg.Text)
-			rest = rest[len(seg.Text):]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
-		switch {
-		case r == '⟨':
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

@@ -23,6 +23,7 @@ const (
 
 	CodeUnauthenticated Code = "unauthenticated" // 401: no valid credential
 	CodeForbidden       Code = "forbidden"       // 403: the credential lacks the capability
+	CodeNotAReviewer    Code = "not_a_reviewer"  // 403: sees the request, and the rule lets only others approve it
 	CodeNotFound        Code = "not_found"       // 404: no such object, or not visible to the asker
 
 	CodeAlreadyDecided    Code = "already_decided"     // 409: settled; the standing outcome travels along

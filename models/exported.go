@@ -8,15 +8,23 @@ import (
 )
 
 // VisibleJSON writes the characters of a JSON text that would not be seen as
-// escapes of JSON: a terminal stays unharmed, and a parser reads the same. Such
-// characters stand within strings only.
+// escapes of JSON: a terminal or an editor shows them, and a parser reads the
+// same. Such characters stand within strings only.
 func VisibleJSON(text string) string {
-	if _, found := Reveal(text, false); !found.Any() {
+	segments, found := Reveal(text, true)
+	if !found.Any() {
 		return text
 	}
 	var b strings.Builder
-	for _, r := range text {
-		if r < utf8.RuneSelf || RevealString(string(r), false) == string(r) || r == '⟨' {
+	for _, seg := range segments {
+		if !seg.Escape {
+			b.WriteString(seg.Text)
+			text = text[len(seg.Text):]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		if r < 0x7f || r == '⟨' {
 			b.WriteRune(r)
 			continue
 		}

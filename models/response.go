@@ -129,6 +129,9 @@ type Response struct {
 	PolicyVersion       int64
 	PolicyRule          string
 	PolicyReason        string
+	ReviewersOnly       bool         // these three are one: Approvers
+	SelfApproval        SelfApproval // whether the agent's owner may approve
+	ApproversJSON       string       `gorm:"column:approvers"`
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
 	HeldUntil           *time.Time
@@ -285,6 +288,8 @@ type Vote struct {
 	Option      *string
 	At          time.Time
 	WithdrawnAt *time.Time
+	// WaitsFor names, as JSON, who must approve the edit too; empty: the vote counts.
+	WaitsFor string
 
 	// Of an approval with an undo window: until when it may be taken back, and the
 	// change of the budget that is made with its release.

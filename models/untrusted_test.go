@@ -30,6 +30,12 @@ func TestRevealI13(t *testing.T) {
 		{name: "separators and spaces", in: "a\u2028\u00A0\u3000\u2800\u3164", want: "a⟨U+2028⟩⟨U+00A0⟩⟨U+3000⟩⟨U+2800⟩⟨U+3164⟩", found: models.Findings{Spaces: 5}},
 		{name: "private and unassigned", in: "\uE000\U0003FFFE", want: "⟨U+E000⟩⟨U+3FFFE⟩", found: models.Findings{Other: 2}},
 		{name: "broken UTF-8", in: "a\xffb", want: "a⟨0xFF⟩b", found: models.Findings{Other: 1}},
+		{name: "blank glyphs", in: "\uFFFC\U0001D159\U00016FE4\u115F", want: "⟨U+FFFC⟩⟨U+1D159⟩⟨U+16FE4⟩⟨U+115F⟩", found: models.Findings{Spaces: 4}},
+		{name: "blank letters of no width", in: "\u17B4\u180E\u206A\U0001D173\U00013430", want: "⟨U+17B4⟩⟨U+180E⟩⟨U+206A⟩⟨U+1D173⟩⟨U+13430⟩", found: models.Findings{Spaces: 1, ZeroWidth: 4}},
+		{name: "marks that languages use", in: "e\u0301 ᾅ שָּׁ กิ์ a\u0301\u0302\u0303\u0304", want: "e\u0301 ᾅ שָּׁ กิ์ a\u0301\u0302\u0303\u0304"},
+		{name: "marks beyond four", in: "a\u0301\u0302\u0303\u0304\u0305\u0306b\u0301", want: "a\u0301\u0302\u0303\u0304⟨U+0305⟩⟨U+0306⟩b\u0301", found: models.Findings{Marks: 2}},
+		{name: "marks on nothing", in: "\u0301a \u0302\n\u0303/\u0338", lines: true, want: "⟨U+0301⟩a ⟨U+0302⟩\n⟨U+0303⟩/⟨U+0338⟩", found: models.Findings{Marks: 4}},
+		{name: "marks on an escape", in: "a\u200D\u0301", want: "a⟨U+200D⟩⟨U+0301⟩", found: models.Findings{ZeroWidth: 1, Marks: 1}},
 		{name: "no imitation", in: "⟨U+202E⟩", want: "⟨U+27E8⟩U+202E⟩"},
 	}
 	for _, tt := range tests {
@@ -43,6 +49,35 @@ func TestRevealI13(t *testing.T) {
 				t.Errorf("found %+v, want %+v", found, tt.found)
 			}
 		})
+	}
+}
+
+func TestVisibleJSONFollowsTheSameList(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"{\n\t\"a\": \"x\"\r\n}":                  "{\n\t\"a\": \"x\"\r\n}",
+		"\"\u202E\uFFFC\U000E0041\"":              `"\u202e\ufffc\udb40\udc41"`,
+		"\"a\u007F⟨\"":                            `"a\u007f⟨"`,
+		"\"a\u0301\u0301\u0301\u0301\u0301שלום\"": "\"a\u0301\u0301\u0301\u0301" + `\u0301` + "שלום\"",
+	} {
+		if got := models.VisibleJSON(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestRightToLeft(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"":                    "",
+		"größer 日本 🙂 e\u0301": "größer 日本 🙂 e\u0301",
+		"cp א/1":              "\u2066\u202Dcp א/1\u202C\u2069",
+		"١ + ٢":               "\u2066\u202D١ + ٢\u202C\u2069",
+		"\u202Eab":            "⟨U+202E⟩ab",
+	} {
+		if got := models.StoredOrder(s); got != want || models.HasRightToLeft(s) != (got != s && got[0] == 0xE2 && got[1] == 0x81) {
+			t.Errorf("%q became %q, want %q", s, got, want)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 type Moment struct {
 	At    time.Time
 	Text  string
-	Form  string    // how scripts write it: "ago", "left", "exact" or "stamp"
+	Form  string    // how scripts write it: "ago", "left", "seconds", "exact" or "stamp"
 	Since time.Time // with "left": when the time began to run
 	Level string    // with "left": "calm", "amber" under 20 %, "red" under 5 %
 }
@@ -69,6 +69,12 @@ func Left(deadline, since, now time.Time) Moment {
 		m.Text = clock(left) + " left"
 	}
 	return m
+}
+
+// Seconds is a moment that counts a short time down: "6 s".
+func Seconds(until, now time.Time) Moment {
+	left := max(0, until.Sub(now)+time.Second-1)
+	return Moment{At: until, Text: Duration(left), Form: "seconds"}
 }
 
 // Duration writes a length in one unit, or two where the second still matters:

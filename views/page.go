@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"countersign/models"
 )
 
@@ -31,6 +33,7 @@ type Page struct {
 
 // Viewer is who is signed in.
 type Viewer struct {
+	ID    models.UserID
 	Name  string
 	Email string
 	Admin bool
@@ -42,6 +45,14 @@ func (v Viewer) Role() string {
 		return "admin"
 	}
 	return "reviewer"
+}
+
+// person names whom the page is for: scripts let nobody else go on with it.
+func (p Page) person() templ.Attributes {
+	if p.Viewer == nil {
+		return nil
+	}
+	return templ.Attributes{"data-user": string(p.Viewer.ID)}
 }
 
 // Tone is what a message or badge means; it is always said in words too.
@@ -66,7 +77,7 @@ type Flash struct {
 func (p Page) FullTitle() string {
 	title := "Countersign"
 	if p.Title != "" {
-		title = models.RevealName(p.Title) + " · " + title
+		title = models.StoredOrder(p.Title) + " · " + title
 	}
 	if p.Viewer != nil && p.Inbox > 0 {
 		title = "(" + Count(p.Inbox) + ") " + title

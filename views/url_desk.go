@@ -89,6 +89,9 @@ func HistoryURL() string { return "/history" }
 // BulkURL takes the POST of one verdict on several requests.
 func BulkURL() string { return "/approvals/bulk" }
 
+// BulkUndoURL takes the POST that undoes several approvals at once.
+func BulkUndoURL() string { return BulkURL() + "/undo" }
+
 // UndoURL takes the POST that takes an approval back.
 func UndoURL(id models.ResponseID) string { return ApprovalURL(id) + "/undo" }
 

@@ -52,6 +52,12 @@ func Retryable(err error) (after time.Duration, ok bool) {
 	return 0, false
 }
 
+// noSpace reports whether the server's disk is full: nothing new is taken.
+func noSpace(err error) bool {
+	answer, ok := errors.AsType[*AnswerError](err)
+	return ok && answer.Code == models.CodeDiskFull
+}
+
 // Answered reports whether an error is the word of a server that works: then
 // nothing may go on as if none had been there.
 func Answered(err error) bool {

@@ -94,7 +94,7 @@ func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
-		case !again && (limited.Err() == nil || Answered(err)):
+		case noSpace(err), !again && (limited.Err() == nil || Answered(err)):
 			return nil, err // a refusal is an answer, however late
 		case busy:
 			rest(ctx, max(after, jittered(pause)))

@@ -31,7 +31,7 @@ func examplePending() *Approval {
 		Digest: exampleDigest, Risk: models.RiskHigh, Status: models.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
 		RequiresApproval: true, RequestedAt: exampleAsked, TimeoutAt: &timeout,
-		Policy: Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held."},
+		Policy: Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: models.SelfAllowed},
 		URL:    "https://sign.example.com/approvals/" + string(exampleID),
 	}
 }
@@ -52,7 +52,7 @@ func exampleSettled() *Approval {
 func exampleSpent() *Approval {
 	a := examplePending()
 	a.Kind, a.ToolName, a.Input, a.ToolUseID, a.TimeoutAt, a.Risk = models.KindBudget, models.ToolSetBudget, json.RawMessage(`{"budget":150}`), nil, nil, models.RiskMedium
-	a.Description, a.Policy = "100 of 100 units of energy are spent, and the next response needs 1.", Policy{Version: 3}
+	a.Description, a.Policy = "100 of 100 units of energy are spent, and the next response needs 1.", Policy{Version: 3, SelfApproval: models.SelfAllowed}
 	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
 	return a
 }
@@ -174,7 +174,7 @@ var approvalDocs = map[string]operationDoc{
 			},
 		},
 		problems: []models.Code{
-			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+			models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
 			models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired, models.CodeResponseRequired,
 		},
 		conflict: exampleSettled(), held: exampleHeld(),

@@ -74,7 +74,7 @@ func exampleHistory() *ConversationHistory {
 
 // decisionProblems are what deciding in a conversation may be refused for.
 var decisionProblems = []models.Code{
-	models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+	models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
 	models.CodeNoPendingApproval, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 }
 

@@ -68,7 +68,7 @@ var toolDocs = map[string]operationDoc{
 		},
 		answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
 		problems: []models.Code{
-			models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+			models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
 			models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
 		},
 		conflict: exampleInvocation(), held: exampleHeldInvocation(),

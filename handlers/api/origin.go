@@ -29,7 +29,8 @@ type Telling struct {
 	NextAt   time.Time      `json:"nextAt"`
 }
 
-// addOrigins tells a person where requests come from; agents know what they asked.
+// addOrigins tells a person where requests come from, and who may approve them;
+// agents know what they asked.
 func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approval) error {
 	if !actor.IsPerson() {
 		return nil
@@ -43,6 +44,7 @@ func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approv
 		return err
 	}
 	for _, one := range all {
+		one.Policy.Approvers = one.approvers
 		if o, ok := origins[one.ApprovalID]; ok {
 			one.Origin = originOf(one, &o)
 		}

@@ -234,8 +234,8 @@ func TestReportsThatAreNoListAreRefusedWhole(t *testing.T) {
 	}
 }
 
-// Runs are reported whatever an agent's limits are.
-func TestReportsAreCountedByNoLimit(t *testing.T) {
+// What is reported is not counted as an ask.
+func TestReportsAreNotCountedAsAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = 1, 1 })
 	for i := range 30 {

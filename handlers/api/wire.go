@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -65,7 +66,8 @@ type Approval struct {
 	Origin           *Origin               `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string                `json:"url" doc:"The page on which a person decides"`
 
-	callID *string // at the other system that asks
+	callID    *string  // at the other system that asks
+	approvers []string // told to people
 }
 
 // Decision is the outcome. Nobody decided what was let through, expired or
@@ -92,6 +94,18 @@ type Policy struct {
 	Version int64  `json:"version"`
 	Rule    string `json:"rule"`
 	Reason  string `json:"reason"`
+
+	ReviewersOnly bool                `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
+	SelfApproval  models.SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
+	Approvers     []string            `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may"`
+}
+
+// policyOf is the outcome of the policy, frozen at the ask (I12).
+func policyOf(a *models.Approval) Policy {
+	return Policy{
+		Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason,
+		ReviewersOnly: a.ReviewersOnly, SelfApproval: cmp.Or(a.SelfApproval, models.SelfAllowed),
+	}
 }
 
 // RespondRequest is a reviewer's verdict. Who decides is the token's person and
@@ -131,8 +145,8 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: models.Advice(status, a.Cause, a.Kind),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
-		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: Policy{Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason},
-		URL: kit.ApprovalURL(a.ID), callID: a.CallID,
+		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
+		URL: kit.ApprovalURL(a.ID), callID: a.CallID, approvers: a.Approvers().Emails(),
 	}
 	if a.ApprovalRequestedAt != nil {
 		out.RequestedAt = *a.ApprovalRequestedAt

@@ -18,10 +18,10 @@ func (s *Site) showSignIn(c echo.Context) error {
 	if visitorOf(c) != nil {
 		return c.Redirect(http.StatusSeeOther, next)
 	}
-	return s.signInPage(c, http.StatusOK, "", next, nil)
+	return s.signInPage(c, http.StatusOK, pages.NewSignIn("", next, nil))
 }
 
-func (s *Site) signInPage(c echo.Context, status int, email, next string, wrong *models.Error) error {
+func (s *Site) signInPage(c echo.Context, status int, v pages.SignIn) error {
 	frame, err := s.frame(c, "Sign in", 0)
 	if err != nil {
 		return err
@@ -32,10 +32,10 @@ func (s *Site) signInPage(c echo.Context, status int, email, next string, wrong 
 			return err
 		}
 	}
-	if next == views.InboxURL() {
-		next = ""
+	if v.Next == views.InboxURL() {
+		v.Next = ""
 	}
-	return handlers.Render(c, status, pages.SignInPage(frame, pages.NewSignIn(email, next, wrong)), nil)
+	return handlers.Render(c, status, pages.SignInPage(frame, v), nil)
 }
 
 // signInHint says why signing in cannot work, where that is known.
@@ -53,7 +53,13 @@ func (s *Site) signInHint(c echo.Context) (*views.Flash, error) {
 func (s *Site) signIn(c echo.Context) error {
 	r := c.Request()
 	email, next := r.PostFormValue("email"), localPage(r.PostFormValue("next"))
-	err := s.openSession(c, email, r.PostFormValue("password"))
+	user, err := s.openSession(c, email, r.PostFormValue("password"))
+	if handlers.WantsJSON(r) { // the dialog of a page whose session has expired
+		if err != nil {
+			return err
+		}
+		return sayWho(c, user)
+	}
 	if e := asError(err, models.CodeUnauthenticated, models.CodeTooManyRequests); e != nil {
 		if e.RetryAfterSeconds > 0 {
 			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(e.RetryAfterSeconds))
@@ -62,7 +68,7 @@ func (s *Site) signIn(c echo.Context) error {
 		if e.Code == models.CodeTooManyRequests {
 			status = http.StatusTooManyRequests
 		}
-		return s.signInPage(c, status, email, next, e)
+		return s.signInPage(c, status, pages.NewSignIn(email, next, e))
 	}
 	if err != nil {
 		return err
@@ -72,7 +78,7 @@ func (s *Site) signIn(c echo.Context) error {
 
 // openSession signs in under a new secret and ends the session that this browser
 // had before.
-func (s *Site) openSession(c echo.Context, email, password string) error {
+func (s *Site) openSession(c echo.Context, email, password string) (*models.User, error) {
 	r := c.Request()
 	from := store.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()}
 	if known, err := r.Cookie(s.cookie.device()); err == nil {
@@ -80,27 +86,27 @@ func (s *Site) openSession(c echo.Context, email, password string) error {
 	}
 	secret, user, err := s.store.SignIn(r.Context(), email, password, from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	device, err := s.store.RememberDevice(r.Context(), user.ID, from.Device)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if before := visitorOf(c); before != nil {
 		if err := s.store.SignOut(r.Context(), before.actor); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	session, err := s.cookies.Get(r, s.cookie.name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	session.ID = secret
 	if err := session.Save(r, c.Response()); err != nil {
-		return err
+		return nil, err
 	}
 	c.SetCookie(s.cookie.cookie(s.cookie.device(), device, deviceDays*24*60*60))
-	return nil
+	return user, nil
 }
 
 func (s *Site) signOut(c echo.Context) error {
@@ -148,7 +154,7 @@ func (s *Site) setup(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.openSession(c, in.Email, in.Password); err != nil {
+	if _, err := s.openSession(c, in.Email, in.Password); err != nil {
 		return err
 	}
 	s.setFlash(c, "set-up")

@@ -197,14 +197,32 @@ func quoted(s string) string { return "`" + s + "`" }
 // calm waits until what changes on the page no longer keeps a decision back.
 func (t *tab) calm() {
 	t.tb.Helper()
-	t.becomes(`performance.now() - Number(document.documentElement.dataset.shifted ?? 0) > 360`)
+	t.becomes(`document.documentElement.dataset.unseen === undefined && performance.now() - Number(document.documentElement.dataset.shifted ?? 0) > 360`)
+}
+
+// insist acts again while the page says that it has only just changed, as a person
+// does: what changes by itself may do so at any moment.
+func (t *tab) insist(act func()) {
+	t.tb.Helper()
+	for early := true; early; early = strings.Contains(t.text("[data-hint]"), "Just changed") {
+		t.calm()
+		t.value(`(document.querySelector("[data-hint]") ?? {}).textContent = ""`)
+		act()
+	}
+}
+
+// acts presses keys that decide.
+func (t *tab) acts(keys ...string) {
+	t.tb.Helper()
+	t.insist(func() { t.press(keys...) })
 }
 
 func (t *tab) click(selector string) {
 	t.tb.Helper()
 	t.do("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
-	t.calm()
-	t.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	t.insist(func() {
+		t.do("click "+selector, chromedp.WaitVisible(chromedp.CSS(selector)), chromedp.Click(chromedp.CSS(selector)))
+	})
 }
 
 func (t *tab) fill(selector, text string) {

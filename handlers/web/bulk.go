@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -14,16 +15,27 @@ import (
 )
 
 // bulk gives one verdict to exactly the requests that were ticked: each by itself,
-// with the digest that was shown, so that one that fails stops no other. It
-// answers with a page on which each has its own outcome; sent again, it changes
-// nothing. More than a few are shown once more before anything happens.
+// with the digest that was shown, so that one that fails stops no other. It answers
+// with what became of each; sent again, it changes nothing. More than a few are
+// shown once more before anything happens, and so is an approval that leaves one out.
 func (s *Site) bulk(c echo.Context) error {
 	form := c.Request().PostForm
 	in := pages.BulkInput{
 		Verdict: models.Verdict(form.Get("verdict")), Reason: strings.ReplaceAll(form.Get("reason"), "\r\n", "\n"),
 		Place: readDesk(form.Get("desk")).At(""), Reader: actorOf(c).UserID(),
 	}
-	picks, problem := readPicks(form["pick"])
+	sure, looks := form.Get("sure") == "true", form.Has("look")
+	if looks {
+		in.Verdict = models.Verdict(form.Get("asked"))
+	}
+	ticked, problem := readPicks(form["pick"])
+	shown := ticked
+	if sure && (looks || len(form["pick"]) == 0) && form.Has("row") { // the question again
+		shown, problem = readPicks(form["row"])
+		if !looks {
+			looks, in.TickError = true, "Nothing is selected. Select the requests that are meant."
+		}
+	}
 	if problem == "" && in.Verdict != models.VerdictApprove && in.Verdict != models.VerdictReject {
 		problem = "Choose what to do with them: approve or reject."
 	}
@@ -34,18 +46,58 @@ func (s *Site) bulk(c echo.Context) error {
 	// What was sent is meant, whether or not the browser waits for the answer.
 	ctx := context.WithoutCancel(c.Request().Context())
 	var err error
-	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), picks); err != nil {
+	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), in.Verdict, shown); err != nil {
 		return err
+	}
+	if in.Verdict == models.VerdictApprove {
+		leaveToApprovers(actorOf(c), in.Items)
+	}
+	if err := s.openInBulk(ctx, actorOf(c), &in, form.Get("look")); err != nil {
+		return err
+	}
+	for i := range in.Items {
+		item := &in.Items[i]
+		item.Ticked = item.Refused == "" && (len(item.LeftOut) == 0 || item.Opened && sure) && (!sure || slices.Contains(ticked, pick{item.ID, item.Digest}))
 	}
 	if e := asError(models.CheckText("reason", in.Reason, models.MaxReason), models.CodeInvalid); e != nil && in.Open() > 0 {
 		in.Ask, in.ReasonError = true, e.Fields["reason"] // corrected there, with the ticks kept
 		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 	}
-	in.Ask = in.Open() > pages.BulkUnasked && form.Get("sure") != "true"
-	if !in.Ask {
+	if in.TickError != "" {
+		in.Ask = true
+		return s.bulkPage(c, http.StatusUnprocessableEntity, in)
+	}
+	if in.Ask = looks || !sure && asksFirst(&in); !in.Ask {
 		s.decideEach(ctx, c, &in)
 	}
 	return s.bulkPage(c, http.StatusOK, in)
+}
+
+// asksFirst reports whether a verdict on several is asked about before it is given:
+// on more than a few, and where one that waits is left out.
+func asksFirst(in *pages.BulkInput) bool {
+	for i := range in.Items {
+		item := &in.Items[i]
+		if len(item.LeftOut) > 0 || item.Approval != nil && !item.Late && pages.NotInBulk(item.Approval, in.Verdict) != "" {
+			return true
+		}
+	}
+	return in.Open() > pages.BulkUnasked
+}
+
+// openInBulk notes that the reader opens one of those that are left out.
+func (s *Site) openInBulk(ctx context.Context, actor models.Actor, in *pages.BulkInput, id string) error {
+	for i := range in.Items {
+		item := &in.Items[i]
+		if string(item.ID) != id || len(item.LeftOut) == 0 || item.Refused != "" || item.Opened {
+			continue
+		}
+		if err := s.store.OpenPart(ctx, actor, item.ID, pages.PartInBulk); err != nil {
+			return err
+		}
+		item.Opened = true
+	}
+	return nil
 }
 
 // pick is one ticked row: the request, and the digest that was shown.
@@ -79,36 +131,84 @@ func readPicks(values []string) (picks []pick, problem string) {
 }
 
 // lookAtPicks reads what was ticked as it stands now, and says what may not be
-// decided together with others.
-func (s *Site) lookAtPicks(ctx context.Context, actor models.Actor, picks []pick) ([]pages.BulkItem, error) {
+// decided together with others, or not before it was opened.
+func (s *Site) lookAtPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]pages.BulkItem, error) {
 	items := make([]pages.BulkItem, 0, len(picks))
+	var waiting []*models.Approval
 	for _, p := range picks {
 		item := pages.BulkItem{ID: p.id, Digest: p.digest}
 		a, err := s.store.Approval(ctx, actor, p.id)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
-			item.Refused = "There is no such request, or it is not for you to see."
+			item.Refused = "This request doesn't exist, or you don't have access."
 		case err != nil:
 			return nil, err
 		default:
 			item.Approval = a
 			item.Late = a.Status() != models.StatusPending
-			item.Refused = refusedInBulk(a, p.digest)
+			if item.Refused = refusedInBulk(a, verdict, p.digest); item.Refused == "" {
+				waiting = append(waiting, a)
+			}
 		}
 		items = append(items, item)
 	}
-	return items, nil
+	return items, s.markPicks(ctx, actor, verdict, items, waiting)
 }
 
-// refusedInBulk says why a request is not decided now; empty: it is.
-func refusedInBulk(a *models.Approval, digest string) string {
+// markPicks adds what the cards of requests would warn of, and which of them are
+// left out of an approval until somebody has opened them.
+func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, items []pages.BulkItem, waiting []*models.Approval) error {
+	twins, err := s.store.Twins(ctx, actor, waiting...)
+	if err != nil {
+		return err
+	}
+	rejected, err := s.store.Rejected(ctx, actor, waiting...)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		item := &items[i]
+		if item.Refused != "" {
+			continue
+		}
+		if twin, ok := twins[item.ID]; ok {
+			item.Twin = &twin
+		}
+		item.ReaskOf = rejected[item.ID]
+		if verdict != models.VerdictApprove {
+			continue
+		}
+		if item.LeftOut = pages.LookFirst(item.Approval, item.Twin, item.ReaskOf != ""); len(item.LeftOut) == 0 {
+			continue
+		}
+		opened, err := s.store.OpenedParts(ctx, actor, item.ID)
+		if err != nil {
+			return err
+		}
+		item.Opened = slices.Contains(opened, pages.PartInBulk)
+	}
+	return nil
+}
+
+// refusedInBulk says why a verdict on a request is not given now; empty: it is. The
+// store judges each again.
+func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) string {
 	switch {
 	case a.Status() != models.StatusPending:
 		return overtaken[models.CodeAlreadyDecided]
 	case a.Digest != digest:
 		return overtaken[models.CodeDigestMismatch]
 	}
-	return pages.NotInBulk(a)
+	return pages.NotInBulk(a, verdict)
+}
+
+// leaveToApprovers says of what the actor may not approve who must.
+func leaveToApprovers(actor models.Actor, items []pages.BulkItem) {
+	for i := range items {
+		if a := items[i].Approval; a != nil && items[i].Refused == "" {
+			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.UserID())
+		}
+	}
 }
 
 // decideEach decides one after the other.
@@ -116,6 +216,9 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 	actor := actorOf(c)
 	for i := range in.Items {
 		item := &in.Items[i]
+		if len(item.LeftOut) > 0 && !item.Opened {
+			item.Refused = "It was not opened. Open it and look at it first."
+		}
 		if item.Refused != "" {
 			continue
 		}
@@ -129,7 +232,7 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 		e := asError(err, append(tooLate, append(toCorrect, models.CodeNotFound, models.CodeForbidden)...)...)
 		if e == nil {
 			s.kit.LogInternal(c, err) //nolint:contextcheck // a line in the log
-			item.Refused = "Something went wrong here: it may or may not have been decided. Open it to see."
+			item.Refused = "Something went wrong. It may have been decided: open it to check."
 			continue
 		}
 		item.Refused = bulkText(e)
@@ -141,10 +244,10 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 
 // overtaken is what the list of outcomes says where a request has changed.
 var overtaken = map[models.Code]string{
-	models.CodeAlreadyDecided: "It was settled before your verdict came, which changed nothing.",
-	models.CodeExpired:        "It was settled before your verdict came, which changed nothing.",
-	models.CodeBeingDecided:   "Another verdict on it is on its way; yours changed nothing.",
-	models.CodeDigestMismatch: "It is not what was shown: open it, and look again.",
+	models.CodeAlreadyDecided: "Your decision came too late and changed nothing.",
+	models.CodeExpired:        "Your decision came too late and changed nothing.",
+	models.CodeBeingDecided:   "Another decision on it is being sent. Yours changed nothing.",
+	models.CodeDigestMismatch: "It is not what was shown. Open it and look again.",
 }
 
 // bulkText is what a store's refusal says in the list of outcomes.
@@ -155,7 +258,55 @@ func bulkText(e *models.Error) string {
 	return e.Error()
 }
 
+// undoBulk takes back all approvals of several that are still held.
+func (s *Site) undoBulk(c echo.Context) error {
+	form, actor := c.Request().PostForm, actorOf(c)
+	in := pages.BulkInput{Undo: true, Place: readDesk(form.Get("desk")).At(""), Reader: actor.UserID()}
+	ctx := context.WithoutCancel(c.Request().Context())
+	for _, raw := range form["row"] {
+		id, err := models.ParseID[models.ResponseID]("row", raw)
+		if err != nil || len(in.Items) == pages.MaxBulk {
+			in.Problem = "These are not requests of the list. Go back to the inbox."
+			return s.bulkPage(c, http.StatusUnprocessableEntity, in)
+		}
+		item := pages.BulkItem{ID: id}
+		a, err := s.store.TakeBack(ctx, actor, id)
+		item.Approval, item.Done = a, err == nil
+		if err != nil {
+			e := asError(err, append(tooLate, models.CodeConflict, models.CodeNotFound, models.CodeForbidden)...)
+			if e == nil {
+				return err
+			}
+			item.Approval, item.Refused = e.Approval, "Too late: it can't be undone any more."
+			if e.Code == models.CodeNotFound {
+				item.Refused = "This request doesn't exist, or you don't have access."
+			}
+		}
+		in.Items = append(in.Items, item)
+	}
+	return s.bulkPage(c, http.StatusOK, in)
+}
+
+// bulkPage shows the question, or what became of each: in the inbox, where script
+// has asked for it, else as a page.
 func (s *Site) bulkPage(c echo.Context, status int, in pages.BulkInput) error {
+	if handlers.WantsFragment(c.Request()) {
+		v := pages.NewBulk(in, s.kit.Now())
+		if in.Ask || in.Problem != "" {
+			return handlers.Render(c, status, nil, pages.BulkDetail(v))
+		}
+		gone := make([]models.ResponseID, 0, len(in.Items))
+		for i := range in.Items {
+			gone = append(gone, in.Items[i].ID)
+		}
+		inbox, err := s.readInbox(c.Request().Context(), actorOf(c), in.Place, "", gone...)
+		if err != nil {
+			return err
+		}
+		list := pages.NewInbox(inbox, s.kit.Now())
+		list.Apart = true
+		return handlers.Render(c, status, nil, pages.BulkFragment(v, list))
+	}
 	frame, err := s.frame(c, "", -1)
 	if err != nil {
 		return err

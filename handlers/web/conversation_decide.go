@@ -1,11 +1,13 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
+	"countersign/models"
 	"countersign/views/pages"
 )
 
@@ -22,10 +24,16 @@ func (s *Site) decideHere(c echo.Context) error {
 		return err
 	}
 	form := readVerdict(c.Request().PostForm)
+	again := pages.DecidedHere{ID: a.ID, Form: form.again()}
+	if form.undecided() {
+		return s.decidedHere(c, http.StatusOK, v, a, again)
+	}
 	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {
 		return c.Redirect(http.StatusSeeOther, pages.EntryURL(&v.Conversation, a.Sequence))
 	}
-	again := pages.DecidedHere{ID: a.ID, Form: form.again()}
+	if u, ok := errors.AsType[*unconfirmed](err); ok {
+		return s.confirmPage(c, u, pages.ApprovalInput{Form: again.Form})
+	}
 	e := asError(err, tooLate...)
 	if e != nil {
 		again.Late = form.verdict
@@ -34,9 +42,14 @@ func (s *Site) decideHere(c echo.Context) error {
 	} else {
 		return err
 	}
+	return s.decidedHere(c, handlers.Status(e.Code), v, a, again)
+}
+
+// decidedHere shows the conversation with a request's form as it was sent.
+func (s *Site) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again pages.DecidedHere) error {
 	shown := pages.ConversationInput{Conversation: *v, Around: pages.HistoryAround{Decided: &again}}
 	if pages.MayBeEarlier(&v.Conversation, a.Sequence) {
 		shown.Before = a.Sequence + 1
 	}
-	return s.conversationPage(c, handlers.Status(e.Code), shown)
+	return s.conversationPage(c, status, shown)
 }

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,8 +25,14 @@ func (s *Site) say(c echo.Context) error {
 	}
 	form := readSay(c.Request().PostForm)
 	in, err := form.message(v.ID)
+	if err == nil && c.Request().PostForm.Get(pages.CancelField) != "" {
+		return s.saidAgain(c, v.ID, http.StatusOK, form.SayForm)
+	}
 	if err == nil {
-		err = s.openedBefore(c.Request().Context(), actorOf(c), in)
+		err = s.readyToApprove(c, in)
+	}
+	if u, ok := errors.AsType[*unconfirmed](err); ok {
+		return s.confirmPage(c, u, pages.ApprovalInput{})
 	}
 	if err == nil {
 		_, err = s.store.Say(c.Request().Context(), actorOf(c), in)
@@ -37,19 +43,19 @@ func (s *Site) say(c echo.Context) error {
 	if e := asError(err, append(tooLate, models.CodeNoPendingApproval)...); e != nil {
 		form.Notice = s.unsaid(e, form.Decision)
 		form.Decision = "" // whatever waits now was not decided on
-		return s.saidAgain(c, v.ID, e, form.SayForm)
+		return s.saidAgain(c, v.ID, handlers.Status(e.Code), form.SayForm)
 	}
 	if e := asError(err, append(toCorrect, models.CodeNoBudget)...); e != nil {
 		form.Errors = atComposer(e)
-		return s.saidAgain(c, v.ID, e, form.SayForm)
+		return s.saidAgain(c, v.ID, handlers.Status(e.Code), form.SayForm)
 	}
 	return err
 }
 
-// openedBefore refuses an approval beside a message that lets through what its
-// decider has not opened.
-func (s *Site) openedBefore(ctx context.Context, actor models.Actor, in models.MessageInput) error {
-	d := in.Decision
+// readyToApprove refuses an approval beside a message that lets through what its
+// decider has not opened, or has not confirmed.
+func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
+	ctx, actor, d := c.Request().Context(), actorOf(c), in.Decision
 	if d == nil || d.Approved == nil || !*d.Approved {
 		return nil
 	}
@@ -60,16 +66,19 @@ func (s *Site) openedBefore(ctx context.Context, actor models.Actor, in models.M
 	case err != nil:
 		return err
 	}
-	return s.openedIfShown(ctx, actor, a, d.Digest)
+	if err := s.openedIfShown(ctx, actor, a, d.Digest); err != nil || !decidable(a, d.Digest) {
+		return err
+	}
+	return confirmed(c.Request().PostForm, a, models.DecisionInput{})
 }
 
 // saidAgain shows the conversation as it stands now, with what was sent.
-func (s *Site) saidAgain(c echo.Context, id models.ConversationID, e *models.Error, form pages.SayForm) error {
+func (s *Site) saidAgain(c echo.Context, id models.ConversationID, status int, form pages.SayForm) error {
 	v, err := s.store.Conversation(c.Request().Context(), actorOf(c), id)
 	if err != nil {
 		return err
 	}
-	return s.conversationPage(c, handlers.Status(e.Code), pages.ConversationInput{Conversation: *v, Say: form})
+	return s.conversationPage(c, status, pages.ConversationInput{Conversation: *v, Say: form})
 }
 
 // unsaid tells what stands where a decision came too late.
@@ -165,7 +174,7 @@ func (f saidForm) budget() (models.BudgetChange, error) {
 // atComposer puts each text where its field is in the form.
 func atComposer(e *models.Error) map[string]string {
 	if len(e.Fields) == 0 {
-		at := map[models.Code]string{models.CodeNoBudget: "budget", models.CodeCommentRequired: "reason", models.CodeDigestRequired: "decision"}[e.Code]
+		at := map[models.Code]string{models.CodeNoBudget: "budget", models.CodeCommentRequired: "reason", models.CodeDigestRequired: "decision", models.CodeNotAReviewer: "decision"}[e.Code]
 		return map[string]string{at: e.Text}
 	}
 	out := make(map[string]string, len(e.Fields))

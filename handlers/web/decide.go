@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -21,6 +23,10 @@ func (s *Site) decide(c echo.Context) error {
 		return err
 	}
 	form, desk := readVerdict(c.Request().PostForm), deskOf(c, id)
+	again := pages.ApprovalInput{Form: form.again(), Desk: desk}
+	if form.undecided() {
+		return s.approvalPage(c, http.StatusOK, id, again)
+	}
 	a, err := s.takeVerdict(c.Request().Context(), actorOf(c), id, form)
 	if err == nil {
 		if desk != "" {
@@ -28,7 +34,9 @@ func (s *Site) decide(c echo.Context) error {
 		}
 		return s.backToRequest(c, id, "", "")
 	}
-	again := pages.ApprovalInput{Form: form.again(), Desk: desk}
+	if u, ok := errors.AsType[*unconfirmed](err); ok {
+		return s.confirmPage(c, u, again)
+	}
 	if e := asError(err, tooLate...); e != nil {
 		again.Late = form.verdict
 		return s.approvalPage(c, handlers.Status(e.Code), id, again)
@@ -56,7 +64,10 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 			return nil, err
 		}
 		if decidable(a, form.digest) {
-			if err := form.fields(a, &in); err != nil {
+			if err := form.edit(a, &in); err != nil {
+				return nil, err
+			}
+			if err := form.confirm(a, in); err != nil {
 				return nil, err
 			}
 		}
@@ -103,13 +114,14 @@ var (
 	tooLate   = []models.Code{models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch}
 	toCorrect = []models.Code{
 		models.CodeInvalid, models.CodeWrongDecisionKind, models.CodeDigestRequired, models.CodeCommentRequired, models.CodeResponseRequired,
-		models.CodeNoBudget,
+		models.CodeNoBudget, models.CodeNotAReviewer,
 	}
 )
 
 // verdictForm is what a decider sent. Who decides is never part of it (I5).
 type verdictForm struct {
 	verdict models.Verdict
+	edited  bool   // the edited input is what is approved
 	reason  string // in the decider's own words
 	preset  string // one of the reasons that the rule offers
 	digest  string
@@ -118,6 +130,9 @@ type verdictForm struct {
 
 func readVerdict(values url.Values) verdictForm {
 	f := verdictForm{verdict: models.Verdict(values.Get("verdict")), digest: values.Get("digest"), values: values}
+	if f.verdict == pages.ApproveAsEdited {
+		f.verdict, f.edited = models.VerdictApprove, true
+	}
 	f.reason, f.preset = f.text("reason"), f.text("preset")
 	return f
 }
@@ -136,39 +151,6 @@ func (f verdictForm) told() string {
 	return strings.TrimSuffix(f.preset+"\n"+f.reason, "\n")
 }
 
-// fields puts an input together that was edited member by member.
-func (f verdictForm) fields(a *models.Approval, in *models.DecisionInput) error {
-	if f.values.Get("edit") != pages.EditFieldwise {
-		return nil
-	}
-	asked := []byte(a.ToolInputJSON)
-	members, ok := models.EditFields(asked)
-	if !ok {
-		return models.Invalid("input", "can only be edited as JSON")
-	}
-	edited, problems := models.Edit(asked, members, f.typed())
-	if len(problems) > 0 {
-		e := &models.Error{Code: models.CodeInvalid, Text: "The edited input has to be corrected.", Fields: map[string]string{}}
-		for place, text := range problems {
-			e.Fields[pages.FieldName(place)] = text
-		}
-		return e
-	}
-	in.Input = edited
-	return nil
-}
-
-// typed is what the form holds for the members of an input, by their place.
-func (f verdictForm) typed() map[int]string {
-	out := map[int]string{}
-	for place := range models.MaxEditFields {
-		if name := pages.FieldName(place); f.values.Has(name) {
-			out[place] = f.text(name)
-		}
-	}
-	return out
-}
-
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
@@ -182,9 +164,6 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 		return in, nil
 	case models.VerdictApprove:
 		in.Approved = new(true)
-		if f.values.Has("input") {
-			in.Input = []byte(f.text("input"))
-		}
 	case models.VerdictAnswer:
 		switch {
 		case f.values.Has("option"):
@@ -196,6 +175,9 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 		}
 	default:
 		return in, models.Errorf(models.CodeInvalid, "Choose what to do: approve, reject or answer.")
+	}
+	if f.preset != "" {
+		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reason to reject is chosen. Clear it to go on, or press Reject.")
 	}
 	if f.digest == "" {
 		return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what was shown; it does now: send it again."}}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"strings"
 
 	"countersign/models"
 	"countersign/views/pages"
@@ -54,12 +53,4 @@ func (f verdictForm) budget(in *models.DecisionInput) error {
 		in.Budget.Set = &budget
 	}
 	return nil
-}
-
-// again is what was filled in, for a form that has to be corrected.
-func (f verdictForm) again() pages.DecideForm {
-	return pages.DecideForm{
-		Reason: f.reason, Preset: f.preset, Edit: f.values.Get("edit"), Fields: f.typed(), Answer: f.text("answer"), Input: f.text("input"),
-		Sum: strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
-	}
 }

@@ -29,7 +29,7 @@ func TestDecidingWithoutScript(t *testing.T) {
 	}{
 		{"approve", nil, "#decide form.verdict", "#approve", nil, models.StatusApproved, []string{"approved", ownerEmail}},
 		{"reject with reason", nil, "#decide form.verdict", "#reject", url.Values{"reason": {"not on\r\nFridays"}}, models.StatusRejected, []string{"rejected", ownerEmail, "not on Fridays"}},
-		{"approve an edit", nil, "#edit-json", "#json-approve", url.Values{"input": {`{"command":"ls build/"}`}}, models.StatusApproved, []string{"approved", "ls build/"}},
+		{"approve an edit", nil, "#decide form.verdict", "#edit-approve", url.Values{"input": {`{"command":"ls build/"}`}}, models.StatusApproved, []string{"approved", "ls build/"}},
 		{"option", question, "form.choices", "button[value=us]", nil, models.StatusApproved, []string{"answered", "us"}},
 		{"answer", question, "#decide .decide-bar > form.verdict", "#answer-button", url.Values{"answer": {"Asia"}}, models.StatusApproved, []string{"answered", "Asia"}},
 		{"decline", question, "details form.verdict", "#decline", url.Values{"reason": {"ask Bob"}}, models.StatusRejected, []string{"rejected", "ask Bob"}},
@@ -138,9 +138,9 @@ func TestWhatIsWrongIsSaidAtItsPlaceAndNothingIsLost(t *testing.T) {
 		filled string
 	}{
 		{"reason too long", a, url.Values{"verdict": {"reject"}, "reason": {long}}, "#reason-error", "4000", "#reason", long},
-		{"no JSON", a, url.Values{"verdict": {"approve"}, "input": {"{\r\n nonsense"}}, "#edit .field-error", "", "#edit-json textarea", "{\n nonsense"},
-		{"duplicate members", a, url.Values{"verdict": {"approve"}, "input": {`{"a":1,"a":2}`}}, "#edit .field-error", "", "#edit-json textarea", `{"a":1,"a":2}`},
-		{"empty edit", a, url.Values{"verdict": {"approve"}, "input": {""}}, "#edit .field-error", "", "", ""},
+		{"no JSON", a, url.Values{"verdict": {"approve_edited"}, "input": {"{\r\n nonsense"}}, "#edit .field-error", "", "#edit-json textarea", "{\n nonsense"},
+		{"duplicate members", a, url.Values{"verdict": {"approve_edited"}, "input": {`{"a":1,"a":2}`}}, "#edit .field-error", "", "#edit-json textarea", `{"a":1,"a":2}`},
+		{"empty edit", a, url.Values{"verdict": {"approve_edited"}, "input": {""}}, "#edit .field-error", "", "", ""},
 		{"answer to a tool call", a, url.Values{"verdict": {"answer"}, "answer": {"yes"}}, "#decide", "approve or reject", "", ""},
 		{"no verdict", a, url.Values{"reason": {"because"}}, "#decide", "Choose what to do", "#reason", "because"},
 		{"a made-up verdict", a, url.Values{"verdict": {"cancel"}}, "#decide", "Choose what to do", "", ""},

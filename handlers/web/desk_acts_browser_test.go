@@ -19,8 +19,7 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	p := w.desk(asked[0].ID)
 	next := fmt.Sprintf(`document.getElementById("row-%s").getBoundingClientRect().top`, asked[1].ID)
 	at := p.value(next)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	p.shownBeside(asked[1].ID)
 	p.becomes(fmt.Sprintf(`document.querySelector("#row-%s [data-act=undo]")?.checkVisibility() === true`, asked[0].ID))
 	if got := p.value(next); got != at {
@@ -40,14 +39,13 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds": {"low": 2, "medium": 2, "high": 2, "critical": 2}}`)
 	p.open("/?open=" + string(asked[1].ID))
 	p.shownBeside(asked[1].ID)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	if got := w.decided(asked[1].ID); got.Status() != models.StatusApproved {
 		t.Fatalf("it is %s", got.Status())
 	}
 	p.becomes(`[...document.querySelectorAll("[data-act=undo]")].every((button) => !button.checkVisibility())`)
 	p.press("u")
-	p.sees("[data-hint]", "Nothing can be taken back")
+	p.sees("[data-hint]", "Nothing can be undone")
 }
 
 // An approval is taken back in the list without losing what stands on the page.
@@ -57,8 +55,7 @@ func TestInABrowserTakingBackInTheListKeepsTheTicks(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds": {"low": 600, "medium": 600, "high": 600, "critical": 600}}`)
 	asked := w.asks(3)
 	p := w.desk(asked[0].ID)
-	p.calm()
-	p.press("a")
+	p.acts("a")
 	p.shownBeside(asked[1].ID)
 	p.fill("#reason", "half a thought")
 	tick := fmt.Sprintf("#row-%s [name=pick]", asked[2].ID)
@@ -97,8 +94,7 @@ func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
 	}
 	p.types(field("replicas"), "5")
 	p.types(field("region"), "us")
-	p.calm()
-	p.pressCtrlEnter()
+	p.insist(p.pressCtrlEnter)
 	got := w.outcome(from)
 	want := `{"replicas":5,"canary":true,"region":"us","ratio":0.50,"tags":["a",1],"note":null}`
 	if got.Status != models.StatusApproved || string(got.Decision.Input) != want {
@@ -143,13 +139,13 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 	p.sees("#detail .code", "make step-1")
 	p.fill("#reason", "fine")
 	p.click("#approve")
-	p.sees(".flash", "Approved by you")
+	p.sees("#done", "Approved make step-1")
 	if got := w.stands(asked[1].ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
 		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
 	}
 	p.sees("#detail .code", "make step-2")
 	p.click("#reject")
-	p.sees(".flash", "Rejected by you")
+	p.sees("#done", "Rejected make step-2")
 	p.sees("#detail .code", "make step-0")
 	p.click("#inbox [name=pick]")
 	p.click("#bulk [value=approve]")

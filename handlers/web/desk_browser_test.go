@@ -147,11 +147,9 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 			p.press("r")
 			p.becomes(`document.activeElement.matches("[data-act-reason]")`)
 			p.press("j", "a", "n") // these are letters now
-			p.calm()
-			p.pressCtrlEnter()
+			p.insist(p.pressCtrlEnter)
 		} else {
-			p.calm()
-			p.press("a")
+			p.acts("a")
 		}
 		got := w.decided(a.ID)
 		want := models.StatusApproved
@@ -164,7 +162,7 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 		p.becomes(fmt.Sprintf(`document.querySelector("#inbox-count [data-count]").dataset.count === "%d"`, 9-i))
 		if i < 8 {
 			p.becomes(fmt.Sprintf(`document.querySelector("[data-say]").textContent.endsWith("%d wait.")`, 9-i))
-			p.becomes(`document.activeElement.matches("#detail, #detail article")`) // where no key but those of the desk does anything
+			p.becomes(`document.activeElement.matches("#detail #approval-title")`) // where no key but those of the desk does anything
 		}
 	}
 	p.sees("#inbox", "Nothing waits")

@@ -174,9 +174,8 @@ func TestInABrowserSeveralAreDecidedByKeys(t *testing.T) {
 	}
 	p.sees("[data-hint]", "1 ticked request left the list")
 	p.becomes(`document.querySelectorAll("#inbox [name=pick]:checked").length === 2`)
-	p.calm()
-	p.press("A")
-	p.sees("main h1", "2")
+	p.acts("A")
+	p.sees("#detail h2", "Approved 2 of 2")
 	for _, a := range []*models.Approval{asked[0], asked[2]} {
 		if got := w.decided(a.ID); got.Status() != models.StatusApproved || got.Vote.SeenDigest != a.Digest {
 			t.Errorf("%s is %s with %+v", a.ID, got.Status(), got.Vote)
@@ -202,8 +201,7 @@ func TestInABrowserOneOfSeveralWasDecidedAtTheSameTime(t *testing.T) {
 	p.press("R")
 	p.becomes(`document.activeElement.id === "bulk-reason"`)
 	p.press("n", "o")
-	p.calm()
-	p.pressCtrlEnter()
+	p.insist(p.pressCtrlEnter)
 	p.sees("main .bulk-rows", "rejected")
 	if got := w.decided(asked[0].ID); got.Status() != models.StatusRejected || got.Vote.Reason != "no" {
 		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
@@ -228,7 +226,7 @@ func TestInABrowserWhatFailsIsTold(t *testing.T) {
 	p.value(`window.real = window.fetch, window.fetch = () => Promise.reject(new TypeError("Failed to fetch")), ""`)
 	p.value(`document.querySelector("#reason").value = "fine"`)
 	p.click("#approve")
-	p.sees("[data-hint]", "No answer came")
+	p.sees("[data-hint]", "Connection lost. Your decision may have been saved")
 	w.waits(a)
 	p.value(`window.fetch = window.real, ""`)
 	p.click("#approve")

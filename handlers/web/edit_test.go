@@ -32,7 +32,7 @@ func TestI6EditingMemberByMemberKeepsTypes(t *testing.T) {
 		{"numbers and more", url.Values{"m1": {"99.90"}, "m3": {"false"}, "m4": {`"soon"`}, "m5": {"[9007199254740993]"}}, `{"to":"ACME SA","amount":99.90,"reference":9007199254740993,"urgent":false,"memo":"soon","lines":[9007199254740993],"hidden":"a\u202eb"}`, true},
 	} {
 		a := w.ask(func(in *models.AskInput) { in.ToolName, in.Input = "pay", []byte(typed) })
-		form := p.get(pageOf(a)).is(http.StatusOK).form("#edit-fields", "#fields-approve")
+		form := p.get(pageOf(a)).is(http.StatusOK).form("#verdict", "#edit-approve")
 		form.Set("m3", "true") // a browser sends what a select has chosen
 		maps.Copy(form, c.fill)
 		p.post(decideOf(a), form).redirects(pageOf(a))
@@ -65,12 +65,12 @@ func TestWhatIsWrongWithAnEditIsSaidAtItsMember(t *testing.T) {
 	p := w.signedIn(ownerEmail)
 	pay := func(in *models.AskInput) { in.ToolName, in.Input = "pay", []byte(typed) }
 	a := w.ask(pay)
-	form := p.get(pageOf(a)).form("#edit-fields", "#fields-approve")
+	form := p.get(pageOf(a)).form("#verdict", "#edit-approve")
 	maps.Copy(form, url.Values{"m0": {"kept"}, "m1": {"much"}, "m3": {"perhaps"}, "m5": {"{}"}, "reason": {"as agreed"}})
 	for _, headers := range [][]header{nil, {htmx}} {
 		got := p.post(decideOf(a), form, headers...).is(http.StatusUnprocessableEntity).
 			says("#m1-error", "number").says("#m3-error", "true or false").says("#m5-error", "list")
-		if got.doc.Find("#edit[open]").Length() != 1 || got.value("#m0") != "kept" || got.value("#m1") != "much" || got.value("#fields-reason") != "as agreed" {
+		if got.doc.Find("#edit[open]").Length() != 1 || got.value("#m0") != "kept" || got.value("#m1") != "much" || got.value("#reason") != "as agreed" {
 			t.Errorf("what was typed is lost: %q %q", got.value("#m0"), got.value("#m1"))
 		}
 		if got.text("#m0-error, #m2-error") != "" {
@@ -84,13 +84,13 @@ func TestWhatIsWrongWithAnEditIsSaidAtItsMember(t *testing.T) {
 	}
 
 	w.applyPolicy(`{"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"Nobody pays."}]}`)
-	form = p.get(pageOf(a)).says("main", "would deny it").form("#edit-fields", "#fields-approve")
+	form = p.get(pageOf(a)).says("main", "would deny it").form("#verdict", "#edit-approve")
 	form.Set("m0", "somebody else")
-	p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#edit-fields .field-error", "Nobody pays.")
+	p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#edit .field-error", "Nobody pays.")
 
 	list := w.ask(func(in *models.AskInput) { in.ToolName, in.Input = "other", []byte(`[1,2]`) })
 	if p.get(pageOf(list)).doc.Find("#edit-fields").Length() != 0 || p.get(pageOf(list)).doc.Find("#edit-json").Length() != 1 {
 		t.Error("what is no object is edited member by member")
 	}
-	p.post(decideOf(list), url.Values{"verdict": {"approve"}, "edit": {"fields"}, "m0": {"3"}, "digest": {list.Digest}}).is(http.StatusUnprocessableEntity)
+	p.post(decideOf(list), url.Values{"verdict": {"approve_edited"}, "m0": {"3"}, "digest": {list.Digest}}).is(http.StatusUnprocessableEntity)
 }

@@ -21,6 +21,9 @@ const (
 	mergeFor = 250 * time.Millisecond
 	// stillThere is how often a quiet stream shows that it stands.
 	stillThere = 15 * time.Second
+	// beatEvery is how often a stream says that the server is there: pages that do
+	// not hear of it say that they are offline.
+	beatEvery = 2 * time.Second
 	// streamBuffer is how many topics may wait for one reader.
 	streamBuffer = 64
 	// maxWatched is how many requests one page may ask to hear of.
@@ -116,6 +119,8 @@ func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]
 func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscription, t *teller) {
 	alive := time.NewTicker(stillThere)
 	defer alive.Stop()
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
 	merged := time.NewTimer(0)
 	defer merged.Stop()
 	resting := true // the timer runs: what comes is gathered until it fires
@@ -144,7 +149,8 @@ func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscri
 			if s.store.CheckCredential(ctx, actor) != nil {
 				return
 			}
-			err = t.out.Comment("still here")
+		case <-beat.C:
+			err = t.out.Send(handlers.Event{Name: "beat", Data: "beat"})
 		}
 		if !resting && len(t.pending) > 0 {
 			err = t.send()

@@ -14,8 +14,9 @@ import (
 	"countersign/models/storetest"
 )
 
-// patience is how long a test waits for what ought to come at once.
-const patience = 5 * time.Second
+// patience is how long a test waits for what ought to come at once; without an
+// event it would come after 15 seconds.
+const patience = 10 * time.Second
 
 // stream is an open stream of events.
 type stream struct {
@@ -70,7 +71,7 @@ func (s *stream) next() string {
 	for late := time.After(patience); ; {
 		select {
 		case line := <-s.lines:
-			if name, ok := strings.CutPrefix(line, "event: "); ok {
+			if name, ok := strings.CutPrefix(line, "event: "); ok && name != "beat" {
 				return name
 			}
 		case <-late:

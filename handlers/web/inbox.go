@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -104,9 +105,6 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 	if err != nil {
 		return err
 	}
-	if in.Said != "" {
-		frame.Flash = &views.Flash{Tone: views.ToneGood, Text: in.Said}
-	}
 	frame.Path = views.InboxURL()
 	if in.Card != nil {
 		frame.Watch, frame.Conversation = []models.ResponseID{in.Card.ID}, in.Card.Follows
@@ -176,7 +174,7 @@ func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
 func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (pages.InboxInput, error) {
-	in := pages.InboxInput{Place: place, Reader: actor.UserID()}
+	in := pages.InboxInput{Place: place, Reader: actor.UserID(), AsOf: s.asOf()}
 	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
 		return in, err
@@ -185,12 +183,21 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 	if page.Cut {
 		in.Searched = page.Searched
 	}
+	if in.Sending, err = s.store.Sending(ctx, actor); err != nil {
+		return in, err
+	}
+	if !place.Filtered() && !in.Capped {
+		in.Count = max(0, in.Count-in.Sending)
+	}
 	for i := range in.Rows {
 		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i]); err != nil {
 			return in, err
 		}
 	}
 	if in.Origins, err = s.store.Origins(ctx, actor, idsOf(page.Items)...); err != nil {
+		return in, err
+	}
+	if in.Twins, err = s.store.Twins(ctx, actor, pointers(page.Items)...); err != nil {
 		return in, err
 	}
 	if place.Filtered() {
@@ -204,12 +211,26 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 	return in, s.readGone(ctx, actor, &in, decided, gone)
 }
 
+// asOf numbers what is read, before it is read, so that a page can tell a later
+// answer from one that was overtaken. Another start of the server counts anew.
+func (s *Site) asOf() string {
+	return strconv.FormatInt(s.started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
+}
+
 func idsOf(rows []models.Approval) []models.ResponseID {
 	ids := make([]models.ResponseID, 0, len(rows))
 	for i := range rows {
 		ids = append(ids, rows[i].ID)
 	}
 	return ids
+}
+
+func pointers(rows []models.Approval) []*models.Approval {
+	out := make([]*models.Approval, 0, len(rows))
+	for i := range rows {
+		out = append(out, &rows[i])
+	}
+	return out
 }
 
 // teachToken makes a token for the example of an empty inbox and shows it once.

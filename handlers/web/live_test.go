@@ -132,10 +132,10 @@ var decisions = []struct {
 			t.click("#edit-whole > summary")
 			t.sees("#edit-json", "Input as JSON")
 			t.fill("#edit-json textarea", "nonsense")
-			t.click("#json-approve")
+			t.click("#approve-edited")
 			t.sees("#edit-json .field-error", "JSON")
 			t.value("document.querySelector('#edit-json textarea').value = '{\"command\":\"make check\"}'")
-			t.click("#json-approve")
+			t.click("#approve-edited")
 		},
 		shows: "make check", status: models.StatusApproved,
 		check: func(d *api.Decision) bool { return d.Edited && string(d.Input) == `{"command":"make check"}` },

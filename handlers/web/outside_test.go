@@ -125,7 +125,7 @@ func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 	form := got.form(".verdict", "#reject")
 	form.Set("reason", " ")
 	p.post(decideOf(&a), form).is(http.StatusUnprocessableEntity).says("#reason-error", "required")
-	edited := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "input": {`{"command":"true"}`}}
+	edited := url.Values{"verdict": {"approve_edited"}, "digest": {a.Digest}, "input": {`{"command":"true"}`}}
 	p.post(decideOf(&a), edited).is(http.StatusUnprocessableEntity).says(".decide", "as it was sent")
 
 	form.Set("reason", "not tonight")
@@ -192,7 +192,7 @@ func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
 	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only be rejected", "262,1").saysNot(".what", "Do not approve")
-	if got.doc.Find("#approve, #edit").Length() != 0 || got.doc.Find(".decide button[disabled]").Length() != 1 {
+	if got.doc.Find("#approve, #edit").Length() != 0 || got.doc.Find(".decide button[disabled]:not([hidden])").Length() != 1 {
 		t.Error("it can be approved")
 	}
 	p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusUnprocessableEntity)

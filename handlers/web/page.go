@@ -54,7 +54,8 @@ func (s *Site) waiting(ctx context.Context, actor models.Actor) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("count what waits: %w", err)
 	}
-	return stats.Pending, nil
+	sending, err := s.store.Sending(ctx, actor)
+	return max(0, stats.Pending-sending), err
 }
 
 // policyWatch keeps the policy's document at hand for the warnings on every

@@ -151,7 +151,7 @@ func (s *Site) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.openSession(c, user.Email, password); err != nil {
+	if _, err := s.openSession(c, user.Email, password); err != nil {
 		return err
 	}
 	s.setFlash(c, "joined")

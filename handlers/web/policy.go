@@ -67,6 +67,7 @@ func ruleView(r policy.Rule) pages.PolicyRule {
 	v := pages.PolicyRule{
 		Name: r.Name, Note: r.Note, Effect: string(r.Effect), Risk: string(r.Risk), Reason: r.Reason,
 		Tools: r.Tools, Reviewers: r.Reviewers, Energy: r.Energy, RejectReasons: r.RejectReasons,
+		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval,
 	}
 	if r.TimeoutMinutes != nil {
 		v.TimeoutMinutes = int64(*r.TimeoutMinutes)

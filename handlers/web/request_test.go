@@ -70,6 +70,7 @@ func TestApprovingIsClosedUntilAllIsOpened(t *testing.T) {
 		}
 	}
 	form := owner.get(pageOf(a)).form("#decide form.verdict", "#approve")
+	form.Set("confirmed", "true")
 	owner.post(decideOf(a), form).redirects(pageOf(a))
 	if got := w.stands(a.ID); got.Status() != models.StatusApproved {
 		t.Errorf("stands as %s", got.Status())
@@ -87,13 +88,14 @@ func TestReasonsToRejectThatTheRuleOffers(t *testing.T) {
 		{"Wrong branch", "", "reject", "Wrong branch"},
 		{"Wrong branch", "use release", "reject", "Wrong branch\nuse release"},
 		{"", "because", "reject", "because"},
-		{"Wrong branch", "fine", "approve", "fine"},
+		{"", "fine", "approve", "fine"},
 	} {
 		a := w.ask()
 		shown := p.get(pageOf(a)).says(".presets", "Wrong branch", "Not on a Friday")
 		form := shown.form("#decide form.verdict", "#"+c.verdict)
 		form.Set("preset", c.preset)
 		form.Set("reason", c.reason)
+		form.Set("confirmed", "true") // danger is high risk
 		p.post(decideOf(a), form).redirects(pageOf(a))
 		if got := w.stands(a.ID); got.ApprovalFeedback != c.want {
 			t.Errorf("%+v: told %q", c, got.ApprovalFeedback)
@@ -114,9 +116,9 @@ func TestTakingAnApprovalBack(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds":{"medium":30}}`)
 	owner, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
 	a := w.ask()
-	form := owner.get(pageOf(a)).says("#decide", "can be taken back for 30 s").form("#decide form.verdict", "#approve")
+	form := owner.get(pageOf(a)).says("#decide", "can undo an approval for 30 s").form("#decide form.verdict", "#approve")
 	owner.post(decideOf(a), form).redirects(pageOf(a))
-	mine := owner.get(pageOf(a)).says("#decide", "Approved by you", "Take it back")
+	mine := owner.get(pageOf(a)).says("#decide", "Approved – sends in 30 s", "Undo")
 	if until := mine.doc.Find("#undo").AttrOr("data-until", ""); until == "" {
 		t.Error("how long is not said")
 	}
@@ -132,7 +134,7 @@ func TestTakingAnApprovalBack(t *testing.T) {
 	if got := w.stands(a.ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 		t.Errorf("after taking back: %s, held until %v", got.Status(), got.HeldUntil)
 	}
-	owner.post(decideOf(a), form, htmx).is(http.StatusOK).isFragment().says("#decide", "Take it back")
+	owner.post(decideOf(a), form, htmx).is(http.StatusOK).isFragment().says("#decide", "Undo")
 	w.clock.Step(31 * time.Second)
 	if n, err := w.store.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
 		t.Fatalf("%d released, %v", n, err)
@@ -171,7 +173,7 @@ func TestAskingBackAndAnswering(t *testing.T) {
 	if want := w.clock.Now().Add(4 * time.Minute); got.OpenNote != nil || !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("after the answer: until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
-	admin.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).redirects(pageOf(a))
+	admin.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "confirmed": {"true"}}).redirects(pageOf(a))
 	admin.post(pageOf(a)+"/ask", url.Values{"text": {"Why?"}}).is(http.StatusConflict).says(".flash", "Already approved", "question changed nothing")
 	admin.get(pageOf(a)).says("#notes", "Which branch?", "main") // what was said stays
 }

@@ -287,9 +287,15 @@ func (p *page) form(selector string, pressed string) url.Values {
 		p.tb.Fatalf("%s: %d forms match %s", p.asked, form.Length(), selector)
 	}
 	values := url.Values{}
-	form.Find("input, textarea").Each(func(_ int, field *goquery.Selection) {
+	apart := func(what string) *goquery.Selection { // it belongs to the form by its id
+		return p.doc.Find(what).FilterFunction(func(_ int, e *goquery.Selection) bool {
+			return e.AttrOr("form", "") != "" && e.AttrOr("form", "") == form.AttrOr("id", "")
+		})
+	}
+	form.Find("input, textarea").AddSelection(apart("input, textarea")).Each(func(_ int, field *goquery.Selection) {
 		name, ok := field.Attr("name")
-		if _, checked := field.Attr("checked"); !ok || field.AttrOr("type", "") == "checkbox" && !checked {
+		kind := field.AttrOr("type", "")
+		if _, checked := field.Attr("checked"); !ok || (kind == "checkbox" || kind == "radio") && !checked {
 			return
 		}
 		value := field.AttrOr("value", "")
@@ -299,7 +305,7 @@ func (p *page) form(selector string, pressed string) url.Values {
 		values.Set(name, value)
 	})
 	if pressed != "" {
-		button := form.Find(pressed)
+		button := form.Find(pressed).AddSelection(apart(pressed))
 		if button.Length() != 1 {
 			p.tb.Fatalf("%s: %d buttons match %s", p.asked, button.Length(), pressed)
 		}

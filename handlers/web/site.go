@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/sessions"
@@ -43,6 +44,7 @@ type Site struct {
 	chain    *chainCheck
 	opts     Options
 	started  time.Time
+	reads    atomic.Int64 // of the inbox: see asOf
 }
 
 // New makes the pages over a store. The kit's PublicURL must be set: by it links
@@ -105,10 +107,12 @@ func (s *Site) routes(e *echo.Echo) {
 		e.POST(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
 	}
 	post("/signout", s.signOut)
+	get("/session", s.session)
 	get("/account/password", s.showPassword)
 	post("/account/password", s.changePassword)
 	get("/", s.inbox)
 	post("/approvals/bulk", s.bulk)
+	post("/approvals/bulk/undo", s.undoBulk)
 	post("/inbox/token", s.teachToken)
 	get("/agents", s.agents)
 	post("/agents/tokens", s.addToken)
@@ -130,6 +134,7 @@ func (s *Site) routes(e *echo.Echo) {
 	// Where only a form leads, an address typed or restored leads back.
 	get("/inbox/token", goTo(views.InboxURL()))
 	get("/approvals/bulk", goTo(views.InboxURL()))
+	get("/approvals/bulk/undo", goTo(views.InboxURL()))
 	get("/agents/tokens", goTo(views.AgentsURL()))
 	get("/signout", goTo(views.InboxURL()))
 }

@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/static"
 	"countersign/views"
+	"countersign/views/pages"
 )
 
 // visitor is who sends a request, from the session's cookie and nothing else
@@ -20,10 +21,13 @@ type visitor struct {
 }
 
 func (v *visitor) view() *views.Viewer {
-	return &views.Viewer{Name: v.user.Name, Email: v.user.Email, Admin: v.actor.Admin}
+	return &views.Viewer{ID: v.user.ID, Name: v.user.Name, Email: v.user.Email, Admin: v.actor.Admin}
 }
 
 const visitorKey = "visitor"
+
+// headerUser names the person whom a page was made for.
+const headerUser = "Countersign-User"
 
 // visitorOf is who is signed in, or nil.
 func visitorOf(c echo.Context) *visitor {
@@ -62,17 +66,25 @@ func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 // that take JSON get a problem document.
 func (s *Site) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if visitorOf(c) != nil {
+		r := c.Request()
+		if v := visitorOf(c); v != nil {
+			if of := r.Header.Get(headerUser); of != "" && of != string(v.user.ID) {
+				// The page was made for somebody else, whose act this must not become.
+				c.Response().Header().Set("Hx-Refresh", "true")
+				return c.NoContent(http.StatusConflict)
+			}
 			return next(c)
 		}
-		r := c.Request()
 		target := views.SignInURL(wantedPage(r))
 		switch {
 		case handlers.WantsJSON(r) || strings.Contains(r.Header.Get("Accept"), "event-stream"):
-			return models.Errorf(models.CodeUnauthenticated, "Sign in first: there is no open session.")
+			return models.Errorf(models.CodeUnauthenticated, "Your session expired. Sign in – your text is kept.")
 		case handlers.WantsFragment(r):
 			c.Response().Header().Set("Hx-Redirect", target)
 			return c.NoContent(http.StatusUnauthorized)
+		}
+		if kept := typedIn(r); len(kept) > 0 {
+			return s.signInPage(c, http.StatusUnauthorized, pages.SignIn{Next: wantedPage(r), Kept: kept})
 		}
 		return c.Redirect(http.StatusSeeOther, target)
 	}

@@ -103,6 +103,12 @@ func (c *checker) rule(path string, r Rule) {
 		c.add(path+".energy", "must be 0 to %d units of energy", int64(models.MaxEnergy))
 	}
 	c.rejectReasons(path+".reject_reasons", r.RejectReasons)
+	if r.ReviewersOnly && len(r.Reviewers) == 0 {
+		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
+	}
+	if r.SelfApproval != "" && r.SelfApproval != models.SelfAllowed && r.SelfApproval != models.SelfNever {
+		c.add(path+".self_approval", "must be allowed or never")
+	}
 	for i, email := range r.Reviewers {
 		if !looksLikeEmail(email) {
 			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")

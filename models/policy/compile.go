@@ -102,6 +102,7 @@ func ruleJudgement(r Rule) Judgement {
 	j := Judgement{
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
+		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval,
 	}
 	fallback := ""
 	switch r.Effect {

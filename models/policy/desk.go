@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"countersign/models"
 )
 
@@ -44,6 +47,13 @@ func (u UndoSeconds) For(r models.Risk) time.Duration {
 		seconds = u.Critical
 	}
 	return time.Duration(seconds) * time.Second
+}
+
+// SaysUndo reports whether a document says anything about undo. One that was
+// stored before there was one does not, and no approval of it is held.
+func SaysUndo(raw []byte) bool {
+	var members map[string]jsontext.Value
+	return json.Unmarshal(raw, &members) == nil && members["undo_seconds"] != nil
 }
 
 // UndoFor is how long an approval of a risk is held before anybody is told.

@@ -71,6 +71,8 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".timeout_minutes", minutesText(a.TimeoutMinutes), minutesText(b.TimeoutMinutes))
 	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
+	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
+	d.field(path+".self_approval", selfText(a.SelfApproval), selfText(b.SelfApproval))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
 	d.field(path+".reject_reasons", listText(a.RejectReasons), listText(b.RejectReasons))
 	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
@@ -91,6 +93,12 @@ func ruleText(r Rule) string {
 	}
 	if len(r.Reviewers) > 0 {
 		fmt.Fprintf(&b, ", reviewers %s", listText(r.Reviewers))
+	}
+	if r.ReviewersOnly {
+		b.WriteString(", reviewers_only")
+	}
+	if r.SelfApproval == models.SelfNever {
+		b.WriteString(", self_approval never")
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ", reason %s", strconv.Quote(r.Reason))
@@ -139,6 +147,8 @@ func minutesText(m *int) string {
 }
 
 func riskText(r models.Risk) string { return string(cmp.Or(r, models.RiskMedium)) }
+
+func selfText(s models.SelfApproval) string { return string(cmp.Or(s, models.SelfAllowed)) }
 
 // quotedText quotes, so that a text that says "none" is not taken for none.
 func quotedText(s string) string {

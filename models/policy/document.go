@@ -82,11 +82,16 @@ type Rule struct {
 	Tools          []string    `json:"tools"`
 	Effect         Effect      `json:"effect"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
-	Risk           models.Risk `json:"risk,omitempty"`           // medium when not said
-	Reviewers      []string    `json:"reviewers,omitempty"`      // e-mails: who may decide besides the owner
-	Reason         string      `json:"reason,omitempty"`         // shown to the reviewer and the agent
-	Energy         int64       `json:"energy,omitzero"`          // the least that such a call costs its conversation
-	RejectReasons  []string    `json:"reject_reasons,omitempty"` // offered to whoever rejects
+	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
+	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
+	// ReviewersOnly lets nobody but Reviewers approve; owner and admins still reject.
+	ReviewersOnly bool `json:"reviewers_only,omitzero"`
+	// SelfApproval says whether the agent's owner may approve: allowed, as when it
+	// is empty, or never.
+	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`
+	Reason        string              `json:"reason,omitempty"`         // shown to the reviewer and the agent
+	Energy        int64               `json:"energy,omitzero"`          // the least that such a call costs its conversation
+	RejectReasons []string            `json:"reject_reasons,omitempty"` // offered to whoever rejects
 }
 
 // Default is the document that holds until somebody writes one, and the source
@@ -104,6 +109,13 @@ func Default() Document {
 		GrantMaxUses:          defaultGrantUses,
 		Rules:                 []Rule{},
 	}
+}
+
+// Initial is the document that a new installation begins with.
+func Initial() Document {
+	d := Default()
+	d.UndoSeconds = UndoSeconds{High: 5, Critical: 10}
+	return d
 }
 
 // Marshal writes the document as JSON for storing and showing: the same document

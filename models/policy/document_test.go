@@ -146,3 +146,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestOnlyNewInstallationsBeginWithUndo(t *testing.T) {
+	t.Parallel()
+	if got, want := policy.Initial().UndoSeconds, (policy.UndoSeconds{High: 5, Critical: 10}); got != want {
+		t.Errorf("a new installation begins with %+v, want %+v", got, want)
+	}
+	if got := parse(t, `{}`).Document().UndoSeconds; got != (policy.UndoSeconds{}) {
+		t.Errorf("a stored policy without the member has %+v", got)
+	}
+	if policy.SaysUndo([]byte(`{"unmatched":"allow"}`)) || !policy.SaysUndo([]byte(`{"undo_seconds":{}}`)) {
+		t.Error("whether a document says it is misread")
+	}
+}

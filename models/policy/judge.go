@@ -27,6 +27,9 @@ type Judgement struct {
 	Timeout   *int     // minutes; nil when no rule says
 	Reviewers []string // e-mails: who may decide besides the owner
 	Energy    int64    // the least that the call costs its conversation
+
+	ReviewersOnly bool                // only Reviewers may approve
+	SelfApproval  models.SelfApproval // whether the agent's owner may
 }
 
 // Judge says what happens to a call. Only a tool call can go ahead without a
@@ -41,7 +44,7 @@ func (p *Policy) Judge(c Call) Judgement {
 		}
 	case j.Effect == EffectRequire && !p.doc.ApprovalEnabled:
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
-		j.Timeout, j.Reviewers = nil, nil
+		j.Timeout, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, false, ""
 		j.Reason = "Approval is switched off, so nobody was asked. It would have been held: " + j.Reason
 	}
 	return j

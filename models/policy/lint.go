@@ -3,6 +3,8 @@ package policy
 import (
 	"fmt"
 	"strings"
+
+	"countersign/models"
 )
 
 // Warning is something in a valid document that its author may not have meant.
@@ -158,6 +160,9 @@ func (l *linter) unused(i int) {
 	}
 	if len(r.Reviewers) > 0 {
 		l.warn(fmt.Sprintf("rules[%d].reviewers", i), "Has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
+	}
+	if r.ReviewersOnly || r.SelfApproval == models.SelfNever {
+		l.warn(fmt.Sprintf("rules[%d]", i), "Limits who approves, which has no effect on tool calls: nobody is asked under a rule that says %s.", r.Effect)
 	}
 	if r.TimeoutMinutes != nil {
 		l.warn(fmt.Sprintf("rules[%d].timeout_minutes", i), "Has no effect on tool calls: nothing waits under a rule that says %s.", r.Effect)

@@ -48,6 +48,9 @@ func Parse(raw []byte) (*Policy, error) {
 		if len(doc.Rules[i].RejectReasons) == 0 {
 			doc.Rules[i].RejectReasons = nil
 		}
+		if doc.Rules[i].SelfApproval == models.SelfAllowed {
+			doc.Rules[i].SelfApproval = ""
+		}
 	}
 	c := check(doc)
 	if len(c.problems) > 0 {

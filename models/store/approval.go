@@ -29,7 +29,7 @@ func scanApproval(row scanner) (*models.Approval, error) {
 	)
 	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
 		&a.ToolUseID, &a.JobID, &a.Digest, &a.DigestVersion, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
-		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
+		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ReviewersOnly, &a.SelfApproval, &a.ApproversJSON, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
 		&a.IsCompleted, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
 		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at,
@@ -132,7 +132,8 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 
 // maySee is the rule of who sees a request: the agent that opened it,
 // the owner, whom it was routed to, every admin, the system and the operator.
-// For people, who sees it may decide it too.
+// For people, who sees it may reject it too, and approve it where the rule does not
+// say otherwise (checkApprover).
 func maySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
 	switch actor.Kind {
 	case models.ActorAgent:

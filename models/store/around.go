@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"countersign/models"
@@ -53,8 +54,16 @@ func (s *Store) Around(ctx context.Context, actor models.Actor, id models.Respon
 	if err := s.aroundEarlier(ctx, actor, a, out); err != nil {
 		return nil, err
 	}
+	if a.Status() == models.StatusPending {
+		if err := s.gr.WithContext(ctx).Raw(waitingEdits, id).Scan(&out.Proposed).Error; err != nil {
+			return nil, fmt.Errorf("read proposed edits: %w", err)
+		}
+	}
 	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	if out.Twin, err = s.twin(ctx, actor, a); err != nil {
+		return nil, err
 	}
 	out.Opened, err = s.OpenedParts(ctx, actor, id)
 	return out, err
@@ -95,7 +104,8 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	j, was := now.Policy.Judge(call), then.Policy.Judge(call)
 	out.Now = models.Judged{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
-		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk,
+		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||
+			j.ReviewersOnly != was.ReviewersOnly || j.SelfApproval != was.SelfApproval || j.ReviewersOnly && !slices.Equal(j.Reviewers, was.Reviewers),
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 	}
 	var out *models.Approval
 	counted := false // the function may run twice, the request counts once
-	err = s.write(ctx, func(t *tx) error {
+	err = s.writeAnyway(ctx, func(t *tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
 			return err
@@ -38,6 +38,9 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		if standing != nil && !reported {
 			out = at(standing, t.now)
 			return nil
+		}
+		if s.disk.full.Load() {
+			return diskFull() // what stands is told all the same
 		}
 		if !counted {
 			if err := s.quota.admit(t, actor); err != nil {
@@ -156,16 +159,16 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		settle(models.StatusRejected, models.CausePolicy, j.Reason)
 		return nil, nil
 	case policy.EffectRequire:
-		if through, err := t.granted(a); through || err != nil {
-			return nil, err
-		}
 	}
-	reviewers, able, err := t.whoDecides(a.OwnerID, j.Reviewers)
+	reviewers, able, err := t.whoDecides(&a.Response, j)
 	if err != nil {
 		return nil, err
 	}
+	if through, err := t.granted(a); through || err != nil {
+		return nil, err
+	}
 	if !able {
-		settle(models.StatusRejected, models.CauseNoReviewer, "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin.")
+		settle(models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response))
 		return nil, nil
 	}
 	pending, asked := models.StatusPending, t.now
@@ -196,7 +199,7 @@ func (t *tx) addResponse(r *models.Response) error {
 	if _, err := t.conn.exec(t.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
 		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
 		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.EnergyBudget, r.ModelUsed,
-		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON); err != nil {
+		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON, r.ReviewersOnly, selfApproval(r), r.ApproversJSON); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil
@@ -228,22 +231,6 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	t.publish(topics...)
 	t.deadlineStored(r.ApprovalTimeoutAt)
 	return nil
-}
-
-// whoDecides resolves a rule's e-mails to enabled people, frozen from now on,
-// and tells whether anybody at all can decide.
-func (t *tx) whoDecides(owner models.UserID, emails []string) (routed []models.UserID, able bool, err error) {
-	if len(emails) > 0 {
-		if err := t.gorm().Model(&models.User{}).Where("email IN ? AND disabled_at IS NULL AND id <> ?", emails, owner).
-			Order("id").Pluck("id", &routed).Error; err != nil {
-			return nil, false, fmt.Errorf("resolve reviewers: %w", err)
-		}
-	}
-	if able, err = t.enabled(owner); err != nil || able || len(routed) > 0 {
-		return routed, able || len(routed) > 0, err
-	}
-	able, err = exists(t.conn.row(t.hot.anyAdmin))
-	return routed, able, err
 }
 
 func (t *tx) enabled(user models.UserID) (bool, error) {
@@ -290,6 +277,10 @@ type askedEntry struct {
 	Reviewers []models.UserID `json:"reviewers,omitempty"`     // whom the rule routed it to
 	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
 	Row       string          `json:"row_digest"`              // of what no other member proves
+
+	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
+	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
+	Approvers     string              `json:"approvers_digest,omitempty"` // of the people whom the rule names
 }
 
 func askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
@@ -303,6 +294,12 @@ func askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
 	}
 	if a.Status() == models.StatusNone {
 		e.Status = "let_through"
+	}
+	if w := a.Approvers(); w.Limited() {
+		e.ReviewersOnly, e.Approvers = w.ReviewersOnly, digestOfText(a.ApproversJSON)
+		if w.SelfApproval == models.SelfNever {
+			e.SelfApproval = w.SelfApproval
+		}
 	}
 	if a.HasDeadline() {
 		e.Deadline = a.ApprovalTimeoutAt.Format(timeFormat)

@@ -47,13 +47,20 @@ func Backup(ctx context.Context, dir, file string) (head models.Head, err error)
 	return found.Head, nil
 }
 
+// HasData tells, by an error that says what to do, that a folder holds no database.
+// It makes nothing.
+func HasData(dir string) error {
+	_, err := databaseIn(dir)
+	return err
+}
+
 // databaseIn is the database file of a data folder, which must be there: what
 // only reads does not make an empty one.
 func databaseIn(dir string) (string, error) {
 	path := filepath.Join(dir, FileName)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return "", fmt.Errorf("there is no database in %s", dir)
+		return "", fmt.Errorf("no Countersign data in %s; use --data", dir)
 	}
 	if err != nil {
 		return "", fmt.Errorf("look for the database: %w", err)

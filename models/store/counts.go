@@ -42,3 +42,20 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 	}
 	return out, nil
 }
+
+// Sending is how many requests a person has approved that are not sent yet: they
+// may still be undone, and no longer wait for that person.
+func (s *Store) Sending(ctx context.Context, actor models.Actor) (int, error) {
+	if !actor.IsPerson() {
+		return 0, nil
+	}
+	now := s.now()
+	var n int
+	err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM responses r INDEXED BY responses_held
+ WHERE r.approval_status = 'pending' AND r.held_until IS NOT NULL AND r.upstream_id IS NULL AND r.held_until > ?
+ AND EXISTS (SELECT 1 FROM votes v WHERE v.response_id = r.id AND v.user_id = ? AND v.undo_until > ? AND v.withdrawn_at IS NULL)`, now, actor.ID, now).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count what is being sent: %w", err)
+	}
+	return n, nil
+}

@@ -10,7 +10,6 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
-	"countersign/models/policy"
 )
 
 // Decide takes one person's verdict. A verdict is a row, an outcome is a state:
@@ -20,8 +19,12 @@ import (
 // with HeldUntil and the vote. The decider is the actor and nobody else (I5); an
 // agent is refused before any look-up (I4).
 //
-// Codes: forbidden, not_found, invalid, wrong_decision_kind, response_required,
-// digest_required; with the standing row: already_decided, expired,
+// Only who may approve under the request's rule lets it through; everybody who sees
+// it may reject it. An edit that a rule of now lets only others approve is kept
+// until one of them approves the same edit: the row stays pending and is not held.
+//
+// Codes: forbidden, not_found, not_a_reviewer, invalid, wrong_decision_kind,
+// response_required, digest_required; with the standing row: already_decided, expired,
 // being_decided, digest_mismatch.
 func (s *Store) Decide(ctx context.Context, actor models.Actor, id models.ResponseID, in models.DecisionInput) (*models.Approval, error) {
 	if !actor.IsPerson() {
@@ -62,6 +65,12 @@ func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	budget, err := t.checkBudget(actor, a, in, vote)
 	if err != nil {
 		return nil, err
+	}
+	if vote.WaitsFor != "" {
+		if !in.Budget.None() {
+			return nil, models.Invalid("newBudget", "can't go with an edit that others must approve first")
+		}
+		return t.proposeEdit(actor, a, vote)
 	}
 	window, err := t.undoFor(a, vote)
 	if err != nil {
@@ -130,7 +139,7 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBulk(a, in); err != nil {
+	if err := checkBulk(a, in, verdict); err != nil {
 		return nil, err
 	}
 	if err := checkOutside(a, in, verdict); err != nil {
@@ -152,17 +161,22 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 		ID: models.NewID[models.VoteID](), ResponseID: a.ID, UserID: actor.UserID(), UserName: actor.Name, Verdict: verdict,
 		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.now,
 	}
-	return vote, t.checkEdit(a, in, vote)
+	j, err := t.checkEdit(a, in, vote)
+	if err != nil {
+		return nil, err
+	}
+	return vote, t.checkApprover(actor, a, vote, j)
 }
 
-// checkBulk refuses what is looked at one by one.
-func checkBulk(a *models.Approval, in models.DecisionInput) error {
+// checkBulk refuses to approve together with others what is looked at one by one.
+// Rejecting many at once does no harm and is not limited.
+func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {
-	case !in.Bulk:
+	case !in.Bulk || verdict == models.VerdictReject:
 	case a.Kind == models.KindQuestion:
-		return models.Errorf(models.CodeWrongDecisionKind, "A question is answered by itself, not together with others.")
-	case a.Risk == models.RiskCritical:
-		return models.Errorf(models.CodeWrongDecisionKind, "A request of critical risk is decided by itself, not together with others.")
+		return models.Errorf(models.CodeWrongDecisionKind, "Questions can't be answered in bulk.")
+	case a.Risk.NeedsDigest():
+		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
 	}
 	return nil
 }
@@ -222,43 +236,6 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	return nil
 }
 
-// checkEdit stores both versions with their digests (I6); what was edited is
-// judged by the policy again: a deny rule refuses it.
-func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) error {
-	if in.Input == nil {
-		return nil
-	}
-	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
-		return models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
-	}
-	if len(in.Input) > models.MaxInput {
-		return models.Invalid("input", "is %d bytes long; at most %d are taken", len(in.Input), models.MaxInput)
-	}
-	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
-	if err != nil {
-		return err
-	}
-	if a.Kind == models.KindBudget {
-		if _, err := models.BudgetAsked(in.Input); err != nil {
-			return err
-		}
-	}
-	digest := models.Digest(canonical)
-	if digest == a.Digest {
-		return nil // nothing was changed
-	}
-	version, p, err := t.policy()
-	if err != nil {
-		return err
-	}
-	if j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, digest); j.Effect == policy.EffectDeny {
-		return models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
-	}
-	text := string(in.Input)
-	vote.Input, vote.InputDigest = &text, &digest
-	return nil
-}
-
 func (t *tx) addVote(v *models.Vote) error {
 	if _, err := t.conn.exec(t.hot.addVote, v.ID, v.ResponseID, v.UserID, v.UserName, v.Verdict, v.Reason, v.Digest, v.SeenDigest,
 		v.Input, v.InputDigest, v.Answer, v.Option, v.At); err != nil {
@@ -314,6 +291,11 @@ type settledEntry struct {
 	Vote  models.VoteID `json:"vote,omitempty"`
 	Until string        `json:"held_until,omitempty"`
 	Row   string        `json:"row_digest,omitempty"`
+
+	// Of an edit that waits for others: who must approve it too, and to whom the
+	// request is routed now.
+	WaitsFor  string          `json:"waits_for_digest,omitempty"`
+	Reviewers []models.UserID `json:"reviewers,omitempty"`
 }
 
 func digestOfText(s string) string {

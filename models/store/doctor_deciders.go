@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/policy"
 )
 
 // Deciders is who can decide at all, and what nobody can.
@@ -48,7 +49,7 @@ func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, e
 		}
 	}
 	if d.Admins > 0 {
-		return d, nil // who may decide everything
+		return d, nil // who may decide everything that no rule keeps for others
 	}
 	if err := i.db.QueryRowContext(ctx, strandedCount, models.StatsCap).Scan(&d.Stranded); err != nil {
 		return d, fmt.Errorf("count requests without anybody: %w", err)
@@ -63,4 +64,26 @@ func agentsAlone(ctx context.Context, db *sql.DB) ([]string, error) {
 		return nil, fmt.Errorf("list agents without anybody: %w", err)
 	}
 	return names, nil
+}
+
+// Approvable tells which rules of a policy nobody could approve under, and which
+// nobody could for one person's agents, with the people of now.
+func (i *Inspection) Approvable(ctx context.Context, doc policy.Document) (unmeetable, stuck []policy.Warning, err error) {
+	rows, err := i.db.QueryContext(ctx, peopleWhoApprove)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read people: %w", err)
+	}
+	defer rows.Close()
+	var people []policy.Person
+	for rows.Next() {
+		var p policy.Person
+		if err := rows.Scan(&p.Email, &p.Admin, &p.Owns); err != nil {
+			return nil, nil, fmt.Errorf("read people: %w", err)
+		}
+		people = append(people, p)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, nil, fmt.Errorf("read people: %w", err)
+	}
+	return doc.Unmeetable(people), doc.Stuck(people), nil
 }

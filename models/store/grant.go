@@ -16,7 +16,8 @@ import (
 // conversation and admins; whom a request was routed to gets CodeForbidden. Only
 // tool calls that are not of critical risk, and not those of another system.
 //
-// Codes: forbidden (also when the policy has grants switched off), not_found,
+// Codes: forbidden (also when the policy has grants switched off), not_a_reviewer
+// (may not approve such calls), not_found,
 // invalid (fixed, hours, uses), digest_required, wrong_decision_kind; conflict
 // when the same grant is live, or too many are; with the standing row:
 // digest_mismatch, already_decided for what was rejected.
@@ -82,7 +83,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	default:
 		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
 	}
-	if err := t.grantsAllowed(a); err != nil {
+	if err := t.grantsAllowed(actor, a); err != nil {
 		return nil, err
 	}
 	fixed, free, err := t.checkGrant(a, in)
@@ -111,8 +112,9 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	})
 }
 
-// grantsAllowed is what the policy says of grants for such calls now.
-func (t *tx) grantsAllowed(a *models.Approval) error {
+// grantsAllowed is what the policy says of grants for such calls now, made by this
+// person.
+func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	version, p, err := t.policy()
 	if err != nil {
 		return err
@@ -126,6 +128,15 @@ func (t *tx) grantsAllowed(a *models.Approval) error {
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")
 	case j.Risk == models.RiskCritical:
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of critical risk now: they are always decided one by one.")
+	}
+	now := models.Response{OwnerID: a.OwnerID}
+	if _, _, err := t.whoDecides(&now, j); err != nil {
+		return err
+	}
+	for _, r := range [...]*models.Response{&a.Response, &now} {
+		if !r.MayApprove(actor.UserID()) {
+			return notAReviewer(r.Approvers(), "Only people who may approve such calls can pre-approve them. ")
+		}
 	}
 	return nil
 }

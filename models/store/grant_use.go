@@ -53,7 +53,8 @@ func (t *tx) anyGrant() (bool, error) {
 }
 
 // coveringGrant is the live grant of the call that expires first, or nil. Only
-// those count whose maker is enabled and still the owner or an admin.
+// those count whose maker is enabled, still the owner or an admin, and may approve
+// the call.
 func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	rows, err := t.conn.rows(t.hot.grantsOf, a.AgentID, a.ToolName, t.now, a.OwnerID)
 	if err != nil {
@@ -61,10 +62,14 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	}
 	defer rows.Close()
 	var call models.Shape
+	who := a.Approvers()
 	for rows.Next() {
 		g := &models.Grant{AgentID: a.AgentID, ToolName: a.ToolName}
-		if err := rows.Scan(&g.ID, &g.Fixed, &g.Free, &g.MakerName, &g.ExpiresAt, &g.MaxUses, &g.Uses); err != nil {
+		if err := rows.Scan(&g.ID, &g.Fixed, &g.Free, &g.MadeBy, &g.MakerName, &g.ExpiresAt, &g.MaxUses, &g.Uses); err != nil {
 			return nil, fmt.Errorf("look for a grant: %w", err)
+		}
+		if !who.Allow(a.OwnerID, g.MadeBy) {
+			continue // who may not approve the call has not approved it beforehand
 		}
 		if call.Whole == nil {
 			if call, err = models.ShapeOf([]byte(a.ToolInputJSON)); err != nil {

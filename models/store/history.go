@@ -71,6 +71,7 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	h := pageOf(entries, direction, q, limit)
+	view.Reader = actor.UserID()
 	h.Conversation = view
 	return h, nil
 }

@@ -66,8 +66,8 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 }
 
 const (
-	standingVote  = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL ORDER BY at DESC LIMIT 1`
-	withdrawVotes = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL`
+	standingVote  = `SELECT * FROM votes WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = '' ORDER BY at DESC LIMIT 1`
+	withdrawVotes = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND withdrawn_at IS NULL AND waits_for = ''`
 )
 
 // heldVote is the verdict that holds a row; nil when none does.

@@ -94,7 +94,10 @@ func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserI
 			return notFound("user")
 		}
 		t.accessChanged()
-		return t.record(actor, "user.role_changed", subject{owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role})
+		if err := t.record(actor, "user.role_changed", subject{owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
+			return err
+		}
+		return t.endStranded()
 	})
 }
 

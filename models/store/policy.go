@@ -124,7 +124,8 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 // ApplyPolicy makes a new version from a document. An invalid one is refused
 // with the path of each fault and changes nothing; base names the version that
 // was edited (0: whatever stands), and another one standing is CodeConflict. A
-// document that says what stands already makes no version. Admins and the
+// document that says what stands already makes no version; one with a rule under
+// which nobody could approve is CodeInvalid. Admins and the
 // operator only.
 func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
@@ -157,6 +158,9 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 		if string(old) == row.Document {
 			return t.gorm().Where("version = ?", version).Take(&row).Error
 		}
+		if err := t.checkMeetable(p.Document()); err != nil {
+			return err
+		}
 		row.Version, row.CreatedAt = version+1, t.now
 		return t.addPolicy(actor, row)
 	})
@@ -187,7 +191,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	if n > 0 {
 		return nil
 	}
-	text, err := policy.Default().Marshal()
+	text, err := policy.Initial().Marshal()
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}

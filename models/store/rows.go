@@ -33,7 +33,7 @@ func verifyRows(ctx context.Context, db *sql.DB, kept *models.Head) (_ *models.R
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	c := &rowCheck{
 		ctx: ctx, dbtx: dbtx, seed: maphash.MakeSeed(), open: map[rowKey]map[string]claim{}, named: map[string]map[uint64]struct{}{},
-		held: map[string]string{}, uses: map[string]grantUse{}, lookUps: map[string]*sql.Stmt{},
+		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, lookUps: map[string]*sql.Stmt{},
 		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}},
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -75,6 +75,7 @@ type rowCheck struct {
 	begun []uint64                       // a bit for each response that an entry began, by its number
 	named map[string]map[uint64]struct{} // rows of other tables that an entry made, by a hash of their id
 	held  map[string]string              // the vote that holds a response
+	waits map[[2]string]string           // the edit that waits for others, of a response and a person
 	uses  map[string]grantUse
 }
 

@@ -22,9 +22,9 @@ var rowColumns = map[string]map[string]string{
 	"responses": {
 		"number": "not: the order of arrival, which no entry tells", "id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "owner_id": byEntry,
 		"agent_id": byRow, "kind": byEntry, "created_at": byEntry, "tool_use_id": byRow, "job_id": byRow, "call_id": byRow, "upstream_id": byRow,
-		"approval_id": unusedCol, "batch_id": reported, "digest": byEntry, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
+		"approval_id": unusedCol, "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
 		"approval_timestamp": byEntry, "approval_feedback": byDigest, "cause": byEntry, "policy_version": byEntry, "policy_rule": byEntry,
-		"policy_reason": byRow, "approval_requested_at": byEntry, "approval_timeout_at": byEntry, "held_until": byEntry, "paused_left": byEntry,
+		"policy_reason": byRow, "reviewers_only": byEntry, "self_approval": byEntry, "approvers": byDigest, "approval_requested_at": byEntry, "approval_timeout_at": byEntry, "held_until": byEntry, "paused_left": byEntry,
 		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry, "reasked_from": unusedCol,
 		"is_completed": reported, "completed_at": reported, "reported_at": reported, "parent_tool_use_id": reported, "is_error": reported,
 		"closed": reported, "input_bytes": byRow, "content_bytes": reported, "result_bytes": reported, "contradiction": reported, "matched_by": reported,
@@ -34,7 +34,7 @@ var rowColumns = map[string]map[string]string{
 	"votes": {
 		"id": byEntry, "response_id": byEntry, "user_id": byEntry, "user_name": byEntry, "verdict": byEntry, "reason": byDigest, "digest": byEntry,
 		"seen_digest": byEntry, "input": byDigest, "input_digest": byEntry, "answer": byDigest, "option": byDigest, "at": byEntry,
-		"withdrawn_at": byEntry, "undo_until": byRow, "budget_set": byRow, "budget_delta": byRow,
+		"withdrawn_at": byEntry, "waits_for": byDigest, "undo_until": byRow, "budget_set": byRow, "budget_delta": byRow,
 	},
 	"users": {
 		"id": byEntry, "email": byEntry, "name": byEntry, "role": byEntry, "password_hash": byDigest, "created_at": byEntry, "disabled_at": byEntry,
@@ -94,6 +94,8 @@ var rowColumns = map[string]map[string]string{
 	"row_checks":        {"*": bookkeep},
 	"setup_links":       {"*": "not: works only while there is no user"},
 	"signin_failures":   {"*": bookkeep},
+	"known_devices":     {"*": bookkeep},
+	"position_key":      {"*": bookkeep},
 	"agent_inbox":       {"*": bookkeep},
 	"run_events":        {"*": reported},
 	"early_results":     {"*": reported},

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,11 @@ type entryData struct {
 	Parent    string         `json:"parent_digest"`
 	Title     string         `json:"title_digest"`
 	Message   string         `json:"message"`
+
+	ReviewersOnly bool   `json:"reviewers_only"`
+	SelfApproval  string `json:"self_approval"`
+	Approvers     string `json:"approvers_digest"`
+	WaitsFor      string `json:"waits_for_digest"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -170,6 +176,9 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 		a.is("agent_id", e.ActorID)
 	}
 	a.is("asked", decided(d.Kind != string(models.KindReply)))
+	a.is("reviewers_only", decided(d.ReviewersOnly))
+	a.is("self_approval", cmp.Or(d.SelfApproval, string(models.SelfAllowed)))
+	a.text("approvers", d.Approvers)
 	a.began(d, at)
 	if d.Row == "" {
 		c.uncovered(oldAsk)
@@ -230,20 +239,28 @@ func (a *about) began(d *entryData, at string) {
 func (a *about) content() error {
 	r := a.row
 	kind, digest := models.Kind(r.text("kind")), r.text("digest")
-	_, cut := r.get("input_bytes")
-	_, outside := r.get("upstream_id")
-	if cut || outside && kind == models.KindQuestion {
+	row := models.Response{
+		Kind: kind, ToolName: r.text("tool_name"), ToolInputJSON: r.text("tool_input_json"), Description: r.text("description"),
+		Options: r.text("options"), Content: r.text("content"), DigestVersion: int(r.number("digest_version")),
+	}
+	if _, cut := r.get("input_bytes"); cut {
+		row.InputBytes = new(int64)
+	}
+	if upstream, ok := r.get("upstream_id"); ok {
+		row.UpstreamID = &upstream
+	}
+	if _, ok := r.get("energy_budget"); ok {
+		row.EnergyBudget = new(r.number("energy_budget"))
+	}
+	if row.DigestIsElsewhere() {
 		a.uncovered(cutInput)
 		return nil
 	}
-	column, canonical, err := "tool_input_json", []byte(nil), error(nil)
-	switch kind {
-	case models.KindReply, models.KindProposal:
+	column := "tool_input_json"
+	if kind == models.KindReply || kind == models.KindProposal {
 		column = "content"
-		canonical, err = models.CanonicalContent(kind, r.text("content"))
-	case models.KindToolCall, models.KindQuestion, models.KindBudget:
-		canonical, err = models.Canonical(kind, r.text("tool_name"), []byte(r.text("tool_input_json")))
 	}
+	canonical, err := row.CanonicalForm()
 	if err != nil || models.Digest(canonical) != digest {
 		a.claim(column, claim{entry: a.entry, text: "the content does not give the digest of its row"})
 	}

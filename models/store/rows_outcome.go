@@ -2,6 +2,7 @@ package store
 
 import (
 	"strconv"
+	"strings"
 
 	"countersign/models"
 )
@@ -89,7 +90,8 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 	a.is("seen_digest", seen)
 	a.is("input_digest", orNullOf(d.Edited))
 	a.edited()
-	if e.Action == "approval.voted" {
+	a.text("waits_for", d.WaitsFor)
+	if e.Action == "approval.voted" && d.WaitsFor == "" {
 		return
 	}
 	a.is("undo_until", null)
@@ -145,6 +147,10 @@ func votedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 		return nil
 	}
 	c.vote(e, d, v)
+	if d.WaitsFor != "" {
+		c.about(e, "responses", id, r).proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
+		return c.waiting(e, v.text("id"))
+	}
 	a := c.about(e, "votes", v.text("id"), v)
 	if d.Row == "" {
 		c.uncovered(oldHeld)
@@ -172,6 +178,25 @@ func heldProof(v *rowValues) string {
 	return rowDigest(until, v.ptr("budget_set"), v.ptr("budget_delta"), v.ptr("answer"), v.ptr("option"))
 }
 
+// waiting: an edit that waits for others takes the place of what the same person
+// proposed before; an empty id takes that back.
+func (c *rowCheck) waiting(e *models.Entry, id string) error {
+	key := [2]string{string(e.ResponseID), e.ActorID}
+	before := c.waits[key]
+	if c.waits[key] = id; id == "" {
+		delete(c.waits, key)
+	}
+	if before == "" {
+		return nil
+	}
+	v, err := c.lookUp("votes", "id = ?", before)
+	if err != nil || !v.found {
+		return err
+	}
+	c.about(e, "votes", before, v).is("withdrawn_at", fileTime(e.At))
+	return nil
+}
+
 // withdrawn: the verdict that held a response is not its outcome.
 func (c *rowCheck) withdrawn(e *models.Entry) error {
 	id := c.held[string(e.ResponseID)]
@@ -191,6 +216,9 @@ func (c *rowCheck) withdrawn(e *models.Entry) error {
 func takenBackCheck(c *rowCheck, e *models.Entry, _ *entryData, with *entryRows) error {
 	if !with.response.found {
 		return nil
+	}
+	if c.held[string(e.ResponseID)] == "" && c.waits[[2]string{string(e.ResponseID), e.ActorID}] != "" {
+		return c.waiting(e, "")
 	}
 	c.about(e, "responses", string(e.ResponseID), with.response).is("held_until", null)
 	return c.withdrawn(e)

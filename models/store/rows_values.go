@@ -64,6 +64,15 @@ func (r *rowValues) text(column string) string {
 	return v
 }
 
+// number is a whole number; zero where there is none.
+func (r *rowValues) number(column string) int64 {
+	n, err := strconv.ParseInt(r.text(column), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // selected lists columns. The plus keeps the driver from reading times and
 // booleans: they are compared as stored.
 func selected(alias, table string) string {
@@ -88,7 +97,7 @@ const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'res
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
 var entriesWithRows = `SELECT l.seq, l.at, l.actor_kind, l.actor_id, l.actor_name, l.action, l.owner_id, l.conversation_id, l.response_id, l.data, l.prev, l.hash,
- r.number, CASE WHEN ` + begins + ` THEN (SELECT group_concat(user_id, ' ') FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
+ r.number, CASE WHEN ` + begins + ` OR l.action = 'approval.voted' THEN (SELECT group_concat(user_id, ' ') FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
 	selected("r", "responses") + `, ` + selected("v", "votes") + `
  FROM ledger l LEFT JOIN responses r ON l.response_id <> '' AND r.id = l.response_id
  LEFT JOIN votes v ON l.action IN ('approval.approved', 'approval.rejected') AND v.id = r.vote_id

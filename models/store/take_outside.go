@@ -229,24 +229,26 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if row.TimeoutAt != nil {
 		a.ApprovalTimeoutAt = *row.TimeoutAt // the other system's clock
 	}
+	// Nobody able to approve is no refusal here: the other system waits until its own
+	// deadline, and owner and admins may reject.
+	routed, _, err := t.whoDecides(&a.Response, j)
+	if err != nil {
+		return err
+	}
 	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
-		a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)
 	}
 	if !exactlyOne(n) {
 		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
 	}
-	reviewers, _, err := t.whoDecides(a.OwnerID, j.Reviewers)
-	if err != nil {
-		return err
-	}
-	if err := t.addDeciders(&a.Response, reviewers); err != nil {
+	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return err
 	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
-	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, reviewers), askedData(a, reviewers)); err != nil {
+	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, routed), askedData(a, routed)); err != nil {
 		return err
 	}
 	conv, err := t.fullConversation(a.ConversationID)

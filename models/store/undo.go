@@ -101,6 +101,9 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	if err := t.conflict(a); err != nil {
 		return err
 	}
+	if dropped, err := t.dropEdit(actor, a); err != nil || dropped {
+		return err
+	}
 	var votes []models.Vote
 	if err := t.gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
 		return fmt.Errorf("read verdict: %w", err)
@@ -136,6 +139,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 		err = t.expireNow(a)
 	} else {
 		t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
+		err = t.endIfStranded(a)              // whoever else could approve it may be disabled meanwhile
 	}
 	if err != nil {
 		return err

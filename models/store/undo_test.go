@@ -409,7 +409,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	wantCode(t, errOf(w.TakeBack(t.Context(), w.owner, other)), models.CodeBeingDecided)
 }
 
-func TestCriticalRequestsAndQuestionsAreNotDecidedInBulk(t *testing.T) {
+func TestHighRiskIsNotApprovedInBulkAndAllIsRejected(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.policy(t, `{"rules":[{"name":"c","tools":["rm"],"effect":"require","risk":"critical"},{"name":"h","tools":["mv"],"effect":"require","risk":"high"}]}`)
@@ -419,13 +419,19 @@ func TestCriticalRequestsAndQuestionsAreNotDecidedInBulk(t *testing.T) {
 		in   models.DecisionInput
 		code models.Code
 	}{
-		"critical": {critical, yes(), models.CodeWrongDecisionKind}, "critical, rejected": {critical, no("no"), models.CodeWrongDecisionKind},
+		"critical": {critical, yes(), models.CodeWrongDecisionKind}, "high": {high, yes(), models.CodeWrongDecisionKind},
 		"a question": {question, models.DecisionInput{Answer: new("so")}, models.CodeWrongDecisionKind},
-		"high":       {high, yes(), ""},
 	} {
 		tt.in.Bulk, tt.in.Digest = true, tt.a.Digest
 		if err := errOf(b.Decide(t.Context(), b.owner, tt.a.ID, tt.in)); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %q", name, err, tt.code)
+		}
+	}
+	for _, a := range []*models.Approval{critical, high, question} {
+		in := no("no")
+		in.Bulk, in.Digest = true, a.Digest
+		if err := errOf(b.Decide(t.Context(), b.owner, a.ID, in)); err != nil {
+			t.Errorf("rejecting %s: %v", a.ToolName, err)
 		}
 	}
 }

@@ -163,7 +163,8 @@ func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, 
 // DisableUser ends a person's access at once: sessions are closed, reviewer and
 // admin tokens refused. What the person's agents ask goes on, for others may
 // decide it; agentTokens counts their tokens that still work. Disabling twice is
-// harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
+// harmless. Pending requests that only this person could approve end rejected, cause
+// no_reviewer. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such user; CodeConflict for the last enabled admin.
 func (s *Store) DisableUser(ctx context.Context, actor models.Actor, id models.UserID) (agentTokens int, err error) {
 	if err := needAdmin(actor); err != nil {
@@ -193,6 +194,9 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 		return err
 	}
 	t.accessChanged()
+	if err := t.endStranded(); err != nil {
+		return err
+	}
 	return t.closeSessions(actor, user.ID, "")
 }
 

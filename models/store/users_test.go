@@ -45,7 +45,9 @@ func TestAddUserChecksEveryField(t *testing.T) {
 		{"no role", with(func(u *store.NewUser) { u.Role = "" }), "role"},
 		{"11 characters of 22 bytes", password(strings.Repeat("ä", 11)), "password"},
 		{"12 characters", with(func(u *store.NewUser) { u.Email, u.Password = "b@x", "äöüßéèêçñåøæ" }), ""},
-		{"128 characters of 512 bytes", with(func(u *store.NewUser) { u.Email, u.Password = "c@x", strings.Repeat("😀🙂🚀🎉🌍🔥💡🐢🍀🎈🧭📎🪐🦊🌵🧩", 8) }), ""},
+		{"128 characters of 512 bytes", with(func(u *store.NewUser) {
+			u.Email, u.Password = "c@x", strings.Repeat("😀🙂🚀🎉🌍🔥💡🐢🍀🎈🧭📎🪐🦊🌵🧩", 8)
+		}), ""},
 		{"one that everybody guesses", password("Password2026!"), "password"},
 		{"the e-mail again", with(func(u *store.NewUser) { u.Password = u.Email }), "password"},
 		{"129 characters", password(strings.Repeat("a", 129)), "password"},

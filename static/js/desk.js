@@ -69,10 +69,11 @@ document.addEventListener("click", (event) => {
 
 // What was typed beside one request is there again when a person comes back to it.
 const drafts = new Map();
-const fields = (form) => [...form.querySelectorAll("textarea[name]")];
+const fields = (form) => [...form.querySelectorAll("textarea[name], [data-edits] :is(input, select)[name]")];
+const first = (field) => (field instanceof HTMLSelectElement ? ([...field.options].find((o) => o.defaultSelected) ?? field.options[0])?.value : field.defaultValue);
 
 function keep(from) {
-  const typed = fields(from).filter((field) => field.id && field.value !== field.defaultValue).map((field) => [field.id, field.value]);
+  const typed = fields(from).filter((field) => field.id && field.value !== first(field)).map((field) => [field.id, field.value]);
   if (typed.length && !from.hasAttribute("data-settled")) drafts.set(from.dataset.card, typed);
   else drafts.delete(from.dataset.card);
 }
@@ -80,8 +81,9 @@ function keep(from) {
 function restore(to) {
   for (const [id, value] of drafts.get(to.dataset.card) ?? []) {
     const field = document.getElementById(id);
-    if (field instanceof HTMLTextAreaElement && to.contains(field)) field.value = value;
+    if (field && fields(to).includes(field)) field.value = value;
   }
+  tell("restored");
 }
 
 // The verdict that is on its way.
@@ -155,7 +157,7 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (was && (id !== was.id || now.hasAttribute("data-settled"))) {
     sent = null;
     outcome(was);
-    if (id !== was.id && id !== shown) arrive(now);
+    arrive(now);
   }
   if (id === shown) return;
   shown = id;
@@ -188,12 +190,23 @@ document.addEventListener("htmx:finally:request", (event) => {
   else if (again++ < 2) chosen.querySelector(".row-link")?.click();
 });
 
-// Focus goes to the request itself: no key fires anything there but the keys of
-// the desk, which look at what is shown.
+// What comes next is shown from its top, and the focus goes to its heading: no key
+// fires anything there but the keys of the desk, which look at what is shown.
 function arrive(now) {
-  if (!now.hasAttribute("tabindex")) now.tabIndex = -1;
-  now.focus({ preventScroll: true });
+  const title = now.querySelector("#approval-title");
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+  if (pane()) pane().scrollTop = 0;
+  scrollTo(0, 0);
 }
+
+// On a page of its own it is the same request, as it was decided.
+document.addEventListener("htmx:after:swap", (event) => {
+  const { ctx } = event.detail;
+  if (desk || ctx?.request?.method !== "POST" || !ctx.request.action.includes("/decide")) return;
+  const now = document.querySelector("article[data-card]:not([data-kept])");
+  if (now && !now.querySelector("form[data-verdict]")) arrive(now);
+});
 
 // What became of it is said here, where no refetch takes it away before it is read.
 function outcome({ id, verdict }) {

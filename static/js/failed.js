@@ -24,6 +24,6 @@ document.addEventListener("htmx:error", (event) => {
   const ctx = event.detail?.ctx;
   if (!meant(ctx) || ctx.response) return;
   hint(ctx.request.method === "POST"
-    ? "No answer came: it may have been taken all the same. Look before you send it again."
-    : "No answer came from the server: try again.");
+    ? "Connection lost. Your decision may have been saved – check before retrying."
+    : "Connection lost. Try again.");
 });

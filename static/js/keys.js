@@ -26,13 +26,13 @@ function typing(element) {
   return element.matches("input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset])");
 }
 
-// open unfolds what an element stands in, and goes to a field.
+// open unfolds what an element stands in, and goes to a field. What is in view and
+// clear of the bar stays where it is.
 function open(field) {
   for (let fold = field?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   if (!field) return;
   field.focus({ preventScroll: true });
-  const { top, bottom } = field.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) field.scrollIntoView({ block: "nearest" }); // what is read stays where it is
+  field.scrollIntoView({ block: "nearest" });
 }
 
 // press clicks a button that decides, unless the page has only just changed.
@@ -49,21 +49,42 @@ function approve(at) {
   const shown = card();
   if (!shown) return hint("No request is shown: j selects one.");
   if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
-  const button = act("approve");
+  const button = shown.querySelector("form [data-act=approve-edited]:not([hidden], .unscripted *)") ?? act("approve");
   if (button) press(button, at);
-  else if (act("undo")) hint("It is approved: u takes it back while it is held.");
+  else if (act("undo")) hint("It is approved: u undoes it until it is sent.");
   else if (shown.querySelector("[name=option]")) hint("Choose one of the answers.");
   else if (shown.querySelector("[name=answer]")) open(shown.querySelector("textarea[name=answer]"));
   else hint("This request is not yours to decide.");
 }
 
-function reject() {
+function reject(at) {
   const shown = card();
   if (!shown) return hint("No request is shown: j selects one.");
   if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
-  const field = shown.querySelector("[data-act-reason]");
+  const menu = shown.querySelector("[data-reject]");
+  if (menu?.open) return press(act("reject"), at);
+  if (menu) {
+    menu.open = true; // reject.js goes to the reasons
+    return;
+  }
+  const field = shown.querySelector("[data-presets]") ?? shown.querySelector("[data-act-reason]");
   if (!field) return hint("This request is not yours to decide.");
   open(field);
+}
+
+// digit chooses one of the answers, or of the reasons to reject where they are open.
+function digit(n, at) {
+  const shown = card();
+  const reasons = [...shown?.querySelectorAll("[data-presets]") ?? []].find((group) => group.checkVisibility());
+  if (reasons) {
+    const choices = [...reasons.querySelectorAll("[name=preset]:not([data-preset-none])")];
+    const none = reasons.querySelector("[data-preset-none]");
+    (n ? choices[n - 1] : none)?.click();
+    if (n === 0) open(none.form.querySelector("[data-act-reason]"));
+    return;
+  }
+  const option = shown?.querySelectorAll("[data-act=option]")[n - 1];
+  if (option) press(option, at);
 }
 
 function edit() {
@@ -76,11 +97,12 @@ function edit() {
 }
 
 function undo() {
-  const offers = [...document.querySelectorAll("[data-card] [data-act=undo], #inbox [data-act=undo]")].filter((offer) => offer.checkVisibility());
+  const offers = [...document.querySelectorAll("#done [data-act=undo], [data-card] [data-act=undo], #inbox [data-act=undo]")].filter((offer) => offer.checkVisibility());
   const latest = (a, b) => (a && Date.parse(a.dataset.until) > Date.parse(b.dataset.until) ? a : b);
-  const button = act("undo") ?? offers.reduce(latest, null);
+  const several = [...document.querySelectorAll("[data-several] [data-act=undo]")].find((offer) => offer.checkVisibility()); // what was decided last
+  const button = act("undo") ?? several ?? offers.reduce(latest, null);
   if (button) button.click();
-  else hint("Nothing can be taken back now.");
+  else hint("Nothing can be undone now.");
 }
 
 function several(verdict, at) {
@@ -147,10 +169,10 @@ function name(event) {
 // Ctrl+Enter sends the form that somebody writes in: a reason rejects.
 function send(event) {
   const field = event.target;
-  const form = field.matches?.("textarea, input") && field.closest("[data-card] form, #bulk");
+  const form = field.matches?.("textarea, input") && (field.closest("[data-edits]") ? field.form : field.closest("[data-card] form, #bulk"));
   if (!form || event.repeat) return;
-  const buttons = [...form.querySelectorAll("button:not([type=button])")];
-  const button = field.matches("[data-act-reason]")
+  const buttons = [...form.querySelectorAll("button:not([type=button], :disabled)")];
+  const button = field.closest("[data-edits]") ? form.querySelector("[data-act=approve-edited]:not([hidden])") ?? act("approve") : field.matches("[data-act-reason]")
     ? form.querySelector("[data-act=reject], [name=verdict][value=reject]") ?? (buttons.length === 1 ? buttons[0] : null)
     : buttons.length === 1 ? buttons[0] : null;
   if (!button) return;
@@ -168,6 +190,11 @@ function single(event) {
     return;
   }
   if (dialog?.open && key !== "?") return;
+  if (/^[0-9]$/.test(key) && !event.repeat && card()) {
+    event.preventDefault();
+    digit(Number(key), event.timeStamp);
+    return;
+  }
   if (!Object.hasOwn(does, key) || event.repeat && key !== "j" && key !== "k") return;
   event.preventDefault();
   does[key](event.timeStamp);
@@ -190,6 +217,8 @@ document.addEventListener("keydown", (event) => {
     single(event);
   }
 });
+
+document.addEventListener("countersign:press", (event) => { press(event.detail.button, event.detail.at); });
 
 if (document.body.hasAttribute("data-keys")) read();
 else off = true;

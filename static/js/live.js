@@ -9,6 +9,11 @@
 const SLOTS = 3;
 const LOOK = 10000;
 
+// The server says something every two seconds. After three of silence it is asked
+// whether it is there, and before five have passed the page says that it is not.
+const QUIET = 2800;
+const SILENT = 4600;
+
 const stream = document.getElementById("live");
 const dot = document.getElementById("live-dot");
 const text = document.getElementById("live-text");
@@ -19,6 +24,10 @@ let since = 0;
 let release = null; // gives the slot back while this tab has one
 let asking = null; // ends the wait for a slot
 let looking = 0;
+let heard = performance.now(); // when the server was heard last
+let asked = false; // whether it is being asked
+let out = false; // signed out
+let connected = false; // whether this tab's stream is open
 
 function show(state, words) {
   if (dot.dataset.state === state && state !== "off") return;
@@ -27,12 +36,25 @@ function show(state, words) {
 }
 
 function online() {
+  if (out || !navigator.onLine) return;
   retry = 1000;
   since = 0;
   show("on", "live");
 }
 
+function hear() {
+  heard = performance.now();
+  if (since && connected) online();
+}
+
+function signedOut() {
+  if (!out) stream.dispatchEvent(new CustomEvent("countersign:ask-sign-in", { bubbles: true }));
+  out = true;
+  show("off", "signed out");
+}
+
 function offline() {
+  if (out) return;
   since ||= Date.now();
   const at = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" }).format(since);
   show("off", `offline since ${at}`);
@@ -43,10 +65,8 @@ function connect() {
 }
 
 function again(status) {
-  if (status === 401 || status === 403) {
-    show("off", "signed out");
-    return;
-  }
+  if (status === 401 || status === 403) return signedOut();
+  if (out) return;
   offline();
   clearTimeout(timer);
   timer = setTimeout(() => { if (release || !navigator.locks) connect(); }, retry);
@@ -63,6 +83,33 @@ function topics() {
   const names = ["approval", "conversation"].flatMap((name) => watched.getAll(name).map((id) => `${name}:${id}`));
   const shown = [...document.querySelectorAll("[data-card]")].map((card) => `approval:${card.dataset.card}`);
   return [...new Set(["inbox", "policy", ...names, ...shown])];
+}
+
+function heardOf(topic) {
+  hear();
+  if (topic !== "beat") tell(topic);
+}
+
+// ask looks whether the server is there at all, for what is quiet may only be slow.
+async function ask() {
+  if (asked) return;
+  asked = true;
+  try {
+    const icon = document.querySelector("link[rel=icon]").dataset.waiting;
+    await fetch(icon, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(SILENT) });
+    heard = performance.now();
+    if (since) (connected || !release ? online : connect)();
+  } catch {
+    offline();
+  } finally {
+    asked = false;
+  }
+}
+
+function listen() {
+  const quiet = performance.now() - heard;
+  if (quiet > SILENT && !since) offline();
+  if (quiet > QUIET) ask();
 }
 
 // hold keeps a slot until the tab is hidden or closed, and streams meanwhile.
@@ -105,31 +152,54 @@ function leave() {
 }
 
 if (stream && dot && text) {
-  let standing = false;
+  let connection = null;
   stream.addEventListener("htmx:sse:before:connection", (event) => {
     if (navigator.locks && !release) event.preventDefault(); // htmx comes back by itself; the slot comes first
   });
   stream.addEventListener("htmx:sse:after:connection", (event) => {
     const status = event.detail?.connection?.status ?? 200;
-    standing = status < 400;
-    if (standing) online();
+    connected = status < 400;
+    connection = event.detail?.connection;
+    heard = performance.now();
+    if (connected) online();
   });
   stream.addEventListener("htmx:sse:after:message", (event) => {
     const topic = event.detail?.message?.event;
+    hear();
     if (topic) channel?.postMessage(topic);
   });
   stream.addEventListener("htmx:sse:error", (event) => {
-    if (event.detail?.status === 401) show("off", "signed out");
+    connected = false;
+    connection = event.detail?.connection;
+    if (event.detail?.status === 401) signedOut();
     else if (!document.hidden) offline();
   });
   stream.addEventListener("htmx:sse:close", () => {
-    if (!standing) return;
-    standing = false;
+    if (!connected) return;
+    connected = false;
     if (release) again();
   });
   stream.addEventListener("htmx:response:error", (event) => again(event.detail?.ctx?.response?.status));
-  stream.addEventListener("htmx:error", () => { if (!standing) again(); });
-  channel?.addEventListener("message", (event) => { if (!release && !document.hidden) tell(event.data); });
+  stream.addEventListener("htmx:error", () => { if (!connected) again(); });
+  channel?.addEventListener("message", (event) => { if (!release && !document.hidden) heardOf(event.data); });
+
+  const listening = () => !document.hidden && !out && (connected || !release);
+  setInterval(() => { if (listening()) listen(); }, 250);
+  document.addEventListener("visibilitychange", () => { heard = performance.now(); });
+  window.addEventListener("offline", offline);
+  window.addEventListener("online", () => {
+    connection?.delayCanceller?.(); // the next try is now
+    ask();
+  });
+  document.addEventListener("countersign:expired", () => { out = true; show("off", "signed out"); });
+  document.addEventListener("countersign:signed-in", () => {
+    out = false;
+    heard = performance.now();
+    connection?.delayCanceller?.();
+    if (connected || !release && navigator.locks) online();
+    else connect();
+    topics().forEach(tell); // nobody told it meanwhile
+  });
 
   if (navigator.locks) {
     document.addEventListener("visibilitychange", () => (document.hidden ? leave() : seek()));

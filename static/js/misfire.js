@@ -1,6 +1,7 @@
 // A key or a click that was meant for what stood there before decides nothing:
-// for a third of a second after a request has appeared or the list has moved, and
-// while the request on the page is not the one selected. A hint says so.
+// for a third of a second after a request has appeared or the list has moved,
+// until its top has been in view for as long, and while the request on the page
+// is not the one selected. A hint says so.
 const WAIT = 350;
 const root = document.documentElement;
 const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
@@ -25,14 +26,51 @@ function moved() {
   });
 }
 
+// The top of the one request on a page must have been in view: nothing is decided
+// on a page that slid in under the thumb.
+let top = null; // the title that is watched, with what it names
+let name = "";
+let timer = 0;
+
+const seen = new IntersectionObserver((entries) => {
+  const inView = entries.at(-1).isIntersecting;
+  clearTimeout(timer);
+  if (inView) timer = setTimeout(() => { delete root.dataset.unseen; seen.disconnect(); }, WAIT);
+}, { threshold: 0.6 });
+
+function watch() {
+  const shown = cards().filter((card) => card.checkVisibility());
+  const card = shown.length === 1 && shown[0].querySelector("form[data-verdict]") ? shown[0] : null;
+  const title = card?.querySelector("#approval-title") ?? null;
+  const now = card ? `${card.dataset.card} ${card.dataset.digest}` : "";
+  if (title === top && now === name) return;
+  const same = now === name; // the request was only drawn again
+  top = title;
+  name = now;
+  if (same && root.dataset.unseen === undefined) return;
+  clearTimeout(timer);
+  seen.disconnect();
+  delete root.dataset.unseen;
+  if (!title) return;
+  root.dataset.unseen = "";
+  seen.observe(title);
+}
+
 function look() {
+  watch();
   const now = scene();
   if (now === known) return;
   known = now;
   moved();
 }
 
-const early = (at) => at - Number(root.dataset.shifted ?? 0) < WAIT;
+// early says why it is too early to decide; empty: it is not.
+function early(at) {
+  if (at - Number(root.dataset.shifted ?? 0) < WAIT) return "Just changed: look again.";
+  if (root.dataset.unseen === undefined) return "";
+  top?.scrollIntoView({ block: "center" });
+  return "Look at the top of this request first.";
+}
 
 const pathOf = (form) => new URL(form.getAttribute("action") ?? "", location.href).pathname;
 
@@ -55,15 +93,16 @@ function astray(form) {
 
 // Keys ask before they press a button, with the time at which they were pressed.
 document.addEventListener("countersign:decide", (event) => {
-  if (!early(event.detail.at)) return;
+  const why = early(event.detail.at);
+  if (!why) return;
   event.preventDefault();
-  hint("Just changed: look again.");
+  hint(why);
 });
 
 window.addEventListener("submit", (event) => {
   const form = event.target;
   if (!decides(form)) return;
-  const why = early(event.timeStamp) ? "Just changed: look again." : sent === form ? "Already sent." : astray(form);
+  const why = early(event.timeStamp) || (sent === form ? "Already sent." : astray(form));
   if (!why) {
     sent = form;
     return;
@@ -76,6 +115,7 @@ window.addEventListener("submit", (event) => {
 document.addEventListener("htmx:finally:request", (event) => {
   if (event.target === sent || !sent?.isConnected) sent = null;
 });
+document.addEventListener("countersign:unsent", () => { sent = null; });
 window.addEventListener("pageshow", () => { sent = null; moved(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) moved(); });
 

@@ -17,6 +17,15 @@ const heights = new Map(); // id of a row to its height, which a line in its pla
 let held = new Map(); // id to row, in the server's order
 let order = []; // ids as the server gave them last
 let over = false;
+let asOf = section()?.dataset.asOf ?? ""; // when the server read the list that is shown
+
+// The list has two ways here, its own refetch and the answer to a decision, and
+// one may overtake the other. Both carry the order in which the server read them.
+function stale(fresh) {
+  const [, server, n] = asOf.match(/^(\w+)-(\d+)$/) ?? [];
+  const [, other, m] = (fresh.dataset?.asOf ?? "").match(/^(\w+)-(\d+)$/) ?? [];
+  return server !== undefined && server === other && Number(m) < Number(n);
+}
 
 // anchored is how many of the rows stay as they are, counted from the top.
 function anchored(live) {
@@ -100,11 +109,13 @@ function merge(fresh) {
   out.push(...follows.get("") ?? []);
   for (const li of given) {
     const id = idOf(li);
-    if (stands.has(id)) continue;
+    // A line for a row that is not here has been read and swept while the answer was on its way.
+    if (stands.has(id) || gone(li) && !known.has(id)) continue;
     if (!known.has(id) && place.get(id) < deepest) held.set(id, li);
     else out.push(li, ...follows.get(id) ?? []);
   }
   order = given.map(idOf);
+  asOf = fresh.dataset.asOf ?? "";
 
   if (out.length) put(fresh, out);
   offer(fresh);
@@ -178,16 +189,27 @@ function sweep() {
 
 // own is whether a swap comes by itself or after a decision, or one taken back: what a person looks
 // for by a filter or a page replaces all.
-const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo]");
+const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo], [data-several], #bulk");
+
+const listOf = (task) => task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);
+const counts = (task) => (task.target?.id ?? task.target) === "inbox-count" || task.target === "#inbox-count";
 
 if (desk) {
   document.addEventListener("htmx:before:swap", (event) => {
     const { ctx, tasks } = event.detail;
+    if (tasks.some((task) => listOf(task) && stale(listOf(task)))) {
+      const rest = tasks.filter((task) => !listOf(task) && !counts(task));
+      tasks.splice(0, tasks.length, ...rest);
+      refetch(); // so that nothing is missed, should it have known more in other ways
+    }
     for (const task of tasks) {
-      const fresh = task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);
+      const fresh = listOf(task);
       if (!fresh || !section()) continue;
       if (own(ctx.sourceElement)) merge(fresh);
-      else held = new Map();
+      else {
+        held = new Map();
+        asOf = fresh.dataset?.asOf ?? "";
+      }
       for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.offsetHeight);
     }
   });

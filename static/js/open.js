@@ -7,5 +7,25 @@ document.addEventListener("click", (event) => {
   fold.open = true;
   const field = fold.querySelector("textarea, input:not([type=hidden]), select");
   fold.scrollIntoView({ block: "nearest" });
-  (field ?? fold.querySelector("summary"))?.focus({ preventScroll: field === null });
+  (field ?? fold.querySelector("summary"))?.focus({ preventScroll: true });
+  field?.scrollIntoView({ block: "nearest" });
 });
+
+// What is gone to is scrolled clear of the bar at the bottom, as high as that is.
+const bar = () => [...document.querySelectorAll(".decide-bar, .decide")].find((part) => getComputedStyle(part).position === "sticky" && part.checkVisibility());
+const sizes = new ResizeObserver(measure);
+let measured = null;
+
+function measure() {
+  const now = bar() ?? null;
+  if (now !== measured) {
+    sizes.disconnect();
+    measured = now;
+    if (now) sizes.observe(now);
+  }
+  document.documentElement.style.setProperty("--bar", `${now?.offsetHeight ?? 0}px`);
+}
+
+measure();
+window.addEventListener("resize", measure);
+document.addEventListener("htmx:after:swap", measure);

@@ -27,7 +27,23 @@ const own = new Set();
 document.addEventListener("submit", (event) => {
   const card = event.target.closest("article[data-card]");
   if (card) own.add(card.dataset.card);
+  if (event.target.matches("#bulk, [data-bulk-question]")) for (const id of ticked.keys()) own.add(id);
 });
+
+// chosen counts what is ticked in the confirmation, where the boxes are of their own.
+function chosen() {
+  const form = document.querySelector("[data-bulk-question]");
+  if (!form) return;
+  const n = form.querySelectorAll("input[name=pick]:checked").length;
+  const text = `${n} selected`;
+  const told = form.querySelector("[data-bulk-chosen]");
+  if (told.textContent !== text) told.textContent = text;
+  form.querySelector("button[name=verdict]").disabled = n === 0;
+}
+
+document.addEventListener("change", (event) => { if (event.target.closest("[data-bulk-question]")) chosen(); });
+document.addEventListener("htmx:after:swap", chosen);
+chosen();
 
 function note(box) {
   if (box.checked) ticked.set(idOf(box), box.value);
@@ -66,7 +82,7 @@ if (bar) {
 
   document.addEventListener("countersign:tick", () => {
     const box = document.querySelector("#inbox li[aria-current=true]:not([data-gone]) input[name=pick]");
-    if (!box) return tell("hint", "This request is decided by itself, never among several.");
+    if (!box) return tell("hint", "A decision on this request is being sent.");
     box.checked = !box.checked;
     note(box);
     draw();

@@ -51,6 +51,8 @@ function draw(element, now) {
   } else if (form === "ago") {
     const seconds = Math.max(0, Math.floor((now - at) / 1000));
     set(element, seconds < 1 ? "just now" : `${length(seconds)} ago`);
+  } else if (form === "seconds") {
+    set(element, length(Math.max(0, Math.ceil((at - now) / 1000))));
   } else if (form === "left") {
     const seconds = Math.max(0, Math.ceil((at - now) / 1000));
     const whole = Math.max(1, (at - Date.parse(element.dataset.since)) / 1000);

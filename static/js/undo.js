@@ -1,5 +1,6 @@
-// A verdict that may be taken back counts down (time.js ticks it); when its time
-// is over, what offers it goes.
+// An approval that may be undone counts down (time.js ticks it); when its time is
+// over, what offers it goes, and a little later the strip that says what was done.
+const STAYS = 5000;
 const sent = Date.parse(document.documentElement.dataset.now ?? "");
 const offset = Number.isNaN(sent) ? 0 : sent - Date.now();
 
@@ -10,6 +11,8 @@ function draw() {
     const whole = offer.closest("[data-undo]") ?? offer.closest("form") ?? offer;
     if (!Number.isNaN(until) && !whole.hidden && until <= now) whole.hidden = true;
   }
+  const strip = document.querySelector("#done[data-ends]:not([hidden])");
+  if (strip && Date.parse(strip.dataset.ends) + STAYS <= now) strip.hidden = true;
 }
 
 draw();

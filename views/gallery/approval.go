@@ -29,6 +29,8 @@ func approvalStates() []State {
 		page("payment", "Critical, with little time left and a large number", Payment()),
 		page("question", "A question with options", Question()),
 		page("hidden", "Hostile: directions, zero widths, tags, look-alikes, markup", Hidden()),
+		page("right-to-left", "Hostile: letters that run from right to left", Reordered()),
+		page("marks", "Hostile: marks that climb, and characters drawn as nothing", Climbing()),
 		page("empty-input", "No input", Call("deploy", `{}`)),
 		page("deep", "Nested as deep as is taken", Call("deep", DeepInput())),
 		page("long-command", "Folded, with its true length", Call("Bash", LongCommand())),
@@ -37,7 +39,7 @@ func approvalStates() []State {
 		page("rejected-late", "Decided elsewhere while open", Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."}), func(in *pages.ApprovalInput) { in.Late = models.VerdictApprove }),
 		page("answered", "An answer of several lines", Settle(Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu"), Answer: new("Europe first,\nthen the rest.")})),
 		page("errors", "Errors at their fields, which keep what was sent", Shell(), func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{Reason: "because", Input: "{", Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
+			in.Form = pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value", "reason": "is too long"}}
 		}),
 		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.MayDecide = false }),
 		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},

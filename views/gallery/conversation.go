@@ -39,7 +39,7 @@ func wrongConversation() pages.ConversationInput {
 		Errors: map[string]string{"budget": "must be from 0 to 1000000000000", "content": "is too long", "reason": "is too long", "": "approved: is required"},
 	}
 	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are taken"}
-	wrong.Around.Decided = &pages.DecidedHere{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: "{", Errors: map[string]string{"input": "must be one JSON value"}}}
+	wrong.Around.Decided = &pages.DecidedHere{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
 	return wrong
 }
 

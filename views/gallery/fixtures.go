@@ -21,7 +21,7 @@ const (
 func Frame(title, path string) views.Page {
 	return views.Page{
 		Title: title, Path: path, Now: Now, Inbox: 3,
-		Viewer: &views.Viewer{Name: "Ada Berg", Email: "ada@example.org", Admin: true},
+		Viewer: &views.Viewer{ID: UserID, Name: "Ada Berg", Email: "ada@example.org", Admin: true},
 	}
 }
 

@@ -78,6 +78,13 @@ func askedBack(a models.Approval) models.Approval {
 	return a
 }
 
+// twinRows are a payment, and a call that was asked for twice.
+func twinRows() []models.Approval {
+	rows := append([]models.Approval{Payment()}, Many(2)...)
+	rows[2].Digest, rows[2].ToolInputJSON = rows[1].Digest, rows[1].ToolInputJSON
+	return rows
+}
+
 // longRow has values as long as they may be.
 func longRow() models.Approval {
 	long := strings.Repeat("unbroken", 25)
@@ -121,6 +128,9 @@ func inboxStates() []State {
 		page("asked-again", "One was rejected before, one waits for an answer", pages.InboxInput{
 			Rows: []models.Approval{again[0], askedBack(again[1])}, Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
 		}),
+		page("twins", "One may be a duplicate of what was approved, two are the same", pages.InboxInput{
+			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
+		}),
 		page("long", "Values as long as they may be", pages.InboxInput{Rows: []models.Approval{longRow()}, Count: 1}),
 		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: []models.Approval{Plan(), Wish(1500), Question()}, Count: 3}),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
@@ -148,18 +158,31 @@ func bulkStates() []State {
 	for i := range rows {
 		asked.Items = append(asked.Items, pages.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
 	}
-	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3])
+	leftOut := in
+	for i, a := range []models.Approval{Many(1)[0], Edit(), Hidden()} {
+		a.Risk, a.HeldUntil = models.RiskLow, nil
+		item := pages.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticked: i == 0}
+		if i == 2 {
+			item.Twin, item.ReaskOf = &models.Twin{ID: mine.ID, By: "Bo Lind", At: Now.Add(-3 * time.Minute)}, elsewhere.ID
+		}
+		item.LeftOut = pages.LookFirst(&a, item.Twin, false)
+		leftOut.Items = append(leftOut.Items, item)
+	}
+	leftOut.Ask = true
+	asked.Ask, asked.Items[3].Refused = true, pages.NotInBulk(&rows[3], models.VerdictApprove)
 	done.Items = []pages.BulkItem{
 		{ID: mine.ID, Approval: &mine, Done: true},
 		{ID: held.ID, Approval: &held, Done: true},
 		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
-		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3])},
+		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3], models.VerdictApprove)},
 		{ID: rows[2].ID, Refused: "There is no such request, or it is not for you to see."},
 	}
 	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."
 	return []State{
 		page(Usual, "Each with its own outcome, one decided elsewhere meanwhile", done),
 		page("ask", "More than a few are shown once more", asked),
+		page("left-out", "What must be opened first: one is open", leftOut),
+		{Page: "bulk", Name: "fragment", Note: "The same in the place of a request", Part: true, Component: pages.BulkDetail(pages.NewBulk(leftOut, Now))},
 		page("nothing", "Nothing was ticked", nothing),
 	}
 }

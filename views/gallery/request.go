@@ -81,6 +81,12 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 	next := Payment()
 	return []State{
 		page("whole", "All that stands around a request, and all that can be done", Shell(), whole),
+		page("twin", "It may be a duplicate of what was approved minutes ago", Payment(), whole, func(in *pages.ApprovalInput) {
+			in.Around.Twin = &models.Twin{ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}
+		}),
+		page("twin-before", "The same was approved long ago, and does little harm", Edit(), whole, func(in *pages.ApprovalInput) {
+			in.Around.Twin = &models.Twin{ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo Lind", At: Now.Add(-50 * time.Hour)}
+		}),
 		page("whole-edit", "A change of a file, with what stands around it", Edit(), whole),
 		page("folded", "High risk with a folded part: closed until it is opened", LongScript(), whole),
 		page("opened", "The same, opened", LongScript(), whole, func(in *pages.ApprovalInput) { in.Opened = pages.Folds(&in.Approval.Response) }),
@@ -91,7 +97,7 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 		page("asked-again", "The very same was rejected before", Shell(), whole, func(in *pages.ApprovalInput) { in.Around.ReaskOf = &again }),
 		page("edit-errors", "An edit member by member, with errors at their fields", Shell(), whole, func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{
-				Edit: pages.EditFieldwise, Preset: "Wrong branch", Reason: "as agreed", Fields: map[int]string{1: "git push", 2: "soon"},
+				Preset: "Wrong branch", Reason: "as agreed", Fields: map[int]string{1: "git push", 2: "soon"},
 				Errors: map[string]string{"m2": "must be a number"},
 			}
 		}),

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"strconv"
+
 	"countersign/models"
 	"countersign/views"
 )
@@ -10,7 +12,8 @@ type SignIn struct {
 	Email string
 	Next  string // the path to go on to
 	Error string
-	Wait  string // set when too many attempts failed: how long to wait, in words
+	Kept  []string // what was written in a form that came after the session had ended
+	Wait  string   // set when too many attempts failed: how long to wait, in words
 }
 
 // NewSignIn makes the form again after err; nil gives a fresh form. What went
@@ -26,6 +29,8 @@ func NewSignIn(email, next string, err *models.Error) SignIn {
 	}
 	return v
 }
+
+func keptID(n int) string { return "kept-" + strconv.Itoa(n) }
 
 // Setup is the view model of the one-time form that makes the first user.
 type Setup struct {

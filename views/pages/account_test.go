@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ func TestSignInTellsNothingOfAccounts(t *testing.T) {
 	t.Parallel()
 	unknown := pages.NewSignIn("a@example.org", "", models.Errorf(models.CodeUnauthenticated, "no such user"))
 	wrong := pages.NewSignIn("a@example.org", "", models.Errorf(models.CodeForbidden, "disabled"))
-	if unknown != wrong || unknown.Error == "" || strings.Contains(unknown.Error, "such") {
+	if !reflect.DeepEqual(unknown, wrong) || unknown.Error == "" || strings.Contains(unknown.Error, "such") {
 		t.Errorf("%+v %+v", unknown, wrong)
 	}
 	for seconds, want := range map[int]string{1: "a minute", 60: "1 minute", 61: "2 minutes", 900: "15 minutes"} {

@@ -50,6 +50,8 @@ type ApprovalInput struct {
 	// LateAct is the same of what is no verdict.
 	LateAct LateAct
 	Form    DecideForm
+	// Confirm asks to confirm an approval; nil: the request itself is shown.
+	Confirm *ConfirmInput
 	// Origin says where the request comes from.
 	Origin models.Origin
 
@@ -65,15 +67,15 @@ type ApprovalInput struct {
 // answer, option, input, digest, sum, new_budget, ask, note, minutes, those of
 // FieldName, or "" for all.
 type DecideForm struct {
-	Reason, Answer, Input string
-	Preset                string         // of the reasons offered
-	Edit                  string         // how the input was edited: EditFieldwise or EditJSON
-	Fields                map[int]string // what was typed for the input's members, by their place
-	Sum                   string         // of a budget request
-	SetBudget             bool           // with a proposal: NewBudget is meant
-	NewBudget             string
-	Ask, Note, Minutes    string // of the forms beside the verdict
-	Errors                map[string]string
+	Reason, Answer     string
+	Preset             string         // of the reasons offered
+	Input              *string        // the whole input as JSON; nil: not edited
+	Fields             map[int]string // what was typed for the input's members, by their place
+	Sum                string         // of a budget request
+	SetBudget          bool           // with a proposal: NewBudget is meant
+	NewBudget          string
+	Ask, Note, Minutes string // of the forms beside the verdict
+	Errors             map[string]string
 }
 
 // Approval is the view model of one request.
@@ -104,7 +106,7 @@ type Approval struct {
 	Left   views.Moment
 
 	Description, Context string
-	Warnings             []string
+	Warnings             []Warning
 	Blocks               []ui.Block
 	Whole, Raw           ui.Code
 	Digest               string
@@ -122,10 +124,19 @@ type Approval struct {
 	Pending   bool
 	MayDecide bool
 	Held      string // set while another verdict is on its way
-	EditJSON  string
-	Form      DecideForm
-	Notice    string
-	Outcome   *Outcome
+
+	MustApprove string // who must approve, where the rule limits that
+	NoApprove   string // why the reader may not; empty: they may
+	Proposed    []ProposedEdit
+
+	EditJSON string
+	Edits    []EditChange // what the form changes in the input
+	Form     DecideForm
+	Headline string // the request in one line, a claim
+	Arms     bool   // approving is confirmed
+	Confirm  *Confirm
+	Notice   string
+	Outcome  *Outcome
 
 	Origin  Origin
 	Notes   []CallNote
@@ -195,14 +206,12 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if in.Budget != nil {
 		v.Follows = r.ConversationID
 	}
-	if v.Form.Input == "" {
-		v.Form.Input = v.EditJSON
-	}
 	v.Warnings = warnings(&a, input)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
 		v.Held = heldText(&a, in.Origin)
+		v.approvers(in)
 	} else {
 		v.Outcome = newOutcome(&a, r, now)
 		if from := in.Origin.CascadedFrom; from != "" {
@@ -210,7 +219,10 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		}
 	}
 	v.card(in, now)
-	v.Kept = in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
+	v.Headline, v.Arms = summary(r), v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
+	v.Edits = editChanges(v, r)
+	v.confirm(in, r)
+	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
 	v.State = v.state(r)
 	v.Notice = lateText(in, v)
 	return v

@@ -33,6 +33,7 @@ type Card struct {
 	Thread   Thread
 
 	PolicyNow string // what the policy would say by now, if it has changed
+	Twin      *Twin  // that was approved before
 	Before    *Before
 	Reask     *Reask
 	Compared  []Compared
@@ -78,11 +79,15 @@ type ExtendChoice struct {
 const LastChoice = "most"
 
 // state changes when a reader must look again: with the outcome, the content, a
-// verdict on its way, the deadline, and what was said.
+// verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
-	return strings.Join([]string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut,
-	}, " ")
+	parts := []string{
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
+	}
+	if v.Twin != nil && v.Twin.Warns {
+		parts = append(parts, v.Twin.URL)
+	}
+	return strings.Join(parts, " ")
 }
 
 func (v *Approval) card(in ApprovalInput, now time.Time) {
@@ -106,7 +111,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 		return
 	}
 	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
-		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Left(*vote.UndoUntil, vote.At, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
+		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Seconds(*vote.UndoUntil, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
 	}
 	if in.Sees && !v.Outside {
 		v.Cancel = views.CancelURL(v.ID)
@@ -119,14 +124,14 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
+	if in.Sees && v.NoApprove == "" && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }
 
 // shut closes approving until all that is folded was opened.
 func (v *Approval) shut(in ApprovalInput) {
-	if !v.Pending || !in.MayDecide || v.Closed != "" {
+	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
 	folded := Unopened(&in.Approval.Response, in.Opened)
@@ -260,7 +265,7 @@ func (v Approval) editWrong() bool {
 			return true
 		}
 	}
-	return v.EditJSON != "" && v.Form.Edit != "" && v.Form.Errors["input"] != ""
+	return v.editable() && v.Form.Errors["input"] != ""
 }
 
 // sends are the attributes of a form that posts to url. Where the card stands by

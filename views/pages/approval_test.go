@@ -80,11 +80,11 @@ func TestApprovalTakesProgramsAndTextsOut(t *testing.T) {
 func TestApprovalWarns(t *testing.T) {
 	t.Parallel()
 	v := newApproval(gallery.Hidden())
-	if len(v.Warnings) != 2 || v.Warnings[1] != "The agent's name mixes Cyrillic and Latin letters, which can look alike: it may imitate another name." {
+	if len(v.Warnings) != 2 || v.Warnings[1].Text != "The agent's name mixes Cyrillic and Latin letters." {
 		t.Fatalf("%q", v.Warnings)
 	}
 	for _, want := range []string{"the input (2 direction controls, 1 zero-width character)", "the description (1 direction control, 3 tag characters)", "the policy's reason", "the conversation's title", "the agent's name"} {
-		if !strings.Contains(v.Warnings[0], want) {
+		if !strings.Contains(v.Warnings[0].Detail, want) {
 			t.Errorf("%q is missing in %q", want, v.Warnings[0])
 		}
 	}
@@ -97,7 +97,7 @@ func TestApprovalWarns(t *testing.T) {
 	}
 	a := gallery.Shell()
 	a.ToolInputJSON = `{"command":"rm -rf /"}`
-	if v := newApproval(a); len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0], "Do not approve") {
+	if v := newApproval(a); len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "Do not approve") {
 		t.Errorf("an input that was changed in the store: %q", v.Warnings)
 	}
 	if v := newApproval(gallery.Shell()); len(v.Warnings) != 0 {

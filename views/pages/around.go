@@ -99,6 +99,9 @@ func (v Approval) turnsLabel() string {
 func (v *Approval) around(in ApprovalInput, now time.Time) {
 	around := in.Around
 	v.PolicyNow = policyNow(around)
+	if around.Twin != nil && v.Pending {
+		v.Twin = newTwin(&in.Approval, *around.Twin, now)
+	}
 	v.Before = newBefore(around, now)
 	if before := around.ReaskOf; before != nil {
 		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.ApprovalFeedback}

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+	"strconv"
 	"time"
 
 	"countersign/models"
@@ -15,27 +17,36 @@ const (
 	BulkUnasked = 5
 )
 
-// BulkInput is what the page of one verdict on several requests is made of.
+// BulkInput is what the confirmation of one verdict on several requests, and its
+// outcome, are made of.
 type BulkInput struct {
 	Verdict models.Verdict
 	Reason  string
 	Place   views.InboxPlace // where the inbox goes on
 	Reader  models.UserID
 	Items   []BulkItem // in the order they were ticked
-	Ask     bool       // nothing was decided yet: the page asks whether to
+	Ask     bool       // nothing was decided yet: it asks whether to
+	Undo    bool       // the approvals were to be undone
 	Problem string     // why nothing was looked at; empty: it was
-	// ReasonError is what is wrong with the reason: then the page asks too.
+	// ReasonError is what is wrong with the reason: then it asks too.
 	ReasonError string
+	// TickError says that nothing was ticked.
+	TickError string
 }
 
-// BulkItem is one request that was ticked.
+// BulkItem is one request that was ticked in the list.
 type BulkItem struct {
 	ID       models.ResponseID
 	Digest   string           // as shown
 	Approval *models.Approval // as it stands now; nil for what the reader does not see
-	Done     bool             // the verdict was taken
-	Late     bool             // it was settled otherwise
-	Refused  string           // why it was not; empty: it was, or will be
+	Twin     *models.Twin
+	ReaskOf  models.ResponseID
+	LeftOut  []string // why it is left out until it was opened
+	Opened   bool     // the reader has opened it in a confirmation
+	Ticked   bool     // in the confirmation
+	Done     bool     // the verdict was taken
+	Late     bool     // it was settled otherwise
+	Refused  string   // why it was not; empty: it was, or will be
 }
 
 // Open counts those that can be decided.
@@ -61,11 +72,25 @@ type Bulk struct {
 	Rows        []BulkRow
 	Desk        string
 	BackURL     string
+	Undo        *BulkUndo
+	UndoNote    string // why some, or all, can't be undone
+}
+
+// BulkUndo takes all that is held back at once.
+type BulkUndo struct {
+	Text  string
+	IDs   []string
+	Until views.Moment // of the last
 }
 
 // BulkRow is one of them.
 type BulkRow struct {
-	Pick         string // what the question sends on; empty: it is left out
+	ID           string
+	Row          string // what the question sends on of each: id and digest
+	Pick         string // its tick, the same; empty: it can't be ticked
+	Ticked       bool
+	OpenID       string // of the button that opens it; empty: it need not be, or is open
+	Why          []string
 	URL          string
 	Tool, Kind   string
 	Summary      string
@@ -74,9 +99,13 @@ type BulkRow struct {
 	Risk         ui.Word
 	Word         ui.Word // where it stands
 	Text         string  // what became of the verdict
-	Until        views.Moment
-	UndoURL      string
-	Desk         string // where taking it back leads
+
+	Warnings    []Warning
+	Twin        *Twin
+	Reask       string
+	Same        string
+	Description string
+	Source      *ui.Code
 }
 
 // NewBulk makes the page as of now.
@@ -84,36 +113,94 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 	v := Bulk{
 		Problem: in.Problem, Ask: in.Ask, Verdict: string(in.Verdict), Reason: in.Reason, ReasonError: in.ReasonError, Desk: in.Place.Query(), BackURL: in.Place.URL(),
 	}
-	done := 0
+	if in.TickError != "" {
+		v.Problem = in.TickError
+	}
+	var rows []models.Approval
+	for i := range in.Items {
+		if a := in.Items[i].Approval; a != nil && in.Items[i].Refused == "" {
+			rows = append(rows, *a)
+		}
+	}
+	same := identical(rows)
+	done, leftOut := 0, 0
 	for i := range in.Items {
 		item := &in.Items[i]
 		if item.Done {
 			done++
 		}
-		v.Rows = append(v.Rows, newBulkRow(item, &in, now))
+		if len(item.LeftOut) > 0 || item.Refused != "" {
+			leftOut++
+		}
+		row := newBulkRow(item, &in, now)
+		if other := same[item.ID]; other != "" && in.Ask {
+			row.Same = views.ApprovalURL(other)
+		}
+		v.Rows = append(v.Rows, row)
 	}
-	open := in.Open()
 	verb, past := "Approve", "Approved"
 	if in.Verdict == models.VerdictReject {
 		verb, past = "Reject", "Rejected"
+	}
+	if in.Undo {
+		past = "Undone"
 	}
 	switch {
 	case in.Problem != "":
 		v.Title = "Nothing was decided"
 	case in.Ask:
-		v.Title, v.Button = verb+" "+requests(open)+"?", verb+" "+requests(open)
-		v.Lead = "Nothing is decided yet. Look at each once more."
+		v.Title, v.Button = verb+" "+requests(in.Open())+"?", verb+" selected"
+		v.Lead = "Nothing is decided yet."
+		if leftOut > 0 {
+			v.Lead += " " + requestsOf(leftOut, "request is", "requests are") + " left out: open each to look at it, then tick it."
+		}
 	default:
 		v.Title = past + " " + views.Number(int64(done)) + " of " + views.Number(int64(len(in.Items)))
-		v.Lead = "Each has its own outcome. Loading this page again decides nothing more."
+		v.undo(&in, done, now)
 	}
 	return v
 }
 
+// undo offers one button for all that is still held, and says what is not.
+func (v *Bulk) undo(in *BulkInput, done int, now time.Time) {
+	if in.Undo || done == 0 {
+		return
+	}
+	var last time.Time
+	var given time.Time
+	ids := []string{}
+	for i := range in.Items {
+		a := in.Items[i].Approval
+		if !in.Items[i].Done || a.HeldUntil == nil || a.Vote == nil || a.Vote.UndoUntil == nil || !now.Before(*a.Vote.UndoUntil) {
+			continue
+		}
+		ids = append(ids, string(a.ID))
+		if a.Vote.UndoUntil.After(last) {
+			last, given = *a.Vote.UndoUntil, a.Vote.At
+		}
+	}
+	if len(ids) > 0 {
+		v.Undo = &BulkUndo{Text: "Approved " + strconv.Itoa(len(ids)) + " – sends in", IDs: ids, Until: views.Left(last, given, now)}
+	}
+	switch sent := done - len(ids); {
+	case sent == 0:
+	case in.Verdict == models.VerdictReject:
+		v.UndoNote = "Rejections are sent at once and can't be undone."
+	default:
+		v.UndoNote = requestsOf(sent, "approval was", "approvals were") + " sent at once and can't be undone."
+	}
+}
+
 func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
-	row := BulkRow{URL: views.ApprovalURL(item.ID), Text: item.Refused, Desk: in.Place.At(item.ID).Query()}
+	row := BulkRow{ID: string(item.ID), URL: views.ApprovalURL(item.ID), Text: item.Refused}
+	if in.Ask {
+		row.Row = string(item.ID) + " " + item.Digest
+	}
 	if item.Refused == "" && in.Ask {
-		row.Pick = string(item.ID) + " " + item.Digest
+		row.Why = item.LeftOut
+		if len(item.LeftOut) == 0 || item.Opened {
+			row.Pick, row.Ticked = row.Row, item.Ticked
+		}
 	}
 	a := item.Approval
 	if a == nil {
@@ -123,22 +210,68 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 	r := a.At(now)
 	row.Tool, row.Kind, row.Summary, row.Agent, row.Conversation = a.ToolName, kindTitle(a.Kind), summary(r), a.AgentName, ConversationLabel(a)
 	row.Risk, row.Word = ui.RiskWord(a.Risk), ui.StatusWord(r.Status(), r.Cause)
+	if in.Ask && r.Status() == models.StatusPending {
+		row.marks(item, now)
+	}
 	switch {
 	case item.Late:
 		row.Text = OutcomeBy(a, in.Reader, now) + ". " + item.Refused
+	case item.Done && in.Undo:
+		row.Text = "Waiting for a decision again."
 	case item.Done && a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil:
-		row.Word, row.Until, row.UndoURL = ui.StatusWord(models.StatusApproved, models.CauseReviewer), views.Left(*a.Vote.UndoUntil, a.Vote.At, now), views.UndoURL(a.ID)
-		row.Text = "Approved by you, not told yet:"
+		row.Word = ui.StatusWord(models.StatusApproved, models.CauseReviewer)
+		row.Text = "Approved by you, not sent yet."
 	case item.Done:
 		row.Text = OutcomeBy(a, in.Reader, now) + "."
 	}
 	return row
 }
 
-// requests counts them in words: "1 request", "12 requests".
-func requests(n int) string {
-	if n == 1 {
-		return "1 request"
+// marks are all that its card would warn of, and its source once it is opened.
+func (row *BulkRow) marks(item *BulkItem, now time.Time) {
+	a := item.Approval
+	input := newInputView(&a.Response, folding{})
+	row.Warnings = warnings(a, input)
+	if item.Twin != nil {
+		row.Twin = newTwin(a, *item.Twin, now)
 	}
-	return views.Number(int64(n)) + " requests"
+	if item.ReaskOf != "" {
+		row.Reask = views.ApprovalURL(item.ReaskOf)
+	}
+	if len(row.Why) == 0 {
+		return
+	}
+	if !item.Opened {
+		row.OpenID = string(item.ID)
+		return
+	}
+	source := input.whole
+	source.ID, source.Opened, source.OpenURL = "source-"+row.ID, true, ""
+	row.Source, row.Description = &source, a.Description
+}
+
+// labelText names the request of a row in words.
+func (row BulkRow) labelText() string {
+	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
+	return models.RevealString(cmp.Or(row.Kind, row.Tool), false) + ": " + what
+}
+
+func (row BulkRow) pickLabel() string { return "Select " + row.labelText() }
+
+// goOnVariant makes going on the plain button beside the one that undoes.
+func (v Bulk) goOnVariant() string {
+	if v.Undo != nil {
+		return "outline"
+	}
+	return "primary"
+}
+
+// requests counts them in words: "1 request", "12 requests".
+func requests(n int) string { return requestsOf(n, "request", "requests") }
+
+func requestsOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return views.Number(int64(n)) + " " + many
 }

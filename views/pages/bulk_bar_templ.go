@@ -49,7 +49,20 @@ func bulkBar(v Inbox) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" data-bulk-bar aria-label=\"Decide on the selected\"><label class=\"bulk-all scripted\"><input type=\"checkbox\" data-pick-all> Select all shown</label> <span class=\"quiet bulk-hint\">Tick requests to decide on several at once.</span> <span class=\"bulk-count\" data-bulk-count></span><div class=\"bulk-more\"><label class=\"sr-only\" for=\"bulk-reason\">Reason for all of them</label> <input class=\"input\" id=\"bulk-reason\" name=\"reason\" maxlength=\"4000\" placeholder=\"Reason, told to the agents\" autocomplete=\"off\" data-act-reason>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "\" hx-post=\"")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		var templ_7745c5c3_Var3 string
+		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(views.BulkURL())
+		if templ_7745c5c3_Err != nil {
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/bulk_bar.templ`, Line: 12, Col: 115}
+		}
+		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-target=\"#detail\" hx-swap=\"outerHTML\" data-bulk-bar aria-label=\"Decide on the selected\"><label class=\"bulk-all scripted\"><input type=\"checkbox\" data-pick-all> Select all shown</label> <span class=\"quiet bulk-hint\">Tick requests to decide on several at once.</span> <span class=\"bulk-count\" data-bulk-count></span><div class=\"bulk-more\"><label class=\"sr-only\" for=\"bulk-reason\">Reason for all of them</label> <input class=\"input\" id=\"bulk-reason\" name=\"reason\" maxlength=\"4000\" placeholder=\"Reason, told to the agents\" autocomplete=\"off\" data-act-reason>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -61,7 +74,7 @@ func bulkBar(v Inbox) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -8,28 +8,58 @@ import (
 	"countersign/models"
 )
 
-// briefInput is where lists cut inputs, in characters: one as long as that may go
-// on, so nobody has seen all of it.
-const briefInput = 4096
+// PartInBulk is the part of a request that is opened inside the confirmation of
+// several: all of its source.
+const PartInBulk = "in-bulk"
 
-// NotInBulk says why a request is decided by itself and never together with
-// others; empty: it may be.
-func NotInBulk(a *models.Approval) string {
+// NotInBulk says why a verdict on a request is not given together with others;
+// empty: it may be. Rejecting many does no harm and is not limited.
+func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 	switch {
-	case a.Kind == models.KindQuestion:
-		return "A question is answered by itself."
-	case a.Risk == models.RiskCritical:
-		return "Critical requests are decided one by one."
-	case a.UpstreamID != nil:
-		return "What another system asks is decided by itself: it runs what it asks with."
 	case a.HeldUntil != nil:
-		return "A verdict on it is on its way already."
+		return "Another decision on it is being sent."
+	case verdict == models.VerdictReject:
+		return ""
+	case a.Kind == models.KindQuestion:
+		return "Questions can't be answered in bulk."
+	case a.Risk.NeedsDigest():
+		return capital(string(a.Risk)) + "-risk requests can't be bulk-approved."
+	case a.InputBytes != nil:
+		return "Only the beginning of its input is kept, so it can only be rejected."
+	case a.UpstreamID != nil:
+		return "Requests of another system can't be bulk-approved."
 	case a.OpenNote != nil:
-		return "It waits for an answer to what was asked back."
-	case utf8.RuneCountInString(a.ToolInputJSON) >= briefInput || utf8.RuneCountInString(a.Content) >= briefInput || len(Folds(&a.Response)) > 0:
-		return "Parts of it are folded: open it, and look at all of it first."
+		return "It waits for an answer to a question."
 	}
 	return ""
+}
+
+// LookFirst says why a request is left out of an approval of several until somebody
+// has opened it there; none: its line says all.
+func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
+	var out []string
+	l := summaryLine(&a.Response)
+	if l.cut {
+		out = append(out, "Its summary is cut.")
+	}
+	if len(l.hidden) > 0 {
+		names := make([]string, 0, len(l.hidden))
+		for _, name := range l.hidden[:min(len(l.hidden), 5)] {
+			names = append(names, models.RevealString(oneLine(name), false))
+		}
+		text := "Its summary does not show " + strings.Join(names, ", ")
+		if more := len(l.hidden) - len(names); more > 0 {
+			text += " and " + requestsOf(more, "more member", "more members")
+		}
+		out = append(out, text+".")
+	}
+	if len(warnings(a, newInputView(&a.Response, folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
+		out = append(out, "It carries a warning.")
+	}
+	if len(Folds(&a.Response)) > 0 {
+		out = append(out, "It is too long to be shown here.")
+	}
+	return out
 }
 
 // capital writes the first letter large.

@@ -51,6 +51,9 @@ type ComposerTarget struct {
 	What, Sequence string
 	EntryURL       string
 	Asks           string // the budget that the proposal would like; empty: none
+	NoApprove      string // why the reader may not approve it; empty: they may
+	Headline       string // in one line, a claim
+	Arms           bool   // approving is confirmed
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -73,9 +76,11 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 		}
 		v.Target = &ComposerTarget{
 			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
-			EntryURL: "#" + EntryID(a.Sequence),
+			EntryURL:  "#" + EntryID(a.Sequence),
+			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
+			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(),
 		}
-		if a.Kind == models.KindProposal && a.EnergyBudget != nil {
+		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
 		}
 		break
@@ -114,7 +119,7 @@ func messageNote(c *models.ConversationView) string {
 // Modes are the ways in which the budget may be changed here.
 func (v Composer) modes() []composerMode {
 	out := []composerMode{{BudgetLeave, "Leave budget"}}
-	if v.Target != nil && v.Target.What == models.KindProposal.Word() {
+	if v.Target != nil && v.Target.What == models.KindProposal.Word() && v.Target.NoApprove == "" {
 		out = append(out, composerMode{BudgetGrant, "If approved, set to"})
 	}
 	out = append(out, composerMode{BudgetSet, "Set budget to"})
@@ -135,6 +140,14 @@ func (v Composer) will() []composerMode {
 			composerMode{BudgetGrant, "sets the budget"})
 	}
 	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by a step"})
+}
+
+// asking is what the form has to know of its request to ask for a confirmation.
+func (v Composer) asking() Approval {
+	if v.Target == nil {
+		return Approval{}
+	}
+	return Approval{Headline: v.Target.Headline, Arms: v.Target.Arms}
 }
 
 // otherErrors is what is wrong beside the fields that the form has.

@@ -16,8 +16,10 @@ type FieldEditor struct {
 	Member   string // as it is called; a claim
 	Kind     models.FieldKind
 	Value    string
+	Asked    string // what it held at first
 	Error    string
 	Rows     int
+	form     string
 }
 
 // FieldName is what the form calls the member at a place.
@@ -34,7 +36,7 @@ func newFieldEditors(v Approval, in ApprovalInput) []FieldEditor {
 	out := make([]FieldEditor, 0, len(fields))
 	for i, f := range fields {
 		name := FieldName(i)
-		e := FieldEditor{ID: v.id(name), Name: name, Member: f.Name, Kind: f.Kind(), Value: f.Text(), Error: in.Form.Errors[name]}
+		e := FieldEditor{ID: v.id(name), Name: name, Member: f.Name, Kind: f.Kind(), Value: f.Text(), Asked: f.Text(), Error: in.Form.Errors[name], form: v.id("verdict")}
 		if typed, ok := in.Form.Fields[i]; ok {
 			e.Value = typed
 		}
@@ -65,41 +67,43 @@ func (f FieldEditor) mono() bool {
 
 // attributes of the element in which the value is edited.
 func (f FieldEditor) attributes() templ.Attributes {
-	a := templ.Attributes{"id": f.ID, "name": f.Name, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}
+	a := templ.Attributes{"id": f.ID, "name": f.Name, "form": f.form, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off"}
+	if f.Value != f.Asked {
+		a["data-asked"] = f.Asked
+	}
 	if f.Error != "" {
 		a["aria-invalid"], a["aria-describedby"] = "true", f.ID+"-error"
 	}
 	return a
 }
 
-// editing reports whether an edit was sent that has to be corrected.
+// editing reports whether an edit was sent.
 func (v Approval) editing() bool {
-	if v.Form.Edit != "" || v.Form.Errors["input"] != "" {
-		return true
-	}
-	for _, f := range v.Fields {
-		if f.Error != "" {
-			return true
-		}
-	}
-	return false
+	return len(v.Edits) > 0 || v.Form.Errors["input"] != "" || v.editWrong()
 }
 
 // editsJSON reports whether the editor of the whole is the one to show: it was
 // used, or there is no other.
 func (v Approval) editsJSON() bool {
-	return len(v.Fields) == 0 || v.Form.Edit == EditJSON || v.Form.Edit == "" && v.Form.Errors["input"] != ""
+	return len(v.Fields) == 0 || v.Form.Input != nil && *v.Form.Input != v.EditJSON || v.Form.Errors["input"] != ""
 }
 
-// The two ways of editing an input, as their forms name them.
+// How the form of a request names what is no plain verdict.
 const (
-	EditFieldwise = "fields"
-	EditJSON      = "json"
+	ApproveAsEdited = "approve_edited"
+	DiscardEdits    = "discard"
 )
 
 func (v Approval) jsonField() ui.Field {
+	value := v.EditJSON
+	if v.Form.Input != nil {
+		value = *v.Form.Input
+	}
 	return ui.Field{
-		ID: v.id("input"), Name: "input", Label: "Input as JSON", Type: "textarea", Rows: editRows(v.Form.Input), Mono: true, Required: true,
-		Value: v.Form.Input, Error: v.Form.Errors["input"],
+		ID: v.id("input"), Name: "input", Label: "Input as JSON", Type: "textarea", Rows: editRows(value), Mono: true, Form: v.id("verdict"),
+		Value: value, Asked: &v.EditJSON, Error: v.Form.Errors["input"],
 	}
 }
+
+// editable reports whether there is an editor of the input.
+func (v Approval) editable() bool { return v.EditJSON != "" && !v.Question && v.Ask == nil }

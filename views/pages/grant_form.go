@@ -73,7 +73,7 @@ type GrantFormView struct {
 	Risk            ui.Word
 	Status          ui.Word
 	Digest          string
-	Warnings        []string
+	Warnings        []Warning
 	Members         []GrantMember
 	More            string // members that cannot be left free here
 	Whole           string // the input, where it is no object

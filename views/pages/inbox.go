@@ -17,6 +17,10 @@ type InboxInput struct {
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names what was rejected before, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// Twins are what was approved before and is the same as a request of Rows.
+	Twins map[models.ResponseID]models.Twin
+	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
+	AsOf string
 	// Count is how many pass the filters, and Waiting how many wait for the reader
 	// in all; counting stops at models.StatsCap. Capped: there may be more.
 	Count, Waiting int
@@ -30,6 +34,11 @@ type InboxInput struct {
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval
+	// Sending is how many of them the reader has approved, and may still undo: they
+	// are not part of Count.
+	Sending int
+	// Done is the request that was just decided; nil: none was.
+	Done *models.Approval
 	// Said is what became of the request that was just decided, in words; empty:
 	// none was.
 	Said string
@@ -61,11 +70,13 @@ type Inbox struct {
 	Count   int // for the navigation: all that wait
 	Shown   string
 	Said    string
+	Done    *Done
 	Empty   *InboxEmpty
 	Filter  InboxFilter
 	Query   string // of the place, for forms that lead back to it
 	ListURL string // where the list refetches itself
 	Apart   bool   // the list goes along with another fragment
+	AsOf    string // see InboxInput
 
 	NextURL   string
 	NextLabel string
@@ -82,7 +93,7 @@ type InboxEmpty struct{ Title, Text string }
 func NewInbox(in InboxInput, now time.Time) Inbox {
 	list := in.Place.At("")
 	v := Inbox{
-		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(),
+		Count: in.Waiting, Said: in.Said, ListURL: list.URL(), Query: list.Query(), AsOf: in.AsOf,
 		Rows: inboxRows(in, now), Filter: newInboxFilter(in),
 	}
 	if !in.Place.Filtered() {
@@ -90,7 +101,7 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 	}
 	v.pages(in)
 	v.tally(in)
-	v.Detail = newInboxDetail(in)
+	v.Detail, v.Done = newInboxDetail(in), newDone(in, now)
 	return v
 }
 
@@ -129,6 +140,9 @@ func (v *Inbox) tally(in InboxInput) {
 	v.Shown = count + " waiting"
 	if filtered {
 		v.Shown = count + " match; " + views.Count(in.Waiting) + " wait in all"
+	}
+	if in.Sending > 0 {
+		v.Shown += " · " + views.Count(in.Sending) + " sending"
 	}
 	if len(in.Rows) > 0 {
 		return

@@ -29,13 +29,16 @@ type InboxRow struct {
 	Left         views.Moment
 	Paused       bool // its clock stands still
 
-	Pick    string // what a tick sends: id and digest; empty: not together with others
+	Pick    string // what a tick sends: id and digest; empty: it is being decided
 	Told    string // whose verdict is on its way, revealed; empty: nobody's
 	Held    string // whose approval waits for its undo window, revealed
 	Until   views.Moment
 	UndoURL string // takes the approval back; empty: it is not the reader's
 	Asks    string // who waits for an answer, revealed; empty: nobody does
+	Must    string // who must approve, revealed, where the reader may not; empty: the reader may
 	ReaskOf string // leads to what was rejected before; empty: nothing was
+	Twin    *Twin  // that was approved before
+	Same    string // leads to an identical request that waits as well; empty: none does
 
 	Gone string // what became of it, revealed; empty: it still waits
 }
@@ -47,9 +50,16 @@ func inboxRows(in InboxInput, now time.Time) []InboxRow {
 		a   *models.Approval
 	}
 	rows := make([]placed, 0, len(in.Rows)+len(in.Gone))
+	same := identical(in.Rows)
 	for i := range in.Rows {
 		a := &in.Rows[i]
 		row := newInboxRow(a, in, now)
+		if twin, ok := in.Twins[a.ID]; ok && a.HeldUntil == nil {
+			row.Twin = newTwin(a, twin, now)
+		}
+		if other := same[a.ID]; other != "" {
+			row.Same = views.ApprovalURL(other)
+		}
 		row.from(in.Origins[a.ID])
 		rows = append(rows, placed{row, a})
 	}
@@ -117,13 +127,16 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
-	if NotInBulk(a) == "" {
+	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
 	}
 	if reask, ok := in.ReaskOf[a.ID]; ok {
 		row.ReaskOf = views.ApprovalURL(reask)
 	}
 	row.held(a, in, now)
+	if who := a.Approvers(); a.HeldUntil == nil && !who.Allow(a.OwnerID, in.Reader) {
+		row.Must = models.RevealString(who.Must(), false)
+	}
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Asked back", a.PausedLeft != nil
 		if a.Note != nil {
@@ -182,7 +195,12 @@ func (row *InboxRow) from(o models.Origin) {
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Told != "" || row.Asks != "" || row.ReaskOf != ""
+	return row.Held != "" || row.Told != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+}
+
+// reordered reports whether what the row shows has right-to-left letters.
+func (row InboxRow) reordered() bool {
+	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Summary)
 }
 
 // pickLabel names the tick of a row.

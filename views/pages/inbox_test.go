@@ -89,34 +89,79 @@ func TestInboxSaysHowFarItLooked(t *testing.T) {
 	}
 }
 
-func TestInboxTicksOnlyWhatMayBeInBulk(t *testing.T) {
+// All that waits can be ticked, for it may be rejected; what can be approved together
+// with others is fewer.
+func TestInboxTicksAllAndApprovesInBulkWhatMayBe(t *testing.T) {
 	t.Parallel()
 	held := gallery.Now.Add(time.Minute)
-	cut := gallery.Call("x", `{"a":"`+strings.Repeat("b", 5000)+`"}`)
-	cut.ToolInputJSON = cut.ToolInputJSON[:4096]
 	note := models.NoteID("01890a5d-ac96-774b-bcce-b302099a8401")
 	for _, tt := range []struct {
-		name string
-		a    models.Approval
-		want bool
+		name           string
+		a              models.Approval
+		ticks, approve bool
 	}{
-		{"a small call", gallery.Edit(), true},
-		{"high risk", gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.Risk = models.RiskHigh }), true},
-		{"critical", gallery.Payment(), false},
-		{"a question", gallery.Question(), false},
-		{"folded parts", gallery.LongScript(), false},
-		{"cut by the list", cut, false},
-		{"held", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.HeldUntil = &held }), false},
-		{"asked back", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.OpenNote = &note }), false},
-		{"of another system", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.UpstreamID = new("u") }), false},
+		{"a small call", gallery.Edit(), true, true},
+		{"high risk", gallery.Call("Bash", `{"command":"ls"}`, func(a *models.Approval) { a.Risk = models.RiskHigh }), true, false},
+		{"critical", gallery.Payment(), true, false},
+		{"a question", gallery.Question(), true, false},
+		{"kept cut", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.InputBytes = new(int64(9)) }), true, false},
+		{"held", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.HeldUntil = &held }), false, false},
+		{"asked back", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.OpenNote = &note }), true, false},
+		{"of another system", gallery.Call("Bash", `{}`, func(a *models.Approval) { a.UpstreamID = new("u") }), true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			row := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{tt.a}}, now).Rows[0]
-			if got := row.Pick == string(tt.a.ID)+" "+tt.a.Digest; got != tt.want {
-				t.Errorf("ticked with %q; %s", row.Pick, pages.NotInBulk(&tt.a))
+			if got := row.Pick == string(tt.a.ID)+" "+tt.a.Digest; got != tt.ticks {
+				t.Errorf("ticked with %q", row.Pick)
+			}
+			if why := pages.NotInBulk(&tt.a, models.VerdictApprove); (why == "") != tt.approve {
+				t.Errorf("approving: %q", why)
+			}
+			if why := pages.NotInBulk(&tt.a, models.VerdictReject); (why == "") != tt.ticks {
+				t.Errorf("rejecting: %q", why)
 			}
 		})
+	}
+}
+
+// What a line does not say is looked at before it is approved together with others.
+func TestWhatALineDoesNotSayIsLookedAtFirst(t *testing.T) {
+	t.Parallel()
+	recent := &models.Twin{At: gallery.Now}
+	old := &models.Twin{At: gallery.Now.Add(-time.Hour)}
+	long := strings.Repeat("x", 201)
+	for _, tt := range []struct {
+		tool, input string
+		twin        *models.Twin
+		reasked     bool
+		want        string
+	}{
+		{"Bash", `{"command":"ls"}`, nil, false, ""},
+		{"Bash", `{"command":"ls"}`, old, false, ""},
+		{"Bash", `{"command":"ls"}`, recent, false, "It carries a warning."},
+		{"Bash", `{"command":"ls"}`, nil, true, "It carries a warning."},
+		{"Bash", `{"command":"ls","cwd":"/"}`, nil, false, "Its summary does not show cwd."},
+		{"Bash", `{"command":"ls","b\u200b":1}`, nil, false, "Its summary does not show b⟨U+200B⟩. It carries a warning."},
+		{"Bash", `{"command":["ls","-l"]}`, nil, false, ""},
+		{"Bash", `{"command":"` + long + `"}`, nil, false, "Its summary is cut."},
+		{"Bash", `{"command":"` + long[:200] + `"}`, nil, false, ""},
+		{"x", `{}`, nil, false, ""},
+		{"x", `{"a":1,"b":[true]}`, nil, false, ""},
+		{"x", `{"a":"` + long + `"}`, nil, false, "Its summary is cut."},
+		{"pay", `{"amount":1,"currency":"EUR","to":"A"}`, nil, false, ""},
+		{"pay", `{"amount":1,"currency":"EUR","to":"A","iban":"X"}`, nil, false, "Its summary does not show iban."},
+		{"pay", `{"amount":1,"to":{"name":"A"}}`, nil, false, ""},
+		{"pay", `{"amount":1,"to":{"name":"A","iban":"X"}}`, nil, false, "Its summary does not show to."},
+		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, nil, false, "Its summary does not show new_string, old_string."},
+		{"read", `{"path":"a"}`, nil, false, ""},
+		{"x", `{"command":"ls","a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, nil, false, "Its summary does not show a, b, c, d, e and 1 more member."},
+		{"Bash", `{"command":"` + strings.Repeat(`l\n`, 100) + `"}`, nil, false, "Its summary is cut. It is too long to be shown here."},
+	} {
+		a := gallery.Call(tt.tool, tt.input)
+		if got := strings.Join(pages.LookFirst(&a, tt.twin, tt.reasked), " "); got != tt.want {
+			t.Errorf("%s %.60s: %q, want %q", tt.tool, tt.input, got, tt.want)
+		}
 	}
 }
 

@@ -3,11 +3,7 @@ package pages
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/views"
@@ -79,7 +75,7 @@ func newInputView(r *models.Response, f folding) inputView {
 		v.whole.Label, v.whole.Size = "Beginning of the input", "of "+views.Number(*r.InputBytes)+" bytes"
 	}
 	if len(indented) <= editMost && r.Kind != models.KindBudget {
-		v.edit = visibleJSON(indented)
+		v.edit = models.VisibleJSON(indented)
 	}
 	return v
 }
@@ -133,35 +129,8 @@ func lookAlikes(text string) []string {
 			out = append(out, models.RevealString(why, false))
 		}
 	}
+	for _, why := range ui.OddAddresses(text, 20) {
+		out = append(out, models.RevealString(why, false))
+	}
 	return out
-}
-
-// visibleJSON writes characters that an editor would not show as JSON escapes,
-// which mean the same.
-func visibleJSON(s string) string {
-	segments, found := models.Reveal(s, true)
-	if !found.Any() {
-		return s
-	}
-	var b strings.Builder
-	rest := s
-	for _, seg := range segments {
-		if !seg.Escape {
-			b.WriteString(seg.Text)
-			rest = rest[len(seg.Text):]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
-		switch {
-		case r == '⟨':
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			hi, lo := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, hi, lo)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

@@ -97,11 +97,10 @@ func editor(command string) bool {
 	return slices.Contains([]string{"view", "create", "str_replace", "insert", "undo_edit"}, command)
 }
 
-// language is what a program is written in.
+// language is what a program is written in; empty where the tool and the input
+// say different things, or nothing.
 func (m *making) language(name, text string) string {
-	if said := m.text("language"); said != "" && len(said) < 32 && name == "code" {
-		return said
-	}
+	tool := m.toolLanguage()
 	switch name {
 	case "sql", "statement":
 		return "SQL"
@@ -112,17 +111,36 @@ func (m *making) language(name, text string) string {
 		}
 		return ""
 	case "code":
-		for _, known := range [...]string{"python", "javascript", "typescript", "ruby", "bash"} {
-			if strings.Contains(m.tool, known) {
-				return known
-			}
+		said := m.text("language")
+		switch {
+		case said == "" && tool == "":
+			return ui.LanguageOf(m.path)
+		case said == "" || strings.EqualFold(said, tool):
+			return tool
+		case tool == "" && len(said) < 32:
+			return said
 		}
-		return ui.LanguageOf(m.path)
+		return ""
+	case "script":
+		return tool // it may be one of any language
 	}
-	if strings.Contains(m.tool, "powershell") {
-		return "PowerShell"
+	if tool == "" {
+		return "Bash"
 	}
-	return "Bash"
+	return tool
+}
+
+// toolLanguage is the language that a tool's name tells.
+func (m *making) toolLanguage() string {
+	for _, known := range [...]string{"python", "javascript", "typescript", "ruby", "powershell", "sql", "bash"} {
+		if strings.Contains(m.tool, known) {
+			return known
+		}
+	}
+	if strings.Contains(m.tool, "shell") || strings.Contains(m.tool, "terminal") {
+		return "bash"
+	}
+	return ""
 }
 
 // quoted is a command that is given as a list of words, as a shell would want
@@ -158,7 +176,7 @@ func (m *making) edits() {
 		} else if len(pairs) == 1 {
 			for i, name := range names[:2] {
 				if s := pairs[0][i]; s != "" && len(s) <= madeMost {
-					m.add(ui.Block{Code: ui.Code{Label: name, Text: s, Language: language}}, name)
+					m.add(ui.Block{Code: ui.Code{Label: name, Text: s}}, name)
 				}
 			}
 		}
@@ -174,7 +192,10 @@ func (m *making) edits() {
 	}
 	for _, name := range contents {
 		if s := m.text(name); s != "" && m.path != "" {
-			label := m.path + ", " + name
+			label, language := m.path+", "+name, language
+			if name == "insert_text" { // what it is put into may be an open comment
+				language = ""
+			}
 			if line := scalar(m.members["insert_line"]); name == "insert_text" && line != "" {
 				label = m.path + ", inserted behind line " + line
 			}
@@ -218,7 +239,7 @@ func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []str
 // addresses are URLs, wherever they stand at the top.
 func (m *making) addresses() {
 	for _, name := range m.rest() {
-		if a, ok := ui.NewAddress(m.text(name)); ok {
+		if a, ok := ui.ReadAddress(name, m.text(name)); ok {
 			m.add(ui.Block{Code: ui.Code{Label: name, Text: m.text(name)}, Address: a}, name)
 		}
 	}

@@ -47,12 +47,15 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 		name, tool, input string
 		want              []string
 	}{
-		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in Bash"}},
-		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in Bash"}},
-		{"another shell", "PowerShell", input("command", "ls"), []string{"command in PowerShell"}},
+		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in bash"}},
+		{"a command of a tool that says no language", "run", input("command", "ls"), []string{"command in Bash"}},
+		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in bash"}},
+		{"another shell", "PowerShell", input("command", "ls"), []string{"command in powershell"}},
 		{"SQL", "db", input("sql", "select 1", "url", "postgres://db.example/x"), []string{"sql in SQL", "url at db.example"}},
 		{"a search is no SQL", "search", input("query", "select committee reports from 2020"[7:]), []string{"query in "}},
 		{"code in its language", "run", input("code", "x = 1", "language", "python"), []string{"code in python"}},
+		{"code in another language than the tool's", "run_python", input("code", "x -- y", "language", "sql"), []string{"code in "}},
+		{"a script of any language", "browser", input("script", "x -- y"), []string{"script in "}},
 		{"an edit", "Edit", input("file_path", "a.go", "old_string", "a\nb", "new_string", "a\nc\nd"), []string{"a.go +2 −1"}},
 		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1"}},
 		{"edits", "MultiEdit", input("file_path", "a.go", "edits", []map[string]string{{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}}), []string{"a.go +1 −2"}},
@@ -208,13 +211,15 @@ func TestApprovalWarnsOfHosts(t *testing.T) {
 		"Größe, 東京 and Москва. Ok":                "",
 		"curl https://xn--80ak6aa92e.com/x":       "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters",
 		"ping p\u0430ypal.com":                    "“p\u0430ypal” mixes Cyrillic and Latin letters",
-		"wget http://2130706433/":                 "it is a numeric address in an unusual form",
+		"wget http://2130706433/":                 "it is a numeric address in an unusual form; “http://2130706433/”: Browsers read this as 127.0.0.1; Go programs as 2130706433",
+		"curl https:/evil.example/":               "“https:/evil.example/”: This could not be read as an address; programs may take it as evil.example",
+		"curl https://a.com\u2215b@evil.example/": "“https://a.com\u2215b@evil.example/”: This could not be read as an address; programs may take it as evil.example",
 	} {
 		v := newApproval(gallery.Call("Bash", input("command", text)))
 		switch {
 		case want == "" && len(v.Warnings) > 0:
 			t.Errorf("%q warns: %q", text, v.Warnings)
-		case want != "" && (len(v.Warnings) != 1 || v.Warnings[0] != "Hosts in the input that may be taken for others: "+want+"."):
+		case want != "" && (len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "may be taken for") || !strings.EqualFold(v.Warnings[0].Detail, want+".")):
 			t.Errorf("%q: %q", text, v.Warnings)
 		}
 	}

@@ -38,6 +38,8 @@ type PolicyRule struct {
 	Tools, Reviewers, RejectReasons  []string
 	TimeoutMinutes                   int64 // 0: the default
 	Energy                           int64 // the least that such a call costs; 0: what the agent says
+	ReviewersOnly                    bool
+	SelfApproval                     models.SelfApproval // empty: allowed
 }
 
 // PolicyForm is what the form holds, as typed.
@@ -213,8 +215,14 @@ func ruleRow(i int, r PolicyRule) PolicyRuleRow {
 	if r.Energy > 0 {
 		then = append(then, "costs at least "+views.Number(r.Energy)+" energy")
 	}
-	if len(r.Reviewers) > 0 {
+	switch {
+	case r.ReviewersOnly:
+		then = append(then, "only "+strings.Join(r.Reviewers, ", ")+" may approve (reviewers_only)")
+	case len(r.Reviewers) > 0:
 		then = append(then, "also asks "+strings.Join(r.Reviewers, ", "))
+	}
+	if r.SelfApproval == models.SelfNever {
+		then = append(then, "the agent's owner may not approve (self_approval: never)")
 	}
 	if r.Reason != "" {
 		then = append(then, "“"+r.Reason+"”")

@@ -3,6 +3,8 @@ package pages
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,43 +21,81 @@ var telling = [...]string{
 	"pattern", "subject", "title", "message", "prompt", "text", "name", "description",
 }
 
+// line is what one line says of a request.
+type line struct {
+	text   string
+	cut    bool
+	hidden []string // members of the input that it does not show, sorted
+}
+
 // summary says in one line what a request would do: its command, its path, its
 // amount, or else its input as compact JSON.
-func summary(r *models.Response) string {
+func summary(r *models.Response) string { return summaryLine(r).text }
+
+func summaryLine(r *models.Response) line {
+	text, shows, all := summaryOf(r)
+	var l line
+	l.text, l.cut = joined(text)
+	if all {
+		return l
+	}
+	members, _, _ := briefOf(r.ToolInputJSON)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(shows, name) {
+			l.hidden = append(l.hidden, name)
+		}
+	}
+	return l
+}
+
+// summaryOf is the text of the line, and which members of the input it shows, or
+// that it shows all of them.
+func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
-		return oneLine(r.Content)
+		return r.Content, nil, true
 	}
 	if sum := askedSum(r); sum != "" {
-		return oneLine(strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "))
+		return strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "), nil, true
 	}
 	members, cut, ok := briefOf(r.ToolInputJSON)
 	if !ok {
-		return oneLine(compact(r.ToolInputJSON))
+		return compact(r.ToolInputJSON), nil, true
 	}
 	if r.Kind == models.KindQuestion && r.Description != "" {
-		return oneLine(r.Description)
+		return r.Description, nil, false
 	}
-	if amount := amountOf(members); amount != "" {
-		return oneLine(amount)
+	if amount, shows := amountOf(members); amount != "" {
+		return amount, shows, false
 	}
+	path, named := firstOf(members, paths[:]), nameOf(members, paths[:])
 	if change := changeOf(members, cut); change != "" {
-		return change
+		return change, named, false
 	}
-	if does, path := scalar(members["command"]), firstOf(members, paths[:]); path != "" && editor(does) {
-		return oneLine(does + " " + path)
+	if does := scalar(members["command"]); path != "" && editor(does) {
+		return does + " " + path, append(named, "command"), false
 	}
 	for _, name := range telling {
 		if s, ok := stringOf(members[name]); ok && strings.TrimSpace(s) != "" {
-			return oneLine(s)
+			return s, []string{name}, false
 		}
 	}
 	if words := quoted(members["command"]); words != "" {
-		return oneLine(words)
+		return words, []string{"command"}, false
 	}
 	if len(members) == 0 {
-		return "no input"
+		return "no input", nil, true
 	}
-	return oneLine(compact(r.ToolInputJSON))
+	return compact(r.ToolInputJSON), nil, true
+}
+
+// nameOf is the member that firstOf takes the text from; none: there is none.
+func nameOf(members map[string]json.RawMessage, names []string) []string {
+	for _, name := range names {
+		if s, ok := stringOf(members[name]); ok && s != "" {
+			return []string{name}
+		}
+	}
+	return nil
 }
 
 // changeOf writes a change of a file: its path, and how many lines it adds and
@@ -73,9 +113,9 @@ func changeOf(members map[string]json.RawMessage, cut string) string {
 	case count == "":
 		return ""
 	case cut != "":
-		return oneLine(path) + ", a long change"
+		return path + ", a long change"
 	}
-	return oneLine(path) + " " + count
+	return path + " " + count
 }
 
 // firstOf is the first member that is a text and not empty.
@@ -124,18 +164,23 @@ func patched(patch string) string {
 // signs are those of currencies that mean one currency and no other.
 var signs = map[string]string{"EUR": "€", "GBP": "£", "INR": "₹", "ILS": "₪", "VND": "₫", "UAH": "₴", "PHP": "₱", "NGN": "₦", "TRY": "₺", "KZT": "₸", "GEL": "₾", "PYG": "₲", "CRC": "₡", "GHS": "₵", "MNT": "₮", "KHR": "៛"}
 
-// amountOf writes a payment: amount, currency and to whom. The amount stays as
-// it was sent: a number of cents is not taken for one of euros.
-func amountOf(members map[string]json.RawMessage) string {
+// amountOf writes a payment: amount, currency and to whom, and says which members it
+// shows whole. The amount stays as it was sent: a number of cents is not taken for
+// one of euros.
+func amountOf(members map[string]json.RawMessage) (text string, shows []string) {
 	amount, ok := members["amount"]
 	if !ok {
-		return ""
+		return "", nil
 	}
 	out := scalar(amount)
 	if out == "" {
-		return ""
+		return "", nil
 	}
+	shows = []string{"amount"}
 	currency := scalar(members["currency"])
+	if currency != "" {
+		shows = append(shows, "currency")
+	}
 	sign, known := signs[currency]
 	switch {
 	case known && !strings.HasPrefix(out, "-") && strings.Contains(out, ".") && strings.Trim(out, "0123456789.") == "":
@@ -145,15 +190,18 @@ func amountOf(members map[string]json.RawMessage) string {
 	}
 	for _, name := range [...]string{"to", "recipient", "payee", "account"} {
 		if to := scalar(members[name]); to != "" {
-			return out + " → " + to
+			return out + " → " + to, append(shows, name)
 		}
 		if one, ok := objectOf(members[name]); ok {
 			if to := scalar(one["name"]); to != "" {
-				return out + " → " + to
+				if len(one) == 1 {
+					shows = append(shows, name)
+				}
+				return out + " → " + to, shows
 			}
 		}
 	}
-	return out
+	return out, shows
 }
 
 // scalar is a string's content or a number as written; empty for all else.
@@ -198,14 +246,20 @@ func compact(raw string) string {
 // oneLine joins lines visibly, so that a second command cannot hide behind a
 // line break, and cuts.
 func oneLine(s string) string {
+	text, _ := joined(s)
+	return text
+}
+
+// joined is oneLine, and whether it was cut.
+func joined(s string) (text string, cut bool) {
 	s = strings.TrimSpace(s)
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", " ⏎ ")
-	cut, length := ui.Cut(s, summaryLength)
+	short, length := ui.Cut(s, summaryLength)
 	if length > summaryLength {
-		return cut + "…"
+		return short + "…", true
 	}
-	return s
+	return s, false
 }

@@ -6,12 +6,14 @@ import (
 	"countersign/models"
 )
 
-// warnings are what must be read before deciding: what was found in the input,
-// and in the words around it.
-func warnings(a *models.Approval, input inputView) []string {
-	var out []string
+// Warning is what must be read before deciding, in one line. Detail opens below it.
+type Warning struct{ Text, Detail string }
+
+// warnings are what was found in the input, and in the words around it.
+func warnings(a *models.Approval, input inputView) []Warning {
+	var out []Warning
 	if input.tampered {
-		out = append(out, "What is stored does not give the digest it was asked under. Do not approve this.")
+		out = append(out, Warning{Text: "The stored input does not match its digest. Do not approve this."})
 	}
 	var places []string
 	for _, place := range [...]struct {
@@ -32,14 +34,14 @@ func warnings(a *models.Approval, input inputView) []string {
 		}
 	}
 	if len(places) > 0 {
-		out = append(out, "Hidden characters, written out where they stand: in "+strings.Join(places, ", in ")+".")
+		out = append(out, Warning{"Contains hidden characters.", "They are shown as codes in " + strings.Join(places, ", in ") + "."})
 	}
 	return append(out, lookAlikeWarnings(a, input)...)
 }
 
 // lookAlikeWarnings are about names and hosts that may be read as others.
-func lookAlikeWarnings(a *models.Approval, input inputView) []string {
-	var out []string
+func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
+	var out []Warning
 	for _, name := range [...]struct{ what, text string }{
 		{"The tool's name", a.ToolName},
 		{"The agent's name", a.AgentName},
@@ -48,11 +50,15 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []string {
 		{"The name of its run", deref(a.RunID)},
 	} {
 		if scripts, mixed := models.MixedScripts(name.text); mixed {
-			out = append(out, name.what+" mixes "+strings.Join(scripts, " and ")+" letters, which can look alike: it may imitate another name.")
+			out = append(out, Warning{name.what + " mixes " + strings.Join(scripts, " and ") + " letters.", "Letters of different scripts can look alike: it may imitate another name."})
 		}
 	}
 	if len(input.hosts) > 0 {
-		out = append(out, "Hosts in "+inputName(a.Kind)+" that may be taken for others: "+strings.Join(input.hosts, "; ")+".")
+		text := "A host in " + inputName(a.Kind) + " may be taken for another."
+		if len(input.hosts) > 1 {
+			text = "Hosts in " + inputName(a.Kind) + " may be taken for others."
+		}
+		out = append(out, Warning{text, capital(strings.Join(input.hosts, "; ")) + "."})
 	}
 	return out
 }

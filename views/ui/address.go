@@ -49,23 +49,52 @@ func NewAddress(s string) (*Address, bool) {
 		a.Host, a.Port = rest[:len(rest)-len(port)-1], ":"+port
 	}
 	a.note()
+	a.compare(s)
 	return a, true
 }
 
 func (a *Address) note() {
-	if a.User != "" {
+	scheme := strings.ToLower(strings.TrimSuffix(a.Scheme, "://"))
+	if a.User != "" && !(slices.Contains(login[:], scheme) && plainUser(a.User)) {
 		a.Notes = append(a.Notes, "It carries a name before the host: what stands before the @ is no address.")
 	}
 	if why, suspicious := models.LookAlike(a.Host); suspicious {
 		a.Notes = append(a.Notes, "Look at the host: "+why+".")
 	}
-	switch scheme := strings.ToLower(strings.TrimSuffix(a.Scheme, "://")); scheme {
-	case "http":
+	switch {
+	case scheme == "http":
 		a.Notes = append(a.Notes, "It is not encrypted (http).")
-	case "https", "ssh", "git", "ws", "wss", "ftp", "s3", "gs", "postgres", "postgresql", "mysql", "redis":
+	case slices.Contains(login[:], scheme):
+	case slices.Contains([]string{"https", "git", "ws", "wss", "s3", "gs"}, scheme):
 	default:
 		a.Notes = append(a.Notes, "Its scheme is unusual.")
 	}
+}
+
+// login are the schemes of databases, queues and remote shells: their addresses
+// name an account before the host as a matter of course. On the web that is a trick.
+var login = [...]string{
+	"postgres", "postgresql", "mysql", "mariadb", "mssql", "sqlserver", "clickhouse", "cockroachdb", "mongodb", "mongodb+srv",
+	"redis", "rediss", "amqp", "amqps", "mqtt", "mqtts", "nats", "ldap", "ldaps", "smtp", "smtps", "imap", "imaps",
+	"ssh", "git+ssh", "ssh+git", "svn+ssh", "sftp", "ftp", "ftps", "rsync",
+}
+
+// plainUser reports whether what stands before a host, with its @, is an ordinary
+// account and nothing that may be read as a host: its name has no dot, and neither
+// name nor password another @ or a character beyond those of addresses.
+func plainUser(user string) bool {
+	name, password, _ := strings.Cut(strings.TrimSuffix(user, "@"), ":")
+	const safe = "-_~!$&'()*+,;="
+	allowed := func(s, more string) bool {
+		return strings.IndexFunc(s, func(r rune) bool {
+			return r >= 0x80 || !letterOrDigit(byte(r)) && !strings.ContainsRune(safe+more, r)
+		}) < 0
+	}
+	return allowed(name, "") && allowed(password, ".:%")
+}
+
+func letterOrDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // Hosts are the hosts of the URLs in a text, and words with a dot that letters
@@ -102,7 +131,7 @@ func Hosts(text string, most int) []string {
 }
 
 func schemeLetter(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+	return letterOrDigit(c) || c == '+' || c == '-' || c == '.'
 }
 
 // disguised are words with a dot that mix scripts or are coded.

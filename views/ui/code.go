@@ -128,16 +128,16 @@ func source(text []span, numbered bool) templ.Component {
 		var b strings.Builder
 		if !numbered {
 			b.WriteString(`<pre><code>`)
-			drawSpans(&b, text)
+			if lines := splitLines(text); longBlank(lines) {
+				drawLines(&b, lines, false)
+			} else {
+				drawSpans(&b, text)
+			}
 			b.WriteString(`</code></pre>`)
 			return write(w, b.String())
 		}
 		b.WriteString(`<pre class="numbered"><code>`)
-		for _, line := range splitLines(text) {
-			b.WriteString(`<span class="line">`)
-			drawSpans(&b, line)
-			b.WriteString(`</span>`)
-		}
+		drawLines(&b, splitLines(text), true)
 		b.WriteString(`</code></pre>`)
 		return write(w, b.String())
 	})

@@ -68,6 +68,9 @@ func NewDiff(language string, edits ...[2]string) *Diff {
 func newDiff(language string, edits ...[2]string) *Diff {
 	d := &Diff{Language: language}
 	for i, e := range edits {
+		if e[0] != "" { // what stands before a part of a file may be an open comment or text
+			d.Language = ""
+		}
 		hunk := Hunk{Lines: compare(e[0], e[1])}
 		if len(edits) > 1 {
 			hunk.Title = "Change " + views.Number(int64(i+1)) + " of " + views.Number(int64(len(edits)))

@@ -103,6 +103,7 @@ func cutWords(s string) []string {
 		for n < len(s) && s[n]&0xC0 == 0x80 { // not within a character
 			n++
 		}
+		n += leadingMarks(s[n:]) // nor between a letter and what is on it
 		out = append(out, s[:n])
 		s = s[n:]
 	}

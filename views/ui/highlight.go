@@ -49,7 +49,7 @@ var lexers = sync.OnceValue(func() *chroma.LexerRegistry {
 var languages = sync.OnceValue(func() map[string]string {
 	out := map[string]string{
 		"html": "HTML", "htm": "HTML", "xhtml": "HTML", "xml": "XML", "svg": "XML", "xsd": "XML", "plist": "XML",
-		"diff": "Diff", "patch": "Diff", "css": "CSS", "scss": "CSS", "less": "CSS",
+		"diff": "Diff", "patch": "Diff",
 	}
 	for _, l := range lexicons {
 		for ending := range strings.FieldsSeq(l.files) {
@@ -93,10 +93,14 @@ func colour(ctx context.Context, language, text string) []span {
 		ctx, done = context.WithTimeout(ctx, patternTime)
 		defer done()
 	}
-	if spans, ok := tokens(ctx, lexer, text); ok {
-		return spans
+	spans, ok := tokens(ctx, lexer, text)
+	if !ok {
+		return plain
 	}
-	return plain
+	if _, ours := lexer.(*scanner); !ours {
+		return sureMarkup(text, spans)
+	}
+	return spans
 }
 
 // tokens reads the text with a lexer; false if the lexer gave up, took too long,
@@ -148,6 +152,8 @@ func classOf(t chroma.TokenType) string {
 		return chroma.StandardTypes[chroma.NameBuiltin]
 	case t.InCategory(chroma.Keyword):
 		return chroma.StandardTypes[chroma.Keyword]
+	case t == chroma.CommentPreproc: // instructions, and programs in a page
+		return ""
 	case t.InCategory(chroma.Comment):
 		return chroma.StandardTypes[chroma.Comment]
 	case t.InSubCategory(chroma.LiteralString):

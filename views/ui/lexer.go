@@ -2,7 +2,6 @@ package ui
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/alecthomas/chroma/v2"
@@ -10,7 +9,8 @@ import (
 
 // scanner is a lexer for highlighting that reads a text once, byte by byte, and
 // never looks back: its time is in proportion to the text, whatever it holds.
-// It knows words, texts, comments and numbers, and no grammar.
+// It knows words, texts, comments and numbers, and no grammar. Where these could
+// end elsewhere than it thinks, the rest of the text has no colour.
 type scanner struct{ *lexicon }
 
 // Config implements chroma.Lexer.
@@ -27,28 +27,52 @@ func (s *scanner) AnalyseText(string) float32 { return 0 }
 
 // Tokenise implements chroma.Lexer.
 func (s *scanner) Tokenise(_ *chroma.TokeniseOptions, text string) (chroma.Iterator, error) {
-	r := reading{lexicon: s.lexicon, text: text, first: true}
+	r := reading{lexicon: s.lexicon, whole: text, text: text[:s.sure(text)], first: true, escaped: -1}
 	return r.next, nil
 }
 
 // reading is how far a text has been read.
 type reading struct {
 	*lexicon
-	text  string
-	at    int
-	first bool // in a shell: a command may begin here
-	until quote
-	open  bool // within a text that until closes, after a variable in it
+	whole   string
+	text    string // the beginning of whole that holds no doubt
+	at      int
+	lost    bool // what is read next could be anything
+	first   bool // in a shell: a command may begin here
+	value   bool // what was read last is a value: a slash behind it divides
+	escaped int  // where a character ended that a backslash made part of a word
+	until   quote
+	open    bool      // within a text that until closes, after a variable in it
+	outer   []command // the commands within texts of a shell that are open
+}
+
+// command is one within a text of a shell: "$( … )".
+type command struct {
+	in     quote
+	parens int // that are open in it
 }
 
 // next reads one token.
 func (r *reading) next() chroma.Token {
-	if r.at >= len(r.text) {
-		return chroma.EOF
-	}
 	start := r.at
-	kind := r.read()
-	return chroma.Token{Type: kind, Value: r.text[start:r.at]}
+	kind := chroma.Text
+	if start < len(r.text) && !r.lost {
+		kind = r.read()
+	}
+	if r.at == start { // lost, or at the doubt
+		if start == len(r.whole) {
+			return chroma.EOF
+		}
+		r.at, r.lost = len(r.whole), true
+		return chroma.Token{Type: chroma.Text, Value: r.whole[start:]}
+	}
+	return chroma.Token{Type: kind, Value: r.whole[start:r.at]}
+}
+
+// lose gives up: what follows has no colour.
+func (r *reading) lose() chroma.TokenType {
+	r.lost = true
+	return chroma.Text
 }
 
 func (r *reading) read() chroma.TokenType {
@@ -66,116 +90,78 @@ func (r *reading) read() chroma.TokenType {
 		r.at++
 		return chroma.Text
 	}
+	if r.at == 0 && strings.HasPrefix(rest, "#!/") {
+		r.at = run(rest, func(c rune) bool { return c != '\n' })
+		return chroma.Text
+	}
 	if kind, ok := r.comment(rest); ok {
 		return kind
 	}
 	for _, q := range r.quotes {
 		if strings.HasPrefix(rest, q.open) {
-			r.at += len(q.open)
-			r.until, r.open, r.first = q, true, false
-			return r.inside()
+			return r.quote(q)
 		}
 	}
+	if r.odd != "" && strings.IndexByte(r.odd, c) >= 0 && (c != '$' || len(rest) < 2 || !digit(rest[1])) || r.literals != "" && !r.value && strings.IndexByte(r.literals, c) >= 0 {
+		return r.lose()
+	}
+	r.value = false
 	switch {
+	case c == '\\' && r.shell && len(rest) > 1:
+		_, size := utf8.DecodeRuneInString(rest[1:])
+		r.at += 1 + size
+		r.escaped, r.first = r.at, false
+		return chroma.Name
 	case c == '$' && r.variables:
-		if n := variable(rest); n > 1 {
+		n := r.variable(rest)
+		if n < 0 {
+			return r.lose()
+		}
+		if n > 1 {
 			r.at += n
 			r.first = false
 			return chroma.NameVariable
 		}
-	case c >= '0' && c <= '9':
+	case digit(c):
 		r.at += run(rest, func(c rune) bool { return word(c) || c == '.' })
-		r.first = false
+		r.first, r.value = false, true
 		return chroma.LiteralNumber
 	case c == '@' && r.decorators:
 		if n := run(rest[1:], word); n > 0 {
 			r.at += 1 + n
 			return chroma.NameDecorator
 		}
-	case c == '-' && r.shell && r.starts():
+	case c == '-' && r.shell && r.begins():
 		r.at += run(rest, func(c rune) bool { return word(c) || c == '-' })
 		return chroma.NameAttribute
 	}
 	if n := run(rest, r.letter); n > 0 {
 		return r.word(rest[:n])
 	}
+	return r.sign(rest)
+}
+
+// sign reads one character that belongs to no word.
+func (r *reading) sign(rest string) chroma.TokenType {
 	_, size := utf8.DecodeRuneInString(rest)
+	c := rest[0]
 	r.at += size
+	r.value = c == ']'
 	if r.shell {
 		r.first = strings.IndexByte(";&|({`!", c) >= 0
 	}
+	if n := len(r.outer); n > 0 {
+		switch {
+		case c == '(':
+			r.outer[n-1].parens++
+		case c == ')' && r.outer[n-1].parens > 0:
+			r.outer[n-1].parens--
+		case c == ')':
+			r.until, r.open, r.first = r.outer[n-1].in, true, false
+			r.outer = r.outer[:n-1]
+		}
+	}
 	return chroma.Punctuation
-}
-
-// starts reports whether a word begins here.
-func (r *reading) starts() bool {
-	return r.at == 0 || strings.IndexByte(" \t\n;&|(){}=", r.text[r.at-1]) >= 0
-}
-
-func (r *reading) comment(rest string) (chroma.TokenType, bool) {
-	for _, opener := range r.lines {
-		if strings.HasPrefix(rest, opener) && (opener != "#" || r.starts()) {
-			if n := strings.IndexByte(rest, '\n'); n >= 0 {
-				r.at += n
-			} else {
-				r.at = len(r.text)
-			}
-			return chroma.Comment, true
-		}
-	}
-	if opener, closer, _ := strings.Cut(r.block, " "); opener != "" && strings.HasPrefix(rest, opener) {
-		if n := strings.Index(rest[len(opener):], closer); n >= 0 {
-			r.at += len(opener) + n + len(closer)
-		} else {
-			r.at = len(r.text)
-		}
-		return chroma.Comment, true
-	}
-	return 0, false
-}
-
-// inside reads on in a text, to its end or to a variable in it.
-func (r *reading) inside() chroma.TokenType {
-	start := r.at
-	for r.at < len(r.text) {
-		rest := r.text[r.at:]
-		switch c := rest[0]; {
-		case strings.HasPrefix(rest, r.until.close):
-			r.at += len(r.until.close)
-			r.open = false
-			return r.textKind()
-		case c == '\n' && !r.until.long:
-			r.open = false
-			if r.at == start { // the line feed itself is read as ever
-				return r.read()
-			}
-			return chroma.LiteralString
-		case c == '\\' && r.until.escapes && len(rest) > 1 && rest[1] != '\n':
-			r.at += 2
-		case c == '$' && r.variables && r.until.escapes:
-			n := variable(rest)
-			if n < 2 {
-				r.at++
-			} else if r.at > start {
-				return chroma.LiteralString
-			} else {
-				r.at += n
-				return chroma.NameVariable
-			}
-		default:
-			r.at++
-		}
-	}
-	r.open = false
-	return chroma.LiteralString
-}
-
-// textKind tells a member's name from a text.
-func (r *reading) textKind() chroma.TokenType {
-	if r.keys && strings.HasPrefix(r.text[r.at:], ":") {
-		return chroma.NameTag
-	}
-	return chroma.LiteralString
 }
 
 func (r *reading) word(w string) chroma.TokenType {
@@ -188,7 +174,11 @@ func (r *reading) word(w string) chroma.TokenType {
 		look = strings.ToLower(w)
 	}
 	kind, known := r.words[look]
+	r.value = kind != chroma.Keyword
 	switch {
+	case r.shell && len(r.outer) > 0 && (w == "case" || w == "esac"):
+		r.at -= len(w) // its patterns end with a parenthesis that none opened
+		return r.lose()
 	case r.shell && first && strings.HasPrefix(rest, "="):
 		return chroma.NameVariable
 	case r.shell && !first && kind == chroma.Keyword && w != "in" && w != "do" && w != "then":
@@ -208,42 +198,4 @@ func (r *reading) word(w string) chroma.TokenType {
 		return chroma.NameFunction
 	}
 	return chroma.Name
-}
-
-func (l *lexicon) letter(c rune) bool {
-	return word(c) || c == '-' && l.dashes || l.shell && strings.ContainsRune("-./~+:@%,", c)
-}
-
-// variable is the length of a variable that s begins with: $x, ${x}, $1, $@.
-func variable(s string) int {
-	if len(s) < 2 {
-		return 0
-	}
-	if s[1] == '{' {
-		if n := strings.IndexAny(s[:min(len(s), 200)], "}\n"); n > 0 && s[n] == '}' {
-			return n + 1
-		}
-		return 0
-	}
-	if n := run(s[1:], word); n > 0 {
-		return n + 1
-	}
-	if strings.IndexByte("@*#?$!", s[1]) >= 0 {
-		return 2
-	}
-	return 0
-}
-
-func word(c rune) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c > 0x7f && unicode.IsLetter(c)
-}
-
-// run is how many bytes from the beginning of s are of a kind.
-func run(s string, is func(rune) bool) int {
-	for i, c := range s {
-		if !is(c) {
-			return i
-		}
-	}
-	return len(s)
 }

@@ -43,7 +43,7 @@ func Markdown(text string) templ.Component {
 		return markdownAsText(text)
 	}
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		return write(w, `<div class="markdown" dir="auto" hx-ignore>`, rendered, `</div>`)
+		return write(w, `<div class="markdown natural" dir="auto" hx-ignore>`, rendered, `</div>`)
 	})
 }
 

@@ -74,11 +74,20 @@ func writeShown(w util.BufWriter, text string) {
 		if at == nil {
 			break
 		}
-		_, _ = w.WriteString(stdhtml.EscapeString(text[:at[0]]))
+		writePlain(w, text[:at[0]])
 		_, _ = w.WriteString(`<span class="unseen">` + text[at[0]:at[1]] + `</span>`)
 		text = text[at[1]:]
 	}
-	_, _ = w.WriteString(stdhtml.EscapeString(text))
+	writePlain(w, text)
+}
+
+// writePlain escapes text for HTML. Marks that have lost their letter to the
+// layout, and would climb on what is before them, are written out.
+func writePlain(w util.BufWriter, text string) {
+	n := leadingMarks(text)
+	segments, _ := models.Reveal(text[:n], true)
+	_, _ = w.WriteString(markup(segments))
+	_, _ = w.WriteString(stdhtml.EscapeString(text[n:]))
 }
 
 // markdownNodes draws what the library would draw otherwise: links, pictures,

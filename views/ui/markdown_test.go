@@ -46,7 +46,7 @@ func TestMarkdownLaysOut(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		got, _ := laidOut(t, tt.text)
-		if want := `<div class="markdown" dir="auto" hx-ignore>` + tt.want + `</div>`; got != want {
+		if want := `<div class="markdown natural" dir="auto" hx-ignore>` + tt.want + `</div>`; got != want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, want)
 		}
 	}

@@ -20,8 +20,9 @@ type patch struct {
 }
 
 // NewPatch reads a patch, unified or as coding agents write them. Lines that are
-// in no hunk stand as titles: nothing of it is left out. False: it is no patch,
-// its hunks are not as long as they say, or it is too long.
+// in no hunk stand as titles: nothing of it is left out. It has no language: a
+// hunk may begin within a comment or a text. False: it is no patch, its hunks are
+// not as long as they say, or it is too long.
 func NewPatch(text string) (*Diff, bool) {
 	if len(text) > MaxDiff {
 		return nil, false
@@ -90,9 +91,6 @@ func (p *patch) unified(line string) bool {
 	case strings.HasPrefix(line, `\`) && p.hunk != nil && len(p.title) == 0:
 		return p.lastLine()
 	default:
-		if name, ok := strings.CutPrefix(bare, "+++ "); ok && p.diff.Language == "" {
-			p.diff.Language = LanguageOf(strings.SplitN(name, "\t", 2)[0])
-		}
 		p.title = append(p.title, bare)
 	}
 	return true
@@ -134,11 +132,6 @@ func (p *patch) loose(line string) bool {
 	case strings.HasPrefix(line, "*** "):
 		p.hunk = nil
 		p.title = append(p.title, bare)
-		for _, does := range [...]string{"*** Add File: ", "*** Update File: "} {
-			if name, ok := strings.CutPrefix(bare, does); ok && p.diff.Language == "" {
-				p.diff.Language = LanguageOf(name)
-			}
-		}
 	case strings.HasPrefix(line, "@@"):
 		p.begin(bare)
 	default:

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"countersign/models"
 )
@@ -10,9 +12,19 @@ import (
 // text is lost between spans: together they are what they were made from.
 type span struct{ text, class string }
 
-// drawSpans writes spans through the renderer of untrusted text (I13).
+// drawSpans writes spans through the renderer of untrusted text (I13). Marks on a
+// letter stay with their letter, wherever a span ends.
 func drawSpans(b *strings.Builder, spans []span) {
-	for _, s := range spans {
+	for i, s := range spans {
+		if i > 0 {
+			s.text = s.text[leadingMarks(s.text):]
+		}
+		if i+1 < len(spans) {
+			s.text += spans[i+1].text[:leadingMarks(spans[i+1].text)]
+		}
+		if s.text == "" {
+			continue
+		}
 		if s.class != "" {
 			b.WriteString(`<span class="`)
 			b.WriteString(s.class)
@@ -24,6 +36,14 @@ func drawSpans(b *strings.Builder, spans []span) {
 			b.WriteString(`</span>`)
 		}
 	}
+}
+
+// leadingMarks is how many bytes from the beginning of s are combining marks.
+func leadingMarks(s string) int {
+	if s == "" || s[0] < utf8.RuneSelf {
+		return 0
+	}
+	return run(s, unicode.IsMark)
 }
 
 // splitAt divides spans behind the first at bytes.

@@ -11,13 +11,14 @@ import (
 	"countersign/models"
 )
 
-// Untrusted shows one line of text from outside, isolated from the direction of
-// what stands around it (I13). Where a word in it mixes scripts, that is said
-// behind it.
+// Untrusted shows one line of text from outside, in the order that it is stored in
+// (I13). Where a word in it mixes scripts, or letters run from right to left, that
+// is said behind it.
 func Untrusted(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		segments, _ := models.Reveal(s, false)
-		return write(w, `<bdi class="untrusted">`, markup(segments), `</bdi>`, mixed(s))
+		class, note := storedOrder(s)
+		return write(w, `<bdi class="untrusted`, class, `">`, markup(segments), `</bdi>`, mixed(s), note)
 	})
 }
 
@@ -50,7 +51,8 @@ func UntrustedCut(s string, most int) templ.Component {
 func UntrustedText(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		segments, _ := models.Reveal(s, true)
-		return write(w, `<bdi class="untrusted lines">`, markup(segments), `</bdi>`)
+		class, note := storedOrder(s)
+		return write(w, `<bdi class="untrusted lines`, class, `">`, markup(segments), `</bdi>`, note)
 	})
 }
 

@@ -1,0 +1,66 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"countersign/models"
+)
+
+const financeOnly = `{"rules":[{"name":"Payments","tools":["payment.send","question","respond_with_approval"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true,"self_approval":"never"}]}`
+
+// TestNotAReviewerOnEverySurface: who may not approve gets 403 everywhere, whatever
+// the token, and may reject.
+func TestNotAReviewerOnEverySurface(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(financeOnly)
+	ask := func(id string) answer {
+		return w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"`+id+`","runId":"r","toolName":"payment.send","input":{"amount":1}}`)
+	}
+	a := ask("p1")
+	a.want(t, http.StatusAccepted, map[string]any{"policy.reviewersOnly": true, "policy.selfApproval": "never", "policy.approvers": nil})
+	id, conv, digest := a.text("approvalId"), a.text("conversationId"), a.text("digest")
+	proposal := w.call(w.agent, "POST", "/conversations/"+conv+"/responses", `{"kind":"proposal","content":"Pay it."}`)
+	question := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"q1","runId":"r","kind":"question","description":"Pay?"}`)
+	for _, token := range []string{w.reviewer, w.admin} {
+		for _, try := range []struct{ path, body string }{
+			{"/v1/approvals/" + id + "/respond", `{"approved":true,"digest":"` + digest + `"}`},
+			{"/v1/approvals/" + id + "/respond", `{"approved":true,"digest":"` + digest + `","input":{"amount":2}}`},
+			{"/v1/approvals/" + question.text("approvalId") + "/respond", `{"answer":"yes"}`},
+			{"/api/approval/decide", `{"tool_use_id":"p1","session_id":"r","decision":"APPROVED","digest":"` + digest + `"}`},
+			{"/conversations/" + conv + "/approve", `{}`},
+			{"/conversations/" + conv + "/approve", `{"responseId":"` + id + `","digest":"` + digest + `"}`},
+			{"/message", `{"id":"` + conv + `","content":"go","approvalResponse":{"approved":true}}`},
+		} {
+			got := w.call(token, "POST", try.path, try.body)
+			got.want(t, http.StatusForbidden, map[string]any{"code": "not_a_reviewer"})
+			if t.Failed() {
+				t.Fatalf("%s %s: %s", try.path, try.body, got.body)
+			}
+		}
+	}
+	seen := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
+	seen.want(t, http.StatusOK, map[string]any{"status": "pending"})
+	if list, ok := seen.at("policy.approvers").([]any); !ok || len(list) != 1 || list[0] != "stranger@example.com" {
+		t.Errorf("a person is told who must approve: %s", seen.body)
+	}
+	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":false,"reason":"no"}`).want(t, http.StatusOK, map[string]any{"status": "rejected"})
+	w.call(w.reviewer, "POST", "/v1/approvals/"+ask("p2").text("approvalId")+"/cancel", ``).want(t, http.StatusOK, map[string]any{"status": "cancelled"})
+	w.call(w.stranger, "POST", "/v1/approvals/"+ask("p3").text("approvalId")+"/respond", `{"approved":true,"digest":"`+digest+`"}`).
+		want(t, http.StatusOK, map[string]any{"status": "approved"})
+	w.call(w.stranger, "POST", "/v1/approvals/"+proposal.text("responseId")+"/respond", `{"approved":true}`).want(t, http.StatusOK, map[string]any{"status": "approved"})
+}
+
+// TestAnEditThatOthersMustApproveIs202 with held.reason quorum, and still pending.
+func TestAnEditThatOthersMustApproveIs202(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
+	a := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"p1","toolName":"payment.send","input":{"amount":1}}`)
+	w.policy(financeOnly)
+	respond, edit := "/v1/approvals/"+a.text("approvalId")+"/respond", `{"approved":true,"input":{"amount":2}}`
+	w.call(w.reviewer, "POST", respond, edit).want(t, http.StatusAccepted, map[string]any{"status": "pending", "held.reason": "quorum"})
+	w.call(w.agent, "GET", "/v1/approvals/"+a.text("approvalId"), "").want(t, http.StatusOK, map[string]any{"status": string(models.StatusPending), "held": nil})
+	w.call(w.stranger, "POST", respond, edit).want(t, http.StatusOK, map[string]any{"status": "approved"})
+}

@@ -1,0 +1,365 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+)
+
+// pays has the agent ask for a payment with two members.
+func (w *world) pays() *models.Approval {
+	w.tb.Helper()
+	return w.ask(func(in *models.AskInput) { in.ToolName, in.Input = "pay", []byte(`{"to":"ACME","amount":120.00}`) })
+}
+
+// releases checks that an edit was let through, and no original.
+func (w *world) releases(a *models.Approval, want string) {
+	w.tb.Helper()
+	got := w.decided(a.ID)
+	if got.Status() != models.StatusApproved || got.Vote.Input == nil || *got.Vote.Input != want {
+		w.tb.Errorf("it is %s with %+v, want %s", got.Status(), got.Vote, want)
+	}
+}
+
+// clearOfBar reports whether an element is in view above the bar.
+const clearOfBar = `(() => {
+	const field = document.querySelector(%q).getBoundingClientRect();
+	const bar = [...document.querySelectorAll(".decide-bar, .decide")].find((e) => getComputedStyle(e).position === "sticky" && e.checkVisibility()).getBoundingClientRect();
+	return field.top >= 0 && field.bottom <= bar.top;
+})()`
+
+func TestInABrowserAnEditIsNeverDropped(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"mouse", "keys", "phone"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a := w.pays()
+			p := w.tab()
+			press := p.click
+			if how == "phone" {
+				p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+				press = p.tap
+			} else {
+				p.do("size", chromedp.EmulateViewport(1440, 600))
+			}
+			p.signIn()
+			if how == "phone" {
+				p.open("/?open=" + string(a.ID))
+			}
+			p.sees("#detail #approval-title", "pay")
+			if how == "keys" {
+				p.calm()
+				p.press("e")
+			} else {
+				press("[data-opens=edit]")
+			}
+			p.becomes(`document.activeElement.id === "m0"`)
+			p.becomes(fmt.Sprintf(clearOfBar, "#m0"))
+			p.types("#m0", "Evil")
+			p.becomes(`document.querySelector("#approve").hidden && !document.querySelector("#approve-edited").hidden`)
+			p.sees("#decide .changed", "to ACME → Evil")
+			switch how {
+			case "keys":
+				p.press("\x1b")
+				p.calm()
+				p.press("a")
+			default:
+				press("#approve-edited")
+			}
+			w.releases(a, `{"to":"Evil","amount":120.00}`)
+		})
+	}
+}
+
+func TestInABrowserTheOriginalNeedsTheEditsDiscarded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.pays(), w.pays()
+	p := w.desk(a.ID)
+	p.click("[data-opens=edit]")
+	p.types("#m1", "5")
+	p.becomes(`document.querySelector("#approve").hidden`)
+
+	// What is typed is there again after another request was looked at.
+	p.press("\x1b", "j")
+	p.shownBeside(b.ID)
+	p.becomes(`!document.querySelector("#approve").hidden`)
+	p.press("k")
+	p.shownBeside(a.ID)
+	p.sees("#decide .changed", "amount 120.00 → 5")
+	p.becomes(`document.querySelector("#approve").hidden`)
+
+	p.click("#discard")
+	p.becomes(`!document.querySelector("#approve").hidden && document.querySelector("#approve-edited").hidden && document.querySelector("#m1").value === "120.00"`)
+
+	// The input as JSON says its members too.
+	p.value(`document.querySelector("#edit").open = true, document.querySelector("#edit-whole").open = true, ""`)
+	p.types("#input", `{"to":"ACME","amount":7}`)
+	p.sees("#decide .changed", "amount 120 → 7")
+	p.click("#discard")
+	p.click("#approve")
+	if got := w.decided(a.ID); got.Status() != models.StatusApproved || got.Vote.Input != nil {
+		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+	}
+}
+
+func TestInABrowserAChosenReasonIsNeverSwallowed(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"mouse", "keys", "phone"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(strings.Replace(danger, `"high"`, `"low"`, 1))
+			a, b := w.ask(), w.ask()
+			p := w.tab()
+			press := p.click
+			if how == "phone" {
+				p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+				press = p.tap
+			} else {
+				p.do("size", chromedp.EmulateViewport(1440, 900))
+			}
+			p.signIn()
+			p.open("/?open=" + string(a.ID))
+			p.sees("#detail #approval-title", "Bash")
+			chosen := `document.querySelector("[name=preset]:checked").value`
+			if how == "keys" {
+				p.calm()
+				p.press("r")
+				p.becomes(`document.querySelector("#reject-menu").open && document.activeElement.matches("[data-presets]")`)
+				p.press("1")
+			} else {
+				press("#reject-menu > summary")
+				press("label[for=preset-1]")
+			}
+			p.becomes(chosen + ` === "Wrong branch"`)
+			if how == "keys" {
+				p.press("a")
+			} else {
+				press("#approve")
+			}
+			p.sees("[data-hint]", "A reason to reject is chosen")
+			w.waits(a)
+
+			// Chosen again it is cleared, as by Clear and by Esc.
+			switch how {
+			case "keys":
+				p.press("1")
+				p.becomes(chosen + ` === ""`)
+				p.press("2", "\x1b")
+				p.becomes(chosen + ` === "" && !document.querySelector("#reject-menu").open`)
+				p.calm()
+				p.press("r")
+				p.becomes(`document.activeElement.matches("[data-presets]")`)
+				p.press("2")
+				p.becomes(chosen + ` === "Not on a Friday"`)
+				p.press("\r")
+			default:
+				press("label[for=preset-1]")
+				p.becomes(chosen + ` === ""`)
+				press("label[for=preset-1]")
+				press("[data-preset-clear]")
+				p.becomes(chosen + ` === ""`)
+				press("label[for=preset-2]")
+				press("#reject")
+			}
+			if got := w.decided(a.ID); got.Status() != models.StatusRejected || got.Vote.Reason != "Not on a Friday" {
+				t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+			}
+
+			// What is typed goes with either.
+			p.open("/?open=" + string(b.ID))
+			p.fill("#reason", "fine")
+			press("#approve")
+			if got := w.decided(b.ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
+				t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+			}
+		})
+	}
+}
+
+// pointer presses or lets go of the pointer in the middle of an element.
+func (t *tab) pointer(kind input.DispatchMouseEventType, x, y float64) {
+	t.tb.Helper()
+	t.do("pointer", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, ClickCount: 1})
+		return err
+	}))
+}
+
+const asks = `document.querySelector("#decide [data-armed]").checkVisibility()`
+
+func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"mouse", "keys", "phone"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(danger)
+			a, b := w.ask(), w.ask()
+			p := w.tab()
+			press := p.click
+			if how == "phone" {
+				p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+				press = p.tap
+			} else {
+				p.do("size", chromedp.EmulateViewport(1440, 900))
+			}
+			p.signIn()
+			p.open("/?open=" + string(a.ID))
+			p.sees("#detail #approval-title", "Bash")
+			live := `document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`
+			p.do("keep the focus", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // other tabs take it, and a hold ends with it
+				_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+				return err
+			}))
+			arm := func() {
+				if how == "keys" {
+					p.calm()
+					p.press("a")
+				} else {
+					press("#approve")
+				}
+				p.becomes(asks)
+				p.sees("#decide [data-armed]", "Approve rm -rf build/?")
+			}
+			arm()
+			p.becomes(live)
+			w.waits(a)
+			if how == "keys" {
+				p.press("\x1b")
+			} else {
+				press("#decide [data-disarm]")
+			}
+			p.becomes(`!` + asks)
+			w.waits(a)
+			arm()
+			p.becomes(live)
+			if how == "keys" {
+				p.press("a")
+			} else {
+				press("#decide [data-confirm]")
+			}
+			if got := w.decided(a.ID); got.Status() != models.StatusApproved {
+				t.Fatalf("it is %s", got.Status())
+			}
+
+			// To hold does both.
+			p.open("/?open=" + string(b.ID))
+			p.sees("#detail #approval-title", "Bash")
+			p.sees("#live-text", "live")
+			p.becomes(`document.querySelector("#inbox [data-gone]") === null`) // the list has come to rest
+			p.calm()
+			x, y := p.middle("#approve")
+			switch how {
+			case "keys":
+				down := strokes('a')[0]
+				down.Text, down.UnmodifiedText = "", ""
+				p.do("hold a", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+					_, err := cdp.Call(ctx, target, input.DispatchKeyEvent, down)
+					return err
+				}))
+			case "mouse":
+				p.pointer(input.DispatchMouseEventTypeMousePressed, x, y)
+			default:
+				p.do("hold", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+					_, err := cdp.Call(ctx, target, input.DispatchTouchEvent, input.DispatchTouchEventParams{
+						Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}},
+					})
+					return err
+				}))
+			}
+			if got := w.decided(b.ID); got.Status() != models.StatusApproved {
+				t.Errorf("held, it is %s", got.Status())
+			}
+		})
+	}
+}
+
+func TestInABrowserDigitsChooseAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask(question)
+	p := w.desk(a.ID)
+	p.calm()
+	p.press("2")
+	if got := w.decided(a.ID); got.Vote == nil || got.Vote.Option == nil || *got.Vote.Option != "us" {
+		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
+	}
+}
+
+// What comes next is shown from its top with its title, and a strip says what was
+// just done and undoes it.
+func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"mouse", "keys", "phone"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(`{"undo_seconds": {"medium": 600}}`)
+			var asked []*models.Approval
+			for i := range 3 {
+				asked = append(asked, w.ask(func(in *models.AskInput) {
+					in.Input = fmt.Appendf(nil, `{"command":"make step-%d%s"}`, i, strings.Repeat(`\necho more`, 50))
+					in.TimeoutSeconds = new(int64(3600 + 60*i))
+				}))
+			}
+			p := w.tab()
+			press := p.click
+			if how == "phone" {
+				p.do("a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+				press = p.tap
+			} else {
+				p.do("size", chromedp.EmulateViewport(1440, 600))
+			}
+			p.signIn()
+			p.open("/?open=" + string(asked[0].ID))
+			p.sees("#detail #approval-title", "Bash")
+			p.sees("#live-text", "live")
+			p.calm()
+			p.value(`document.querySelector("#detail").scrollTop = 9999, scrollTo(0, 9999), ""`)
+			if how == "keys" {
+				p.press("a")
+			} else {
+				press("#approve")
+			}
+			p.becomes(fmt.Sprintf(`document.querySelector("#detail [data-card]")?.dataset.card === %q`, asked[1].ID))
+			p.becomes(`document.activeElement.id === "approval-title"`)
+			p.becomes(`(() => { const t = document.querySelector("#approval-title").getBoundingClientRect(); return t.top >= 0 && t.bottom <= innerHeight / 2; })()`)
+			p.becomes(`(() => {
+				const strip = document.querySelector("#done").getBoundingClientRect(), title = document.querySelector("#approval-title").getBoundingClientRect();
+				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
+			})()`)
+			p.sees("#done", "Approved make step-0")
+			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox .tally").textContent === "2 waiting · 1 sending"`)
+
+			// Nothing is decided while its top was not in view.
+			p.calm()
+			p.value(`document.documentElement.dataset.unseen = ""`)
+			p.value(`document.querySelector("#approve").click()`)
+			p.sees("[data-hint]", "Look at the top")
+			w.waits(asked[1], asked[2])
+			p.value(`delete document.documentElement.dataset.unseen`)
+
+			if how == "keys" {
+				p.press("u")
+			} else {
+				press("#done [data-act=undo]")
+			}
+			p.sees("#done", "Undone make step-0")
+			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
+				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
+			}
+			p.becomes(`document.querySelector("#inbox .tally").textContent === "3 waiting"`)
+		})
+	}
+}

@@ -1,0 +1,145 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// SelfApproval says whether an agent's owner may approve what the agent asks.
+type SelfApproval string
+
+// The values of SelfApproval.
+const (
+	SelfAllowed SelfApproval = "allowed" // also what the empty value means
+	SelfNever   SelfApproval = "never"
+)
+
+// Approver is a person whom a rule names.
+type Approver struct {
+	ID    UserID `json:"id"`
+	Email string `json:"email"`
+}
+
+// Approvers is what a rule demands of whoever approves. The zero value demands
+// nothing: whoever may see the request may approve it. A rejection is never
+// limited by it.
+type Approvers struct {
+	ReviewersOnly bool         `json:"reviewers_only,omitzero"` // only those in Named
+	SelfApproval  SelfApproval `json:"self_approval,omitempty"`
+	// Named are the enabled people whom the rule names and who may approve, as of
+	// the ask. Set only where the rule makes a demand.
+	Named []Approver `json:"named,omitempty"`
+}
+
+// Limited reports whether not everybody who sees a request may approve it.
+func (w Approvers) Limited() bool { return w.ReviewersOnly || w.SelfApproval == SelfNever }
+
+// Allow reports whether a person may approve what an agent of the owner asks, if
+// they may see it.
+func (w Approvers) Allow(owner, user UserID) bool {
+	if w.SelfApproval == SelfNever && user == owner {
+		return false
+	}
+	return !w.ReviewersOnly || slices.ContainsFunc(w.Named, func(a Approver) bool { return a.ID == user })
+}
+
+// shownApprovers is how many people a sentence names.
+const shownApprovers = 3
+
+// Must says who must approve, as a sentence without its full stop; empty where
+// everybody may who sees the request.
+func (w Approvers) Must() string {
+	names := make([]string, 0, shownApprovers+1)
+	for i, a := range w.Named {
+		if rest := len(w.Named) - i; i == shownApprovers-1 && rest > 1 {
+			names = append(names, fmt.Sprintf("%d others", rest))
+			break
+		}
+		names = append(names, a.Email)
+	}
+	switch {
+	case !w.Limited():
+		return ""
+	case !w.ReviewersOnly && len(names) == 0:
+		return "An admin who does not own the agent must approve"
+	case !w.ReviewersOnly:
+		names = append(names, "an admin")
+	case len(names) == 0:
+		return "Nobody is able to approve"
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0] + " must approve"
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last] + " must approve"
+}
+
+// Refusal says in one line why a person may not approve; empty if they may.
+func (w Approvers) Refusal(owner, user UserID) string {
+	switch {
+	case w.Allow(owner, user):
+		return ""
+	case w.SelfApproval == SelfNever && user == owner:
+		return "You own this agent, so you can't approve its request. " + w.Must() + "."
+	}
+	return "You can't approve this request. " + w.Must() + "."
+}
+
+// Approvers is who may approve the request, frozen at the ask (I12).
+func (r *Response) Approvers() Approvers {
+	w := Approvers{ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval}
+	if r.ApproversJSON != "" {
+		// The store wrote it. What cannot be read names nobody, which allows less.
+		_ = json.Unmarshal([]byte(r.ApproversJSON), &w.Named)
+	}
+	return w
+}
+
+// SetApprovers freezes who may approve the request.
+func (r *Response) SetApprovers(w Approvers) {
+	r.ReviewersOnly, r.SelfApproval, r.ApproversJSON = w.ReviewersOnly, w.SelfApproval, ""
+	if r.SelfApproval == "" {
+		r.SelfApproval = SelfAllowed
+	}
+	if len(w.Named) > 0 {
+		raw, err := json.Marshal(w.Named)
+		if err == nil { // two strings always encode
+			r.ApproversJSON = string(raw)
+		}
+	}
+}
+
+// MayApprove reports whether a person who sees the request may approve it as it
+// was asked.
+func (r *Response) MayApprove(user UserID) bool { return r.Approvers().Allow(r.OwnerID, user) }
+
+// Waits are those who must approve an edit that this vote proposes; false where
+// the vote counts by itself.
+func (v *Vote) Waits() (Approvers, bool) {
+	var w Approvers
+	if v.WaitsFor == "" {
+		return w, false
+	}
+	_ = json.Unmarshal([]byte(v.WaitsFor), &w) // as Response.Approvers
+	return w, true
+}
+
+// WaitFor keeps the vote from counting before somebody else has approved the same
+// edit.
+func (v *Vote) WaitFor(w Approvers) {
+	if raw, err := json.Marshal(w); err == nil {
+		v.WaitsFor = string(raw)
+	}
+}
+
+// Emails are the e-mails of those in Named; nil for none.
+func (w Approvers) Emails() []string {
+	var out []string
+	for _, a := range w.Named {
+		out = append(out, a.Email)
+	}
+	return out
+}

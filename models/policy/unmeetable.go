@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"countersign/models"
+)
+
+// Person is somebody who may sign in, as far as approving goes.
+type Person struct {
+	Email string // in lower case
+	Admin bool
+	Owns  bool // agents that may ask
+}
+
+// Unmeetable names the rules whose requests nobody among the enabled people could
+// ever approve: the named reviewers are missing or disabled, or the only one who
+// may approve owns all the agents.
+func (d Document) Unmeetable(people []Person) []Warning {
+	var out []Warning
+	for i, r := range d.Rules {
+		self := r.SelfApproval == models.SelfNever
+		if r.Effect == EffectDeny || !(r.ReviewersOnly || self) {
+			continue
+		}
+		able := approversAmong(r, people)
+		path := fmt.Sprintf("rules[%d]", i)
+		switch {
+		case len(able) == 0:
+			out = append(out, Warning{path + ".reviewers", "Nobody could approve under the rule “" + r.Name +
+				"”: none of its reviewers is a person who may sign in. Add one, or name others."})
+		case self && ownsAll(able, people):
+			out = append(out, Warning{path + ".self_approval", "Nobody could approve under the rule “" + r.Name + "”: only " + able[0].Email +
+				" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})
+		}
+	}
+	return out
+}
+
+// Stuck names the rules under which the agents of one person can have nothing
+// approved, though those of others can: that person is the only one who may approve.
+func (d Document) Stuck(people []Person) []Warning {
+	var out []Warning
+	for i, r := range d.Rules {
+		if r.Effect == EffectDeny || r.SelfApproval != models.SelfNever {
+			continue
+		}
+		if able := approversAmong(r, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
+			out = append(out, Warning{fmt.Sprintf("rules[%d].self_approval", i), "Requests of " + able[0].Email + "'s own agents are refused under the rule “" + r.Name +
+				"”: nobody else may approve them."})
+		}
+	}
+	return out
+}
+
+// approversAmong are those who may approve under a rule, their own agents aside.
+func approversAmong(r Rule, people []Person) []Person {
+	var out []Person
+	for _, p := range people {
+		named := slices.ContainsFunc(r.Reviewers, func(email string) bool { return strings.EqualFold(email, p.Email) })
+		if named || p.Admin && !r.ReviewersOnly {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ownsAll reports whether there is one person only, to whom all agents belong, or
+// all that there can be.
+func ownsAll(able, people []Person) bool {
+	if len(able) != 1 {
+		return false
+	}
+	for _, p := range people {
+		if p.Owns && p.Email != able[0].Email {
+			return false
+		}
+	}
+	return able[0].Owns || len(people) == 1
+}

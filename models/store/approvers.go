@@ -1,0 +1,174 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// whoDecides resolves the people whom a rule names to those who are enabled, and
+// freezes in the row who may approve it. It returns whom the request is routed to
+// besides the owner, and whether anybody at all is able to approve.
+func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
+	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval}
+	limited := who.Limited()
+	people, err := t.named(j.Reviewers)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range people {
+		if p.ID != r.OwnerID {
+			routed = append(routed, p.ID)
+		}
+		if limited && (p.ID != r.OwnerID || who.SelfApproval != models.SelfNever) {
+			who.Named = append(who.Named, p)
+		}
+	}
+	if limited {
+		r.SetApprovers(who)
+		able, err = t.canApprove(r)
+		return routed, able, err
+	}
+	if able, err = t.enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
+		return routed, able || len(routed) > 0, err
+	}
+	able, err = exists(t.conn.row(t.hot.anyAdmin))
+	return routed, able, err
+}
+
+// named are the enabled people among e-mails.
+func (t *tx) named(emails []string) ([]models.Approver, error) {
+	if len(emails) == 0 {
+		return nil, nil
+	}
+	folded := make([]string, len(emails))
+	for i, email := range emails {
+		folded[i] = foldEmail(email)
+	}
+	var found []models.Approver
+	if err := t.gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folded).
+		Order("id").Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("resolve reviewers: %w", err)
+	}
+	return found, nil
+}
+
+// Who may approve a request whose rule makes a demand: the people it names, and
+// where it does not insist on them also admins, but for the owner.
+const (
+	enabledAdminBut = `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ? LIMIT 1`
+	enabledRouted   = `SELECT 1 FROM reviewers v JOIN users u ON u.id = v.user_id
+ WHERE v.response_id = ? AND v.user_id <> ? AND u.disabled_at IS NULL LIMIT 1`
+)
+
+// canApprove reports whether anybody who is enabled may approve a request whose
+// rule makes a demand.
+func (t *tx) canApprove(r *models.Response) (bool, error) {
+	who := r.Approvers()
+	for _, p := range who.Named {
+		if able, err := t.enabled(p.ID); err != nil || able {
+			return able, err
+		}
+	}
+	var found []int
+	if who.ReviewersOnly {
+		return false, nil
+	}
+	if err := t.gorm().Raw(enabledAdminBut, r.OwnerID).Scan(&found).Error; err != nil || len(found) > 0 {
+		return len(found) > 0, err
+	}
+	// Whom an edit was routed to may approve the request as well.
+	err := t.gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
+	return len(found) > 0, err
+}
+
+func noReviewerText(r *models.Response) string {
+	if !r.Approvers().Limited() {
+		return "Nobody is able to decide: the owner is disabled, and there is no routed reviewer and no admin."
+	}
+	return "Nobody is able to approve this: the rule lets only people approve who are disabled, or who own the agent."
+}
+
+// selfApproval is the member as stored.
+func selfApproval(r *models.Response) models.SelfApproval {
+	return cmp.Or(r.SelfApproval, models.SelfAllowed)
+}
+
+// notAReviewer refuses who sees a request and may not approve it.
+func notAReviewer(who models.Approvers, text string) *models.Error {
+	return models.Errorf(models.CodeNotAReviewer, "%s%s.", text, who.Must())
+}
+
+const pendingLimited = `SELECT id FROM responses INDEXED BY responses_pending
+ WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never')`
+
+// endStranded rejects the pending requests that nobody may approve any more, after
+// a person was disabled or is no admin any more. One that a vote holds goes on: it
+// was given in time. One of another system ends there.
+func (t *tx) endStranded() error {
+	var ids []models.ResponseID
+	if err := t.gorm().Raw(pendingLimited).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("look for requests without anybody: %w", err)
+	}
+	for _, id := range ids {
+		a, err := t.standing(id)
+		if err != nil {
+			return err
+		}
+		if err := t.endIfStranded(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endIfStranded rejects a pending request that nobody may approve any more.
+func (t *tx) endIfStranded(a *models.Approval) error {
+	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
+		return nil
+	}
+	if able, err := t.canApprove(&a.Response); err != nil || able {
+		return err
+	}
+	if a.PastDeadline(t.now) {
+		return t.expireNow(a)
+	}
+	if err := t.settleAs(models.System("policy"), a, models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response)); err != nil {
+		return err
+	}
+	if a.Kind != models.KindBudget {
+		return nil
+	}
+	conv, err := t.fullConversation(a.ConversationID)
+	if err != nil {
+		return err
+	}
+	return t.budgetRefused(conv, a) // as at the ask: nobody is asked again at once
+}
+
+// peopleWhoApprove reads a policy.Person of everybody who may sign in.
+const peopleWhoApprove = `SELECT u.email, u.role = 'admin' AS admin,
+ EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns
+ FROM users u WHERE u.disabled_at IS NULL ORDER BY u.email`
+
+// checkMeetable refuses a document with a rule under which nobody could approve.
+func (t *tx) checkMeetable(doc policy.Document) error {
+	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.ReviewersOnly || r.SelfApproval == models.SelfNever }) {
+		return nil
+	}
+	var people []policy.Person
+	if err := t.gorm().Raw(peopleWhoApprove).Scan(&people).Error; err != nil {
+		return fmt.Errorf("read people: %w", err)
+	}
+	wrong := map[string]string{}
+	for _, w := range doc.Unmeetable(people) {
+		wrong[w.Path] = w.Text
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &models.Error{Code: models.CodeInvalid, Text: "The policy is not valid.", Fields: wrong}
+}

@@ -1,0 +1,306 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+func payments(more string) string {
+	return `{"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"` + more + `}]}`
+}
+
+const (
+	byStranger = `,"reviewers":["stranger@example.com"]`
+	only       = `,"reviewers_only":true`
+	never      = `,"self_approval":"never"`
+)
+
+func (b *bench) pay(t *testing.T, amount int) *models.Approval {
+	t.Helper()
+	return b.ask(t, models.AskInput{ToolName: "payment.send", Input: fmt.Appendf(nil, `{"amount":%d}`, amount)})
+}
+
+// TestOnlyWhoTheRuleNamesApproves, whatever the role; all who see a request may
+// reject it.
+func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rule                   string
+		owner, stranger, admin bool // may approve
+	}{
+		"no demand":                     {byStranger, true, true, true},
+		"allowed, said":                 {byStranger + `,"self_approval":"allowed"`, true, true, true},
+		"only finance":                  {byStranger + only, false, true, false},
+		"never":                         {byStranger + never, false, true, true},
+		"never, nobody named":           {never, false, false, true},
+		"only, never":                   {byStranger + only + never, false, true, false},
+		"only, the owner is named":      {`,"reviewers":["Owner@example.com","stranger@example.com"]` + only, true, true, false},
+		"the owner is named, but never": {`,"reviewers":["owner@example.com","stranger@example.com"]` + only + never, false, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.policy(t, payments(tt.rule))
+			for _, one := range []struct {
+				role string
+				who  models.Actor
+				may  bool
+				sees bool
+			}{
+				{"owner", b.owner, tt.owner, true}, {"admin", b.admin, tt.admin, true},
+				{"named", b.stranger, tt.stranger, tt.rule != never},
+			} {
+				if !one.sees {
+					continue
+				}
+				a := b.pay(t, 1)
+				before := storetest.Dump(t, b.Store)
+				_, err := b.Decide(t.Context(), one.who, a.ID, yes())
+				if !one.may {
+					wantCode(t, err, models.CodeNotAReviewer)
+					if after := storetest.Dump(t, b.Store); after != before {
+						t.Errorf("%s: %s", one.role, difference(before, after))
+					}
+					edited := yes()
+					edited.Input = []byte(`{"amount":2}`)
+					wantCode(t, errOf(b.Decide(t.Context(), one.who, a.ID, edited)), models.CodeNotAReviewer)
+					bulk := yes()
+					bulk.Bulk, bulk.Digest = true, a.Digest
+					wantCode(t, errOf(b.Decide(t.Context(), one.who, a.ID, bulk)), models.CodeNotAReviewer)
+				} else if err != nil {
+					t.Errorf("%s: %v", one.role, err)
+				}
+				_, err = b.Decide(t.Context(), one.who, b.pay(t, 3).ID, no("no"))
+				mustDo(t, err)
+				if one.role != "named" {
+					_, err = b.Cancel(t.Context(), one.who, b.pay(t, 4).ID)
+					mustDo(t, err)
+				}
+			}
+			if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestI12WhoApprovesIsFrozen: a later policy changes nothing for what waits.
+func TestI12WhoApprovesIsFrozen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, payments(byStranger+only))
+	strict := b.pay(t, 1)
+	b.policy(t, payments(""))
+	lax := b.pay(t, 1)
+	b.policy(t, payments(byStranger+only))
+	wantCode(t, errOf(b.Decide(t.Context(), b.owner, strict.ID, yes())), models.CodeNotAReviewer)
+	mustDo(t, errOf(b.Decide(t.Context(), b.owner, lax.ID, yes())))
+	got := b.stands(t, strict.ID)
+	if w := got.Approvers(); !w.ReviewersOnly || w.SelfApproval != models.SelfAllowed || len(w.Named) != 1 || w.Must() != "stranger@example.com must approve" {
+		t.Errorf("%+v", w)
+	}
+	if _, err := raw(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET reviewers_only = FALSE WHERE id = ?`, strict.ID); err == nil {
+		t.Error("who may approve was changed beside the store")
+	}
+}
+
+func TestAnAnswerIsAnApproval(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"rules":[{"name":"q","tools":["question"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	yesText := "yes"
+	wantCode(t, errOf(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
+	mustDo(t, errOf(b.Decide(t.Context(), b.stranger, a.ID, models.DecisionInput{Answer: &yesText})))
+}
+
+// TestNoReviewerIsLeft: at the ask, and when the last one goes.
+func TestNoReviewerIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
+	b.policy(t, payments(`,"reviewers":["stranger@example.com","cfo@example.com"]`+only))
+	a := b.pay(t, 1)
+	mustDo(t, second(b.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	b.standsAs(t, a.ID, models.StatusPending)
+	mustDo(t, second(b.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	got := b.standsAs(t, a.ID, models.StatusRejected)
+	if got.Cause != models.CauseNoReviewer || got.DecidedBy != nil {
+		t.Errorf("%s by %v", got.Cause, got.DecidedBy)
+	}
+	if late := b.pay(t, 2); late.Status() != models.StatusRejected || late.Cause != models.CauseNoReviewer {
+		t.Errorf("at the ask: %s %s", late.Status(), late.Cause)
+	}
+	mustDo(t, b.EnableUser(t.Context(), b.admin, cfo.UserID()))
+	b.standsAs(t, a.ID, models.StatusRejected)
+	if next := b.pay(t, 3); next.Status() != models.StatusPending {
+		t.Errorf("after enabling: %s", next.Status())
+	}
+
+	// An admin who is none any more, where the owner never approves.
+	helper := storetest.User(t, b.Store, "helper@example.com", models.RoleAdmin)
+	own, _ := storetest.AgentToken(t, b.Store, b.admin, "admins")
+	b.policy(t, payments(never))
+	asked, err := b.Ask(t.Context(), own, models.AskInput{ToolName: "payment.send", Explicit: true})
+	mustDo(t, err)
+	mustDo(t, b.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
+	if got, err := b.Approval(t.Context(), b.admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
+		t.Errorf("after the role: %+v, %v", got, err)
+	}
+	if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot: given in time is given; taken
+// back with nobody left, the request ends.
+func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
+	b.policy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["cfo@example.com"],"reviewers_only":true}]}`)
+	kept, taken := b.pay(t, 1), b.pay(t, 2)
+	mustDo(t, errOf(b.Decide(t.Context(), cfo, kept.ID, yes())))
+	mustDo(t, errOf(b.Decide(t.Context(), cfo, taken.ID, yes())))
+	mustDo(t, second(b.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	b.standsAs(t, taken.ID, models.StatusPending)
+	mustDo(t, errOf(b.TakeBack(t.Context(), cfo, taken.ID)))
+	if got := b.standsAs(t, taken.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+		t.Errorf("taken back: %s", got.Cause)
+	}
+	b.clock.Step(time.Minute)
+	b.release(t, 1)
+	b.standsAs(t, kept.ID, models.StatusApproved)
+}
+
+// TestGrantsOfOthersDoNotCover what only a rule's people may approve.
+func TestGrantsOfOthersDoNotCover(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, payments(byStranger))
+	grant := func(who models.Actor, a *models.Approval) error {
+		_, err := b.MakeGrant(t.Context(), who, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})
+		return err
+	}
+	first := b.pay(t, 1)
+	g, err := b.MakeGrant(t.Context(), b.owner, first.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: first.Digest})
+	mustDo(t, err)
+	if got := b.pay(t, 2); got.Cause != models.CauseGrant {
+		t.Fatalf("covered: %q", got.Cause)
+	}
+	for _, rule := range []string{byStranger + only, never} {
+		b.policy(t, payments(rule))
+		a := b.pay(t, 3)
+		if a.Status() != models.StatusPending {
+			t.Errorf("%s: %s %s", rule, a.Status(), a.Cause)
+		}
+		wantCode(t, grant(b.owner, a), models.CodeNotAReviewer)
+		wantCode(t, grant(b.owner, first), models.CodeNotAReviewer) // an older request, and the rule of now
+	}
+	b.policy(t, payments(`,"reviewers":["owner@example.com"]`+only))
+	if got := b.pay(t, 5); got.Cause != models.CauseGrant {
+		t.Errorf("the owner's grant, who is named: %s %q", got.Status(), got.Cause)
+	}
+	mustDo(t, second(b.RevokeGrant(t.Context(), b.owner, g.ID)))
+	b.policy(t, payments(never))
+	// Under never an admin may approve, and pre-approve.
+	mustDo(t, grant(b.admin, b.pay(t, 3)))
+	if got := b.pay(t, 4); got.Cause != models.CauseGrant {
+		t.Errorf("by the admin's grant: %s %q", got.Status(), got.Cause)
+	}
+}
+
+// TestAnEditUnderAStricterRuleWaitsForThatRulesPeople who then approve the same
+// edit; the agent hears of nothing before.
+func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, payments(""))
+	a, other := b.pay(t, 1), b.pay(t, 2)
+	b.policy(t, payments(byStranger+only))
+	edited := yes()
+	edited.Input = []byte(`{"amount":9}`)
+	wantCode(t, errOf(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeNotFound)
+	got, err := b.Decide(t.Context(), b.owner, a.ID, edited)
+	mustDo(t, err)
+	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote == nil || got.Vote.WaitsFor == "" {
+		t.Fatalf("%+v", got.Response)
+	}
+	mustDo(t, errOf(b.Decide(t.Context(), b.owner, a.ID, edited))) // sent again
+	around := b.around(t, b.stranger, a.ID)                        // it went to their inbox
+	if len(around.Proposed) != 1 || *around.Proposed[0].Input != `{"amount":9}` || around.Proposed[0].UserName != "owner@example.com" {
+		t.Fatalf("proposed: %+v", around.Proposed)
+	}
+	done, err := b.Decide(t.Context(), b.stranger, a.ID, edited)
+	mustDo(t, err)
+	if done.Status() != models.StatusApproved || done.Vote.UserID != b.stranger.UserID() || *done.Vote.Input != `{"amount":9}` {
+		t.Errorf("%+v, %+v", done.Response, done.Vote)
+	}
+
+	// Undone, nothing waits, and the original may be approved as it was judged.
+	mustDo(t, errOf(b.Decide(t.Context(), b.owner, other.ID, edited)))
+	mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, other.ID)))
+	if around := b.around(t, b.owner, other.ID); len(around.Proposed) != 0 {
+		t.Errorf("after the undo: %+v", around.Proposed)
+	}
+	mustDo(t, errOf(b.Decide(t.Context(), b.owner, other.ID, yes())))
+
+	// Where the request's own rule names others than the rule of now, both sign.
+	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
+	strict := b.pay(t, 1)
+	b.policy(t, payments(`,"reviewers":["cfo@example.com"]`+only))
+	mustDo(t, errOf(b.Decide(t.Context(), b.stranger, strict.ID, edited)))
+	another := yes()
+	another.Input = []byte(`{"amount":99}`)
+	wantCode(t, errOf(b.Decide(t.Context(), cfo, strict.ID, another)), models.CodeNotAReviewer)
+	mustDo(t, errOf(b.Decide(t.Context(), cfo, strict.ID, edited)))
+	if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestARuleThatNobodyCouldMeetIsRefused when it is saved.
+func TestARuleThatNobodyCouldMeetIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for name, tt := range map[string]struct{ rule, field string }{
+		"nobody named":  {only, "rules[0].reviewers_only"},
+		"unknown":       {`,"reviewers":["gone@example.com"]` + only, "rules[0].reviewers"},
+		"not that word": {`,"self_approval":"no"`, "rules[0].self_approval"},
+	} {
+		_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(tt.rule)), "", 0)
+		if e := refusal(t, err, models.CodeInvalid); e.Fields[tt.field] == "" {
+			t.Errorf("%s: %v", name, e.Fields)
+		}
+	}
+	mustDo(t, second(b.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(byStranger+only)), "", 0)
+	refusal(t, err, models.CodeInvalid)
+	b.policy(t, payments(`,"reviewers":["gone@example.com"]`+never)) // an admin may
+}
+
+// TestI1DisablingRacesDeciding: one outcome, and never an approval after the end.
+func TestI1DisablingRacesDeciding(t *testing.T) {
+	t.Parallel()
+	for range 8 {
+		b := newBench(t)
+		b.policy(t, payments(byStranger+only))
+		a := b.pay(t, 1)
+		var wg sync.WaitGroup
+		var deciding error
+		wg.Go(func() { _, deciding = b.Decide(t.Context(), b.stranger, a.ID, yes()) })
+		wg.Go(func() { _, _ = b.DisableUser(t.Context(), b.admin, b.stranger.UserID()) })
+		wg.Go(func() { _, _ = b.Decide(t.Context(), b.owner, a.ID, yes()) })
+		wg.Wait()
+		want := models.StatusApproved
+		if deciding != nil {
+			want = models.StatusRejected
+		}
+		b.standsAs(t, a.ID, want)
+	}
+}

@@ -1,0 +1,161 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// checkEdit stores both versions with their digests (I6); what was edited is
+// judged by the policy again: a deny rule refuses it. The judgement is nil where
+// nothing was changed.
+func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models.Vote) (*policy.Judgement, error) {
+	if in.Input == nil {
+		return nil, nil //nolint:nilnil // no edit, no judgement
+	}
+	if a.Kind != models.KindToolCall && a.Kind != models.KindBudget {
+		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
+	}
+	if len(in.Input) > models.MaxInput {
+		return nil, models.Invalid("input", "is %d bytes long; at most %d are taken", len(in.Input), models.MaxInput)
+	}
+	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
+	if err != nil {
+		return nil, err
+	}
+	if a.Kind == models.KindBudget {
+		if _, err := models.BudgetAsked(in.Input); err != nil {
+			return nil, err
+		}
+	}
+	digest := models.Digest(canonical)
+	if digest == a.Digest {
+		return nil, nil //nolint:nilnil // nothing was changed
+	}
+	version, p, err := t.policy()
+	if err != nil {
+		return nil, err
+	}
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, digest)
+	if j.Effect == policy.EffectDeny {
+		return nil, models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
+	}
+	text := string(in.Input)
+	vote.Input, vote.InputDigest = &text, &digest
+	return &j, nil
+}
+
+const (
+	waitingEdits = `SELECT v.* FROM votes v JOIN users u ON u.id = v.user_id
+ WHERE v.response_id = ? AND v.withdrawn_at IS NULL AND v.waits_for <> '' AND u.disabled_at IS NULL ORDER BY v.at, v.id`
+	keepWaiting = `UPDATE votes SET waits_for = ? WHERE id = ?`
+	dropWaiting = `UPDATE votes SET withdrawn_at = ? WHERE response_id = ? AND user_id = ? AND withdrawn_at IS NULL AND waits_for <> ''`
+)
+
+// checkApprover refuses an approval or answer by somebody whom the request's rule
+// does not let give one (not_a_reviewer). An edit is also under the rule that the
+// policy has for the edited call now: where that rule wants others, the vote waits
+// for them. They may approve the same edit though the request's own rule does not
+// name them, since somebody whom it lets has approved it.
+func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.Vote, edited *policy.Judgement) error {
+	if vote.Verdict == models.VerdictReject {
+		return nil
+	}
+	if edited == nil || !(edited.ReviewersOnly || edited.SelfApproval == models.SelfNever) {
+		return t.mayApprove(actor, a, vote)
+	}
+	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}
+	_, able, err := t.whoDecides(&now, *edited)
+	if err != nil {
+		return err
+	}
+	if !able {
+		return models.Invalid("input", "the edited call is under the rule “%s”, and nobody is able to approve it there", edited.Rule)
+	}
+	if err := t.mayApprove(actor, a, vote); err != nil {
+		return err
+	}
+	if !now.MayApprove(actor.UserID()) {
+		vote.WaitFor(now.Approvers())
+	}
+	return nil
+}
+
+// mayApprove judges by the request's own rule.
+func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
+	if a.MayApprove(actor.UserID()) {
+		return nil
+	}
+	if vote.InputDigest != nil {
+		proposed, err := t.waitingEdits(a.ID)
+		if err != nil {
+			return err
+		}
+		for _, v := range proposed {
+			if v.UserID != actor.UserID() && *v.InputDigest == *vote.InputDigest && a.MayApprove(v.UserID) {
+				return nil
+			}
+		}
+	}
+	return notAReviewer(a.Approvers(), "You can't approve this request; you may reject it. ")
+}
+
+// waitingEdits are the edits of a request that wait for somebody's approval.
+func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
+	var votes []models.Vote
+	if err := t.gorm().Raw(waitingEdits, id).Scan(&votes).Error; err != nil {
+		return nil, fmt.Errorf("read proposed edits: %w", err)
+	}
+	return votes, nil
+}
+
+// proposeEdit keeps an approval with an edit until somebody whom the policy wants
+// has approved the same edit. The request stays pending for everybody, and goes to
+// their inboxes. It takes the place of what its voter proposed before.
+func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
+	if err := t.gorm().Exec(dropWaiting, t.now, a.ID, vote.UserID).Error; err != nil {
+		return nil, fmt.Errorf("withdraw proposed edit: %w", err)
+	}
+	if err := t.addVote(vote); err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Exec(keepWaiting, vote.WaitsFor, vote.ID).Error; err != nil {
+		return nil, fmt.Errorf("keep proposed edit: %w", err)
+	}
+	who, _ := vote.Waits()
+	var routed []models.UserID
+	for _, p := range who.Named {
+		if p.ID != a.OwnerID {
+			routed = append(routed, p.ID)
+		}
+	}
+	if err := t.addDeciders(&a.Response, routed); err != nil {
+		return nil, err
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return nil, err
+	}
+	a.Vote = vote
+	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(vote.Reason),
+		Seen: vote.SeenDigest != "", Vote: vote.ID, WaitsFor: digestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
+	})
+}
+
+// dropEdit withdraws what a person proposed; false: there was nothing.
+func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
+	dropped := t.gorm().Exec(dropWaiting, t.now, a.ID, actor.UserID())
+	if dropped.Error != nil || dropped.RowsAffected == 0 {
+		return false, dropped.Error
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return false, err
+	}
+	return true, t.record(actor, "approval.taken_back", subjectOf(&a.Response, readers), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: models.VerdictApprove,
+	})
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// How far back twins are looked for. What can do much harm is found however long
+// ago it was approved, and so is an edited input; of all else, the owner's latest
+// decisions since shortly before the request was asked are looked at, and for one
+// request also its agent's latest calls of the tool.
+const (
+	mostSameHarm  = 50  // approvals of one digest
+	mostDecisions = 500 // of one owner
+	mostCalls     = aroundLooked
+)
+
+// The queries read for some requests, a JSON array of ids, what a person (?2, an
+// admin if ?3) approved that released the same. Both must be seen.
+var (
+	twinOf = `SELECT r.id, p.id, v.user_name, p.approval_timestamp FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value`
+	// twinSeen keeps what released the digest: as asked, or as edited.
+	twinSeen = ` CROSS JOIN votes v ON v.id = p.vote_id
+ WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
+ AND coalesce(v.input_digest, p.digest) = r.digest AND ` + seenAs("r") + ` AND ` + seenAs("p")
+
+	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_approved_harm
+ WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN ('high', 'critical')
+ ORDER BY o.approval_timestamp DESC LIMIT ?4)` + twinSeen
+	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e INDEXED BY votes_edited
+ WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4)` + twinSeen
+	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_tool
+ WHERE o.agent_id = r.agent_id AND o.tool_name = r.tool_name AND o.asked = TRUE ORDER BY o.number DESC LIMIT ?4)` + twinSeen
+
+	// recentTwins reads each owner's decisions once, however many of their requests
+	// are asked about, since ?5.
+	recentTwins = `WITH wanted AS MATERIALIZED (SELECT r.* FROM (SELECT r.id, r.owner_id, r.agent_id, r.digest
+ FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value WHERE ` + seenAs("r") + `) r),
+ owners AS MATERIALIZED (SELECT DISTINCT owner_id FROM wanted),
+ lately AS MATERIALIZED (SELECT p.id, p.agent_id, p.approval_timestamp, v.user_name, coalesce(v.input_digest, p.digest) AS released
+ FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s INDEXED BY responses_settled_owner
+ WHERE s.owner_id = o.owner_id AND s.approval_timestamp >= ?5 ORDER BY s.approval_timestamp DESC LIMIT ?4)
+ CROSS JOIN votes v ON v.id = p.vote_id
+ WHERE p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve' AND ` + seenAs("p") + `)
+ SELECT r.id, p.id, p.user_name, p.approval_timestamp FROM lately p CROSS JOIN wanted r
+ WHERE p.agent_id = r.agent_id AND p.released = r.digest AND p.id <> r.id`
+)
+
+// seenAs is whether ?2, an admin if ?3, sees the response of a table's name.
+func seenAs(name string) string {
+	return `(?3 OR ` + name + `.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = ` + name + `.id))`
+}
+
+// Twins names, of requests that wait, the latest identical one that a person
+// approved, as far as the reader sees both. Those of low and medium risk are found
+// if they were asked within models.TwinWindow of it.
+//
+// Codes: forbidden (people only).
+func (s *Store) Twins(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.Twin, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was approved before.")
+	}
+	var all, harm []models.ResponseID
+	var since time.Time
+	for _, a := range rows {
+		if a.Status() != models.StatusPending {
+			continue
+		}
+		all = append(all, a.ID)
+		if a.Risk.NeedsDigest() {
+			harm = append(harm, a.ID)
+		}
+		if asked := a.CreatedAt.Add(-models.TwinWindow); since.IsZero() || asked.Before(since) {
+			since = asked
+		}
+	}
+	found := twins{}
+	for _, q := range []struct {
+		text string
+		ids  []models.ResponseID
+		most int
+	}{{harmTwins, harm, mostSameHarm}, {editedTwins, all, mostSameHarm}, {recentTwins, all, mostDecisions}} {
+		if err := s.findTwins(ctx, actor, found, q.text, q.ids, q.most, since); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Rejected names, of requests, the latest earlier identical one that was rejected, as
+// far as the reader sees it.
+//
+// Codes: forbidden (people only).
+func (s *Store) Rejected(ctx context.Context, actor models.Actor, rows ...*models.Approval) (map[models.ResponseID]models.ResponseID, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person reads what was rejected before.")
+	}
+	out := map[models.ResponseID]models.ResponseID{}
+	for _, a := range rows {
+		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundLooked + 1}
+		before, err := s.latest(ctx, reaskedKeys, args)
+		if err != nil {
+			return nil, err
+		}
+		if before != nil {
+			out[a.ID] = before.ID
+		}
+	}
+	return out, nil
+}
+
+// twin is the twin of one request, however long ago; nil: none was found.
+func (s *Store) twin(ctx context.Context, actor models.Actor, a *models.Approval) (*models.Twin, error) {
+	if a.Status() != models.StatusPending {
+		return nil, nil //nolint:nilnil // what is decided is no duplicate any more
+	}
+	found, err := s.Twins(ctx, actor, a)
+	if err == nil && a.ToolName != "" {
+		err = s.findTwins(ctx, actor, found, calledTwins, []models.ResponseID{a.ID}, mostCalls, time.Time{})
+	}
+	if t, ok := found[a.ID]; ok {
+		return &t, err
+	}
+	return nil, err
+}
+
+type twins = map[models.ResponseID]models.Twin
+
+// findTwins adds what a query finds, and of several the latest.
+func (s *Store) findTwins(ctx context.Context, actor models.Actor, found twins, text string, ids []models.ResponseID, most int, since time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return fmt.Errorf("look for what was approved before: %w", err)
+	}
+	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return err
+	}
+	args := []any{string(list), actor.ID, actor.Admin, most}
+	if strings.Contains(text, "?5") {
+		args = append(args, since)
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
+	if err != nil {
+		return fmt.Errorf("look for what was approved before: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var of models.ResponseID
+		var t models.Twin
+		if err := rows.Scan(&of, &t.ID, &t.By, &t.At); err != nil {
+			return fmt.Errorf("look for what was approved before: %w", err)
+		}
+		if before, ok := found[of]; !ok || before.At.Before(t.At) {
+			found[of] = t
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("look for what was approved before: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// What can do much harm needs two presses: the first only asks, the second
+// confirms when the question has been there for a moment. To hold the button or
+// the key does both.
+const LIVE = 350; // until Confirm and Cancel act
+const HOLD = 600;
+
+let armed = null; // { form, button, at }
+let held = null; // the button that a pointer holds: { button, timer }
+let key = null; // the key that is down: { name, at }
+let timer = 0; // until the held key confirms
+let released = null; // the button whose click ends a hold, and means nothing more
+
+const allowed = (at) => document.dispatchEvent(new CustomEvent("countersign:decide", { detail: { at }, cancelable: true }));
+const panel = () => armed.form.querySelector("[data-armed]");
+const acts = () => panel().querySelectorAll("[data-confirm], [data-disarm]");
+
+// releases reports whether a button lets something through that has to be confirmed.
+function releases(form, button) {
+  if (!form?.elements?.confirmed) return false;
+  const sent = new FormData(form, button);
+  const verdict = sent.get("verdict") ?? sent.get("decision");
+  return Boolean(verdict) && verdict !== "reject" && verdict !== "discard";
+}
+
+function does(button) {
+  if (button?.dataset.act === "option") return `Answer “${button.firstChild.textContent.trim()}”:`;
+  if (button?.dataset.act === "approve-edited") return "Approve as edited";
+  return null;
+}
+
+function disarm(back) {
+  clearTimeout(timer);
+  if (!armed) return;
+  const { form, button } = armed;
+  if (form.isConnected) {
+    panel().hidden = true;
+    form.removeAttribute("data-asking");
+    if (back) button?.focus({ preventScroll: true });
+  }
+  armed = null;
+}
+
+function arm(form, button) {
+  disarm();
+  armed = { form, button, at: performance.now() };
+  const words = panel().querySelector("[data-armed-does]");
+  words.dataset.does ??= words.textContent;
+  words.textContent = does(button) ?? words.dataset.does;
+  panel().hidden = false;
+  form.setAttribute("data-asking", "");
+  for (const act of acts()) act.setAttribute("aria-disabled", "true");
+  panel().querySelector("[data-confirm]").focus({ preventScroll: true });
+  const now = armed;
+  setTimeout(() => {
+    if (armed === now) for (const act of acts()) act.removeAttribute("aria-disabled");
+  }, LIVE);
+  if (key) timer = setTimeout(confirm, Math.max(0, HOLD - (performance.now() - key.at)));
+}
+
+function confirm() {
+  if (!armed) return;
+  const { form, button } = armed;
+  disarm();
+  form.elements.confirmed.value = "true";
+  form.requestSubmit(button);
+  form.elements.confirmed.value = ""; // what was sent is on its way
+}
+
+const live = (at) => armed !== null && at - armed.at >= LIVE;
+
+window.addEventListener("submit", (event) => {
+  const { target: form, submitter: button } = event;
+  if (!releases(form, button)) return disarm();
+  if (form.elements.confirmed.value === "true") return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (armed?.form === form && armed.button === button) {
+    if (live(event.timeStamp)) setTimeout(confirm); // a form that is being sent is not sent again
+  } else if (allowed(event.timeStamp)) {
+    arm(form, button);
+  }
+}, true);
+
+window.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button");
+  if (!button) return;
+  if (button === released) {
+    released = null;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else if (armed && button.matches("[data-confirm], [data-disarm]") && live(event.timeStamp)) {
+    if (button.matches("[data-confirm]")) confirm();
+    else disarm(true);
+  }
+}, true);
+
+window.addEventListener("keydown", (event) => {
+  if (event.repeat) {
+    if (event.target.closest?.("[data-armed]")) event.preventDefault(); // a key that stays down presses nothing twice
+    return;
+  }
+  if (event.key === "Escape" && armed) {
+    disarm(true);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else if (!["Control", "Meta", "Alt", "Shift"].includes(event.key)) {
+    key = { name: event.code, at: performance.now() };
+  }
+}, true);
+
+function letGo() {
+  key = null;
+  clearTimeout(timer);
+}
+window.addEventListener("keyup", letGo, true);
+
+function drop() {
+  if (!held) return;
+  clearTimeout(held.timer);
+  held.button.removeAttribute("data-holding");
+  held = null;
+}
+
+window.addEventListener("pointerdown", (event) => {
+  released = null;
+  drop();
+  const button = event.target.closest?.("button[type=submit]");
+  if (event.button || !button || button.disabled || !releases(button.form, button)) return;
+  const at = event.timeStamp;
+  const hold = () => {
+    drop();
+    if (!button.isConnected || !button.form.reportValidity() || !allowed(at)) return;
+    released = button;
+    disarm();
+    armed = { form: button.form, button, at };
+    confirm();
+  };
+  held = { button, timer: setTimeout(hold, HOLD) };
+  button.dataset.holding = "";
+}, true);
+for (const name of ["pointerup", "pointercancel"]) window.addEventListener(name, drop, true);
+document.addEventListener("pointerout", (event) => { if (held && event.target.closest("button") === held.button && !held.button.contains(event.relatedTarget)) drop(); });
+document.addEventListener("contextmenu", (event) => { if (held?.button.contains(event.target)) event.preventDefault(); });
+window.addEventListener("blur", () => { drop(); letGo(); });
+
+// What is asked about has changed, or is no longer there.
+document.addEventListener("input", (event) => { if (armed && event.target.form === armed.form && event.target.name !== "reason") disarm(); });
+document.addEventListener("htmx:after:swap", () => { if (armed && (!armed.form.isConnected || panel().hidden)) disarm(); });
+document.addEventListener("visibilitychange", () => { if (document.hidden) disarm(); });

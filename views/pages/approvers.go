@@ -1,0 +1,65 @@
+package pages
+
+import (
+	"strings"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// ProposedEdit is an approval with an edit that others must approve too.
+type ProposedEdit struct {
+	ID       string
+	By       string // who proposes it; empty: the reader
+	Must     string // who must approve it
+	Change   ui.Block
+	Input    ui.Code
+	Sends    string // the input that approving it releases
+	Approves bool   // the reader may
+	UndoURL  string // takes it back; empty: it is not the reader's
+}
+
+// approvers says who must approve a pending request, and why the reader may not.
+func (v *Approval) approvers(in ApprovalInput) {
+	if !v.Pending {
+		return
+	}
+	who := in.Approval.Approvers()
+	v.MustApprove = models.RevealString(who.Must(), false)
+	if in.MayDecide {
+		v.NoApprove = models.RevealString(who.Refusal(in.Approval.OwnerID, in.Reader), false)
+	}
+	if v.NoApprove != "" {
+		v.EditJSON = "" // an edit is an approval
+	}
+	if in.Around == nil || v.Held != "" {
+		return
+	}
+	for i := range in.Around.Proposed {
+		v.Proposed = append(v.Proposed, newProposedEdit(v, in, &in.Around.Proposed[i]))
+	}
+}
+
+func newProposedEdit(v *Approval, in ApprovalInput, vote *models.Vote) ProposedEdit {
+	who, _ := vote.Waits()
+	p := ProposedEdit{
+		ID: v.id("proposed-" + string(vote.ID)), By: vote.UserName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
+		Approves: in.MayDecide && vote.UserID != in.Reader && who.Allow(in.Approval.OwnerID, in.Reader),
+	}
+	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: laidOutJSON(p.Sends), Numbers: true}
+	p.Change = ui.DiffOf("What the edit changes", laidOutJSON(in.Approval.ToolInputJSON), p.Input.Text)
+	if vote.UserID == in.Reader {
+		p.By, p.UndoURL = "", views.UndoURL(v.ID)
+	}
+	return p
+}
+
+// proposedState changes when a reader must look at the proposed edits again.
+func (v Approval) proposedState() string {
+	var ids []string
+	for _, p := range v.Proposed {
+		ids = append(ids, p.ID)
+	}
+	return strings.Join(ids, ",")
+}

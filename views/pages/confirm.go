@@ -1,0 +1,88 @@
+package pages
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+	"countersign/views/ui"
+)
+
+// Fields of the forms that approve what can do much harm.
+const (
+	ConfirmedField = "confirmed" // "true": the approval was confirmed
+	CancelField    = "cancel"    // set: it was not, and the form is shown again
+	SeenEndField   = "seen_end"  // "1": all of the source was shown above the button
+)
+
+// ConfirmInput is an approval that waits to be confirmed.
+type ConfirmInput struct {
+	URL   string     // where it was sent
+	Sent  url.Values // what was sent
+	Input []byte     // the edited input; nil: it was not edited
+	Alone bool       // it did not come from the card of the request
+}
+
+// Confirm is the view of it.
+type Confirm struct {
+	URL    string
+	Plain  bool // the answer is a page of its own
+	Does   string
+	Hidden []HiddenField
+	Source ui.Code
+	Sum    string // of a budget request
+}
+
+// HiddenField is what was sent, to be sent again.
+type HiddenField struct{ Name, Value string }
+
+func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
+	c := in.Confirm
+	if c == nil {
+		return
+	}
+	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", Source: v.Whole}
+	out.Source.Opened, out.Source.Part = true, ""
+	switch {
+	case c.Input != nil && r.Kind == models.KindBudget:
+		out.Sum = in.Form.Sum
+	case c.Input != nil:
+		out.Does = "Approve as edited"
+		out.Source.Label, out.Source.Text, out.Source.Size = "Edited input", indent(c.Input), ""
+	case v.Question:
+		out.Does = "Answer with “" + models.RevealString(v.answerOf(c.Sent), true) + "”"
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Sent)) {
+		if name == ConfirmedField || name == SeenEndField || name == CancelField {
+			continue
+		}
+		for _, value := range c.Sent[name] {
+			out.Hidden = append(out.Hidden, HiddenField{name, value})
+		}
+	}
+	v.Confirm = out
+}
+
+// answerOf is the answer that a form gives to a question, as it reads.
+func (v *Approval) answerOf(sent url.Values) string {
+	if !sent.Has("option") {
+		return sent.Get("answer")
+	}
+	for _, c := range v.Options {
+		if c.Name == sent.Get("option") && c.Title != c.Name {
+			return c.Title + " (" + c.Name + ")"
+		}
+	}
+	return sent.Get("option")
+}
+
+// answersAt are the attributes of the confirmation's form.
+func (v Approval) answersAt() templ.Attributes {
+	if v.Confirm.Plain {
+		return templ.Attributes{"method": "post", "action": v.Confirm.URL}
+	}
+	return v.sends(v.Confirm.URL)
+}

@@ -1,0 +1,43 @@
+package pages
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// Done is the strip that says what was just decided, and offers to undo it.
+type Done struct {
+	Word     string
+	Headline string // a claim
+	UndoURL  string // empty: it cannot be undone
+	Desk     string
+	Left     views.Moment
+	Until    string
+}
+
+func newDone(in InboxInput, now time.Time) *Done {
+	a := in.Done
+	if a == nil {
+		return nil
+	}
+	d := &Done{Headline: summary(&a.Response), Desk: in.Place.At(a.ID).Query()}
+	switch vote := a.Vote; {
+	case a.Status() != models.StatusPending:
+		d.Word = ui.StatusWord(a.At(now).Status(), a.Cause).Text
+		if vote != nil && vote.Verdict == models.VerdictAnswer {
+			d.Word = "answered"
+		}
+		d.Word = capital(d.Word)
+	case a.HeldUntil == nil:
+		d.Word = "Undone"
+	case vote != nil && vote.UndoUntil != nil && vote.UserID == in.Reader:
+		d.Word, d.UndoURL = "Approved", views.UndoURL(a.ID)
+		d.Left, d.Until = views.Seconds(*vote.UndoUntil, now), vote.UndoUntil.UTC().Format(time.RFC3339Nano)
+	default:
+		d.Word = "Sending"
+	}
+	return d
+}
