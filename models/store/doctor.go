@@ -30,8 +30,11 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 		return nil, err
 	}
 	i := &Inspection{path: path, readOnly: isReadOnly(dir) || isReadOnly(path)}
-	if i.db, err = openInspected(ctx, path, "mode=rw"); err == nil || !i.readOnly {
-		return i, err
+	if i.db, err = openInspected(ctx, path, "mode=rw"); err == nil {
+		return i, nil
+	}
+	if !i.readOnly {
+		return nil, err
 	}
 	// SQLite cannot make its index of the log there. With nothing in the log the
 	// file is all there is, and nobody changes it.
@@ -39,8 +42,10 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 		return nil, fmt.Errorf("%s is read-only, and %s holds %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
 			dir, FileName+"-wal", size, FileName+"-shm")
 	}
-	i.db, err = openInspected(ctx, path, "mode=ro&immutable=1")
-	return i, err
+	if i.db, err = openInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
+		return nil, err
+	}
+	return i, nil
 }
 
 func openInspected(ctx context.Context, path, mode string) (*sql.DB, error) {
