@@ -74,7 +74,7 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 }
 
 // checkUpstream is what the program checks upstreams with.
-func checkUpstream(ctx context.Context, baseURL, dialect, key string) error {
+func checkUpstream(_ context.Context, baseURL, dialect, key string) error {
 	reach := upstream.Reach{Allow: upstream.Hosts{"hub.internal": true}}
 	_, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, Reach: reach, HTTP: http.DefaultClient})
 	return err

@@ -12,11 +12,11 @@ type Hosts map[string]bool
 // ParseHosts reads HOST[,HOST]: names and addresses, without port.
 func ParseHosts(list string) (Hosts, error) {
 	hosts := Hosts{}
-	for _, host := range strings.Split(list, ",") {
+	if list == "" {
+		return hosts, nil
+	}
+	for host := range strings.SplitSeq(list, ",") {
 		host = strings.TrimSpace(host)
-		if host == "" && list == "" {
-			continue
-		}
 		plain := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 		if _, err := netip.ParseAddr(plain); err != nil && !isName(host) {
 			return nil, errors.New("must be hosts as in the upstreams' addresses, joined by commas, without port: such as hub.internal,fd12:3456::7")
@@ -31,9 +31,8 @@ func isName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
 	}
-	return strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
-	}) < 0
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return strings.Trim(s, letters) == ""
 }
 
 // Has tells whether a host is among them.
