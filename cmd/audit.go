@@ -35,6 +35,7 @@ func newAuditVerify() *cobra.Command {
 			"Whoever can write the file can make a whole new chain. To find that, keep the head\n" +
 			"elsewhere (the server logs it each hour and when it stops, and this command prints\n" +
 			"it) and give it with --head.\n\n" +
+			"It only reads, beside a running server or on a read-only volume.\n\n" +
 			"Exit codes: 0 all is as recorded, 1 it is not (the first bad entry, or each row, is\n" +
 			"named), 2 it could not be checked.",
 		Args:        cobra.NoArgs,
@@ -43,7 +44,7 @@ func newAuditVerify() *cobra.Command {
 	c.Flags().StringVar(&head, "head", "", "a head that was kept, as SEQ:HASH")
 	c.Flags().BoolVar(&rows, "rows", false, "compare all rows and the schema too")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return inspectCommand(c, func(c *cobra.Command, folder *store.Inspection) error {
 		var kept *models.Head
 		if head != "" {
 			h, err := models.ParseHead(head)
@@ -52,7 +53,7 @@ func newAuditVerify() *cobra.Command {
 			}
 			kept = &h
 		}
-		found, err := verifyStore(c, s, kept, rows)
+		found, err := folder.Verify(c.Context(), kept, rows)
 		if broken, ok := errors.AsType[*models.ChainError](err); ok {
 			return exitWith(exitBroken, broken)
 		}
@@ -67,12 +68,4 @@ func newAuditVerify() *cobra.Command {
 		}
 		return nil
 	})
-}
-
-func verifyStore(c *cobra.Command, s *store.Store, kept *models.Head, rows bool) (*models.RowReport, error) {
-	if rows {
-		return s.VerifyRows(c.Context(), kept)
-	}
-	head, err := s.VerifyLedger(c.Context(), kept)
-	return &models.RowReport{Head: head}, err
 }

@@ -27,6 +27,25 @@ func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *s
 	return storeCommand(c, store.HasData, do)
 }
 
+// inspectCommand makes a command that only looks at a data folder: it migrates
+// nothing, and the folder may be on a read-only volume.
+func inspectCommand(c *cobra.Command, do func(c *cobra.Command, folder *store.Inspection) error) *cobra.Command {
+	addSettings(c.Flags(), dataSetting)
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		folder, err := store.Inspect(c.Context(), cfg.Data)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, folder.Close()) }()
+		return do(c, folder)
+	}
+	return c
+}
+
 // firstCommand makes a command that may begin an installation: the data folder is
 // made if it is missing.
 func firstCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {

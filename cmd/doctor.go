@@ -70,6 +70,7 @@ func newDoctor() *cobra.Command {
 			addSettings(c.Flags(), s)
 		}
 	}
+	addSettings(c.Flags(), upstreamAllow)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&minFree, "min-free", "256MiB", "disk space that must be free, in KiB, MiB, GiB or TiB")
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -24,6 +24,9 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	if err := d.folder.Sound(ctx); err != nil {
 		return fail("check the disk and whether the file is read-only; if it is damaged: "+fromBackup, "%v", err)
 	}
+	if d.folder.ReadOnly() {
+		return warn("for a copy that is only looked at, nothing; a server needs a folder that it can write", "whole, and read-only: no server can run on it")
+	}
 	return well("whole and writable")
 }
 

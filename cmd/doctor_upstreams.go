@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign/models/store"
+	"countersign/workers/upstream"
 )
 
 const setKeyAnew = "copy " + store.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
@@ -20,12 +21,14 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("see the database's check", "%v", err)
 	}
-	var locked, failing []string
+	var locked, failing, local []string
 	why := ""
 	for _, u := range all {
 		switch {
 		case u.Locked != "":
 			locked, why = append(locked, u.Name), u.Locked
+		case !u.Disabled && upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow) != "":
+			local = append(local, fmt.Sprintf("%s: %s is %s", u.Name, u.BaseURL, upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow)))
 		case u.Failures > 0 && !u.Disabled:
 			failing = append(failing, fmt.Sprintf("%s: %s", u.Name, u.Problem))
 		}
@@ -33,6 +36,9 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	switch {
 	case len(locked) > 0:
 		return fail(setKeyAnew, "the keys of these upstreams cannot be opened: %s: %s", strings.Join(locked, ", "), why)
+	case len(local) > 0:
+		return warn("if they are meant, name their hosts in --upstream-allow; else disable them: `countersign upstream disable NAME`",
+			"new upstreams could not be added at these addresses; those from before still work\n%s", strings.Join(append(local, failing...), "\n"))
 	case len(failing) > 0:
 		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(failing, "\n"))
 	case len(all) == 0:

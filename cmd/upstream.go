@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/workers/upstream"
 )
 
 // upstreamKeyEnv holds the key of the upstream that a command is about.
@@ -44,6 +45,7 @@ func newUpstreamAdd() *cobra.Command {
 	c.Flags().StringVar(&in.Dialect, "dialect", "plain", "plain, or cloud for the API with pages and /agent/ paths")
 	c.Flags().StringVar(&owner, "owner", "", "whose it is, by e-mail")
 	c.Flags().BoolVar(&noKey, "no-key", false, "it wants no key")
+	addSettings(c.Flags(), upstreamAllow)
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		if owner == "" {
 			return errors.New("--owner: must name a person by e-mail")
@@ -57,7 +59,11 @@ func newUpstreamAdd() *cobra.Command {
 				return err
 			}
 		}
-		if err := checkUpstreamFlags(in.BaseURL, in.Dialect, in.Key); err != nil {
+		cfg, err := readConfig(c.Flags(), os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		if err := inFlags(upstreamCheck(cfg.Upstreams.Allow)(c.Context(), in.BaseURL, in.Dialect, in.Key)); err != nil {
 			return err
 		}
 		in.Name, in.OwnerID = args[0], u.ID
@@ -70,9 +76,8 @@ func newUpstreamAdd() *cobra.Command {
 	})
 }
 
-// checkUpstreamFlags is checkUpstream, with the names of the flags.
-func checkUpstreamFlags(baseURL, dialect, key string) error {
-	err := checkUpstream(baseURL, dialect, key)
+// inFlags is an error about an upstream, with the names of the flags.
+func inFlags(err error) error {
 	e, ok := errors.AsType[*models.Error](err)
 	if !ok {
 		return err
@@ -171,7 +176,8 @@ func newUpstreamSetKey() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := checkUpstreamFlags(u.BaseURL, u.Dialect, key); err != nil {
+		// The address stays, and the key is what is checked.
+		if err := inFlags(checkUpstream("https://192.0.2.1", u.Dialect, key, upstream.Reach{})); err != nil {
 			return err
 		}
 		if err := s.SetUpstreamKey(c.Context(), operator(), u.ID, key); err != nil {

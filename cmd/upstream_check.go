@@ -1,11 +1,26 @@
 package cmd
 
-import "countersign/workers/upstream"
+import (
+	"context"
 
-// checkUpstream says what is wrong with an upstream before it is stored. It asks
-// nobody.
-func checkUpstream(baseURL, dialect, key string) error {
-	c, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key})
+	"countersign/workers/upstream"
+)
+
+// upstreamCheck makes what says what is wrong with a new upstream before it is
+// stored. It looks up the upstream's host and does not speak to it.
+func upstreamCheck(allow upstream.Hosts) func(ctx context.Context, baseURL, dialect, key string) error {
+	reach := upstream.Reach{Allow: allow}
+	return func(ctx context.Context, baseURL, dialect, key string) error {
+		if err := checkUpstream(baseURL, dialect, key, reach); err != nil {
+			return err
+		}
+		return upstream.CheckHost(ctx, "baseUrl", baseURL, reach)
+	}
+}
+
+// checkUpstream is the part of it that needs no network.
+func checkUpstream(baseURL, dialect, key string, reach upstream.Reach) error {
+	c, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, Reach: reach})
 	if err != nil {
 		return err
 	}

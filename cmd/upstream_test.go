@@ -136,6 +136,11 @@ func TestUpstreamCommandsRefuse(t *testing.T) {
 		{upstreamKey, add("--url", "https://a.example/?key="+upstreamKey), "--url"},
 		{upstreamKey, add("--url", "file:///etc/passwd"), "--url"},
 		{upstreamKey, add("--url", "http://169.254.169.254/latest"), "link-local"},
+		{upstreamKey, add("--url", "http://[fd12:3456::7]:8080"), "--upstream-allow fd12:3456::7"},
+		{upstreamKey, add("--url", "http://100.100.100.200/"), "--url: is an address at which clouds tell machines their credentials"},
+		{upstreamKey, add("--url", "http://metadata.google.internal/"), "--upstream-allow metadata.google.internal"},
+		{upstreamKey, add("--url", "http://[fd12::7]", "--upstream-allow", "fd12::8"), "unique-local"},
+		{upstreamKey, add("--upstream-allow", "http://fd12::8"), "--upstream-allow: must be hosts"},
 		{upstreamKey, add("--dialect", "klingon"), "--dialect"},
 		{upstreamKey + " x", add(), "the key"},
 		{upstreamKey + "\x00", add(), "the key"},
@@ -196,5 +201,44 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	chmod(t, filepath.Join(withKey, store.KeyFile), 0o644)
 	if _, said, code := run(t, "", "serve", "--data", withKey, "--addr", "127.0.0.1:0"); code != 1 || !strings.Contains(said, "chmod 600") {
 		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
+// An upstream from before local addresses were refused is named until its host is
+// allowed.
+func TestDoctorNamesOlderUpstreamsAtLocalAddresses(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	addUpstream(t, dir)
+	if found, _ := examine(t, dir); found["upstreams"].Result != "ok" {
+		t.Errorf("%+v", found["upstreams"])
+	}
+	for _, host := range []string{"[fd12:3456::7]:8080", "metadata.google.internal", "100.100.100.200"} {
+		infect(t, dir, `UPDATE upstreams SET checked_address = FALSE, base_url = 'http://`+host+`/v1'`)
+		d, _ := examine(t, dir)
+		if u := d["upstreams"]; u.Result != "warn" || !strings.Contains(u.Text, "orders: http://"+host) || !strings.Contains(u.Remedy, "--upstream-allow") {
+			t.Errorf("%s: %+v", host, u)
+		}
+	}
+	if d, _ := examine(t, dir, "--upstream-allow", "hub.internal,100.100.100.200"); d["upstreams"].Result != "ok" {
+		t.Errorf("allowed: %+v", d["upstreams"])
+	}
+	must(t, upstreamKey+"-2\n", "upstream", "set-key", "orders", "--data", dir) // it goes on working
+}
+
+func TestAnUpstreamAtALocalAddressIsAddedIfItsHostIsAllowed(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	add := []string{"upstream", "add", "hub", "--url", "http://[fd12:3456::7]:8080", "--owner", "owner@example.com", "--data", dir}
+	if _, said, code := run(t, upstreamKey, add...); code != 1 || !strings.Contains(said, "--url: is a unique-local address") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if out, said, code := runWith(t, []string{"COUNTERSIGN_UPSTREAM_ALLOW=fd12:3456::7"}, upstreamKey, add...); code != 0 {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+	must(t, "", "audit", "verify", "--rows", "--data", dir)
+	infect(t, dir, `UPDATE upstreams SET checked_address = FALSE`)
+	if out, _, code := run(t, "", "audit", "verify", "--rows", "--data", dir); code != 1 || !strings.Contains(out, "checked_address") {
+		t.Errorf("exit %d: %s", code, out)
 	}
 }

@@ -17,6 +17,9 @@ type Upstream struct {
 	OwnerID   UserID
 	AgentID   AgentID   // that requests belong to which are no agent's call
 	CreatedAt time.Time `gorm:"autoCreateTime:false"`
+	// CheckedAddress: no local or metadata address is connected to. Older upstreams,
+	// from before these were refused, keep theirs.
+	CheckedAddress bool
 
 	DisabledAt  *time.Time
 	NextPollAt  time.Time

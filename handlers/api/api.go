@@ -53,7 +53,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 		return nil, err
 	}
 	a.echo = kit.Router(kit.FailJSON)
-	a.echo.Use(handlers.JSONHeaders)
+	a.echo.Use(handlers.JSONHeaders, handlers.ReadableQuery)
 	a.huma = humaecho.New(a.echo, configOf(version))
 	a.registerApprovals()
 	a.registerQueue()

@@ -57,10 +57,6 @@ func (s *Site) exportHistory(c echo.Context) error {
 	}
 	w := c.Response()
 	out := bufio.NewWriterSize(patient{w}, 64<<10)
-	put, err := format.begin(out)
-	if err != nil {
-		return err
-	}
 	header := w.Header()
 	header.Set(echo.HeaderContentType, format.contentType)
 	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-history-`+s.kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
@@ -68,7 +64,15 @@ func (s *Site) exportHistory(c echo.Context) error {
 	n := 0
 	send := func() error { return s.sendExport(ctx, w, out, actor) }
 	// Whoever waits sees at once that it has begun, however long the first row takes.
-	err = s.store.EachSettled(ctx, actor, q, send, func(a *models.Approval) error {
+	// Nothing is written before the filters were found good: csv writes at once.
+	var put func(*models.Approval) error
+	begin := func() (err error) {
+		if put, err = format.begin(out); err != nil {
+			return err
+		}
+		return send()
+	}
+	err = s.store.EachSettled(ctx, actor, q, begin, func(a *models.Approval) error {
 		if n++; n%exportedAtOnce == 0 {
 			if err := send(); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -73,8 +74,9 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 }
 
 // checkUpstream is what the program checks upstreams with.
-func checkUpstream(baseURL, dialect, key string) error {
-	_, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, HTTP: http.DefaultClient})
+func checkUpstream(_ context.Context, baseURL, dialect, key string) error {
+	reach := upstream.Reach{Allow: upstream.Hosts{"hub.internal": true}}
+	_, err := upstream.New(upstream.Options{BaseURL: baseURL, Dialect: upstream.Dialect(dialect), Key: key, Reach: reach, HTTP: http.DefaultClient})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -25,7 +26,7 @@ type Options struct {
 	// CheckUpstream says what is wrong with an upstream's address (baseUrl), dialect
 	// or key, before any of it is stored: CodeInvalid, by field. It asks nobody. Nil:
 	// nothing is added and no key changed.
-	CheckUpstream func(baseURL, dialect, key string) error
+	CheckUpstream func(ctx context.Context, baseURL, dialect, key string) error
 	// Dev adds the gallery of every page in every state.
 	Dev bool
 }
@@ -60,7 +61,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
-	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify)
+	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify, handlers.ReadableQuery)
 	site.routes(site.echo)
 	return site
 }

@@ -62,7 +62,7 @@ func (s *Site) addUpstream(c echo.Context) error {
 }
 
 func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.UpstreamForm, key string) error {
-	if err := s.checkUpstream(form.BaseURL, form.Dialect, key); err != nil {
+	if err := s.checkUpstream(ctx, form.BaseURL, form.Dialect, key); err != nil {
 		return err
 	}
 	owner, err := s.store.UserByEmail(ctx, actor, form.Owner)
@@ -76,14 +76,14 @@ func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.U
 	return err
 }
 
-func (s *Site) checkUpstream(baseURL, dialect, key string) error {
+func (s *Site) checkUpstream(ctx context.Context, baseURL, dialect, key string) error {
 	if s.opts.CheckUpstream == nil {
 		return models.Errorf(models.CodeUnavailable, "Upstreams cannot be changed here.")
 	}
 	if len(key) > maxUpstreamKey {
 		return models.Invalid("key", "must be at most 4,000 bytes long")
 	}
-	return s.opts.CheckUpstream(baseURL, dialect, key)
+	return s.opts.CheckUpstream(ctx, baseURL, dialect, key)
 }
 
 // upstreamErrors are the errors by the fields of the form; what is about none of
@@ -128,8 +128,8 @@ func (s *Site) setUpstreamKey(ctx context.Context, c echo.Context, id models.Ups
 	if key == "" {
 		return models.Invalid("key", "must not be empty")
 	}
-	// Address and dialect stand already.
-	if err := s.checkUpstream("https://upstream.invalid", "plain", key); err != nil {
+	// Address and dialect stay. This address is for examples, and needs no look-up.
+	if err := s.checkUpstream(ctx, "https://192.0.2.1", "plain", key); err != nil {
 		return err
 	}
 	return s.store.SetUpstreamKey(ctx, actorOf(c), id, key)

@@ -71,6 +71,8 @@ func TestWhatIsWrongWithAnUpstreamStandsAtItsField(t *testing.T) {
 		field, value, at, says string
 	}{
 		{"base_url", "http://169.254.169.254/latest", "#upstream-url-error", "link-local"},
+		{"base_url", "http://[fd12::7]:8080", "#upstream-url-error", "--upstream-allow fd12::7"},
+		{"base_url", "http://metadata.google.internal/v1", "#upstream-url-error", "credentials"},
 		{"base_url", "ftp://example.com", "#upstream-url-error", "http://"},
 		{"base_url", "https://me:secret@example.com", "#upstream-url-error", "no password"},
 		{"dialect", "klingon", "#upstream-dialect-error", "plain or cloud"},

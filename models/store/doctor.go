@@ -10,14 +10,17 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"countersign/models"
 )
 
 // Inspection looks at a data folder from outside, as it is: it makes nothing,
-// migrates nothing and works beside a server.
+// migrates nothing and works beside a server and on a read-only volume.
 type Inspection struct {
-	db   *sql.DB
-	path string
+	db       *sql.DB
+	path     string
+	readOnly bool
 }
 
 // Inspect opens the database of a folder, which must have one. Close it.
@@ -26,17 +29,55 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite3", fileURI(path, "mode=rw&_txlock=immediate&_foreign_keys=on&_busy_timeout="+busyTimeout))
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+	i := &Inspection{path: path, readOnly: isReadOnly(dir) || isReadOnly(path)}
+	if i.db, err = openInspected(ctx, path, "mode=rw"); err == nil {
+		return i, nil
 	}
-	i := &Inspection{db: db, path: path}
-	var tables int
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), i.Close())
+	if !i.readOnly {
+		return nil, err
+	}
+	// SQLite cannot make its index of the log there. With nothing in the log the
+	// file is all there is, and nobody changes it.
+	if size := logSize(path); size > 0 {
+		return nil, fmt.Errorf("%s is read-only, and %s holds %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
+			dir, FileName+"-wal", size, FileName+"-shm")
+	}
+	if i.db, err = openInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
+		return nil, err
 	}
 	return i, nil
 }
+
+func openInspected(ctx context.Context, path, mode string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite3", fileURI(path, mode+"&_txlock=immediate&_foreign_keys=on&_busy_timeout="+busyTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	var tables int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// isReadOnly tells whether this program cannot write there, be it for the mode or
+// for the volume.
+func isReadOnly(path string) bool {
+	err := unix.Access(path, unix.W_OK)
+	return errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES)
+}
+
+// logSize is how many bytes the log beside a database holds.
+func logSize(path string) int64 {
+	info, err := os.Stat(path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// ReadOnly tells whether the folder or its database cannot be written.
+func (i *Inspection) ReadOnly() bool { return i.readOnly }
 
 // Close ends the inspection.
 func (i *Inspection) Close() error { return i.db.Close() }
@@ -52,10 +93,10 @@ func (i *Inspection) Size() int64 {
 	return size
 }
 
-// Sound tells whether every page and every reference is whole and the file can
-// be written.
+// Sound tells whether every page and every reference is whole and, unless the
+// folder is read-only, the file can be written.
 func (i *Inspection) Sound(ctx context.Context) error {
-	if err := soundPages(ctx, i.db); err != nil {
+	if err := soundPages(ctx, i.db); err != nil || i.readOnly {
 		return err
 	}
 	dbtx, err := i.db.BeginTx(ctx, nil) // takes the lock for writing
@@ -83,6 +124,25 @@ func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error)
 		return head, time.Time{}, fmt.Errorf("read the last entry: %w", err)
 	}
 	return head, EntryTime(last), nil
+}
+
+// Verify compares the ledger with a head that was kept, if there is one, and with
+// rows all other tables with the ledger. A broken chain is a *models.ChainError.
+func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (*models.RowReport, error) {
+	if !rows {
+		head, err := chainOf(ctx, i.db, kept)
+		return &models.RowReport{Head: head}, err
+	}
+	have, want, err := i.Schema(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case have < want:
+		return nil, fmt.Errorf("the database has schema %d, and this program compares rows of schema %d: run the version that wrote it, or make a backup and run `countersign migrate`", have, want)
+	case have > want:
+		return nil, fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", have, want)
+	}
+	return verifyRows(ctx, i.db, kept)
 }
 
 // Policy is the document that stands, as stored.

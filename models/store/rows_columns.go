@@ -52,7 +52,7 @@ var rowColumns = map[string]map[string]string{
 	},
 	"upstreams": {
 		"id": byEntry, "name": byEntry, "base_url": byEntry, "dialect": byEntry, "key_sealed": byDigest, "owner_id": byEntry, "agent_id": byEntry,
-		"created_at": byEntry, "disabled_at": byEntry, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
+		"checked_address": byEntry, "created_at": byEntry, "disabled_at": byEntry, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
 		"failures": bookkeep, "problem": bookkeep,
 	},
 	"invites": {

@@ -76,6 +76,7 @@ type entryData struct {
 	Dialect   string     `json:"dialect"`
 	Agent     string     `json:"agent"`
 	Key       string     `json:"key_digest"`
+	Checked   bool       `json:"checked_address"`
 	Fixed     string     `json:"fixed_digest"`
 	Free      string     `json:"free_digest"`
 	Expires   string     `json:"expires"`

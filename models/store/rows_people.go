@@ -209,6 +209,7 @@ func upstreamCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) err
 		a.is("owner_id", string(e.OwnerID))
 		a.is("created_at", fileTime(e.At))
 		a.is("disabled_at", null)
+		a.is("checked_address", decided(d.Checked))
 		if d.Agent != "" {
 			a.is("agent_id", d.Agent)
 		}

@@ -14,7 +14,7 @@ import (
 // NewUpstream is an upstream to add.
 type NewUpstream struct {
 	Name    string
-	BaseURL string // checked by who speaks to it
+	BaseURL string // checked by who speaks to it, as for a new one
 	Dialect string // plain or cloud
 	Key     string // never shown again
 	OwnerID models.UserID
@@ -26,6 +26,7 @@ type upstreamEntry struct {
 	BaseURL string            `json:"base_url,omitempty"`
 	Dialect string            `json:"dialect,omitempty"`
 	Agent   models.AgentID    `json:"agent,omitempty"`
+	Checked bool              `json:"checked_address,omitempty"`
 	Key     string            `json:"key_digest,omitempty"` // of the sealed key: secretDigest
 }
 
@@ -45,7 +46,7 @@ func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstr
 	if in.Dialect != "plain" && in.Dialect != "cloud" {
 		return nil, models.Invalid("dialect", "must be plain or cloud")
 	}
-	u := &models.Upstream{ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID}
+	u := &models.Upstream{ID: models.NewID[models.UpstreamID](), Name: in.Name, BaseURL: in.BaseURL, Dialect: in.Dialect, OwnerID: in.OwnerID, CheckedAddress: true}
 	var err error
 	if u.KeySealed, err = s.seal(in.Key, string(u.ID)); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("store upstream: %w", err)
 	}
 	t.publish(events.Upstreams)
-	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Key: secretDigest(u.ID, string(u.KeySealed))})
+	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: secretDigest(u.ID, string(u.KeySealed))})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.

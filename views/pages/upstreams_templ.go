@@ -580,7 +580,7 @@ func upstreamForm(form UpstreamForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-url", Name: "base_url", Label: "Address", Value: form.BaseURL, Error: form.Errors["base_url"], Required: true, Autocomplete: "off", Mono: true, MaxLength: "2000", Help: "http or https, such as https://approvals.example.com/v1. Redirects are not followed, and link-local addresses are refused."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-url", Name: "base_url", Label: "Address", Value: form.BaseURL, Error: form.Errors["base_url"], Required: true, Autocomplete: "off", Mono: true, MaxLength: "2000", Help: "http or https, such as https://approvals.example.com/v1. Redirects are not followed, and link-local, unique-local and metadata addresses are refused unless the server allows them by name."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

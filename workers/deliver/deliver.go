@@ -21,9 +21,10 @@ import (
 // Options are what a Deliverer works with.
 type Options struct {
 	Store  *store.Store
-	Holder string       // names this process among those on the database; empty: made up
-	HTTP   *http.Client // upstream.HTTP if nil
-	Log    *slog.Logger // slog.Default if nil
+	Holder string         // names this process among those on the database; empty: made up
+	HTTP   *http.Client   // for all upstreams; nil: each as far as it may reach
+	Allow  upstream.Hosts // that upstreams may lie at, wherever they are
+	Log    *slog.Logger   // slog.Default if nil
 
 	Timeout     time.Duration // of one request; 0: 30 s
 	LeaseTTL    time.Duration // after which another process takes over; 0: 20 s
@@ -40,7 +41,10 @@ const (
 )
 
 // Deliverer tells verdicts.
-type Deliverer struct{ Options }
+type Deliverer struct {
+	Options
+	clients *upstream.Clients
+}
 
 // New makes a deliverer; Run has it work.
 func New(o Options) *Deliverer {
@@ -53,9 +57,6 @@ func New(o Options) *Deliverer {
 	if o.Holder == "" {
 		o.Holder = models.NewID[string]()
 	}
-	if o.HTTP == nil {
-		o.HTTP = upstream.HTTP()
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -65,13 +66,13 @@ func New(o Options) *Deliverer {
 	if o.LongestRetry <= 0 {
 		o.LongestRetry = 2 * time.Minute
 	}
-	return &Deliverer{o}
+	return &Deliverer{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
 // Run tells verdicts whenever this process holds the lease, until ctx ends. Where
 // there is nobody to tell, nobody takes it.
 func (d *Deliverer) Run(ctx context.Context) {
-	defer d.HTTP.CloseIdleConnections()
+	defer d.clients.CloseIdleConnections()
 	// Without room in it, each topic is told by Lagged.
 	news := d.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
 	defer news.Close()
@@ -223,9 +224,7 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 	if err != nil {
 		return later(err.Error(), false)
 	}
-	client, err := upstream.New(upstream.Options{
-		BaseURL: u.BaseURL, Key: key, Dialect: upstream.Dialect(u.Dialect), HTTP: d.HTTP, Timeout: d.Timeout,
-	})
+	client, err := d.clients.For(u, key, d.Timeout)
 	if err != nil {
 		return later(err.Error(), false)
 	}

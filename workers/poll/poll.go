@@ -22,9 +22,10 @@ import (
 // Options are what a poller works with.
 type Options struct {
 	Store  *store.Store
-	Holder string       // names this process among those on the database; empty: made up
-	HTTP   *http.Client // upstream.HTTP if nil
-	Log    *slog.Logger // slog.Default if nil
+	Holder string         // names this process among those on the database; empty: made up
+	HTTP   *http.Client   // for all upstreams; nil: each as far as it may reach
+	Allow  upstream.Hosts // that upstreams may lie at, wherever they are
+	Log    *slog.Logger   // slog.Default if nil
 
 	Every    time.Duration // between two polls of one upstream; 0: 5 s
 	Longest  time.Duration // between two polls of one that fails; 0: 5 minutes
@@ -35,7 +36,10 @@ type Options struct {
 const lease = "poll"
 
 // Poller polls upstreams.
-type Poller struct{ Options }
+type Poller struct {
+	Options
+	clients *upstream.Clients
+}
 
 // New makes a poller; Run has it work.
 func New(o Options) *Poller {
@@ -51,19 +55,16 @@ func New(o Options) *Poller {
 	if o.Holder == "" {
 		o.Holder = models.NewID[string]()
 	}
-	if o.HTTP == nil {
-		o.HTTP = upstream.HTTP()
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	return &Poller{o}
+	return &Poller{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
 // Run polls whenever this process holds the lease, until ctx ends. Where there is
 // nothing to poll, nobody takes it.
 func (p *Poller) Run(ctx context.Context) {
-	defer p.HTTP.CloseIdleConnections()
+	defer p.clients.CloseIdleConnections()
 	// Without room in it, each topic is told by Lagged.
 	news := p.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
 	defer news.Close()
@@ -167,9 +168,7 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 	if err != nil {
 		return "", err
 	}
-	client, err := upstream.New(upstream.Options{
-		BaseURL: u.BaseURL, Key: key, Dialect: upstream.Dialect(u.Dialect), HTTP: p.HTTP, Timeout: p.Timeout,
-	})
+	client, err := p.clients.For(u, key, p.Timeout)
 	if err != nil {
 		return "", err
 	}

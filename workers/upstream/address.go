@@ -2,7 +2,7 @@ package upstream
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -13,10 +13,20 @@ import (
 	"countersign/models"
 )
 
+// Reach says where requests to upstreams may go. Link-local, unique-local and
+// metadata addresses belong to a machine, its network and its cloud, with
+// credentials among what they tell.
+type Reach struct {
+	Allow Hosts // connected to wherever they are
+	// Older is for upstreams from before all of these were refused: they keep what
+	// they had, and only link-local addresses are refused.
+	Older bool
+}
+
 // CheckBaseURL accepts http and https addresses with a host, perhaps a port and a
-// path, and nothing else: no user or password, no query, no fragment, no
-// link-local address. The error names field. Codes: invalid.
-func CheckBaseURL(field, raw string) error {
+// path, and nothing else: no user or password, no query, no fragment, no host that
+// is not to be reached. The error names field. Codes: invalid.
+func CheckBaseURL(field, raw string, reach Reach) error {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return models.Invalid(field, "must be an address such as https://approvals.example.com/v1")
@@ -31,21 +41,73 @@ func CheckBaseURL(field, raw string) error {
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return models.Invalid(field, "must end with its path: no ? and no #")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && linkLocal(ip) {
-		return models.Invalid(field, "must not be a link-local address")
+	if reach.Allow.Has(u.Hostname()) {
+		return nil
+	}
+	refused := refusedHost(u.Hostname())
+	if ip, err := netip.ParseAddr(u.Hostname()); reach.Older && (err != nil || !linkLocal(ip)) {
+		refused = nil
+	}
+	if refused != nil {
+		return notAllowed(field, u.Hostname(), "is "+refused.Error())
 	}
 	return nil
 }
 
-// HTTP is a client that follows no redirect, asks no proxy and connects to no
-// link-local address, whatever name led there: those belong to the machine and
-// its cloud, with credentials among what they tell.
-func HTTP() *http.Client {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: control}
+// notAllowed is what is said of a host, with the way out. The host is shown if its
+// letters are plain.
+func notAllowed(field, host, why string) error {
+	if _, err := netip.ParseAddr(host); err != nil && !isName(host) {
+		host = "HOST"
+	}
+	return models.Invalid(field, "%s, and such addresses are refused; if it is meant, start the server with --upstream-allow %s (COUNTERSIGN_UPSTREAM_ALLOW)", why, host)
+}
+
+// lookUpTimeout is how long an upstream's name may take to be looked up when it is
+// added. A name that is not known by then is judged when it is connected to.
+const lookUpTimeout = 3 * time.Second
+
+// CheckHost looks up the host of an address that CheckBaseURL accepts, and refuses
+// one that leads to where an upstream is not added. Codes: invalid.
+func CheckHost(ctx context.Context, field, raw string, reach Reach) error {
+	u, err := url.Parse(raw)
+	if err != nil || reach.Allow.Has(u.Hostname()) {
+		return nil // CheckBaseURL tells
+	}
+	limited, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(limited, "ip", u.Hostname())
+	if err != nil {
+		return nil // it may be known later, and is judged then
+	}
+	for _, ip := range addrs {
+		if why := refusedAddr(ip); why != nil {
+			return notAllowed(field, u.Hostname(), "leads to "+why.Error())
+		}
+	}
+	return nil
+}
+
+// RefusedHost says what the host of an upstream's address is that new ones are
+// refused for, as words; empty if it is allowed. It looks up nothing.
+func RefusedHost(raw string, allow Hosts) string {
+	u, err := url.Parse(raw)
+	if err != nil || allow.Has(u.Hostname()) {
+		return ""
+	}
+	if why := refusedHost(u.Hostname()); why != nil {
+		return why.Error()
+	}
+	return ""
+}
+
+// HTTP is a client that follows no redirect, asks no proxy and connects only where
+// reach lets it, whatever name led there.
+func HTTP(reach Reach) *http.Client {
 	return &http.Client{
 		CheckRedirect: stay,
 		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
+			DialContext:            reach.dial,
 			ForceAttemptHTTP2:      true,
 			TLSHandshakeTimeout:    10 * time.Second,
 			IdleConnTimeout:        time.Minute,
@@ -57,40 +119,26 @@ func HTTP() *http.Client {
 
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-var errLinkLocal = errors.New("the address is link-local")
+// dial connects to a host as it is written in the URL.
+func (r Reach) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	if host, _, err := net.SplitHostPort(address); err != nil || !r.Allow.Has(host) {
+		dialer.ControlContext = r.control
+	}
+	return dialer.DialContext(ctx, network, address)
+}
 
 // control sees the address after the name was looked up, for each try anew, so
 // that a name that changes its address does not get around it.
-func control(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (r Reach) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
-	if err != nil || linkLocal(at.Addr()) {
+	switch {
+	case err != nil:
+		return fmt.Errorf("read address: %w", err)
+	case linkLocal(at.Addr()):
 		return errLinkLocal
+	case r.Older:
+		return nil
 	}
-	return nil
+	return refusedAddr(at.Addr())
 }
-
-// mapped are the prefixes of IPv6 in which an IPv4 address is the last four
-// bytes: as they are, and by NAT64.
-var mapped = []netip.Prefix{netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96")}
-
-// linkLocal reports whether an address is link-local, also as an IPv4 address
-// within an IPv6 one, or one at which a cloud tells a machine its credentials.
-func linkLocal(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	if ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip == metadata {
-		return true
-	}
-	if ip.Is4() {
-		return false
-	}
-	b := ip.As16()
-	for _, prefix := range mapped {
-		if prefix.Contains(ip) && netip.AddrFrom4([4]byte(b[12:])).IsLinkLocalUnicast() {
-			return true
-		}
-	}
-	return b[0] == 0x20 && b[1] == 0x02 && netip.AddrFrom4([4]byte(b[2:6])).IsLinkLocalUnicast() // 6to4
-}
-
-// metadata is the one such address outside the link-local range.
-var metadata = netip.MustParseAddr("fd00:ec2::254")

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/workers/upstream"
@@ -42,7 +43,7 @@ func TestBaseURLs(t *testing.T) {
 		"http://[ff02::1]/":                false,
 		"http://a.example/\nHost: another": false,
 	} {
-		err := upstream.CheckBaseURL("url", url)
+		err := upstream.CheckBaseURL("url", url, upstream.Reach{})
 		if (err == nil) != ok || !ok && models.ErrorCode(err) != models.CodeInvalid {
 			t.Errorf("%q: %v", url, err)
 		}
@@ -124,5 +125,81 @@ func TestTheKeyIsSentAndNeverPrinted(t *testing.T) {
 				t.Errorf("another key: %v", err)
 			}
 		})
+	}
+}
+
+func TestNewUpstreamsReachNoLocalAddressUnlessItIsAllowed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		host, allow string
+		before      bool // upstreams from before may have it
+	}{
+		{"[fd12:3456::7]", "fd12:3456::7", true},
+		{"[FC00::1]", "hub.internal,[fc00:0::1]", true},
+		{"[64:ff9b::6464:64c8]", "64:ff9b::100.100.100.200", true},
+		{"100.100.100.200", "100.100.100.200", true},
+		{"[::ffff:168.63.129.16]", "168.63.129.16", true},
+		{"metadata.google.internal", "Metadata.Google.Internal", true},
+		{"METADATA.google.internal.", "metadata.google.internal", true},
+		{"[fd20:ce::254]", "fd20:ce::254", true},
+		{"169.254.169.254", "169.254.169.254", false},
+		{"[fd00:ec2::254]", "fd00:ec2::254", false},
+	} {
+		allow, err := upstream.ParseHosts(tt.allow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		url := "http://" + tt.host + ":8080/v1"
+		err = upstream.CheckBaseURL("baseUrl", url, upstream.Reach{Allow: upstream.Hosts{"hub.internal": true}})
+		if models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "baseUrl") || !strings.Contains(err.Error(), "--upstream-allow") {
+			t.Errorf("%s: %v", url, err)
+		}
+		if err := upstream.CheckBaseURL("baseUrl", url, upstream.Reach{Allow: allow}); err != nil {
+			t.Errorf("%s is allowed: %v", url, err)
+		}
+		if err := upstream.CheckBaseURL("baseUrl", url, upstream.Reach{Older: true}); (err == nil) != tt.before {
+			t.Errorf("%s of before: %v", url, err)
+		}
+		if (upstream.RefusedHost(url, nil) == "") || upstream.RefusedHost(url, allow) != "" {
+			t.Errorf("%s: %q, and allowed %q", url, upstream.RefusedHost(url, nil), upstream.RefusedHost(url, allow))
+		}
+	}
+	for _, list := range []string{"a,,b", "http://a", "a:80", "a b", "fd00::1/8", ","} {
+		if hosts, err := upstream.ParseHosts(list); err == nil {
+			t.Errorf("%q: %v", list, hosts)
+		}
+	}
+	if hosts, err := upstream.ParseHosts(""); err != nil || len(hosts) != 0 {
+		t.Errorf("none: %v, %v", hosts, err)
+	}
+}
+
+// A name is judged by where it leads: when it is added, and at each connection.
+func TestNamesThatLeadToLocalAddresses(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]string{"innocent.link-local": "link-local", "innocent.unique-local": "unique-local", "innocent.metadata": "credentials"} {
+		url := "http://" + name + ":1"
+		allowed := upstream.Reach{Allow: upstream.Hosts{name: true}}
+		if err := upstream.CheckHost(t.Context(), "baseUrl", url, upstream.Reach{}); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), kind) {
+			t.Errorf("%s is added: %v", name, err)
+		}
+		if err := upstream.CheckHost(t.Context(), "baseUrl", url, allowed); err != nil {
+			t.Errorf("%s is allowed: %v", name, err)
+		}
+		c := client(t, upstream.Options{BaseURL: url, Key: key, Dialect: upstream.Plain})
+		if _, err := c.PendingCalls(t.Context()); err == nil || !strings.Contains(err.Error(), kind) || !strings.Contains(err.Error(), "--upstream-allow") {
+			t.Errorf("%s: %v", name, err)
+		}
+		// What may be reached is tried: there is no route, or nobody listens.
+		for what, reach := range map[string]upstream.Reach{"allowed": allowed, "older": {Older: true}} {
+			refused := what == "older" && kind == "link-local"
+			c := client(t, upstream.Options{BaseURL: url, Key: key, Dialect: upstream.Plain, Reach: reach, Timeout: 100 * time.Millisecond})
+			if _, err := c.PendingCalls(t.Context()); err == nil || strings.Contains(err.Error(), "not allowed") != refused {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+	}
+	if err := upstream.CheckHost(t.Context(), "baseUrl", "http://nobody.knows.invalid", upstream.Reach{}); err != nil {
+		t.Errorf("a name that is not known yet: %v", err)
 	}
 }

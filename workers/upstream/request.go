@@ -85,14 +85,24 @@ func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 		return "did not answer within " + models.SpokenDuration(c.timeout)
 	case ctx.Err() != nil:
 		return "was not heard: this server is stopping"
-	case errors.Is(err, errLinkLocal):
-		return "has a link-local address, which is not allowed"
+	case errors.Is(err, errLinkLocal), errors.Is(err, errUniqueLocal), errors.Is(err, errMetadata):
+		return "has " + refusal(err) + ", which is not allowed; if it is meant, start the server with --upstream-allow and its host"
 	case errors.As(err, &name):
 		return "cannot be reached: its name is not known"
 	case errors.As(err, &number):
 		return otherwise + ": " + number.Error()
 	}
 	return otherwise
+}
+
+// refusal is which kind of address was refused.
+func refusal(err error) string {
+	for _, kind := range []error{errMetadata, errUniqueLocal} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	return errLinkLocal.Error()
 }
 
 // get asks for something and takes only a good answer.

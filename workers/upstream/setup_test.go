@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -27,8 +28,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// names is a name server for which every name of the zone "link-local." lies at
-// the address where clouds tell credentials, and no other name exists.
+// local are zones whose names all lie at one address.
+var local = map[string]netip.Addr{
+	"link-local": netip.MustParseAddr("169.254.169.254"), "metadata": netip.MustParseAddr("100.100.100.200"), "unique-local": netip.MustParseAddr("fd12::7"),
+}
+
+// names is a name server that knows the zones of local, and no other name.
 func names(conn net.Conn) {
 	defer conn.Close()
 	for {
@@ -46,14 +51,16 @@ func names(conn net.Conn) {
 		}
 		m.Response, m.Additionals = true, nil
 		q := m.Questions[0]
+		labels := strings.Split(q.Name.String(), ".")
+		at, known := local[labels[max(len(labels)-2, 0)]]
+		header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1}
 		switch {
-		case !strings.HasSuffix(q.Name.String(), ".link-local."):
+		case !known:
 			m.RCode = dnsmessage.RCodeNameError
-		case q.Type == dnsmessage.TypeA:
-			m.Answers = []dnsmessage.Resource{{
-				Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
-				Body:   &dnsmessage.AResource{A: [4]byte{169, 254, 169, 254}},
-			}}
+		case q.Type == dnsmessage.TypeA && at.Is4():
+			m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AResource{A: at.As4()}}}
+		case q.Type == dnsmessage.TypeAAAA && at.Is6():
+			m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: at.As16()}}}
 		}
 		reply, err := m.Pack()
 		if err != nil || binary.Write(conn, binary.BigEndian, uint16(len(reply))) != nil {

@@ -27,7 +27,8 @@ type Options struct {
 	Key     string // sent as a bearer token; empty: none is sent
 	Dialect Dialect
 
-	HTTP    *http.Client  // nil: HTTP(). Redirects are not followed, whatever it says
+	Reach   Reach         // where it may lie
+	HTTP    *http.Client  // nil: HTTP(Reach). Redirects are not followed, whatever it says
 	Timeout time.Duration // of one request, its answer included; 0: 30 s
 	MaxBody int64         // of one answer, in bytes; 0: 8 MiB
 }
@@ -58,7 +59,7 @@ var dialects = map[Dialect]*dialect{Plain: &plain, Cloud: &cloud}
 
 // New checks the options; nothing is asked yet. Codes: invalid.
 func New(o Options) (*Client, error) {
-	if err := CheckBaseURL("baseUrl", o.BaseURL); err != nil {
+	if err := CheckBaseURL("baseUrl", o.BaseURL, o.Reach); err != nil {
 		return nil, err
 	}
 	d, ok := dialects[o.Dialect]
@@ -84,7 +85,7 @@ func New(o Options) (*Client, error) {
 		c.maxBody = 8 << 20
 	}
 	if o.HTTP == nil {
-		c.http, c.own = HTTP(), true
+		c.http, c.own = HTTP(o.Reach), true
 	} else {
 		other := *o.HTTP
 		other.CheckRedirect = stay

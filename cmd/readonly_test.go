@@ -1,0 +1,169 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// readOnlyCopy copies the files of a data folder, but for those named, to a volume
+// that then cannot be written.
+func readOnlyCopy(t *testing.T, dir string, without ...string) string {
+	t.Helper()
+	volume := t.TempDir()
+	if err := unix.Mount("tmpfs", volume, "tmpfs", 0, "mode=0700"); err != nil {
+		t.Skipf("this machine mounts no volume: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(volume, 0); err != nil {
+			t.Errorf("unmount: %v", err)
+		}
+	})
+	for _, name := range fileNames(t, dir) {
+		if slices.Contains(without, name) {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(volume, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mount("", volume, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		t.Skipf("this machine makes no volume read-only: %v", err)
+	}
+	return volume
+}
+
+// cutOff is a folder as a server leaves it that is killed: the log holds requests
+// that the database does not.
+func cutOff(t *testing.T) string {
+	t.Helper()
+	dir := patient(t)
+	s := storetest.New(t, storetest.WithDir(dir))
+	agent, _ := storetest.AgentToken(t, s, storetest.Reviewer(t, s, "second@example.com"), "late")
+	if _, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", ToolUseID: "late", Explicit: true}); err != nil {
+		t.Fatal(err)
+	}
+	copied := storetest.Dir(t)
+	for _, name := range fileNames(t, dir) {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copied, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(copied, store.FileName+"-wal")); err != nil || info.Size() == 0 {
+		t.Fatalf("the log: %v, %v", info, err)
+	}
+	return copied
+}
+
+// verified is what `audit verify --rows --json` tells.
+type verified struct {
+	OK      bool
+	Entries int64
+	Found   int64
+	Rows    map[string]int64
+	Faults  []map[string]any
+}
+
+func verifyRows(t *testing.T, dir string) (v verified, code int) {
+	t.Helper()
+	out, said, code := run(t, "", "audit", "verify", "--rows", "--json", "--data", dir)
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatalf("exit %d: %v: %s%s", code, err, out, said)
+	}
+	return v, code
+}
+
+func TestAReadOnlyVolumeIsVerifiedAndExamined(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]string{"closed": patient(t), "cut off": cutOff(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			volume := readOnlyCopy(t, dir)
+			before := fileNames(t, volume)
+			out := must(t, "", "audit", "verify", "--data", volume)
+			if !strings.Contains(out, "the ledger is whole") {
+				t.Errorf("%s", out)
+			}
+			got, code := verifyRows(t, volume)
+			found, exit := examine(t, volume)
+			if after := fileNames(t, volume); !slices.Equal(before, after) {
+				t.Errorf("files %v became %v", before, after)
+			}
+			want, _ := verifyRows(t, dir)
+			if code != 0 || !got.OK || got.Entries != want.Entries || !maps.Equal(got.Rows, want.Rows) || got.Rows["responses"] == 0 {
+				t.Errorf("exit %d: %+v, want %+v", code, got, want)
+			}
+			if d := found["database"]; exit != 0 || d.Result != "warn" || !strings.Contains(d.Text, "read-only") {
+				t.Errorf("exit %d: %+v", exit, found)
+			}
+			for _, check := range []string{"permissions", "migrations", "ledger", "rows", "energy", "grants"} {
+				if d := found[check]; d.Result != "ok" {
+					t.Errorf("%s: %+v", check, d)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatAReadOnlyVolumeCannotTell says how to go on.
+func TestWhatAReadOnlyVolumeCannotTell(t *testing.T) {
+	t.Parallel()
+	volume := readOnlyCopy(t, cutOff(t), store.FileName+"-shm")
+	if _, said, code := run(t, "", "audit", "verify", "--data", volume); code != 2 || !strings.Contains(said, "copy the whole folder") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if found, code := examine(t, volume); code != 1 || !strings.Contains(found["database"].Text, "copy the whole folder") {
+		t.Errorf("exit %d: %+v", code, found["database"])
+	}
+}
+
+func TestAuditVerifyMigratesNothing(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	infect(t, dir, `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`)
+	must(t, "", "audit", "verify", "--data", dir)
+	if _, said, code := run(t, "", "audit", "verify", "--rows", "--data", dir); code != 2 || !strings.Contains(said, "countersign migrate") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if found, _ := examine(t, dir); found["migrations"].Result != "fail" {
+		t.Errorf("%+v", found["migrations"])
+	}
+}
+
+func TestAuditVerifyNamesRowsThatDiffer(t *testing.T) {
+	t.Parallel()
+	dir := patient(t)
+	if got, code := verifyRows(t, dir); code != 0 || !got.OK || got.Found != 0 || got.Rows["users"] != 2 {
+		t.Errorf("exit %d: %+v", code, got)
+	}
+	infect(t, dir, `UPDATE users SET role = 'admin' WHERE email = 'owner@example.com'`)
+	got, code := verifyRows(t, dir)
+	if code != 1 || got.OK || got.Found != 1 || len(got.Faults) != 1 {
+		t.Errorf("exit %d: %+v", code, got)
+	}
+	out, said, code := run(t, "", "audit", "verify", "--rows", "--data", dir)
+	if code != 1 || !strings.Contains(out, "1 differ") || !strings.Contains(out, "users") || !strings.Contains(out, "role") || !strings.Contains(said, "evidence") {
+		t.Errorf("exit %d: %s%s", code, out, said)
+	}
+	if out := must(t, "", "audit", "verify", "--data", dir); !strings.Contains(out, "the ledger is whole") {
+		t.Errorf("without --rows: %s", out)
+	}
+}

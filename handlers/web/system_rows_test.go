@@ -1,0 +1,43 @@
+package web_test
+
+import (
+	"database/sql"
+	"net/http"
+	"testing"
+
+	"countersign/models/storetest"
+)
+
+// TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells after the weekly comparison.
+func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit, says string
+	}{
+		"as recorded": {"", "all as the ledger tells"},
+		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + ownerEmail + `'`, "1 rows are not as the ledger tells"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.ask()
+			admin := w.signedIn(adminEmail)
+			admin.get("/system").is(http.StatusOK).says(".checks", "Rows against the ledger", "not been compared yet")
+			if c.edit != "" {
+				storetest.Tampered(w.store)
+				db, err := sql.Open("sqlite3", "file:"+w.store.Path()+"?mode=rw&_busy_timeout=10000")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				if _, err := db.ExecContext(t.Context(), c.edit); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := w.store.CheckRowsIfDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			admin.get("/system").is(http.StatusOK).says(".checks", "Rows against the ledger", c.says)
+		})
+	}
+}
