@@ -109,20 +109,19 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 // in it, and spends its energy there. Codes: budget_exhausted.
 func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) error {
 	if conv == nil && q.namesNone() {
-		// The agent's standing conversation, which mostly is there, in one step.
-		err := t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
-		if err == nil {
-			return t.touch(a.ConversationID)
+		if placed, err := t.placeAtRest(actor, a); placed || err != nil {
+			return err
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("take next sequence: %w", err)
-		}
+		var err error
 		if conv, err = scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID)); err != nil {
 			return err
 		}
 	}
 	if conv == nil {
-		var err error
+		err := t.refusedAtOnce(actor, a.Energy)
+		if err != nil {
+			return err
+		}
 		if conv, err = t.openConversation(actor, q); err != nil {
 			return err
 		}
@@ -131,6 +130,23 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 	var err error
 	a.Sequence, err = t.spend(actor, conv.ID, a.Energy)
 	return err
+}
+
+// placeAtRest is place for the agent's standing conversation, which mostly is
+// there and has the energy, in one step; placed is false, and nothing is changed,
+// where it is not so.
+func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, err error) {
+	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
+		return false, err
+	}
+	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, t.refundAgent(actor.AgentID(), a.Energy)
+	}
+	if err != nil {
+		return false, fmt.Errorf("take next sequence: %w", err)
+	}
+	return true, t.touch(a.ConversationID)
 }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
