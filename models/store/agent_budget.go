@@ -72,10 +72,20 @@ func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
 	if limit, err := t.agentLimit(); energy == 0 || limit == nil || err != nil {
 		return err
 	}
-	if err := t.gorm().Exec(`UPDATE agent_windows SET spent = spent - ? WHERE agent_id = ?`, energy, agent).Error; err != nil {
-		return fmt.Errorf("refund an agent's energy: %w", err)
+	now := minuteOf(t.now)
+	for _, do := range []struct {
+		query string
+		args  []any
+	}{
+		{`UPDATE agent_windows SET spent = spent - ? WHERE agent_id = ?`, []any{energy, agent}},
+		{`UPDATE agent_energy SET energy = energy - ? WHERE agent_id = ? AND minute = ?`, []any{energy, agent, now}},
+		{`DELETE FROM agent_energy WHERE agent_id = ? AND minute = ? AND energy = 0`, []any{agent, now}},
+	} {
+		if err := t.gorm().Exec(do.query, do.args...).Error; err != nil {
+			return fmt.Errorf("refund an agent's energy: %w", err)
+		}
 	}
-	return t.addAgentEnergy(agent, -energy)
+	return nil
 }
 
 func (t *tx) addAgentEnergy(agent models.AgentID, energy int64) error {
