@@ -25,7 +25,9 @@ func summary(r *models.Response) string {
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		return oneLine(r.Content)
 	}
-	if sum := askedSum(r); sum != "" {
+	if sum := askedSum(r); sum != "" && r.AsksForAllowance() {
+		return oneLine("Allow " + grouped(sum) + " more energy: " + r.Description)
+	} else if sum != "" {
 		return oneLine(strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "))
 	}
 	members, cut, ok := briefOf(r.ToolInputJSON)
