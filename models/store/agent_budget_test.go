@@ -70,12 +70,22 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner, "conversation.status" + owner})
 	two := new(int64(2))
 	for name, do := range map[string]func() error{
-		"an ask":             func() error { return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))) },
-		"an ask in no run":   func() error { return second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Bash", Energy: two})) },
-		"an ask in a new":    func() error { return second(c.Ask(t.Context(), c.agent, models.AskInput{RunID: "new", ToolName: "Bash", Energy: two})) },
-		"what passes":        func() error { return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two}))) },
-		"a reply in a new":   func() error { return c.replyIn(t, models.NewID[models.ConversationID](), 2) },
-		"a proposal":         func() error { return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two})) },
+		"an ask": func() error {
+			return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+		},
+		"an ask in no run": func() error {
+			return second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Bash", Energy: two}))
+		},
+		"an ask in a new": func() error {
+			return second(c.Ask(t.Context(), c.agent, models.AskInput{RunID: "new", ToolName: "Bash", Energy: two}))
+		},
+		"what passes": func() error {
+			return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+		},
+		"a reply in a new": func() error { return c.replyIn(t, models.NewID[models.ConversationID](), 2) },
+		"a proposal": func() error {
+			return second(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
+		},
 		"a reply in the old": func() error { return c.replyIn(t, c.conv, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
 		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET energy = energy + excluded.energy`,
-		&h.touch: `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
+		&h.touch:          `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
 		&h.latestSpoken: `SELECT id FROM responses INDEXED BY responses_pending_spoken
  WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
  ORDER BY sequence DESC LIMIT 1`,

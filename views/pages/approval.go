@@ -60,8 +60,8 @@ type ApprovalInput struct {
 	// AgentBudget is that of the agent in all its conversations, with a request for
 	// more, for its owner and admins.
 	AgentBudget *models.AgentBudget
-	Points []models.EnergyPoint
-	Shares []models.EnergyShare
+	Points      []models.EnergyPoint
+	Shares      []models.EnergyShare
 }
 
 // DecideForm is what somebody had filled in, with what is wrong by field: reason,
