@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -130,23 +128,6 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 	var err error
 	a.Sequence, err = t.spend(actor, conv.ID, a.Energy)
 	return err
-}
-
-// placeAtRest is place for the agent's standing conversation, which mostly is
-// there and has the energy, in one step; placed is false, and nothing is changed,
-// where it is not so.
-func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, err error) {
-	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
-		return false, err
-	}
-	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, t.refundAgent(actor.AgentID(), a.Energy)
-	}
-	if err != nil {
-		return false, fmt.Errorf("take next sequence: %w", err)
-	}
-	return true, t.touch(a.ConversationID)
 }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was

@@ -64,6 +64,23 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	return 0, commits(exhausted(conv, cost, request))
 }
 
+// placeAtRest is place for the agent's standing conversation, which mostly is
+// there and has the energy, in one step; placed is false, and nothing is changed,
+// where it is not so.
+func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, err error) {
+	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
+		return false, err
+	}
+	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, t.refundAgent(actor.AgentID(), a.Energy)
+	}
+	if err != nil {
+		return false, fmt.Errorf("take next sequence: %w", err)
+	}
+	return true, t.touch(a.ConversationID)
+}
+
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {
 	b := conv.Budget()
 	text := fmt.Sprintf("The conversation's energy budget does not allow this: it costs %d, and %d of %d are left.", energy, *b.Remaining(), *b.Total)
