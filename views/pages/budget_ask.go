@@ -95,7 +95,11 @@ func (ask *BudgetAsk) forAgent(r *models.Response, b *models.AgentBudget) *Budge
 }
 
 func agentGauge(b models.AgentBudget) Gauge {
-	return NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
+	g := NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
+	if b.Remaining() == 0 {
+		g.Warning = "The limit is reached: the agent goes on when it is allowed more, or when what it spent is longer ago."
+	}
+	return g
 }
 
 func others(shares []models.EnergyShare) int64 {
