@@ -18,6 +18,8 @@ func (d *doctor) energy(ctx context.Context) diagnosis {
 			"these conversations have spent something else than their responses and turns say: %s", listed(f.Sums))
 	case len(f.Alone) > 0:
 		return warn("write into these conversations: their next run frees it", "energy is reserved for runs that nobody holds: %s", listed(f.Alone))
+	case len(f.Windows) > 0:
+		return fail("keep this file as evidence, and compare with a backup", "these agents have spent something else than the minutes of their window say: %s", listed(f.Windows))
 	default:
 		return well("adds up in all conversations (%d)", f.Conversations)
 	}

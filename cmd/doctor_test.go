@@ -148,6 +148,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, `INSERT INTO turns (conversation_id, sequence, at, model, energy, said) SELECT id, 99, '2026-01-01', 'm', 5, '{}' FROM conversations`)
 		}, nil, "energy", "fail", "something else"},
+		{"an agent's window that does not add up", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT id, 0, 1, 5, 0 FROM agents`)
+		}, nil, "energy", "fail", "these agents"},
 		{"a reservation without a lease", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `UPDATE conversations SET energy_reserved = 5`, `INSERT INTO agent_inbox (conversation_id) SELECT id FROM conversations`)

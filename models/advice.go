@@ -26,6 +26,21 @@ func Advice(status Status, cause Cause, kind Kind) string {
 	return "The state is unknown: do not act on this request."
 }
 
+// Advice is what the agent is told of a response in a status.
+func (r *Response) Advice(status Status) string {
+	if r.AsksForAllowance() {
+		switch {
+		case status == StatusApproved:
+			return "A person allows the agent to spend more, perhaps another sum than was asked for: send again what its budget did not allow, and heed decision.reason if there is one."
+		case status == StatusRejected && r.Cause == CauseReviewer:
+			return "A person refused the agent more energy: nobody is asked again before the time in the input; decision.reason quotes what they said, go on when enough of what was spent is longer ago, or stop."
+		case status == StatusExpired && r.Cause == CauseTimeout:
+			return "Nobody decided in time: send again what the agent's budget did not allow, which may fit by now; else its owner is asked again."
+		}
+	}
+	return Advice(status, r.Cause, r.Kind)
+}
+
 func adviceLetThrough(cause Cause) string {
 	switch cause {
 	case CausePolicy:

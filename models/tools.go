@@ -19,6 +19,10 @@ const (
 	ToolAdjustBudget        = "adjust_budget"
 )
 
+// ToolAllowEnergy is what rules call the request for more energy than the policy
+// lets an agent spend (budget_per_agent). Agents do not call it.
+const ToolAllowEnergy = "allow_agent_energy"
+
 // AgentTool describes one of them. Schema is a JSON Schema of its arguments.
 type AgentTool struct {
 	Name        string

@@ -119,7 +119,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}
 	if !needsNone(a) {
-		out.URL, out.Advice = kit.ApprovalURL(a.ID), models.Advice(status, a.Cause, a.Kind)
+		out.URL, out.Advice = kit.ApprovalURL(a.ID), a.Advice(status)
 		out.Status, out.Decision, out.Held, out.OpenNote = new(shown(status)), decisionOf(a, status), heldOf(a), openNoteOf(a)
 	}
 	return out

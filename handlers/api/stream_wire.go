@@ -88,7 +88,7 @@ func approvalSettled(h *store.Happening) any {
 	status := a.Status()
 	return &ApprovalSettled{
 		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
-		Advice: models.Advice(status, a.Cause, a.Kind), Decision: decisionOf(a, status),
+		Advice: a.Advice(status), Decision: decisionOf(a, status),
 	}
 }
 

@@ -143,7 +143,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Sequence: a.Sequence,
 		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
-		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: models.Advice(status, a.Cause, a.Kind),
+		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
 		URL: kit.ApprovalURL(a.ID), callID: a.CallID, approvers: a.Approvers().Emails(),

@@ -28,6 +28,9 @@ func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) erro
 	if in.Tokens, err = s.store.Tokens(ctx, actor, false); err != nil {
 		return err
 	}
+	if in.Budgets, err = s.store.AgentBudgets(ctx, actor); err != nil {
+		return err
+	}
 	frame, err := s.frame(c, "Agents and tokens", -1)
 	if err != nil {
 		return err

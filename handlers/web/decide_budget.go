@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"time"
 
 	"countersign/models"
 	"countersign/views/pages"
@@ -16,6 +17,11 @@ const sharesRead = 50
 func (s *Site) addBudget(ctx context.Context, actor models.Actor, a *models.Approval, in *pages.ApprovalInput) error {
 	if a.Kind != models.KindProposal && a.Kind != models.KindBudget {
 		return nil
+	}
+	if a.AsksForAllowance() {
+		var err error
+		in.AgentBudget, err = s.store.AgentBudget(ctx, actor, a.AgentID)
+		return err
 	}
 	conv, err := s.store.Conversation(ctx, actor, a.ConversationID)
 	if models.ErrorCode(err) == models.CodeNotFound {
@@ -44,6 +50,13 @@ func (f verdictForm) budget(in *models.DecisionInput) error {
 			return err
 		}
 		in.Input = []byte(models.BudgetInput(sum))
+		if f.values.Has("until") { // more energy for an agent: the form says until when
+			until, err := time.Parse(time.RFC3339, f.values.Get("until"))
+			if err != nil {
+				return models.Invalid("sum", "belongs to a request that this form does not show: open the request anew")
+			}
+			in.Input = []byte(models.Allowance{Energy: sum, Until: until}.Input())
+		}
 	}
 	if f.values.Get("set_budget") == "true" {
 		budget, err := energyIn("new_budget", f.values.Get("new_budget"))

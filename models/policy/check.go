@@ -50,6 +50,7 @@ func check(d Document) *checker {
 	if d.AutoBudgetIncrease < 0 || d.AutoBudgetIncrease > models.MaxBudget {
 		c.add("auto_budget_increase", "must be 0 to %d units of energy", int64(models.MaxBudget))
 	}
+	c.budgetPerAgent(d.BudgetPerAgent)
 	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
 		c.add("unmatched", "must be allow or require")
 	}

@@ -28,6 +28,7 @@ func Diff(a, b Document) []Change {
 	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
 	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
 	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10), strconv.FormatInt(b.AutoBudgetIncrease, 10))
+	d.field("budget_per_agent", a.BudgetPerAgent.String(), b.BudgetPerAgent.String())
 	d.field("undo_seconds", a.UndoSeconds.String(), b.UndoSeconds.String())
 	d.field("max_pause_minutes", strconv.Itoa(a.MaxPauseMinutes), strconv.Itoa(b.MaxPauseMinutes))
 	d.field("grants_enabled", strconv.FormatBool(a.GrantsEnabled), strconv.FormatBool(b.GrantsEnabled))

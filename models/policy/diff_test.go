@@ -20,6 +20,7 @@ func TestDiffOfFields(t *testing.T) {
 	b.FallbackAutoApprove = true
 	b.Unmatched = policy.EffectRequire
 	b.AutoBudgetIncrease = 25
+	b.BudgetPerAgent = &policy.BudgetPerAgent{Energy: 500, Hours: 24}
 	b.UndoSeconds.High, b.MaxPauseMinutes, b.GrantsEnabled, b.GrantMaxHours, b.GrantMaxUses = 10, 90, false, 8, 20
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
@@ -29,6 +30,7 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "proposal_timeout_minutes", Before: "none", After: "30"},
 		{Path: "fallback_auto_approve", Before: "false", After: "true"},
 		{Path: "auto_budget_increase", Before: "0", After: "25"},
+		{Path: "budget_per_agent", Before: "none", After: "500 units of energy in 24 hours"},
 		{Path: "undo_seconds", Before: "low 0, medium 0, high 0, critical 0", After: "low 0, medium 0, high 10, critical 0"},
 		{Path: "max_pause_minutes", Before: "60", After: "90"},
 		{Path: "grants_enabled", Before: "true", After: "false"},

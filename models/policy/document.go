@@ -57,6 +57,9 @@ type Document struct {
 	// AutoBudgetIncrease is the most energy that the system may add to one
 	// conversation's budget in all since a person last set or decided it.
 	AutoBudgetIncrease int64 `json:"auto_budget_increase"`
+	// BudgetPerAgent is what all conversations of one agent may spend together; nil
+	// means no limit.
+	BudgetPerAgent *BudgetPerAgent `json:"budget_per_agent"`
 	// UndoSeconds is how long approvals are held before the agent is told.
 	UndoSeconds UndoSeconds `json:"undo_seconds"`
 	// MaxPauseMinutes is how long a reviewer's question to the agent may stop the
@@ -139,6 +142,9 @@ func (d Document) Marshal() ([]byte, error) {
 func (d Document) clone() Document {
 	d.RequiredApprovalTools = slices.Clone(d.RequiredApprovalTools)
 	d.ProposalTimeoutMinutes = cloneMinutes(d.ProposalTimeoutMinutes)
+	if d.BudgetPerAgent != nil {
+		d.BudgetPerAgent = new(*d.BudgetPerAgent)
+	}
 	d.Rules = slices.Clone(d.Rules)
 	for i := range d.Rules {
 		r := &d.Rules[i]

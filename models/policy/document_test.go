@@ -24,6 +24,10 @@ const fullDocument = `{
   "fallback_auto_approve": true,
   "unmatched": "require",
   "auto_budget_increase": 25,
+  "budget_per_agent": {
+    "energy": 500,
+    "hours": 24
+  },
   "undo_seconds": {
     "low": 0,
     "medium": 5,

@@ -50,6 +50,13 @@ func (l *linter) settings() {
 	if l.doc.FallbackAutoApprove {
 		l.warn("fallback_auto_approve", "When no server answers, our clients go ahead without a person and report it later.")
 	}
+	if b := l.doc.BudgetPerAgent; b != nil {
+		for i, r := range l.doc.Rules {
+			if r.Energy > b.Energy {
+				l.warn(fmt.Sprintf("rules[%d].energy", i), "Is more than an agent may spend (budget_per_agent: %s): such a call needs an approved budget request.", b)
+			}
+		}
+	}
 	seen := map[string]bool{}
 	for i, pat := range l.pats.required {
 		path := fmt.Sprintf("required_approval_tools[%d]", i)

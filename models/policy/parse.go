@@ -25,7 +25,7 @@ var (
 // value in Default. What is wrong is a *models.Error with CodeInvalid whose
 // Fields map paths such as "rules[2].tools[0]" to what was wanted: all of them
 // when the JSON has the right shape, else the first. Unknown members, members in
-// another letter case, duplicates and null (but for timeouts) are refused.
+// another letter case, duplicates and null (but for timeouts and budget_per_agent) are refused.
 func Parse(raw []byte) (*Policy, error) {
 	if len(raw) > MaxDocument {
 		return nil, invalid(problems{rootPath: tooLarge})
@@ -63,9 +63,12 @@ func Parse(raw []byte) (*Policy, error) {
 // would otherwise silently become the zero value and so switch approval off, and
 // gives a rule its initial values.
 func beforeValue(dec *jsontext.Decoder, v any) error {
-	_, optional := v.(**int)
-	if dec.PeekKind() == 'n' && !optional {
-		return errNull
+	if dec.PeekKind() == 'n' {
+		switch v.(type) {
+		case **int, **BudgetPerAgent:
+		default:
+			return errNull
+		}
 	}
 	if r, ok := v.(*Rule); ok {
 		*r = Rule{Risk: models.RiskMedium}

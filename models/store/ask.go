@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -112,20 +110,19 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 // in it, and spends its energy there. Codes: budget_exhausted.
 func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) error {
 	if conv == nil && q.namesNone() {
-		// The agent's standing conversation, which mostly is there, in one step.
-		err := t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
-		if err == nil {
-			return t.touch(a.ConversationID)
+		if placed, err := t.placeAtRest(actor, a); placed || err != nil {
+			return err
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("take next sequence: %w", err)
-		}
+		var err error
 		if conv, err = scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID)); err != nil {
 			return err
 		}
 	}
 	if conv == nil {
-		var err error
+		err := t.refusedAtOnce(actor, a.Energy)
+		if err != nil {
+			return err
+		}
 		if conv, err = t.openConversation(actor, q); err != nil {
 			return err
 		}

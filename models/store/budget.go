@@ -144,7 +144,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 // needlessBudget settles a budget request that is pending although its
 // conversation was given more budget in another way: whoever waits for it goes on.
 func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next int64) error {
-	a, err := t.pendingBudget(conv.ID)
+	a, err := t.pendingBudget(string(conv.ID))
 	if err != nil || a == nil {
 		return err
 	}
@@ -167,9 +167,9 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text)})
 }
 
-// pendingBudget is the budget request that is pending in a conversation, or nil.
-// One whose time is up is written down as expired first: another may be made.
-func (t *tx) pendingBudget(id models.ConversationID) (*models.Approval, error) {
+// pendingBudget is the budget request that is pending for a conversation, or for
+// an agent: whose id it is; or nil. One whose time is up is written down as expired first: another may be made.
+func (t *tx) pendingBudget(id string) (*models.Approval, error) {
 	found, err := t.rowID(t.conn.row(t.hot.pendingBudget, id))
 	if err != nil || found == "" {
 		return nil, err
@@ -185,7 +185,7 @@ func (t *tx) pendingBudget(id models.ConversationID) (*models.Approval, error) {
 // budget: the pending one, else the one that was rejected, else a new one for
 // want units, which the policy may have settled already.
 func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want int64, why string) (*models.Approval, error) {
-	if a, err := t.pendingBudget(conv.ID); a != nil || err != nil {
+	if a, err := t.pendingBudget(string(conv.ID)); a != nil || err != nil {
 		return a, err
 	}
 	if conv.BudgetRefused != nil {

@@ -10,6 +10,8 @@ type decidedBudget struct {
 	next   int64
 	change bool
 	reason string
+
+	allowance *models.Allowance // what it allows the agent, in all its conversations
 }
 
 // checkBudget finds what a verdict does to the conversation's budget, before
@@ -18,6 +20,13 @@ type decidedBudget struct {
 func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.DecisionInput, vote *models.Vote) (*decidedBudget, error) {
 	if in.Budget.None() && a.Kind != models.KindBudget {
 		return nil, nil //nolint:nilnil // most decisions do nothing to a budget
+	}
+	if a.AsksForAllowance() {
+		if !in.Budget.None() {
+			return nil, models.Invalid("newBudget", "does not belong to this request, which is for the agent in all its conversations; edit its input to allow another sum")
+		}
+		got, err := allowed(a, vote)
+		return &decidedBudget{allowance: &got}, err
 	}
 	conv, err := t.fullConversation(a.ConversationID)
 	if err != nil {
@@ -60,6 +69,13 @@ func (t *tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.
 	if vote.Budget().None() && a.Kind != models.KindBudget {
 		return nil
 	}
+	if a.AsksForAllowance() {
+		got, err := allowed(a, vote)
+		if err != nil {
+			return err
+		}
+		return t.allow(actor, a, got)
+	}
 	conv, err := t.fullConversation(a.ConversationID)
 	if err != nil {
 		return err
@@ -75,6 +91,9 @@ func (t *tx) releaseBudget(actor models.Actor, a *models.Approval, vote *models.
 func (t *tx) applyBudget(actor models.Actor, a *models.Approval, b *decidedBudget) error {
 	if b == nil {
 		return nil
+	}
+	if b.allowance != nil {
+		return t.allow(actor, a, *b.allowance)
 	}
 	// The settling may have moved the conversation.
 	conv, err := t.fullConversation(b.conv.ID)

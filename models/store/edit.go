@@ -25,10 +25,14 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if err != nil {
 		return nil, err
 	}
-	if a.Kind == models.KindBudget {
-		if _, err := models.BudgetAsked(in.Input); err != nil {
-			return nil, err
-		}
+	switch {
+	case a.AsksForAllowance():
+		_, err = a.EditedAllowance(in.Input)
+	case a.Kind == models.KindBudget:
+		_, err = models.BudgetAsked(in.Input)
+	}
+	if err != nil {
+		return nil, err
 	}
 	digest := models.Digest(canonical)
 	if digest == a.Digest {

@@ -25,11 +25,19 @@ func (t *tx) take(id models.ConversationID, energy int64) (sequence int64, fits 
 	return sequence, true, t.touch(id)
 }
 
-// spend is take for what an agent asks or says. Where the budget does not allow
-// it, a budget request stands afterwards, and the error is a refusal that
+// spend is take for what an agent asks or says. Where the conversation's budget,
+// or what the policy lets the agent spend in all, does not allow it, a budget request stands afterwards, and the error is a refusal that
 // commits: CodeBudgetExhausted with that request. If the policy lets the system
 // approve it, the energy is spent after all.
 func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (int64, error) {
+	cost := energy - min(t.prepaid, energy)
+	fits, err := t.spendOfAgent(actor.AgentID(), cost)
+	if err != nil {
+		return 0, err
+	}
+	if !fits {
+		return 0, t.refusedByAgentBudget(actor, id, cost)
+	}
 	sequence, fits, err := t.take(id, energy)
 	if fits || err != nil {
 		return sequence, err
@@ -41,8 +49,7 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	if conv == nil {
 		return 0, fmt.Errorf("take next sequence: no conversation %s", id)
 	}
-	lacking := energy - min(t.prepaid, energy)
-	request, err := t.askForEnergy(actor, conv, lacking)
+	request, err := t.askForEnergy(actor, conv, cost)
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +58,27 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 			return sequence, err
 		}
 	}
-	return 0, commits(exhausted(conv, lacking, request))
+	if err := t.refundAgent(actor.AgentID(), cost); err != nil {
+		return 0, err
+	}
+	return 0, commits(exhausted(conv, cost, request))
+}
+
+// placeAtRest is place for the agent's standing conversation, which mostly is
+// there and has the energy, in one step; placed is false, and nothing is changed,
+// where it is not so.
+func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, err error) {
+	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
+		return false, err
+	}
+	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, t.refundAgent(actor.AgentID(), a.Energy)
+	}
+	if err != nil {
+		return false, fmt.Errorf("take next sequence: %w", err)
+	}
+	return true, t.touch(a.ConversationID)
 }
 
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {

@@ -24,6 +24,7 @@ type hotWriting struct {
 	byToolUse, byAgentToolUse                           *sql.Stmt
 	conversation, conversationByRun, conversationByRest *sql.Stmt
 	nextSequence, nextOfRest, touch                     *sql.Stmt
+	spendOfAgent, addAgentEnergy                        *sql.Stmt
 	latestSpoken, pendingBudget, pendingOutside         *sql.Stmt
 	addResponse, addDecider, addReviewer                *sql.Stmt
 	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
@@ -106,12 +107,15 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1`,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
  WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title`,
-		&h.touch: `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
+		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
+ AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
+		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET energy = energy + excluded.energy`,
+		&h.touch:          `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
 		&h.latestSpoken: `SELECT id FROM responses INDEXED BY responses_pending_spoken
  WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
  ORDER BY sequence DESC LIMIT 1`,
 		&h.pendingBudget: `SELECT id FROM responses INDEXED BY responses_one_pending_budget
- WHERE conversation_id = ? AND kind = 'budget' AND approval_status = 'pending'`,
+ WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)

@@ -162,7 +162,10 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 			return err
 		}
 		row.Version, row.CreatedAt = version+1, t.now
-		return t.addPolicy(actor, row)
+		if err := t.addPolicy(actor, row); err != nil {
+			return err
+		}
+		return t.agentLimitChanged(standing.BudgetPerAgent(), p.BudgetPerAgent())
 	})
 	if err != nil {
 		return PolicyVersion{}, err

@@ -49,7 +49,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 			}
 			counted = true
 		}
-		conv, err := t.agentConversation(actor, conversation)
+		conv, err := t.agentConversation(actor, conversation, r.Energy)
 		if err != nil {
 			return err
 		}
@@ -125,14 +125,17 @@ func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 }
 
 // agentConversation is an agent's own conversation, opened if its id is unknown
-// anywhere.
-func (t *tx) agentConversation(actor models.Actor, id models.ConversationID) (*models.Conversation, error) {
+// anywhere. energy is the least that it is about to spend there.
+func (t *tx) agentConversation(actor models.Actor, id models.ConversationID, energy int64) (*models.Conversation, error) {
 	conv, err := t.fullConversation(id)
 	if err != nil {
 		return nil, err
 	}
 	if err := ownConversation(actor, conv); err != nil || conv != nil {
 		return conv, err
+	}
+	if err := t.refusedAtOnce(actor, energy); err != nil {
+		return nil, err
 	}
 	return t.openConversation(actor, &asked{conversation: id})
 }
@@ -175,13 +178,14 @@ func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.
 
 // addJudged stores a proposal or budget request as the policy judges it: pending
 // or rejected. least is what it costs where no rule says more; a budget request
-// costs nothing.
+// costs nothing. It expires at r.ApprovalTimeoutAt at the latest, if that is set.
 func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, least int64) (*models.Approval, policy.Judgement, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, policy.Judgement{}, err
 	}
 	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, r.Digest)
+	latest := r.ApprovalTimeoutAt // zero: there is none
 	a := t.responseIn(actor, conv, r)
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, least
 	if r.Kind != models.KindBudget {
@@ -196,6 +200,9 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	}
 	if j.Timeout != nil {
 		deadline = t.now.Add(time.Duration(*j.Timeout) * time.Minute)
+	}
+	if !latest.IsZero() && latest.Before(deadline) {
+		deadline = latest
 	}
 	reviewers, err := t.judged(a, &asked{}, j, deadline)
 	if err != nil {

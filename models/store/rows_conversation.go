@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"countersign/models"
 )
@@ -202,6 +203,34 @@ func (c *rowCheck) unnamed() error {
 			return fmt.Errorf("read %s: %w", t.table, err)
 		}
 	}
+	// An allowance of nothing allows nothing; the rejection that it stands for has its entry.
+	return c.unnamedIn("agent_allowances", `SELECT agent_id || ' ' || response_id, FALSE FROM agent_allowances WHERE energy > 0`)
+}
+
+// allowanceCheck compares what an agent may spend besides with the entry of its
+// approval.
+func allowanceCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
+	if d.AgentID == nil || d.Response == nil {
+		return nil
+	}
+	id := *d.AgentID + " " + *d.Response
+	c.report.Checked["agent_allowances"]++
+	c.name("agent_allowances", id)
+	row, err := c.lookUp("agent_allowances", "agent_id = ? AND response_id = ?", *d.AgentID, *d.Response)
+	if err != nil {
+		return err
+	}
+	if !row.found {
+		c.fault("agent_allowances", id, "", e.Seq, "the row is missing")
+		return nil
+	}
+	a := c.about(e, "agent_allowances", id, row)
+	a.is("energy", strconv.FormatInt(d.Energy, 10))
+	until, err := time.Parse(timeFormat, d.Ends)
+	if err != nil {
+		return fmt.Errorf("read entry %d: %w", e.Seq, err)
+	}
+	a.is("until", strconv.FormatInt(minuteOf(until), 10))
 	return nil
 }
 

@@ -55,6 +55,7 @@ type entryData struct {
 	SelfApproval  string `json:"self_approval"`
 	Approvers     string `json:"approvers_digest"`
 	WaitsFor      string `json:"waits_for_digest"`
+	Ends          string `json:"until"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -134,6 +135,7 @@ var entryChecks = map[string]entryCheck{
 	"conversation.unarchived": conversationCheck,
 	"conversation.budget":     budgetCheck,
 	"message.added":           messageCheck,
+	"agent.allowance":         allowanceCheck,
 }
 
 // What entries of an older program do not prove.

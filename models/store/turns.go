@@ -26,8 +26,18 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 		if err != nil {
 			return err
 		}
-		if fits, err = t.reserve(conv.ID, worst); fits || err != nil {
+		b, err := t.agentBudget(conv.AgentID, conv.ID)
+		if err != nil {
 			return err
+		}
+		if b != nil && worst > 0 && worst > b.Remaining() {
+			return t.waitForAgentBudget(run, conv, b, worst)
+		}
+		if fits, err = t.reserve(conv.ID, worst); err != nil {
+			return err
+		}
+		if fits {
+			return t.goesOn(run, conv, b)
 		}
 		request, err := t.askForEnergy(run.Actor(), conv, worst)
 		if err != nil {
@@ -44,6 +54,18 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 		return t.giveBack(run, waits)
 	})
 	return fits && err == nil, err
+}
+
+// goesOn has a run that waited for its agent's budget run again: it may have
+// begun because the window moved, which is no event.
+func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentBudget) error {
+	if b == nil || conv.Status != models.ConversationWaitingInput {
+		return nil
+	}
+	if waits, err := t.waitsForPerson(conv.ID); waits || err != nil {
+		return err
+	}
+	return t.setStatus(run.Actor(), conv, models.ConversationRunning, "")
 }
 
 // reserve sets energy aside, or changes nothing where that would pass the budget.
@@ -101,9 +123,14 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 }
 
 // settleEnergy frees what was reserved and spends what the turn did cost: never
-// more than was reserved, nor, if the budget was lowered meanwhile, than is left.
+// more than was reserved, nor, if a budget was lowered meanwhile, than is left.
 func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error) {
 	spent := min(max(actual, 0), conv.EnergyReserved)
+	if b, err := t.agentBudget(conv.AgentID, conv.ID); err != nil {
+		return 0, err
+	} else if b != nil {
+		spent = min(spent, b.Remaining())
+	}
 	conv.EnergyReserved = 0
 	if left := conv.Budget().Remaining(); left != nil {
 		spent = min(spent, *left)
@@ -118,6 +145,11 @@ func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error
 		return 0, fmt.Errorf("settle energy: %w", err)
 	}
 	t.changed(conv.ID)
+	if fits, err := t.spendOfAgent(conv.AgentID, spent); err != nil {
+		return 0, err
+	} else if !fits {
+		return 0, fmt.Errorf("settle energy of %s: its agent's budget does not allow it", conv.ID)
+	}
 	return spent, nil
 }
 

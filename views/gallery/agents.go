@@ -17,8 +17,11 @@ func agentsStates() []State {
 	}
 	fresh := AgentsInput()
 	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef"}
+	limited := AgentsInput()
+	limited.Budgets = map[models.AgentID]models.AgentBudget{AgentID: {Energy: 500, Hours: 24, Allowed: 250, Spent: 612, Reserved: 20}}
 	return []State{
 		{Page: "agents", Name: Usual, Note: "Tokens that live and one that was revoked", Component: page(AgentsInput())},
+		{Page: "agents", Name: "limited", Note: "What the agents spent, of what the policy allows", Component: page(limited)},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
 		{Page: "agents", Name: "many", Note: "Many, with hostile and long names, to a reviewer", Component: page(manyAgents())},
 		{Page: "agents", Name: "empty", Note: "Nothing yet, and an error in the form", Component: page(pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeAgent, Agent: "x", Errors: map[string]string{"agent": "is taken"}}})},

@@ -67,6 +67,16 @@ func Wish(sum int64) models.Approval {
 	})
 }
 
+// More is a request for more energy for an agent, in all its conversations.
+func More(energy int64) models.Approval {
+	until := Now.Add(23 * time.Hour).Truncate(time.Minute)
+	return Call(models.ToolAllowEnergy, models.Allowance{Energy: energy, Until: until}.Input(), func(a *models.Approval) {
+		a.ID, a.Kind, a.ToolUseID = "01890a5d-ac96-774b-bcce-b302099a8065", models.KindBudget, nil
+		a.ApprovalTimeoutAt, a.ConversationTitle = until, "Old logs"
+		a.Description = "release-bot has spent 499 of 500 units of energy in 24 hours, over all its conversations, and the next response needs 2."
+	})
+}
+
 // Shares are what energy was used on.
 func Shares() []models.EnergyShare {
 	out := []models.EnergyShare{

@@ -24,6 +24,9 @@ func proposalStates() []State {
 		page("budget-errors", "An error at the sum", Wish(150), Knows, func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{Sum: "lots", Errors: map[string]string{"sum": "must be a whole number from 0 to 1,000,000,000,000"}}
 		}),
+		page("more-energy", "A request for more energy for an agent, in all its conversations", More(250), func(in *pages.ApprovalInput) {
+			in.AgentBudget = &models.AgentBudget{Energy: 500, Hours: 24, Spent: 499}
+		}),
 		page("budget-changed", "Approved with another sum", Settle(Wish(150), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "A little less.", Input: &edited, InputDigest: new("77aa")}), Knows),
 	}
 }

@@ -15,6 +15,8 @@ type AgentsInput struct {
 	Admin  bool           // may make admin tokens
 	Fresh  *FreshToken
 	Form   TokenForm
+	// Budgets are what the agents may spend and have spent; nil without a limit.
+	Budgets map[models.AgentID]models.AgentBudget
 }
 
 // FreshToken is a token that was made just now; its secret is shown once.
@@ -39,6 +41,9 @@ type Agents struct {
 	Admin  bool
 	Fresh  *FreshToken
 	Form   TokenForm
+	// Window is how far back what the agents spent counts, such as 24 hours; empty
+	// without a limit.
+	Window string
 }
 
 // AgentRow is one registered agent.
@@ -48,6 +53,7 @@ type AgentRow struct {
 	LastUsed views.Moment
 	Tokens   string
 	Disabled bool
+	Budget   Gauge // where the page has a Window
 }
 
 // TokenRow is one credential; its secret is never here.
@@ -103,10 +109,14 @@ func NewAgents(in AgentsInput, now time.Time) Agents {
 		v.Tokens = append(v.Tokens, row)
 	}
 	for _, a := range in.Agents {
-		v.Agents = append(v.Agents, AgentRow{
+		row := AgentRow{
 			Name: a.Name, Created: views.Ago(a.CreatedAt, now), LastUsed: views.AgoOf(used[a.ID], now),
 			Tokens: liveText(live[a.ID]), Disabled: a.DisabledAt != nil,
-		})
+		}
+		if b, ok := in.Budgets[a.ID]; ok {
+			row.Budget, v.Window = agentGauge(b), b.Window()
+		}
+		v.Agents = append(v.Agents, row)
 	}
 	return v
 }
@@ -147,4 +157,15 @@ func (t FreshToken) label() string {
 		return "Your new " + string(t.Scope) + " token. It is shown only now:"
 	}
 	return "Your new " + string(t.Scope) + " token “" + name + "”. It is shown only now:"
+}
+
+// spentLabel names the column of what the agents spent.
+func (v Agents) spentLabel() string { return "Energy in " + v.Window }
+
+func (v Agents) agentColumns() []string {
+	columns := []string{"Agent", "Tokens", "Last use", "Registered"}
+	if v.Window != "" {
+		columns = append(columns, v.spentLabel())
+	}
+	return columns
 }

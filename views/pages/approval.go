@@ -59,8 +59,11 @@ type ApprovalInput struct {
 	// admins, who may change it; nil for others. Points and Shares say how it was
 	// spent, and are wanted for budget requests only.
 	Budget *models.Budget
-	Points []models.EnergyPoint
-	Shares []models.EnergyShare
+	// AgentBudget is that of the agent in all its conversations, with a request for
+	// more, for its owner and admins.
+	AgentBudget *models.AgentBudget
+	Points      []models.EnergyPoint
+	Shares      []models.EnergyShare
 }
 
 // DecideForm is what somebody had filled in, with what is wrong by field: reason,

@@ -20,6 +20,13 @@ type BudgetAsk struct {
 	Known bool // the gauge and what follows are known to this reader
 	Chart BurnChart
 	Spent []SpentRow
+	More  *MoreEnergy // it is for the agent, in all its conversations
+}
+
+// MoreEnergy is what a request for an agent, not for a conversation, says besides.
+type MoreEnergy struct {
+	Until  views.Moment
+	Window string // such as 24 hours; empty: not known to this reader
 }
 
 // SpentRow is one kind of thing that energy was spent on.
@@ -33,6 +40,12 @@ type BudgetOffer struct {
 
 // askedSum is the sum in the input of a budget request; empty if there is none.
 func askedSum(r *models.Response) string {
+	if r.AsksForAllowance() {
+		if a, err := models.AllowanceAsked([]byte(r.ToolInputJSON)); err == nil {
+			return strconv.FormatInt(a.Energy, 10)
+		}
+		return ""
+	}
 	sum, err := models.BudgetAsked([]byte(r.ToolInputJSON))
 	if r.Kind != models.KindBudget || err != nil {
 		return ""
@@ -46,6 +59,9 @@ func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 		return nil
 	}
 	ask := &BudgetAsk{Sum: grouped(askedSum(r)), Known: in.Budget != nil}
+	if r.AsksForAllowance() {
+		return ask.forAgent(r, in.AgentBudget)
+	}
 	if in.Budget == nil {
 		return ask
 	}
@@ -64,6 +80,26 @@ func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 		ask.Spent = append(ask.Spent, SpentRow{On: "Other calls of the model", Energy: views.Number(rest)})
 	}
 	return ask
+}
+
+// forAgent is the request for more energy for an agent in all its conversations.
+func (ask *BudgetAsk) forAgent(r *models.Response, b *models.AgentBudget) *BudgetAsk {
+	ask.More = &MoreEnergy{}
+	if asked, err := models.AllowanceAsked([]byte(r.ToolInputJSON)); err == nil {
+		ask.More.Until = views.Exact(asked.Until)
+	}
+	if b != nil {
+		ask.Gauge, ask.More.Window = agentGauge(*b), b.Window()
+	}
+	return ask
+}
+
+func agentGauge(b models.AgentBudget) Gauge {
+	g := NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
+	if b.Remaining() == 0 {
+		g.Warning = "The limit is reached: the agent goes on when it is allowed more, or when what it spent is longer ago."
+	}
+	return g
 }
 
 func others(shares []models.EnergyShare) int64 {
@@ -132,6 +168,13 @@ func grouped(n string) string {
 
 // changedSum says that a budget was granted otherwise than it was asked for.
 func changedSum(r *models.Response, edited []byte) string {
+	if r.AsksForAllowance() {
+		a, err := models.AllowanceAsked(edited)
+		if err != nil {
+			return ""
+		}
+		return "The amount was changed: " + views.Number(a.Energy) + " more instead of " + grouped(askedSum(r)) + "."
+	}
 	sum, err := models.BudgetAsked(edited)
 	if err != nil || r.Kind != models.KindBudget {
 		return ""
@@ -173,6 +216,12 @@ func (v Approval) sumError() string {
 }
 
 func (v Approval) sumField() ui.Field {
+	if v.Ask.More != nil {
+		return ui.Field{
+			ID: v.id("sum"), Name: "sum", Label: "More energy", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
+			Help: "Change the amount to allow less or more.",
+		}
+	}
 	return ui.Field{
 		ID: v.id("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
 		Help: "As asked; another sum is granted instead.",

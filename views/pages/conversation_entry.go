@@ -147,7 +147,9 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		v.Does = "asked"
 	case models.KindBudget:
 		v.Does = "asked for a budget"
-		if sum, err := models.BudgetAsked([]byte(r.ToolInputJSON)); err == nil {
+		if r.AsksForAllowance() {
+			v.Does = "asked for " + grouped(askedSum(r)) + " more energy, for all its conversations"
+		} else if sum, err := models.BudgetAsked([]byte(r.ToolInputJSON)); err == nil {
 			v.Does += " of " + views.Number(sum)
 		}
 	}

@@ -81,6 +81,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	}
 	if a.Vote.Input != nil {
 		o.Changed, o.BudgetURL = changedSum(r, []byte(*a.Vote.Input)), views.BudgetURL(r.ConversationID)
+		if r.AsksForAllowance() {
+			o.BudgetURL = ""
+		}
 	}
 	if a.Vote.Input != nil && o.Changed == "" {
 		edited := []byte(*a.Vote.Input)

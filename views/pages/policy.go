@@ -83,6 +83,7 @@ type Policy struct {
 	Versions []PolicyVersionRow
 	Admin    bool
 	Increase string // what auto_budget_increase means, for admins
+	PerAgent string // what budget_per_agent means, for admins
 	Desk     []PolicyField
 	Form     PolicyForm
 	Review   bool
@@ -115,6 +116,7 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 	}
 	if in.Admin {
 		v.Increase = increaseText(in.AutoBudgetIncrease)
+		v.PerAgent = perAgentText(in.Desk.BudgetPerAgent)
 		v.Desk = deskFields(in.Desk)
 	}
 	for i, r := range in.Rules {
@@ -169,6 +171,18 @@ func increaseText(units int64) string {
 		return "Every raise of a budget that an agent asks for waits for a person."
 	}
 	return "The system adds up to " + views.Number(units) + " units of energy to one conversation's budget by itself, in all since a person last set or decided it. What goes beyond waits for a person."
+}
+
+// perAgentText says what budget_per_agent means.
+func perAgentText(b *policy.BudgetPerAgent) string {
+	if b == nil {
+		return "There is no limit on what one agent may spend in all its conversations together."
+	}
+	window := views.Number(int64(b.Hours)) + " hours"
+	if b.Hours == 1 {
+		window = "1 hour"
+	}
+	return "All conversations of one agent together may spend " + views.Number(b.Energy) + " units of energy in any " + window + ". Beyond that its owner is asked for more."
 }
 
 const (

@@ -54,7 +54,9 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		return r.Content, nil, true
 	}
-	if sum := askedSum(r); sum != "" {
+	if sum := askedSum(r); sum != "" && r.AsksForAllowance() {
+		return "Allow " + grouped(sum) + " more energy: " + r.Description, nil, true
+	} else if sum != "" {
 		return strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "), nil, true
 	}
 	members, cut, ok := briefOf(r.ToolInputJSON)

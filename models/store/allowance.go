@@ -1,0 +1,226 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+const (
+	addAllowance = `INSERT INTO agent_allowances (agent_id, until, response_id, energy) VALUES (?, ?, ?, ?)`
+	// An allowance of nothing stands for a request that was rejected.
+	refusedAllowance = `SELECT response_id FROM agent_allowances WHERE agent_id = ? AND until > ? AND energy = 0 ORDER BY until DESC LIMIT 1`
+	// Only runs that wait for their agent's budget are ready at a later time.
+	wakeWaiting = `UPDATE agent_inbox SET ready_at = ?1, attempts = 0, turns = CASE WHEN ?2 THEN 0 ELSE turns END WHERE ready_at > ?1`
+)
+
+// refusedByAgentBudget is the refusal of what would pass what the policy lets the
+// agent spend. It commits the one request for more that stands afterwards.
+func (t *tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, energy int64) error {
+	b, err := t.agentBudget(actor.AgentID(), "")
+	if err != nil {
+		return err
+	}
+	request, err := t.allowanceRequest(actor.AgentID())
+	if err != nil {
+		return err
+	}
+	if request == nil {
+		conv, err := t.fullConversation(id)
+		if err != nil {
+			return err
+		}
+		if request, err = t.askForAllowance(actor, conv, b, energy); err != nil {
+			return err
+		}
+	}
+	return commits(agentExhausted(b, energy, request))
+}
+
+// refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open
+// yet: while a request for more stands, none is opened for what is refused.
+func (t *tx) refusedAtOnce(actor models.Actor, energy int64) error {
+	if energy == 0 {
+		return nil
+	}
+	b, err := t.agentBudget(actor.AgentID(), "")
+	if b == nil || err != nil || energy <= b.Remaining() {
+		return err
+	}
+	request, err := t.allowanceRequest(actor.AgentID())
+	if request == nil || err != nil {
+		return err
+	}
+	return commits(agentExhausted(b, energy, request))
+}
+
+func agentExhausted(b *models.AgentBudget, energy int64, request *models.Approval) *models.Error {
+	text := fmt.Sprintf("The agent may spend %d units of energy in %s, over all its conversations: this costs %d, and %d are left.", b.Total(), b.Window(), energy, b.Remaining())
+	if request.Status() == models.StatusPending {
+		text += " Its owner was asked for more: wait for that request, then repeat this one."
+	} else {
+		text += " More was asked for and not granted; nobody is asked again"
+		if a, err := models.AllowanceAsked([]byte(request.ToolInputJSON)); err == nil {
+			text += " before " + a.Until.Format(time.RFC3339)
+		}
+		text += "."
+	}
+	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
+}
+
+// allowanceRequest is the request for more that stands for an agent: the pending
+// one, else the one that was rejected, until what was spent then has left the
+// window. Nil: there is none.
+func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
+	if a, err := t.pendingBudget(string(agent)); a != nil || err != nil {
+		return a, err
+	}
+	id, err := t.rowID(t.conn.QueryRowContext(context.Background(), refusedAllowance, agent, minuteOf(t.now)))
+	if id == "" || err != nil {
+		return nil, err
+	}
+	return t.standing(id)
+}
+
+// askForAllowance asks an agent's owner, in the conversation where it was refused,
+// for half as much again, or for what is needed if that is more. What is allowed
+// ends, and the request expires, when all that was spent has left the window.
+func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
+	want := max(1, b.Energy/2, b.Spent+b.Reserved+energy-b.Total())
+	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.now, b.Hours)}
+	canonical, err := models.Canonical(models.KindBudget, models.ToolAllowEnergy, []byte(asked.Input()))
+	if err != nil {
+		return nil, err
+	}
+	why := fmt.Sprintf("%s has spent %d of %d units of energy in %s, over all its conversations", actor.Name, b.Spent, b.Total(), b.Window())
+	if b.Reserved > 0 {
+		why += fmt.Sprintf(", %d more are reserved", b.Reserved)
+	}
+	a, _, err := t.addJudged(actor, conv, models.Response{
+		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy),
+		ToolName: models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
+	}, 0)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Status() {
+	case models.StatusRejected:
+		return a, t.storeAllowance(a, models.Allowance{Until: asked.Until})
+	case models.StatusPending:
+		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
+	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	}
+	return a, nil
+}
+
+// allowed is what a decision on an agent's request allows it; the zero energy
+// stands for a rejection.
+func allowed(a *models.Approval, vote *models.Vote) (models.Allowance, error) {
+	got, err := models.AllowanceAsked([]byte(a.ToolInputJSON))
+	switch {
+	case err != nil:
+		return got, err
+	case vote.Verdict != models.VerdictApprove:
+		got.Energy = 0
+	case vote.Input != nil:
+		return a.EditedAllowance([]byte(*vote.Input))
+	}
+	return got, nil
+}
+
+type allowanceEntry struct {
+	AgentID  models.AgentID    `json:"agentId"`
+	Energy   int64             `json:"energy"`
+	Until    string            `json:"until"`
+	Response models.ResponseID `json:"response"`
+}
+
+// allow does what a decision on an agent's request means, after the row was
+// settled.
+func (t *tx) allow(actor models.Actor, a *models.Approval, got models.Allowance) error {
+	if err := t.storeAllowance(a, got); err != nil {
+		return err
+	}
+	if got.Energy > 0 {
+		err := t.record(actor, "agent.allowance", subject{owner: a.OwnerID, conversation: a.ConversationID}, allowanceEntry{
+			AgentID: a.AgentID, Energy: got.Energy, Until: got.Until.Format(timeFormat), Response: a.ID,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	res := t.gorm().Exec(wakeWaiting+` AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.agent_id = ?3 AND c.status <> 'failed')`,
+		t.now, actor.IsPerson(), a.AgentID)
+	return t.woke(res.RowsAffected, res.Error)
+}
+
+// storeAllowance keeps what was decided; the agent's window is added up anew.
+func (t *tx) storeAllowance(a *models.Approval, got models.Allowance) error {
+	if err := t.gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
+		return fmt.Errorf("store allowance: %w", err)
+	}
+	if err := t.gorm().Exec(`DELETE FROM agent_windows WHERE agent_id = ?`, a.AgentID).Error; err != nil {
+		return fmt.Errorf("store allowance: %w", err)
+	}
+	t.publish(events.Agent(string(a.AgentID)))
+	return nil
+}
+
+// agentLimitChanged has runs that wait for their agent's budget look again, where
+// a new version of the policy sets another.
+func (t *tx) agentLimitChanged(old, next *policy.BudgetPerAgent) error {
+	if old == next || old != nil && next != nil && *old == *next {
+		return nil
+	}
+	res := t.gorm().Exec(wakeWaiting, t.now, false)
+	return t.woke(res.RowsAffected, res.Error)
+}
+
+func (t *tx) woke(n int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("wake the built-in agent: %w", err)
+	}
+	if n > 0 {
+		t.publish(events.AgentInbox)
+	}
+	return nil
+}
+
+// waitForAgentBudget gives a run back whose agent may not spend what its next turn
+// can cost: until its owner allows more, or the window has room.
+func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *models.AgentBudget, worst int64) error {
+	request, err := t.allowanceRequest(conv.AgentID)
+	if err != nil {
+		return err
+	}
+	if request == nil {
+		if request, err = t.askForAllowance(run.Actor(), conv, b, worst); err != nil {
+			return err
+		}
+	}
+	room, err := t.roomForAgent(conv.AgentID, b, worst)
+	if err != nil {
+		return err
+	}
+	if conv.Status != models.ConversationWaitingInput && (request.Status() != models.StatusPending || request.ConversationID != conv.ID) {
+		// Nothing else in this conversation says why it waits.
+		if err := t.notice(conv, agentExhausted(b, worst, request).Text); err != nil {
+			return err
+		}
+	}
+	if err := t.setStatus(run.Actor(), conv, models.ConversationWaitingInput, ""); err != nil {
+		return err
+	}
+	if err := t.giveBack(run, waits); err != nil {
+		return err
+	}
+	if err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room, conv.ID).Error; err != nil {
+		return fmt.Errorf("wait for an agent's budget: %w", err)
+	}
+	t.publish(events.AgentInbox)
+	return nil
+}
