@@ -32,6 +32,5 @@ func TestAQueryThatCannotBeReadIsRefused(t *testing.T) {
 		t.Errorf("only %d routes were found", tried)
 	}
 	w.call(w.reviewer, "GET", "/v1/approvals?status=%27%3BDROP", "").want(t, http.StatusUnprocessableEntity, nil)
-	w.call(w.reviewer, "GET", "/v1/approvals?status=", "").want(t, http.StatusUnprocessableEntity, nil)
 	w.call(w.reviewer, "GET", "/v1/approvals?status=pending", "").want(t, http.StatusOK, nil)
 }
