@@ -20,7 +20,7 @@ func (a *App) checkRows(ctx context.Context) error {
 		return nil
 	}
 	if found.Found == 0 {
-		a.log.InfoContext(ctx, "all rows are as the ledger tells", slog.Int64("compared", found.Rows()), slog.Int64("not covered", found.Uncovered()))
+		a.log.InfoContext(ctx, "all rows are as the ledger tells", slog.Int64("compared", found.Rows()), slog.Int64("not_covered", found.Uncovered()))
 		return nil
 	}
 	for _, f := range found.Faults[:min(loggedFaults, len(found.Faults))] {

@@ -16,6 +16,6 @@ func mostConnections() int {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > maxConnections {
 		return maxConnections
 	}
-	n := int(limit.Cur) //nolint:gosec // at most maxConnections
+	n := int(limit.Cur)
 	return max(n/2, n-ownFiles)
 }

@@ -49,8 +49,10 @@ func (m memory) follow(context.Context) error {
 		return nil
 	}
 	samples := []metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
 	}
 	metrics.Read(samples)
 	alive := samples[0].Value.Uint64() + samples[1].Value.Uint64()
@@ -67,7 +69,7 @@ func memoryThere() int64 {
 	there := int64(math.MaxInt64)
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
-		there = int64(uint64(info.Totalram) * uint64(info.Unit))
+		there = int64(info.Totalram * uint64(info.Unit))
 	}
 	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(file)

@@ -45,21 +45,21 @@ func newServe() *cobra.Command {
 	return c
 }
 
-// addressTaken says in a sentence why the server cannot listen, and what to do.
-type addressTaken struct {
+// addressTakenError says in a sentence why the server cannot listen, and what to do.
+type addressTakenError struct {
 	addr string
 	err  error
 }
 
-func (e *addressTaken) Error() string {
+func (e *addressTakenError) Error() string {
 	return fmt.Sprintf("%s is already in use, perhaps by another Countersign that is running. Stop it, or choose another address: --addr %s", e.addr, nextPort(e.addr))
 }
 
-func (e *addressTaken) Unwrap() error { return e.err }
+func (e *addressTakenError) Unwrap() error { return e.err }
 
 func listenError(addr string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return &addressTaken{addr, err}
+		return &addressTakenError{addr, err}
 	}
 	return fmt.Errorf("listen: %w", err)
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"container/list"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -123,7 +124,7 @@ type incoming struct {
 
 func (b *incoming) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF && !b.ended { //nolint:errorlint // readers return it as it is
+	if errors.Is(err, io.EOF) && !b.ended {
 		b.ended = true
 		b.whole()
 	}

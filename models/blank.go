@@ -57,7 +57,7 @@ func tableOf(runes ...rune) *unicode.RangeTable {
 	t := &unicode.RangeTable{}
 	for _, r := range runes {
 		if r <= 0xFFFF {
-			t.R16 = append(t.R16, unicode.Range16{Lo: uint16(r), Hi: uint16(r), Stride: 1}) //nolint:gosec // it was compared
+			t.R16 = append(t.R16, unicode.Range16{Lo: uint16(r), Hi: uint16(r), Stride: 1})
 			continue
 		}
 		t.R32 = append(t.R32, unicode.Range32{Lo: uint32(r), Hi: uint32(r), Stride: 1})

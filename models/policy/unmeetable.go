@@ -22,7 +22,7 @@ func (d Document) Unmeetable(people []Person) []Warning {
 	var out []Warning
 	for i, r := range d.Rules {
 		self := r.SelfApproval == models.SelfNever
-		if r.Effect == EffectDeny || !(r.ReviewersOnly || self) {
+		if r.Effect == EffectDeny || !r.ReviewersOnly && !self {
 			continue
 		}
 		able := approversAmong(r, people)

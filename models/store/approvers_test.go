@@ -52,7 +52,8 @@ func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
 				may  bool
 				sees bool
 			}{
-				{"owner", b.owner, tt.owner, true}, {"admin", b.admin, tt.admin, true},
+				{"owner", b.owner, tt.owner, true},
+				{"admin", b.admin, tt.admin, true},
 				{"named", b.stranger, tt.stranger, tt.rule != never},
 			} {
 				if !one.sees {

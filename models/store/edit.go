@@ -67,7 +67,7 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 	if vote.Verdict == models.VerdictReject {
 		return nil
 	}
-	if edited == nil || !(edited.ReviewersOnly || edited.SelfApproval == models.SelfNever) {
+	if edited == nil || !edited.ReviewersOnly && edited.SelfApproval != models.SelfNever {
 		return t.mayApprove(actor, a, vote)
 	}
 	now := models.Response{ID: a.ID, OwnerID: a.OwnerID}

@@ -135,6 +135,7 @@ func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowRep
 	triggers := map[string]string{}
 	rows, err := db.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
 	mustDo(t, err)
+	defer rows.Close()
 	for rows.Next() {
 		var name, text string
 		mustDo(t, rows.Scan(&name, &text))

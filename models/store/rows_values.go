@@ -96,6 +96,8 @@ var atBegin = []string{"description", "context", "options", "content", "tool_inp
 const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND instr(l.data, '"kind"') > 0)`
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
+//
+//nolint:gosec // all of it is ours
 var entriesWithRows = `SELECT l.seq, l.at, l.actor_kind, l.actor_id, l.actor_name, l.action, l.owner_id, l.conversation_id, l.response_id, l.data, l.prev, l.hash,
  r.number, CASE WHEN ` + begins + ` OR l.action = 'approval.voted' THEN (SELECT group_concat(user_id, ' ') FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
 	selected("r", "responses") + `, ` + selected("v", "votes") + `
@@ -109,7 +111,7 @@ func (c *rowCheck) lookUp(table, where string, args ...any) (*rowValues, error) 
 	stmt, ok := c.lookUps[key]
 	if !ok {
 		var err error
-		stmt, err = c.dbtx.PrepareContext(c.ctx, `SELECT `+selected("t", table)+` FROM `+table+` t WHERE `+where+` LIMIT 1`) //nolint:sqlclosecheck // close does
+		stmt, err = c.dbtx.PrepareContext(c.ctx, `SELECT `+selected("t", table)+` FROM `+table+` t WHERE `+where+` LIMIT 1`) //nolint:sqlclosecheck,gosec // close does; the words are ours
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", table, err)
 		}

@@ -59,7 +59,8 @@ func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 // lastRows reads how the last comparison in the background went.
 func lastRows(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (c models.RowCheck, err error) {
+},
+) (c models.RowCheck, err error) {
 	if err := db.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered, &c.Problem); err != nil {
 		return c, fmt.Errorf("read the last comparison of rows: %w", err)
 	}

@@ -147,14 +147,14 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 		return fmt.Errorf("delete ended sessions: %w", err)
 	}
 	hash := hashSecret(secret)
-	address := shorten(from.Address, models.MaxName)
+	address := shorten(from.Address)
 	if ip, ok := parseAddress(from.Address); ok {
 		address = ip.String()
 	}
 	session := models.WebSession{
 		ID: models.NewID[models.SessionID](), SecretHash: hash[:], UserID: user.ID,
 		CreatedAt: t.now, LastSeenAt: t.now, ExpiresAt: t.now.Add(sessionLength),
-		Address: address, UserAgent: shorten(from.UserAgent, models.MaxName),
+		Address: address, UserAgent: shorten(from.UserAgent),
 	}
 	if err := t.gorm().Create(&session).Error; err != nil {
 		return fmt.Errorf("open session: %w", err)

@@ -204,7 +204,7 @@ func accountKey(email string) string {
 func addressKey(address string) string {
 	ip, ok := parseAddress(address)
 	if !ok {
-		return shorten(address, models.MaxName)
+		return shorten(address)
 	}
 	if ip.Is6() {
 		if p, err := ip.Prefix(64); err == nil {
@@ -222,7 +222,7 @@ func parseAddress(address string) (netip.Addr, bool) {
 	return ip.Unmap().WithZone(""), err == nil
 }
 
-// shorten keeps at most most bytes of valid UTF-8.
-func shorten(s string, most int) string {
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+// shorten keeps what a name may have at most, in valid UTF-8.
+func shorten(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), models.MaxName)], "")
 }

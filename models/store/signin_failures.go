@@ -33,7 +33,7 @@ func (s *Store) signInFailed(ctx context.Context, err error, email string, from 
 	if found != nil {
 		account = found.Email
 	}
-	s.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address, models.MaxName))
+	s.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address))
 	if s.opts.ObserveSignInFailure != nil {
 		s.opts.ObserveSignInFailure(reason)
 	}

@@ -55,7 +55,7 @@ func NewAddress(s string) (*Address, bool) {
 
 func (a *Address) note() {
 	scheme := strings.ToLower(strings.TrimSuffix(a.Scheme, "://"))
-	if a.User != "" && !(slices.Contains(login[:], scheme) && plainUser(a.User)) {
+	if a.User != "" && (!slices.Contains(login[:], scheme) || !plainUser(a.User)) {
 		a.Notes = append(a.Notes, "It carries a name before the host: what stands before the @ is no address.")
 	}
 	if why, suspicious := models.LookAlike(a.Host); suspicious {

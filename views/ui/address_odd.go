@@ -80,7 +80,7 @@ func OddAddresses(text string, most int) []string {
 			break
 		}
 		s := strings.TrimRight(unescaped(found), `.,;:)]\`)
-		why := ""
+		var why string
 		if a, ok := NewAddress(s); ok {
 			if why = models.ReadHosts(s).Differ(); why == "" || unknownHost(a.Host) {
 				continue
