@@ -67,7 +67,7 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	if out := must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 says the same") {
 		t.Errorf("the document that stands: %s", out)
 	}
-	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 stands") || !strings.Contains(out, "unmatched") {
+	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, "unmatched") {
 		t.Errorf("another document: %s", out)
 	}
 	for _, refused := range [][]string{

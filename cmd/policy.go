@@ -65,7 +65,7 @@ func newPolicyApply() *cobra.Command {
 			fmt.Fprintf(out, "version %d says the same already\n", before.Version)
 			return nil
 		}
-		fmt.Fprintf(out, "version %d stands\n", after.Version)
+		fmt.Fprintf(out, "version %d is active\n", after.Version)
 		doc := after.Policy.Document()
 		for _, ch := range policy.Diff(before.Policy.Document(), doc) {
 			fmt.Fprintf(out, "  %s: %s -> %s\n", plain(ch.Path), plain(ch.Before), plain(ch.After))

@@ -27,10 +27,15 @@ func (m Moment) Machine() string { return m.At.UTC().Format(time.RFC3339) }
 // Title is the exact time with its zone.
 func (m Moment) Title() string { return m.At.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// Ago is a moment that says how long ago it was at now.
+// Ago is a moment that says how long ago it was at now, in whole minutes after the
+// first: "45 s ago", "3 min ago", "1 h 20 min ago".
 func Ago(at, now time.Time) Moment {
 	text := "just now"
-	if d := now.Sub(at); d >= time.Second {
+	if d := now.Sub(at); d >= time.Hour {
+		text = strings.Replace(Duration(d), " m", " min", 1) + " ago"
+	} else if d >= time.Minute {
+		text = strconv.Itoa(int(d/time.Minute)) + " min ago"
+	} else if d >= time.Second {
 		text = Duration(d) + " ago"
 	}
 	return Moment{At: at, Text: text, Form: "ago"}

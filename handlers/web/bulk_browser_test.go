@@ -49,7 +49,7 @@ func TestInABrowserSeveralAreApprovedInTheInbox(t *testing.T) {
 		p.click(pickOf(a))
 	}
 	p.click("#bulk [name=verdict][value=approve]")
-	p.sees("#detail h2", "Approve 2 requests?")
+	p.sees("#detail h2", "Approve which of 3 requests?")
 	p.sees(bulkRow(high), "High-risk requests can't be bulk-approved")
 	p.sees(bulkRow(more), "does not show cwd")
 	p.sees("[data-bulk-chosen]", "1 selected")
@@ -100,7 +100,7 @@ func TestInABrowserSeveralAreApprovedByKeys(t *testing.T) {
 	p.press("x")
 	p.calm()
 	p.press("A")
-	p.sees("#detail h2", "Approve 2 requests?")
+	p.sees("#detail h2", "Approve which of 2 requests?")
 	p.becomes(`document.activeElement.closest("#detail") !== null`)
 	p.tabTo(bulkRow(more) + " button[name=look]")
 	p.calm()
@@ -145,7 +145,7 @@ func TestInABrowserSeveralAreApprovedOnAPhone(t *testing.T) {
 		p.tap(pickOf(a))
 	}
 	p.tap("#bulk [name=verdict][value=approve]")
-	p.sees("#detail h2", "Approve 2 requests?")
+	p.sees("#detail h2", "Approve which of 3 requests?")
 	p.tap(bulkRow(more) + " button[name=look]")
 	p.sees(bulkRow(more), "THE-FOLDER")
 	p.tap(bulkRow(more) + " [name=pick]")

@@ -145,7 +145,7 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 	cut := bash(`{"command":"` + strings.Repeat("make x; ", 40) + `THE-END"}`)
 	hidden := bash("{\"command\":\"make a\u200bll\"}")
 	twin := bash(`{"command":"make twin"}`)
-	page := p.post("/approvals/bulk", ticked(fine, more, cut, hidden, twin)).is(http.StatusOK).says("main h1", "Approve 5 requests?").
+	page := p.post("/approvals/bulk", ticked(fine, more, cut, hidden, twin)).is(http.StatusOK).says("main h1", "Approve which of 5 requests?").
 		says("main", "Nothing is decided yet", "4 requests are left out").
 		says(bulkRow(more), "Left out", "does not show cwd, env").says(bulkRow(cut), "summary is cut").
 		says(bulkRow(hidden), "carries a warning", "Contains hidden characters").says(bulkRow(twin), "carries a warning", "Identical call approved by admin@example.com", "Duplicate?")

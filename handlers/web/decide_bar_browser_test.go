@@ -67,6 +67,7 @@ func TestInABrowserAnEditIsNeverDropped(t *testing.T) {
 			p.types("#m0", "Evil")
 			p.becomes(`document.querySelector("#approve").hidden && !document.querySelector("#approve-edited").hidden`)
 			p.sees("#decide .changed", "to ACME → Evil")
+			p.becomes(fmt.Sprintf(clearOfBar, "#m0")) // though the bar has grown
 			switch how {
 			case "keys":
 				p.press("\x1b")
@@ -362,4 +363,18 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			p.becomes(`document.querySelector("#inbox .tally").textContent === "3 waiting"`)
 		})
 	}
+}
+
+// An editor that is opened by its own line, at the end of the card, is clear of the bar.
+func TestInABrowserAnEditorOpenedByItsLineIsClearOfTheBar(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pays()
+	p := w.tab()
+	p.do("size", chromedp.EmulateViewport(1440, 600))
+	p.signIn()
+	p.sees("#detail #approval-title", "pay")
+	p.click("#edit > summary")
+	p.becomes(`document.querySelector("#edit").open`)
+	p.becomes(fmt.Sprintf(clearOfBar, "#m0"))
 }

@@ -84,7 +84,7 @@ func TestWhatIsWrongWithAnEditIsSaidAtItsMember(t *testing.T) {
 	}
 
 	w.applyPolicy(`{"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"Nobody pays."}]}`)
-	form = p.get(pageOf(a)).says("main", "would deny it").form("#verdict", "#edit-approve")
+	form = p.get(pageOf(a)).says("main", "would reject it").form("#verdict", "#edit-approve")
 	form.Set("m0", "somebody else")
 	p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#edit .field-error", "Nobody pays.")
 

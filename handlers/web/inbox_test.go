@@ -200,7 +200,7 @@ func TestAnApprovalInItsUndoWindowStaysInTheList(t *testing.T) {
 	form := p.get("/").form("#decide form:has(#approve)", "#approve")
 	p.post(decideOf(a), form).redirects("/?open=" + string(a.ID))
 	row := "#row-" + string(a.ID)
-	page := p.get("/").is(http.StatusOK).says(row, "Approved by you, not told yet").says("#done", "Approved", "Undo")
+	page := p.get("/").is(http.StatusOK).says(row, "Approved by you – sends in").says("#done", "Approved", "Undo")
 	undo := page.form(row+" form", "")
 	if page.doc.Find(row+" input[name=pick]").Length() != 0 {
 		t.Error("what is held can be ticked")

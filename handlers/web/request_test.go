@@ -186,7 +186,7 @@ func TestMovingTheDeadline(t *testing.T) {
 	a := w.ask()
 	until := a.ApprovalTimeoutAt
 	at := pageOf(a) + "/extend"
-	p.get(pageOf(a)).says("#extend", "+15 min", "+1 h", "in 2 h").saysNot("#extend", "+4 h")
+	p.get(pageOf(a)).says("#extend", "+15 min", "+1 h", "Max (2 h)").saysNot("#extend", "+4 h")
 	for _, c := range []struct {
 		minutes string
 		status  int

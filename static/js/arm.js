@@ -24,7 +24,7 @@ function releases(form, button) {
 
 function does(button) {
   if (button?.dataset.act === "option") return `Answer “${button.firstChild.textContent.trim()}”:`;
-  if (button?.dataset.act === "approve-edited") return "Approve as edited";
+  if (button?.dataset.act === "approve-edited") return "Approve as edited?"; // what changes is written above
   return null;
 }
 
@@ -46,6 +46,7 @@ function arm(form, button) {
   const words = panel().querySelector("[data-armed-does]");
   words.dataset.does ??= words.textContent;
   words.textContent = does(button) ?? words.dataset.does;
+  panel().querySelector("[data-armed-what]").hidden = button?.dataset.act === "approve-edited";
   panel().hidden = false;
   form.setAttribute("data-asking", "");
   for (const act of acts()) act.setAttribute("aria-disabled", "true");

@@ -15,6 +15,7 @@ document.addEventListener("click", (event) => {
 const bar = () => [...document.querySelectorAll(".decide-bar, .decide")].find((part) => getComputedStyle(part).position === "sticky" && part.checkVisibility());
 const sizes = new ResizeObserver(measure);
 let measured = null;
+let height = 0;
 
 function measure() {
   const now = bar() ?? null;
@@ -23,8 +24,20 @@ function measure() {
     measured = now;
     if (now) sizes.observe(now);
   }
-  document.documentElement.style.setProperty("--bar", `${now?.offsetHeight ?? 0}px`);
+  const before = height;
+  height = now?.offsetHeight ?? 0;
+  document.documentElement.style.setProperty("--bar", `${height}px`);
+  // A bar that grows does not hide the field that is being edited.
+  const field = document.activeElement;
+  if (height > before && field?.matches(".edit-body :is(textarea, input, select)")) field.scrollIntoView({ block: "nearest" });
 }
+
+// An editor that is opened by its own summary is scrolled clear of the bar too.
+document.addEventListener("click", (event) => {
+  const editor = event.target.closest(".editor > summary")?.parentElement;
+  if (!editor || editor.open) return; // it opens after the click
+  editor.addEventListener("toggle", () => editor.querySelector(".edit-body :is(textarea, input:not([type=hidden]), select)")?.scrollIntoView({ block: "nearest" }), { once: true });
+});
 
 measure();
 window.addEventListener("resize", measure);

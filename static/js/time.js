@@ -50,7 +50,8 @@ function draw(element, now) {
     set(element, stamp(at));
   } else if (form === "ago") {
     const seconds = Math.max(0, Math.floor((now - at) / 1000));
-    set(element, seconds < 1 ? "just now" : `${length(seconds)} ago`);
+    const past = seconds >= 60 && seconds < 3600 ? `${Math.floor(seconds / 60)} min` : length(seconds).replace(" m", " min");
+    set(element, seconds < 1 ? "just now" : `${past} ago`);
   } else if (form === "seconds") {
     set(element, length(Math.max(0, Math.ceil((at - now) / 1000))));
   } else if (form === "left") {

@@ -169,7 +169,7 @@ func TestUpstreamsInWords(t *testing.T) {
 	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: gallery.UpstreamStates()}, now)
 	for i, want := range []string{
 		"ok||1 s ago||",
-		"failing|The last 4 polls failed. Again in 1 m 10 s.|6 m ago|2|The upstream failed (503).",
+		"failing|The last 4 polls failed. Again in 1 m 10 s.|6 min ago|2|The upstream failed (503).",
 		"incomplete||1 s ago||",
 		"not polled yet||||",
 		"not polled|Due for 2 m: no server polls it.|1 s ago||",

@@ -502,7 +502,7 @@ func newTokens(v Agents) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = personToken(v, models.ScopeReviewer, "For deciding by program", "Decides in your name, as you would in the inbox.", "Make reviewer token").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = personToken(v, models.ScopeReviewer, "For approving via API", "Decides in your name, as you would in the inbox.", "Make reviewer token").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

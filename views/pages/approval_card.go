@@ -223,7 +223,7 @@ func newExtend(a *models.Approval, most time.Duration, now time.Time) *Extend {
 			e.Choices = append(e.Choices, ExtendChoice{Minutes: strconv.Itoa(int(x.length / time.Minute)), Label: x.label})
 		}
 	}
-	e.Choices = append(e.Choices, ExtendChoice{Minutes: LastChoice, Label: "as far as may be: in " + e.Most})
+	e.Choices = append(e.Choices, ExtendChoice{Minutes: LastChoice, Label: "Max (" + e.Most + ")"})
 	return e
 }
 

@@ -91,9 +91,9 @@ func newBatchFact(in ApprovalInput) *BatchFact {
 // turnsLabel says how many turns are folded.
 func (v Approval) turnsLabel() string {
 	if n := len(v.Turns) - 1; n > 1 {
-		return "the last " + strconv.Itoa(n) + " turns before this one"
+		return "the last " + strconv.Itoa(n) + " messages before this one"
 	}
-	return "the turn before this one"
+	return "the message before this one"
 }
 
 func (v *Approval) around(in ApprovalInput, now time.Time) {
@@ -114,10 +114,10 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, compared("compared-approved", "Against the last that went ahead", &in.Approval, last, last.Released(), now))
+		v.Compared = append(v.Compared, compared("compared-approved", "Compared with the last that was allowed", &in.Approval, last, last.Released(), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, compared("compared-rejected", "Against the last that was rejected", &in.Approval, last, last.ToolInputJSON, now))
+		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.ToolInputJSON, now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -131,17 +131,17 @@ func policyNow(around *models.Around) string {
 		return ""
 	}
 	now := around.Now
-	text := "Policy v" + views.Number(now.Version) + " stands by now and would "
+	text := "The policy is now v" + views.Number(now.Version) + "; it would "
 	if !now.Differs {
-		return text + "say the same."
+		return text + "decide the same."
 	}
 	switch now.Effect {
 	case "allow":
-		text += "let it through"
+		text += "allow it"
 	case "deny":
-		text += "deny it"
+		text += "reject it"
 	default:
-		text += "hold it too"
+		text += "still require approval"
 		if now.Risk != "" {
 			text += ", at " + ui.RiskWord(now.Risk).Text
 		}
@@ -179,16 +179,21 @@ func newBefore(around *models.Around, now time.Time) *Before {
 func countsOf(around *models.Around) string {
 	switch {
 	case around.Approved > 0 && around.Rejected > 0:
-		return "went ahead " + timesShort(around.Approved) + ", rejected " + timesShort(around.Rejected)
+		return "allowed " + timesShort(around.Approved) + ", rejected " + timesShort(around.Rejected)
 	case around.Approved > 0:
-		return "went ahead " + timesShort(around.Approved) + ", never rejected"
+		return "allowed " + timesShort(around.Approved) + ", never rejected"
 	case around.Rejected > 0:
 		return "rejected " + timesShort(around.Rejected) + ", never approved"
 	}
 	return "never decided in time"
 }
 
-func timesShort(n int) string { return strconv.Itoa(n) + "×" }
+func timesShort(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
 
 // went says what became of a call after its outcome; empty: nothing to say.
 func went(r *models.Response) string {

@@ -22,10 +22,10 @@ func whole(a models.Approval, mend ...func(*pages.ApprovalInput)) pages.Approval
 func TestAroundARequest(t *testing.T) {
 	t.Parallel()
 	v := whole(gallery.Shell())
-	if v.PolicyNow != "Policy v9 stands by now and would hold it too, at critical risk (rule “Force push”)." {
+	if v.PolicyNow != "The policy is now v9; it would still require approval, at critical risk (rule “Force push”)." {
 		t.Errorf("the policy by now: %q", v.PolicyNow)
 	}
-	if b := v.Before; b.Count != "went ahead 3×, rejected 1×" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
+	if b := v.Before; b.Count != "allowed 3 times, rejected once" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
 		t.Errorf("before: %+v", b)
 	}
 	for i, want := range []string{"done", "failed", ""} {
@@ -51,9 +51,9 @@ func TestAroundARequest(t *testing.T) {
 		now  models.Judged
 		want string
 	}{
-		{models.Judged{Version: 8}, "Policy v8 stands by now and would say the same."},
-		{models.Judged{Version: 8, Differs: true, Effect: "allow"}, "Policy v8 stands by now and would let it through."},
-		{models.Judged{Version: 8, Differs: true, Effect: "deny", Reason: "No \u202emore"}, "Policy v8 stands by now and would deny it: No ⟨U+202E⟩more"},
+		{models.Judged{Version: 8}, "The policy is now v8; it would decide the same."},
+		{models.Judged{Version: 8, Differs: true, Effect: "allow"}, "The policy is now v8; it would allow it."},
+		{models.Judged{Version: 8, Differs: true, Effect: "deny", Reason: "No \u202emore"}, "The policy is now v8; it would reject it: No ⟨U+202E⟩more"},
 	} {
 		v := whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.Now = c.now })
 		if v.PolicyNow != c.want {

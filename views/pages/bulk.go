@@ -123,13 +123,16 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 		}
 	}
 	same := identical(rows)
-	done, leftOut := 0, 0
+	done, leftOut, refused := 0, 0, 0
 	for i := range in.Items {
 		item := &in.Items[i]
 		if item.Done {
 			done++
 		}
-		if len(item.LeftOut) > 0 || item.Refused != "" {
+		switch {
+		case item.Refused != "":
+			refused++
+		case len(item.LeftOut) > 0 && !item.Opened:
 			leftOut++
 		}
 		row := newBulkRow(item, &in, now)
@@ -150,9 +153,15 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 		v.Title = "Nothing was decided"
 	case in.Ask:
 		v.Title, v.Button = verb+" "+requests(in.Open())+"?", verb+" selected"
+		if leftOut+refused > 0 {
+			v.Title = verb + " which of " + requests(len(in.Items)) + "?"
+		}
 		v.Lead = "Nothing is decided yet."
 		if leftOut > 0 {
 			v.Lead += " " + requestsOf(leftOut, "request is", "requests are") + " left out: open each to look at it, then tick it."
+		}
+		if refused > 0 {
+			v.Lead += " " + requestsOf(refused, "request", "requests") + " can't be decided here."
 		}
 	default:
 		v.Title = past + " " + views.Number(int64(done)) + " of " + views.Number(int64(len(in.Items)))

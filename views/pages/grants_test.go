@@ -24,11 +24,11 @@ func TestAGrantRowSaysWhatEndedIt(t *testing.T) {
 		revocable     bool
 	}{
 		"live":            {func(*models.Grant) {}, "live", "1:00:00 left", true},
-		"used up":         {func(g *models.Grant) { g.Uses, g.UsedAt = 2000, new(now.Add(-time.Minute)) }, "used up", "1 m ago", false},
+		"used up":         {func(g *models.Grant) { g.Uses, g.UsedAt = 2000, new(now.Add(-time.Minute)) }, "used up", "1 min ago", false},
 		"expired":         {func(g *models.Grant) { g.ExpiresAt = now }, "expired", "just now", false},
 		"revoked":         {func(g *models.Grant) { g.RevokedAt, g.RevokerName = new(now.Add(-2*time.Second)), "Bo\u202e" }, "revoked", "2 s ago", false},
 		"maker has left":  {func(g *models.Grant) { g.MakerMayDecide = false }, "not honoured", "1:00:00 left", true},
-		"revoked in time": {func(g *models.Grant) { g.RevokedAt, g.ExpiresAt = new(now.Add(-time.Minute)), now }, "revoked", "1 m ago", false},
+		"revoked in time": {func(g *models.Grant) { g.RevokedAt, g.ExpiresAt = new(now.Add(-time.Minute)), now }, "revoked", "1 min ago", false},
 	} {
 		g := base
 		c.mend(&g)

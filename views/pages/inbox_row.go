@@ -214,11 +214,11 @@ func (row InboxRow) pickLabel() string {
 func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
 	what := ": " + models.RevealString(cmp.Or(kindTitle(a.Kind), a.ToolName), false) + " of " + models.RevealString(a.AgentName, false)
 	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
-		return "Approved by you" + what + ". It can be taken back until the agent is told."
+		return "Approved by you" + what + ". You can undo it until it is sent."
 	}
 	if a.Status() == models.StatusPending {
 		if a.HeldUntil != nil {
-			return "Your verdict is on its way" + what + "."
+			return "Your decision is being sent" + what + "."
 		}
 		return "Waits again" + what + "."
 	}

@@ -282,5 +282,5 @@ func laidOut(canonical []byte) (blocks []ui.Block, says string) {
 	if tree == nil || len(tree.Root.Children) == 0 {
 		return nil, ""
 	}
-	return []ui.Block{{Code: ui.Code{ID: "block-1", Part: "block-1", Label: "Input, laid out"}, Tree: tree}}, ""
+	return []ui.Block{{Code: ui.Code{ID: "block-1", Part: "block-1", Label: "Input"}, Tree: tree}}, ""
 }

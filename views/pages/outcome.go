@@ -121,7 +121,7 @@ func lateText(in ApprovalInput, v Approval) string {
 	case did == "":
 		return ""
 	case v.Undo != nil:
-		return "Your approval is held already. Take it back first, to do something else."
+		return "You approved this already. Undo that first to do something else."
 	case v.Held != "":
 		return v.Held + " Your " + did + " changed nothing."
 	case v.Outcome == nil:

@@ -186,10 +186,10 @@ func perAgentText(b *policy.BudgetPerAgent) string {
 }
 
 const (
-	enabledHelp  = "Tool calls that need approval are held. Off: none is, and every page says so in red."
+	enabledHelp  = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
 	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
-	timeoutHelp  = "How long a tool call waits before it expires, which is a no."
-	fallbackHelp = "Our own clients go ahead when no server answers. Each such call is reported afterwards, and every page says so in red."
+	timeoutHelp  = "How long a tool call waits for a decision. Then it expires and must not run."
+	fallbackHelp = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
 func dangers(before PolicyFields, after PolicyForm) []string {
@@ -198,7 +198,7 @@ func dangers(before PolicyFields, after PolicyForm) []string {
 		out = append(out, "The gate goes off: no tool call is held any more. What is pending stays pending.")
 	}
 	if !before.FallbackAutoApprove && after.FallbackAutoApprove {
-		out = append(out, "Fallback goes on: clients go ahead without anyone being asked when no server answers.")
+		out = append(out, "Fallback goes on: clients run calls without asking anyone when no server answers.")
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func undoText(u policy.UndoSeconds) string {
 		}
 	}
 	if len(held) == 0 {
-		return "The agent is told of an approval at once; none can be taken back."
+		return "Approvals are sent at once and can't be undone."
 	}
-	return "An approval can be taken back before the agent is told: " + strings.Join(held, ", ") + "."
+	return "You can undo an approval before it is sent: " + strings.Join(held, ", ") + "."
 }

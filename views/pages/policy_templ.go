@@ -60,7 +60,7 @@ func PolicyPage(p views.Page, v Policy) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " holds. Requests keep the version they were judged by.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " is active. Pending requests keep the version they arrived under.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -191,7 +191,7 @@ func policyForm(v Policy) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Check("fallback_auto_approve", "Fallback: go ahead when no server answers", fallbackHelp, v.Form.FallbackAutoApprove).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Check("fallback_auto_approve", "Fallback: run calls when no server answers", fallbackHelp, v.Form.FallbackAutoApprove).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -531,7 +531,7 @@ func policyDesk(v Policy) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section aria-labelledby=\"desk-title\"><h2 id=\"desk-title\">At the desk</h2><dl class=\"facts settings\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section aria-labelledby=\"desk-title\"><h2 id=\"desk-title\">Reviewer settings</h2><dl class=\"facts settings\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -789,7 +789,7 @@ func policyVersions(v Policy) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					if version.Current {
-						templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "holds", Tone: views.ToneAccent}).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "active", Tone: views.ToneAccent}).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -911,7 +911,7 @@ func PolicyVersionPage(p views.Page, v PolicyDocument) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Current {
-				templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "holds", Tone: views.ToneAccent}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "active", Tone: views.ToneAccent}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -121,11 +121,11 @@ func health(in SystemInput, now time.Time) []Health {
 	}
 	gate := good("Gate", "Tool calls are held as the policy says.")
 	if in.GateOff {
-		gate = bad("Gate", "It is off: tool calls go ahead without anyone being asked.")
+		gate = bad("Gate", "It is off: tool calls run without asking anyone.")
 	}
 	out := []Health{store, gate, rowHealth(in.State.RowCheck, now, good, bad)}
 	if in.FallbackOn {
-		out = append(out, bad("Fallback", "It is on: clients go ahead when no server answers."))
+		out = append(out, bad("Fallback", "It is on: clients run calls when no server answers."))
 	}
 	decide := good("Who can decide", "Every pending request has somebody of its own who can decide it.")
 	if len(in.State.Stranded) > 0 {

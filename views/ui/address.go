@@ -56,7 +56,7 @@ func NewAddress(s string) (*Address, bool) {
 func (a *Address) note() {
 	scheme := strings.ToLower(strings.TrimSuffix(a.Scheme, "://"))
 	if a.User != "" && (!slices.Contains(login[:], scheme) || !plainUser(a.User)) {
-		a.Notes = append(a.Notes, "It carries a name before the host: what stands before the @ is no address.")
+		a.Notes = append(a.Notes, "Contains a username before the host; only the part after @ is the address.")
 	}
 	if why, suspicious := models.LookAlike(a.Host); suspicious {
 		a.Notes = append(a.Notes, "Look at the host: "+why+".")

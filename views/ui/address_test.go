@@ -18,8 +18,8 @@ func TestAddressSetsTheHostApart(t *testing.T) {
 		{"https://example.org?next=https://evil.example", "", "example.org", "", ""},
 		{"http://127.0.0.1:8080/", "", "127.0.0.1", ":8080", "not encrypted"},
 		{"https://[2001:db8::1]:443/", "", "[2001:db8::1]", ":443", ""},
-		{"https://example.org@evil.example/", "example.org@", "evil.example", "", "carries a name before the host"},
-		{"https://a@b@evil.example/", "a@b@", "evil.example", "", "carries a name before the host"},
+		{"https://example.org@evil.example/", "example.org@", "evil.example", "", "Contains a username before the host"},
+		{"https://a@b@evil.example/", "a@b@", "evil.example", "", "Contains a username before the host"},
 		{"https://xn--80ak6aa92e.com/", "", "xn--80ak6aa92e.com", "", "looks like “apple”"},
 		{"https://аррӏе.com/", "", "аррӏе.com", "", "looks like “apple”"},
 		{"https://bücher.example/", "", "bücher.example", "", "letters beyond ASCII"},
@@ -31,12 +31,12 @@ func TestAddressSetsTheHostApart(t *testing.T) {
 		{"redis://:secret@cache.example", ":secret@", "cache.example", "", ""},
 		{"ssh://git@github.com/acme/shop", "git@", "github.com", "", ""},
 		{"git+ssh://git@github.com/acme/shop", "git@", "github.com", "", ""},
-		{"https://user@example.org/", "user@", "example.org", "", "carries a name before the host"},
-		{"wss://user@example.org/", "user@", "example.org", "", "carries a name before the host"},
-		{"postgres://db.bank.example@evil.example/", "db.bank.example@", "evil.example", "", "carries a name before the host"},
-		{"postgres://db.bank.example:5432@evil.example/", "db.bank.example:5432@", "evil.example", "", "carries a name before the host"},
-		{"ssh://git@github.com@evil.example/", "git@github.com@", "evil.example", "", "carries a name before the host"},
-		{"ssh://github%2Ecom@evil.example/", "github%2Ecom@", "evil.example", "", "carries a name before the host"},
+		{"https://user@example.org/", "user@", "example.org", "", "Contains a username before the host"},
+		{"wss://user@example.org/", "user@", "example.org", "", "Contains a username before the host"},
+		{"postgres://db.bank.example@evil.example/", "db.bank.example@", "evil.example", "", "Contains a username before the host"},
+		{"postgres://db.bank.example:5432@evil.example/", "db.bank.example:5432@", "evil.example", "", "Contains a username before the host"},
+		{"ssh://git@github.com@evil.example/", "git@github.com@", "evil.example", "", "Contains a username before the host"},
+		{"ssh://github%2Ecom@evil.example/", "github%2Ecom@", "evil.example", "", "Contains a username before the host"},
 		{"postgres://user@xn--80ak6aa92e.com/", "user@", "xn--80ak6aa92e.com", "", "looks like “apple”"},
 	} {
 		a, ok := ui.NewAddress(tt.url)
@@ -115,7 +115,7 @@ func TestAddressesThatHideTheirHost(t *testing.T) {
 		{"javascript:alert(1)", "", "Browsers run this as a script."},
 		{"java\nscript:alert(1)", "", "Browsers run this as a script."},
 		{"data:text/html,<script>", "", "Browsers show what this holds as a page."},
-		{"https://" + strings.Repeat("a@", 20) + "evil.example/", "evil.example", "carries a name before the host"},
+		{"https://" + strings.Repeat("a@", 20) + "evil.example/", "evil.example", "Contains a username before the host"},
 	} {
 		a, ok := ui.ReadAddress("url", tt.url)
 		if !ok {
