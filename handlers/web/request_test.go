@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"maps"
-	"maps"
 	"net/http"
 	"net/url"
 	"strings"
