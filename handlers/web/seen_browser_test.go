@@ -18,7 +18,7 @@ func tall(in *models.AskInput) {
 
 const (
 	endFirst = `document.querySelector("#decide [data-end-first]").checkVisibility()`
-	endSeen  = `document.querySelector("#decide [name=seen_end]").value`
+	sawEnd   = `document.querySelector("#decide [name=seen_end]").value`
 	// lastLine is the rectangle of the last characters that are decided.
 	lastLine = `(() => {
 		const all = document.createTreeWalker(document.querySelector("#block-1 pre"), NodeFilter.SHOW_TEXT);
@@ -72,7 +72,7 @@ func TestInABrowserTheEndIsSeenFirst(t *testing.T) {
 					}
 				}
 				p.becomes(`!` + endInView)
-				p.becomes(endSeen + ` === ""`)
+				p.becomes(sawEnd + ` === ""`)
 				approve()
 				p.becomes(endFirst)
 				p.sees("#decide [data-end-first]", "Scroll to the end first")
@@ -84,7 +84,7 @@ func TestInABrowserTheEndIsSeenFirst(t *testing.T) {
 					// The end of the page is not the end of what scrolls in it.
 					p.value(`document.querySelector("#detail").scrollTop = 99999, ""`)
 					p.value(`document.querySelector("#detail").scrollTop = 0, ""`)
-					p.becomes(`document.querySelector("#block-1").checkVisibility() && ` + endSeen + ` === ""`)
+					p.becomes(`document.querySelector("#block-1").checkVisibility() && ` + sawEnd + ` === ""`)
 				}
 				switch {
 				case how == "keys" && !inner:
@@ -94,15 +94,17 @@ func TestInABrowserTheEndIsSeenFirst(t *testing.T) {
 				default:
 					press("#decide [data-end-go]")
 				}
-				p.becomes(endSeen + ` === "1"`)
+				p.becomes(sawEnd + ` === "1"`)
 				p.becomes(`!` + endFirst)
 				if how != "keys" || inner {
 					p.becomes(endInView)
 				}
 
 				// What was seen is remembered when the request is drawn again.
-				p.value(`dispatchEvent(new Event("online")), document.dispatchEvent(new CustomEvent("htmx:after:swap")), ""`)
-				p.becomes(endSeen + ` === "1"`)
+				p.value(`document.addEventListener("htmx:after:swap", () => { window.drawn = true; }), ""`)
+				p.value(`document.querySelector("#live").dispatchEvent(new CustomEvent("approval:` + string(a.ID) + `", { bubbles: true })), ""`)
+				p.becomes(`window.drawn === true`)
+				p.becomes(sawEnd + ` === "1"`)
 				approve()
 				p.becomes(asks)
 				p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
@@ -130,18 +132,18 @@ func TestInABrowserTheEndOfEachRequestIsSeen(t *testing.T) {
 	first, second := in(3600, tall), in(3660, tall)
 	short := in(3720, func(*models.AskInput) {})
 	p := w.desk(first.ID)
-	p.becomes(endSeen + ` === ""`)
+	p.becomes(sawEnd + ` === ""`)
 	p.value(`document.querySelector("#block-1 [data-seen-end]").scrollIntoView({ block: "center" }), ""`)
-	p.becomes(endSeen + ` === "1"`)
+	p.becomes(sawEnd + ` === "1"`)
 	p.press("j")
 	p.shownBeside(second.ID)
-	p.becomes(endSeen + ` === ""`)
+	p.becomes(sawEnd + ` === ""`)
 	p.press("j")
 	p.shownBeside(short.ID)
-	p.becomes(endSeen + ` === "1"`)
+	p.becomes(sawEnd + ` === "1"`)
 	p.press("k", "k")
 	p.shownBeside(first.ID)
-	p.becomes(endSeen + ` === ""`)
+	p.becomes(sawEnd + ` === ""`)
 	p.acts("a")
 	p.becomes(endFirst)
 	w.waits(first, second, short)
