@@ -10,7 +10,7 @@ func endsOf(r *models.Response) string { return string(r.ID) + " " + r.Digest }
 // can do much harm is approved: of the blocks if they hold all of the input, else of
 // its source too.
 func (v *Approval) markEnds(r *models.Response, all bool) {
-	if !v.Arms {
+	if !v.Arms || !v.Pending {
 		return
 	}
 	v.Ends = endsOf(r)
