@@ -34,7 +34,7 @@ type Confirm struct {
 	Hidden []HiddenField
 	Source ui.Code
 	Other  ui.Code // what another system asks with
-	Sum    string // of a budget request
+	Sum    string  // of a budget request
 }
 
 // HiddenField is what was sent, to be sent again.
