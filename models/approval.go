@@ -25,6 +25,8 @@ type DecisionInput struct {
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
+	// Page is what the decider has looked at; nil: the decision comes from no page.
+	Page *PageView
 	// Budget changes the conversation's budget together with the verdict, whichever
 	// it is. For its owner and admins only.
 	Budget BudgetChange

@@ -77,7 +77,8 @@ type GrantInput struct {
 	Fixed  []string // names of top-level members; empty for an input that is no object
 	Hours  int
 	Uses   int
-	Digest string // what was seen
+	Digest string    // what was seen
+	Page   *PageView // what its maker has looked at; nil: it comes from no page
 }
 
 // GrantReach is how much a grant would have covered: Covered of the last Looked

@@ -77,6 +77,7 @@ type ConversationDecision struct {
 	Digest     string
 	Feedback   string
 	Budget     BudgetChange
+	Page       *PageView // what the decider has looked at; nil: the decision comes from no page
 }
 
 // MessageResult is what a message brought about.

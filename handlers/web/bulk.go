@@ -223,7 +223,7 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 			continue
 		}
 		a, err := s.store.Decide(ctx, actor, item.ID, models.DecisionInput{
-			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Bulk: true,
+			Approved: new(in.Verdict == models.VerdictApprove), Reason: in.Reason, Digest: item.Digest, Bulk: true, Page: &models.PageView{},
 		})
 		if err == nil {
 			item.Approval, item.Done = a, true

@@ -66,6 +66,7 @@ func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
 	case err != nil:
 		return err
 	}
+	d.Page.Folds = pages.Folds(&a.Response)
 	if err := s.openedIfShown(ctx, actor, a, d.Digest); err != nil || !decidable(a, d.Digest) {
 		return err
 	}
@@ -95,6 +96,7 @@ type saidForm struct {
 	pages.SayForm
 
 	response, digest string
+	seenEnd          bool
 }
 
 func readSay(values url.Values) saidForm {
@@ -104,7 +106,7 @@ func readSay(values url.Values) saidForm {
 			Sent: true, Content: text("content"), Decision: models.Verdict(values.Get("decision")), Reason: text("reason"),
 			Mode: values.Get("budgetMode"), Amount: strings.TrimSpace(values.Get("budgetAmount")),
 		},
-		response: values.Get("responseId"), digest: values.Get("digest"),
+		response: values.Get("responseId"), digest: values.Get("digest"), seenEnd: seenEnd(values),
 	}
 }
 
@@ -115,7 +117,7 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 	if strings.TrimSpace(f.Content) == "" {
 		in.Content = ""
 	}
-	decision := models.ConversationDecision{Feedback: f.Reason}
+	decision := models.ConversationDecision{Feedback: f.Reason, Page: &models.PageView{SeenEnd: f.seenEnd}}
 	var err error
 	if decision.Budget, err = f.budget(); err != nil {
 		return in, err

@@ -48,13 +48,15 @@ func (s *Site) decide(c echo.Context) error {
 	return err
 }
 
-// takeVerdict has the store take what a form says. On pages, what can do much
-// harm is let through only by those who have opened all that is folded of it.
+// takeVerdict has the store take what a form says, with what its sender has looked
+// at: on pages, what can do much harm is let through only by those who have opened
+// all that is folded of it and have seen its end.
 func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.ResponseID, form verdictForm) (*models.Approval, error) {
 	in, err := form.decision()
 	if err != nil {
 		return nil, err
 	}
+	in.Page = &models.PageView{SeenEnd: seenEnd(form.values)}
 	if form.verdict != models.VerdictReject {
 		a, err := s.store.Approval(ctx, actor, id)
 		if err != nil {
@@ -63,6 +65,7 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 		if err := s.openedIfShown(ctx, actor, a, form.digest); err != nil {
 			return nil, err
 		}
+		in.Page.Folds = pages.Folds(&a.Response)
 		if decidable(a, form.digest) {
 			if err := form.edit(a, &in); err != nil {
 				return nil, err
@@ -74,6 +77,10 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 	}
 	return s.store.Decide(ctx, actor, id, in)
 }
+
+// seenEnd reports whether the sender of a form has had the end of what it decides in
+// view.
+func seenEnd(values url.Values) bool { return values.Get(pages.SeenEndField) == "1" }
 
 // decidable reports whether a verdict with this digest can count. What has another,
 // or stands no more, is for the store to refuse.
@@ -98,14 +105,7 @@ func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Appr
 	if err != nil {
 		return err
 	}
-	switch n := len(pages.Unopened(&a.Response, opened)); n {
-	case 0:
-		return nil
-	case 1:
-		return models.Errorf(models.CodeInvalid, "Nothing was decided: a part of this is folded. Open it first, then approve.")
-	default:
-		return models.Errorf(models.CodeInvalid, "Nothing was decided: %d parts of this are folded. Open them first, then approve.", n)
-	}
+	return a.CheckOpened(pages.Folds(&a.Response), opened)
 }
 
 // What can be wrong with a verdict: it meets another state than was shown, or

@@ -164,7 +164,9 @@ func (s *Site) makeGrant(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, views.GrantURL(g.ID))
 	}
 	approved := "grant-made-approved"
-	if _, err := s.store.Decide(r.Context(), actor, id, models.DecisionInput{Approved: new(true), Digest: r.PostForm.Get("digest")}); err != nil {
+	if _, err := s.store.Decide(r.Context(), actor, id, models.DecisionInput{
+		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: pages.Folds(&a.Response), SeenEnd: seenEnd(r.PostForm)},
+	}); err != nil {
 		if asError(err, tooLate...) == nil {
 			return err
 		}
@@ -188,6 +190,7 @@ func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, 
 	}
 	return s.store.MakeGrant(r.Context(), actor, a.ID, models.GrantInput{
 		Fixed: fixed, Hours: number(form.Hours), Uses: number(form.Uses), Digest: r.PostForm.Get("digest"),
+		Page: &models.PageView{SeenEnd: seenEnd(r.PostForm)}, // what is folded was checked above
 	})
 }
 

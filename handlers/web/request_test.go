@@ -70,7 +70,7 @@ func TestApprovingIsClosedUntilAllIsOpened(t *testing.T) {
 		}
 	}
 	form := owner.get(pageOf(a)).form("#decide form.verdict", "#approve")
-	form.Set("confirmed", "true")
+	maps.Copy(form, url.Values{"confirmed": {"true"}, "seen_end": {"1"}})
 	owner.post(decideOf(a), form).redirects(pageOf(a))
 	if got := w.stands(a.ID); got.Status() != models.StatusApproved {
 		t.Errorf("stands as %s", got.Status())
@@ -95,7 +95,7 @@ func TestReasonsToRejectThatTheRuleOffers(t *testing.T) {
 		form := shown.form("#decide form.verdict", "#"+c.verdict)
 		form.Set("preset", c.preset)
 		form.Set("reason", c.reason)
-		form.Set("confirmed", "true") // danger is high risk
+		maps.Copy(form, url.Values{"confirmed": {"true"}, "seen_end": {"1"}}) // danger is high risk
 		p.post(decideOf(a), form).redirects(pageOf(a))
 		if got := w.stands(a.ID); got.ApprovalFeedback != c.want {
 			t.Errorf("%+v: told %q", c, got.ApprovalFeedback)
@@ -173,7 +173,7 @@ func TestAskingBackAndAnswering(t *testing.T) {
 	if want := w.clock.Now().Add(4 * time.Minute); got.OpenNote != nil || !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("after the answer: until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
-	admin.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "confirmed": {"true"}}).redirects(pageOf(a))
+	admin.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "confirmed": {"true"}, "seen_end": {"1"}}).redirects(pageOf(a))
 	admin.post(pageOf(a)+"/ask", url.Values{"text": {"Why?"}}).is(http.StatusConflict).says(".flash", "Already approved", "question changed nothing")
 	admin.get(pageOf(a)).says("#notes", "Which branch?", "main") // what was said stays
 }

@@ -165,7 +165,22 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err != nil {
 		return nil, err
 	}
-	return vote, t.checkApprover(actor, a, vote, j)
+	if err := t.checkApprover(actor, a, vote, j); err != nil || verdict == models.VerdictReject {
+		return vote, err
+	}
+	return vote, t.checkLooked(actor, a, in.Page)
+}
+
+// checkLooked judges what the person has looked at on the page they decide on.
+func (t *tx) checkLooked(actor models.Actor, a *models.Approval, page *models.PageView) error {
+	if page == nil || !a.Risk.NeedsDigest() {
+		return nil
+	}
+	opened, err := t.openedParts(actor, a.ID)
+	if err != nil {
+		return err
+	}
+	return a.CheckLooked(*page, opened)
 }
 
 // checkBulk refuses to approve together with others what is looked at one by one.

@@ -33,9 +33,9 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		if _, err := t.approval(actor, id); err != nil {
 			return err
 		}
-		var opened []string
-		if err := t.gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
-			return fmt.Errorf("read opened parts: %w", err)
+		opened, err := t.openedParts(actor, id)
+		if err != nil {
+			return err
 		}
 		if slices.Contains(opened, part) {
 			return nil
@@ -55,6 +55,14 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 func (s *Store) OpenedParts(ctx context.Context, actor models.Actor, id models.ResponseID) ([]string, error) {
 	var opened []string
 	if err := s.gr.WithContext(ctx).Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
+		return nil, fmt.Errorf("read opened parts: %w", err)
+	}
+	return opened, nil
+}
+
+func (t *tx) openedParts(actor models.Actor, id models.ResponseID) ([]string, error) {
+	var opened []string
+	if err := t.gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
 		return nil, fmt.Errorf("read opened parts: %w", err)
 	}
 	return opened, nil

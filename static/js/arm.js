@@ -22,6 +22,15 @@ function releases(form, button) {
   return Boolean(verdict) && verdict !== "reject" && verdict !== "discard";
 }
 
+// early reports whether the end of what would be approved was not in view yet; the
+// bar then says so, and leads there.
+function early(form, button) {
+  const end = form.elements.seen_end;
+  if (!end || end.value === "1") return false;
+  document.dispatchEvent(new CustomEvent("countersign:end-first", { detail: { form, button } }));
+  return true;
+}
+
 function does(button) {
   if (button?.dataset.act === "option") return `Answer “${button.firstChild.textContent.trim()}”:`;
   if (button?.dataset.act === "approve-edited") return "Approve as edited?"; // what changes is written above
@@ -77,7 +86,7 @@ window.addEventListener("submit", (event) => {
   event.stopImmediatePropagation();
   if (armed?.form === form && armed.button === button) {
     if (live(event.timeStamp)) setTimeout(confirm); // a form that is being sent is not sent again
-  } else if (allowed(event.timeStamp)) {
+  } else if (allowed(event.timeStamp) && !early(form, button)) {
     arm(form, button);
   }
 }, true);
@@ -130,7 +139,7 @@ window.addEventListener("pointerdown", (event) => {
   const at = event.timeStamp;
   const hold = () => {
     drop();
-    if (!button.isConnected || !button.form.reportValidity() || !allowed(at)) return;
+    if (!button.isConnected || !button.form.reportValidity() || !allowed(at) || early(button.form, button)) return;
     released = button;
     disarm();
     armed = { form: button.form, button, at };

@@ -137,6 +137,7 @@ type Approval struct {
 	Form     DecideForm
 	Headline string // the request in one line, a claim
 	Arms     bool   // approving is confirmed
+	Ends     string // names the ends that must be seen before; empty: none must
 	Confirm  *Confirm
 	Notice   string
 	Outcome  *Outcome
@@ -223,6 +224,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	}
 	v.card(in, now)
 	v.Headline, v.Arms = summary(r), v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
+	v.markEnds(r, input.all)
 	v.Edits = editChanges(v, r)
 	v.confirm(in, r)
 	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0

@@ -152,17 +152,7 @@ func Unopened(r *models.Response, opened []string) []string {
 	if !r.Risk.NeedsDigest() {
 		return nil
 	}
-	seen := make(map[string]bool, len(opened))
-	for _, part := range opened {
-		seen[part] = true
-	}
-	var out []string
-	for _, part := range Folds(r) {
-		if !seen[part] {
-			out = append(out, part)
-		}
-	}
-	return out
+	return models.Unopened(Folds(r), opened)
 }
 
 func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {

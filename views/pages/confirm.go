@@ -15,7 +15,7 @@ import (
 const (
 	ConfirmedField = "confirmed" // "true": the approval was confirmed
 	CancelField    = "cancel"    // set: it was not, and the form is shown again
-	SeenEndField   = "seen_end"  // "1": all of the source was shown above the button
+	SeenEndField   = "seen_end"  // "1": the last line was in view, or all was shown above the button
 )
 
 // ConfirmInput is an approval that waits to be confirmed.
@@ -33,7 +33,8 @@ type Confirm struct {
 	Does   string
 	Hidden []HiddenField
 	Source ui.Code
-	Sum    string // of a budget request
+	Other  ui.Code // what another system asks with
+	Sum    string  // of a budget request
 }
 
 // HiddenField is what was sent, to be sent again.
@@ -45,7 +46,9 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 		return
 	}
 	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", Source: v.Whole}
-	out.Source.Opened, out.Source.Part = true, ""
+	out.Source.Opened, out.Source.Part, out.Source.End = true, "", ""
+	out.Other = v.Other
+	out.Other.Opened, out.Other.Part, out.Other.End = true, "", ""
 	switch {
 	case c.Input != nil && r.Kind == models.KindBudget:
 		out.Sum = in.Form.Sum

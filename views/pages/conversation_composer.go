@@ -54,6 +54,7 @@ type ComposerTarget struct {
 	NoApprove      string // why the reader may not approve it; empty: they may
 	Headline       string // in one line, a claim
 	Arms           bool   // approving is confirmed
+	Ends           string // names the ends that must be seen before
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -78,7 +79,7 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
 			EntryURL:  "#" + EntryID(a.Sequence),
 			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
-			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(),
+			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(), Ends: endsOf(&a.Response),
 		}
 		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
@@ -147,7 +148,7 @@ func (v Composer) asking() Approval {
 	if v.Target == nil {
 		return Approval{}
 	}
-	return Approval{Headline: v.Target.Headline, Arms: v.Target.Arms}
+	return Approval{Headline: v.Target.Headline, Arms: v.Target.Arms, Ends: v.Target.Ends}
 }
 
 // otherErrors is what is wrong beside the fields that the form has.

@@ -17,7 +17,7 @@ func Folds(r *models.Response) []string {
 		if other, ok := otherInput(r, ""); ok {
 			blocks = append(blocks, ui.Block{Code: other})
 		} else {
-			blocks, _ = inputBlocks(r, canonical)
+			blocks, _, _ = inputBlocks(r, canonical)
 		}
 		if whole := (ui.Code{Part: partSource, Text: indent(canonical)}); sourceShown(r, whole) {
 			blocks = append(blocks, ui.Block{Code: whole})

@@ -86,7 +86,8 @@ type GrantFormView struct {
 	FixedError      string
 	Closed          string
 	Folded          bool
-	Approve         bool // the request can be approved too
+	Approve         bool    // the request can be approved too
+	Source          ui.Code // all of the input, where its risk is high; empty else
 }
 
 // GrantMember is one member of the input: whether it stays as it is.
@@ -116,6 +117,10 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	if in.Closed == "" {
 		input := newInputView(r, folding{})
 		v.Warnings = warnings(&a, input)
+		if a.Risk.NeedsDigest() {
+			v.Source = input.whole
+			v.Source.Opened = true
+		}
 	}
 	v.Hours = limitField("hours", "For how many hours", in.Form, in.Form.Hours, min(grantHours, in.MaxHours), in.MaxHours, "It ends then, however often it was used.")
 	v.Uses = limitField("uses", "For how many calls", in.Form, in.Form.Uses, min(grantUses, in.MaxUses), in.MaxUses, "It ends with the last of them.")

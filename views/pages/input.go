@@ -16,6 +16,7 @@ const editMost = 64 << 10
 // inputView is a request's input in the forms that a decider reads.
 type inputView struct {
 	blocks   []ui.Block // what was made of it for its kind
+	all      bool       // nothing of it is left out of the blocks
 	whole    ui.Code    // all of it, indented; members and number literals kept
 	raw      ui.Code    // the bytes that are hashed
 	edit     string     // for the editor; empty if too long
@@ -65,7 +66,7 @@ func newInputView(r *models.Response, f folding) inputView {
 	v.whole = f.of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, partSource)
 	v.hosts = lookAlikes(string(canonical))
 	var says string
-	if v.blocks, says = inputBlocks(r, canonical); says != "" {
+	if v.blocks, v.all, says = inputBlocks(r, canonical); says != "" {
 		v.whole.Size += ", " + says
 	}
 	for i := range v.blocks {
@@ -80,13 +81,15 @@ func newInputView(r *models.Response, f folding) inputView {
 	return v
 }
 
-// inputBlocks are what is made of an input, and in words why nothing is.
-func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, says string) {
-	blocks = made(r.ToolName, canonical)
+// inputBlocks are what is made of an input, whether that is all of it, and in words
+// why nothing is.
+func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, all bool, says string) {
+	blocks, all = made(r.ToolName, canonical)
 	if r.Kind == models.KindToolCall && len(blocks) == 0 && r.InputBytes == nil {
-		return laidOut(canonical)
+		blocks, says = laidOut(canonical)
+		all = len(blocks) > 0
 	}
-	return blocks, ""
+	return blocks, all, says
 }
 
 // canonicalOf returns the canonical input and the whole canonical form that the

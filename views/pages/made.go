@@ -34,15 +34,18 @@ type making struct {
 	members map[string]json.RawMessage
 	path    string
 	done    map[string]bool // members that are in a block
+	partly  bool            // some of what is done may not be drawn
+	named   bool            // a block is labelled with the path
 	blocks  []ui.Block
 }
 
 // made are the blocks of a call's input: what will run first, then what is
-// changed, then where it goes, then texts of several lines.
-func made(tool string, input []byte) []ui.Block {
+// changed, then where it goes, then texts of several lines. all: nothing of the
+// input is left out of them.
+func made(tool string, input []byte) (blocks []ui.Block, all bool) {
 	members, ok := objectOf(input)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	m := making{tool: strings.ToLower(tool), members: members, done: map[string]bool{}}
 	if path := firstOf(members, paths[:]); len(path) <= madeMost {
@@ -52,7 +55,17 @@ func made(tool string, input []byte) []ui.Block {
 	m.edits()
 	m.addresses()
 	m.texts()
-	return m.blocks
+	return m.blocks, m.all()
+}
+
+// all reports whether every member is drawn whole, in a block or as its label.
+func (m *making) all() bool {
+	for _, name := range m.rest() {
+		if s, ok := stringOf(m.members[name]); !ok || !m.named || s != m.path || !slices.Contains(paths[:], name) {
+			return false
+		}
+	}
+	return !m.partly && len(m.blocks) > 0
 }
 
 // text is a member that is a text, empty if it is none or too long.
@@ -69,6 +82,7 @@ func (m *making) add(b ui.Block, members ...string) {
 		m.done[name] = true
 	}
 	if len(m.blocks) == madeBlocks {
+		m.partly = true
 		return
 	}
 	b.ID = fmt.Sprintf("block-%d", len(m.blocks)+1)
@@ -173,6 +187,8 @@ func (m *making) edits() {
 		}
 		if d := ui.NewDiff(language, pairs...); d != nil && d.Lines() <= ui.MaxDiffLines {
 			m.add(ui.Block{Code: ui.Code{Label: label}, Diff: d}, names...)
+			m.named = m.named || m.path != ""
+			m.partly = m.partly || names[0] == "edits" // may say more than its texts
 		} else if len(pairs) == 1 {
 			for i, name := range names[:2] {
 				if s := pairs[0][i]; s != "" && len(s) <= madeMost {
@@ -185,6 +201,7 @@ func (m *making) edits() {
 		if s := m.text(name); s != "" {
 			if d, ok := ui.NewPatch(s); ok && d.Lines() <= ui.MaxDiffLines {
 				m.add(ui.Block{Code: ui.Code{Label: name, Text: s}, Diff: d}, name)
+				m.partly = true // a patch may say more than its lines
 			} else if name != "input" && strings.Contains(s, "\n") {
 				m.add(ui.Block{Code: ui.Code{Label: name, Text: s, Language: "Diff"}}, name)
 			}
@@ -193,6 +210,7 @@ func (m *making) edits() {
 	for _, name := range contents {
 		if s := m.text(name); s != "" && m.path != "" {
 			label, language := m.path+", "+name, language
+			m.named = true
 			if name == "insert_text" { // what it is put into may be an open comment
 				language = ""
 			}

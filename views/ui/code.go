@@ -28,6 +28,10 @@ type Code struct {
 	OpenURL  string
 	OpenInto string
 	Opened   bool
+
+	// End marks the last line for the script that notes when it was in view, and says
+	// what it is the end of; empty: it is not noted.
+	End string
 }
 
 // Block is one box: source text, or the same made for its kind. At most one of
@@ -50,6 +54,13 @@ func (b Block) Folds() bool {
 		return b.Tree.folds()
 	}
 	return b.Code.Folds()
+}
+
+// endsBelow reports whether the end of the block stands below what is drawn, and
+// nothing of it is folded.
+func (b Block) endsBelow() bool {
+	drawn := b.Diff != nil || b.Address != nil || b.Tree != nil || b.Text == ""
+	return drawn && (b.Opened || !b.Folds())
 }
 
 // Folds reports whether the text goes beyond the fold.
@@ -122,8 +133,8 @@ func (c Code) opens() templ.Attributes {
 	return attributes
 }
 
-// source writes one stretch of text.
-func source(text []span, numbered bool) templ.Component {
+// source writes one stretch of text, and marks its end if that is to be noted.
+func source(text []span, numbered bool, end string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		var b strings.Builder
 		if !numbered {
@@ -133,14 +144,28 @@ func source(text []span, numbered bool) templ.Component {
 			} else {
 				drawSpans(&b, text)
 			}
+			b.WriteString(endMark(end))
 			b.WriteString(`</code></pre>`)
 			return write(w, b.String())
 		}
 		b.WriteString(`<pre class="numbered"><code>`)
 		drawLines(&b, splitLines(text), true)
+		b.WriteString(endMark(end))
 		b.WriteString(`</code></pre>`)
 		return write(w, b.String())
 	})
 }
+
+// endMark lies over the last line of what it stands behind, inside all boxes that
+// scroll.
+func endMark(of string) string {
+	if of == "" {
+		return ""
+	}
+	return `<span class="seen-end" data-seen-end="` + templ.EscapeString(of) + `"></span>`
+}
+
+// EndMark marks the end of what is no code; empty: it is not noted.
+func EndMark(of string) templ.Component { return templ.Raw(endMark(of)) }
 
 func number(n int) string { return views.Number(int64(n)) }

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"testing"
+
+	"countersign/models"
+)
+
+// I6: from a page, what can do much harm is let through only by those who have
+// opened all of it and have seen its end. Callers without a page are as they were.
+func TestHarmIsLookedAtToItsEnd(t *testing.T) {
+	t.Parallel()
+	for _, risk := range []models.Risk{models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical} {
+		b := newBench(t)
+		b.policy(t, payments(`,"risk":"`+string(risk)+`"`))
+		decide := func(a *models.Approval, approved bool, page *models.PageView) error {
+			return errOf(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: &approved, Digest: a.Digest, Page: page}))
+		}
+		refused := models.CodeInvalid
+		if !risk.NeedsDigest() {
+			refused = ""
+		}
+		for name, c := range map[string]struct {
+			approved bool
+			page     *models.PageView
+			opens    []string
+			code     models.Code
+		}{
+			"no page":               {true, nil, nil, ""},
+			"nothing seen":          {true, &models.PageView{}, nil, refused},
+			"rejected, not seen":    {false, &models.PageView{Folds: []string{"source"}}, nil, ""},
+			"the end seen":          {true, &models.PageView{SeenEnd: true}, nil, ""},
+			"folded":                {true, &models.PageView{Folds: []string{"source"}, SeenEnd: true}, nil, refused},
+			"another opened":        {true, &models.PageView{Folds: []string{"source"}, SeenEnd: true}, []string{"block-1"}, refused},
+			"opened, end not seen":  {true, &models.PageView{Folds: []string{"source"}}, []string{"source"}, refused},
+			"opened, the end seen":  {true, &models.PageView{Folds: []string{"source"}, SeenEnd: true}, []string{"source"}, ""},
+			"all opened, end seen":  {true, &models.PageView{Folds: []string{"block-1", "source"}, SeenEnd: true}, []string{"source", "block-1"}, ""},
+			"one of two was opened": {true, &models.PageView{Folds: []string{"block-1", "source"}, SeenEnd: true}, []string{"source"}, refused},
+		} {
+			a := b.pay(t, 1)
+			for _, part := range c.opens {
+				mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+			}
+			if err := decide(a, c.approved, c.page); models.ErrorCode(err) != c.code {
+				t.Errorf("%s, %s: %v, want %q", risk, name, err, c.code)
+			}
+			got, err := b.Approval(t.Context(), b.owner, a.ID)
+			mustDo(t, err)
+			if (got.Status() == models.StatusPending && got.HeldUntil == nil) != (c.code != "") {
+				t.Errorf("%s, %s: it is %s", risk, name, got.Status())
+			}
+		}
+
+		// In its conversation, and for further calls like it.
+		a := b.pay(t, 2)
+		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{}}
+		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
+			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
+		}
+		if risk == models.RiskCritical {
+			continue
+		}
+		a = b.pay(t, 3)
+		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{}}
+		if err := errOf(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
+			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
+		}
+		if refused != "" {
+			grant.Page.SeenEnd = true
+			mustDo(t, errOf(b.MakeGrant(t.Context(), b.owner, a.ID, grant)))
+		}
+	}
+}
