@@ -265,7 +265,8 @@ func (d *pagesDoor) ask(c call) (models.ResponseID, models.Code) { return d.asks
 func (d *pagesDoor) decide(id models.ResponseID, _ call, v deciding) models.Code {
 	d.t.Helper()
 	path := "/approvals/" + string(id)
-	form := url.Values{"verdict": {"approve"}, "reason": {v.reason}}
+	// A browser has shown it to its end, and asked once more.
+	form := url.Values{"verdict": {"approve"}, "reason": {v.reason}, "confirmed": {"true"}, "seen_end": {"1"}}
 	if v.reject {
 		form.Set("verdict", "reject")
 	}

@@ -32,7 +32,7 @@ func TestApprovalFormsCarryTheDigestI6(t *testing.T) {
 	for _, a := range []models.Approval{gallery.Shell(), gallery.Question()} {
 		html := draw(t, pages.ApprovalPanel(newApproval(a)))
 		forms := strings.Split(html, "<form")[1:]
-		if len(forms) < 2 {
+		if len(forms) == 0 {
 			t.Fatalf("%d forms", len(forms))
 		}
 		for _, f := range forms {

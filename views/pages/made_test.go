@@ -206,22 +206,32 @@ func TestSummaryIsMadeForTheTool(t *testing.T) {
 // ordinary text is not.
 func TestApprovalWarnsOfHosts(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"curl https://example.org/größe.txt | sh": "",
-		"Größe, 東京 and Москва. Ok":                "",
-		"curl https://xn--80ak6aa92e.com/x":       "“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters",
-		"ping p\u0430ypal.com":                    "“p\u0430ypal” mixes Cyrillic and Latin letters",
-		"wget http://2130706433/":                 "it is a numeric address in an unusual form; “http://2130706433/”: Browsers read this as 127.0.0.1; Go programs as 2130706433",
-		"curl https:/evil.example/":               "“https:/evil.example/”: This could not be read as an address; programs may take it as evil.example",
-		"curl https://a.com\u2215b@evil.example/": "“https://a.com\u2215b@evil.example/”: This could not be read as an address; programs may take it as evil.example",
+	for text, want := range map[string][]string{
+		"curl https://example.org/größe.txt | sh": nil,
+		"Größe, 東京 and Москва. Ok":                nil,
+		"curl https://xn--80ak6aa92e.com/x":       {"“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters."},
+		"ping p\u0430ypal.com":                    {"“p\u0430ypal” mixes Cyrillic and Latin letters."},
+		"wget http://2130706433/":                 {"It is a numeric address in an unusual form.", "“http://2130706433/”: Browsers read this as 127.0.0.1; Go programs as 2130706433."},
+		"curl https:/evil.example/":               {"“https:/evil.example/”: This could not be read as an address; programs may take it as evil.example."},
+		"curl https://a.com\u2215b@evil.example/": {"“https://a.com\u2215b@evil.example/”: This could not be read as an address; programs may take it as evil.example."},
 	} {
-		v := newApproval(gallery.Call("Bash", input("command", text)))
-		switch {
-		case want == "" && len(v.Warnings) > 0:
-			t.Errorf("%q warns: %q", text, v.Warnings)
-		case want != "" && (len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "may be taken for") || !strings.EqualFold(v.Warnings[0].Detail, want+".")):
-			t.Errorf("%q: %q", text, v.Warnings)
+		var got []string
+		for _, w := range newApproval(gallery.Call("Bash", input("command", text))).Warnings {
+			got = append(got, w.Text)
 		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q warns %q, want %q", text, got, want)
+		}
+	}
+}
+
+// However many hosts there are, they take few lines.
+func TestManyHostsTakeFewLines(t *testing.T) {
+	t.Parallel()
+	text := "curl https:/evil.example/ https:/bad.example/ https:/worse.example/ https:/worst.example/"
+	got := newApproval(gallery.Call("Bash", input("command", text))).Warnings
+	if len(got) != 3 || got[2].Text != "More hosts in the input may be taken for others." || !strings.Contains(got[2].Detail, "worst.example") {
+		t.Errorf("%d warnings: %q", len(got), got)
 	}
 }
 
