@@ -3,14 +3,13 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -67,9 +66,11 @@ func (m memory) follow(context.Context) error {
 // memoryThere is what the machine, or the control group that this runs in, has.
 func memoryThere() int64 {
 	there := int64(math.MaxInt64)
-	var info unix.Sysinfo_t
-	if err := unix.Sysinfo(&info); err == nil {
-		there = int64(info.Totalram * uint64(info.Unit))
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kib int64
+		if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kib); err == nil {
+			there = kib << 10
+		}
 	}
 	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := os.ReadFile(file)

@@ -109,12 +109,14 @@ func makeReserve(path string) (err error) {
 			err = errors.Join(err, os.Remove(path))
 		}
 	}()
-	err = unix.Fallocate(int(f.Fd()), 0, 0, reserveSize)
-	if errors.Is(err, unix.EOPNOTSUPP) {
-		_, err = f.WriteAt(make([]byte, reserveSize), 0)
-	}
-	if err != nil {
+	if err = allocate(f, reserveSize); err != nil {
 		return fmt.Errorf("make the reserve: %w", err)
 	}
 	return nil
+}
+
+// fill is allocate where the file system has no call for it.
+func fill(f *os.File, size int64) error {
+	_, err := f.WriteAt(make([]byte, size), 0)
+	return err //nolint:wrapcheck // the caller says what for
 }
