@@ -41,7 +41,7 @@ func TestSecondSignalKills(t *testing.T) {
 	// On a busy machine the server may have stopped by itself before the second signal
 	// comes: then it is tried again.
 	for range 10 {
-		v := newVictim(t)
+		v := newVictim(t, "--log-level", "info")
 		hang(t, v)
 		v.signal(t, syscall.SIGTERM)
 		eventually(t, "the server stops", func() bool { return strings.Contains(v.err.String(), "stopping") })
