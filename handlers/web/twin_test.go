@@ -78,13 +78,12 @@ func TestWarningsStandAboveTheInput(t *testing.T) {
 		in.Input = []byte("{\"command\":\"curl https://xn--80ak6aa92e.com/a\u200bb\"}")
 	})
 	page := w.signedIn(ownerEmail).get(pageOf(a)).is(http.StatusOK)
-	warnings := page.doc.Find("#what details.warning")
+	warnings := page.doc.Find("#what .warning")
 	if warnings.Length() != 2 || page.doc.Find("#what .code ~ .warning").Length() != 0 || page.doc.Find("#what .warning ~ .code").Length() == 0 {
 		t.Errorf("%d warnings, or below the input: %s", warnings.Length(), page.text("#what"))
 	}
-	for _, one := range warnings.EachIter() {
-		if text := strings.TrimSpace(one.Find("summary").Text()); len(text) > 80 || one.Find("p").Text() == "" {
-			t.Errorf("%q is more than a line, or has no detail", text)
-		}
+	hidden := page.doc.Find("#what details.warning")
+	if text := strings.TrimSpace(hidden.Find("summary").Text()); len(text) > 80 || hidden.Find("p").Text() == "" {
+		t.Errorf("%q is more than a line, or has no detail", text)
 	}
 }
