@@ -22,7 +22,7 @@ VULN_VERSION := v1.9.0
 
 # The same flags everywhere, so that a second run in `make check` is answered by Go's test cache.
 # The version is stamped by LDFLAGS; Go's own stamping fails where the checkout belongs to someone else.
-TEST := $(GO) test -race -buildvcs=false -timeout 15m
+TEST := $(GO) test -race -buildvcs=false -timeout 30m
 
 TEMPL     := $(GO) tool templ
 TEMPLATES := $(wildcard views handlers)

@@ -141,7 +141,7 @@ func endsAll(t *testing.T, conns []net.Conn) {
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(patience))
 		in := bufio.NewReader(conn)
-		res, err := http.ReadResponse(in, nil)
+		res, err := http.ReadResponse(in, nil) //nolint:bodyclose // the connection is closed with the test
 		if err != nil {
 			t.Fatalf("connection %d has no answer: %v", i, err)
 		}
