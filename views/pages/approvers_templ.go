@@ -65,7 +65,7 @@ func mustApprove(v Approval) templ.Component {
 	})
 }
 
-// noApprove stands where approving would: why the reader may not.
+// noApprove says why the reader may not approve, in place of the button.
 func noApprove(v Approval) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

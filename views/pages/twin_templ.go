@@ -12,7 +12,7 @@ import (
 	"countersign/views/ui"
 )
 
-// twinBanner stands at the top of the card of what may be a duplicate.
+// twinBanner warns at the top of a card that the call may be a duplicate.
 func twinBanner(t *Twin) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
