@@ -68,10 +68,15 @@ func (s *Site) signIn(c echo.Context) error {
 		if e.Code == models.CodeTooManyRequests {
 			status = http.StatusTooManyRequests
 		}
-		return s.signInPage(c, status, pages.NewSignIn(email, next, e))
+		v := pages.NewSignIn(email, next, e)
+		v.Unsent = carried(r)
+		return s.signInPage(c, status, v)
 	}
 	if err != nil {
 		return err
+	}
+	if form := carried(r); form != nil {
+		return s.unsentPage(c, user, form, next)
 	}
 	return c.Redirect(http.StatusSeeOther, next)
 }

@@ -1,12 +1,17 @@
 package web
 
 import (
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"countersign/handlers"
 	"countersign/models"
+	"countersign/views/pages"
 )
 
 // session tells a page whose session its browser has: it asks before a form takes
@@ -18,22 +23,63 @@ func sayWho(c echo.Context, user *models.User) error {
 	return c.JSON(http.StatusOK, map[string]models.UserID{"user": user.ID})
 }
 
-// typedNames are the fields in which people write sentences, on all forms.
+// typedNames are the fields in which people write, also where it is a single word.
 var typedNames = []string{"content", "text", "reason", "answer", "note", "input", "description", "required_approval_tools", "title"}
 
-// typedIn is what a person wrote in a form that met an expired session. Where no
-// script runs, the page that asks to sign in gives it back.
-func typedIn(r *http.Request) []string {
-	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/account/") {
+// The fields in which a form is carried through signing in.
+const (
+	unsentAction = "unsent_action"
+	unsentFields = "unsent"
+)
+
+// unsent is a form that met an expired session. Where no script runs, the page that
+// asks to sign in gives it back, and the page after it sends it on if asked to.
+// Passwords are not carried, nor what the form says was confirmed or seen.
+func unsent(r *http.Request) *pages.Unsent {
+	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/account/") || r.ParseForm() != nil {
 		return nil
 	}
-	var out []string
-	for _, name := range typedNames {
-		for _, text := range r.PostForm[name] {
-			if strings.TrimSpace(text) != "" {
-				out = append(out, strings.ReplaceAll(text, "\r\n", "\n"))
-			}
+	return asUnsent(r.URL.RequestURI(), r.PostForm)
+}
+
+// carried is the form that a sign-in form brought with it.
+func carried(r *http.Request) *pages.Unsent {
+	action := r.PostFormValue(unsentAction)
+	fields, err := url.ParseQuery(r.PostFormValue(unsentFields))
+	if _, local := localPath(action); !local || err != nil {
+		return nil
+	}
+	return asUnsent(action, fields)
+}
+
+func asUnsent(action string, fields url.Values) *pages.Unsent {
+	form := &pages.Unsent{Action: action}
+	written := false
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if name == "confirmed" || name == "seen_end" || strings.Contains(name, "password") {
+			continue
+		}
+		for _, value := range fields[name] {
+			f := pages.UnsentField{Name: name, Value: strings.ReplaceAll(value, "\r\n", "\n")}
+			text := strings.TrimSpace(value)
+			f.Written = text != "" && (slices.Contains(typedNames, name) || strings.ContainsAny(text, " \n"))
+			written = written || f.Written
+			form.Fields = append(form.Fields, f)
 		}
 	}
-	return out
+	if !written {
+		return nil
+	}
+	return form
+}
+
+// unsentPage is where somebody comes whose form was carried through signing in.
+func (s *Site) unsentPage(c echo.Context, user *models.User, form *pages.Unsent, next string) error {
+	frame, err := s.frame(c, "Not sent yet", 0)
+	if err != nil {
+		return err
+	}
+	frame.Viewer, frame.Narrow = nil, true
+	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	return handlers.Render(c, http.StatusOK, pages.UnsentPage(frame, user.Name, *form, next), nil)
 }

@@ -179,6 +179,26 @@ func TestWithoutScriptTheSignInPageGivesTheTextBack(t *testing.T) {
 		t.Errorf("it leads to %q", got.value("input[name=next]"))
 	}
 	w.waits(a)
+
+	// It is carried through signing in, also through a wrong password, and sent when the person says so.
+	again := got.form("form[action='/signin']", "")
+	again.Set("email", ownerEmail)
+	again.Set("password", "not the password")
+	again = p.post("/signin", again).is(http.StatusUnprocessableEntity).form("form[action='/signin']", "")
+	again.Set("password", storetest.Password)
+	unsent := p.post("/signin", again).is(http.StatusOK).says("main", "Not sent yet", "a long <b>thought</b>")
+	w.waits(a)
+	p.post("/approvals/"+string(a.ID)+"/decide", unsent.form("form.kept", "")).is(http.StatusSeeOther)
+	if stands := w.stands(a.ID); stands.Status() != models.StatusRejected || stands.ApprovalFeedback != "a long <b>thought</b>" {
+		t.Errorf("it is %s: %s", stands.Status(), stands.ApprovalFeedback)
+	}
+
+	// It leads nowhere else, and carries no password.
+	for _, action := range []string{"//evil.example/x", "https://evil.example/", "evil", ""} {
+		again.Set("unsent_action", action)
+		w.visitor().post("/signin", again).redirects("/")
+	}
+	w.expire(w.owner)
 	p.post("/account/password", url.Values{"current": {"secret"}, "new": {"secret too"}}).redirects("/signin")
 }
 

@@ -83,8 +83,8 @@ func (s *Site) signedIn(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Response().Header().Set("Hx-Redirect", target)
 			return c.NoContent(http.StatusUnauthorized)
 		}
-		if kept := typedIn(r); len(kept) > 0 {
-			return s.signInPage(c, http.StatusUnauthorized, pages.SignIn{Next: wantedPage(r), Kept: kept})
+		if form := unsent(r); form != nil {
+			return s.signInPage(c, http.StatusUnauthorized, pages.SignIn{Next: wantedPage(r), Unsent: form})
 		}
 		return c.Redirect(http.StatusSeeOther, target)
 	}

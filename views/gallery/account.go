@@ -16,10 +16,13 @@ func alone(title, path string) views.Page {
 func accountStates() []State {
 	p, join := alone("Sign in", "/signin"), alone("Join", "/join")
 	invite := PeopleInput().Invites[0]
+	unsent := pages.Unsent{Action: "/conversations/" + string(ConversationID) + "/say", Fields: []pages.UnsentField{{Name: "digest", Value: "0123"}, {Name: "text", Value: "Use the other branch.\n\nAnd tell me when the tests pass.", Written: true}}}
 	throttled := pages.NewSignIn("ada@example.org", "/audit", &models.Error{Code: models.CodeTooManyRequests, RetryAfterSeconds: 601})
 	return []State{
 		{Page: "signin", Name: Usual, Note: "Nobody is signed in", Component: pages.SignInPage(p, pages.NewSignIn("", "", nil))},
 		{Page: "signin", Name: "wrong", Note: "Says nothing of whether the account exists", Component: pages.SignInPage(p, pages.NewSignIn("ada@example.org", "/audit", models.Errorf(models.CodeUnauthenticated, "no")))},
+		{Page: "signin", Name: "unsent", Note: "A form came after its session had ended", Component: pages.SignInPage(p, pages.SignIn{Next: "/conversations", Unsent: &unsent})},
+		{Page: "unsent", Name: Usual, Note: "Signed in again, the form is still to be sent", Component: pages.UnsentPage(p, "Ada Lovelace", unsent, "/conversations")},
 		{Page: "signin", Name: "wait", Note: "Too many tries", Component: pages.SignInPage(p, throttled)},
 		{Page: "setup", Name: Usual, Note: "The first admin", Component: pages.SetupPage(p, pages.NewSetup("k3y", "", "", nil))},
 		{Page: "setup", Name: "errors", Note: "An error at its field", Component: pages.SetupPage(p, pages.NewSetup("k3y", "Ada", "ada", models.Invalid("email", "must be an e-mail address")))},

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"net/url"
 	"strconv"
 
 	"countersign/models"
@@ -12,8 +13,9 @@ type SignIn struct {
 	Email string
 	Next  string // the path to go on to
 	Error string
-	Kept  []string // what was written in a form that came after the session had ended
-	Wait  string   // set when too many attempts failed: how long to wait, in words
+	Wait  string // set when too many attempts failed: how long to wait, in words
+
+	Unsent *Unsent // the form that came after the session had ended
 }
 
 // NewSignIn makes the form again after err; nil gives a fresh form. What went
@@ -30,7 +32,29 @@ func NewSignIn(email, next string, err *models.Error) SignIn {
 	return v
 }
 
-func keptID(n int) string { return "kept-" + strconv.Itoa(n) }
+// Unsent is a form that came after its session had ended. It is carried through
+// signing in, and shown again to be sent or left.
+type Unsent struct {
+	Action string // where it was sent to
+	Fields []UnsentField
+}
+
+// UnsentField is one field of it.
+type UnsentField struct {
+	Name, Value string
+	Written     bool // a person wrote it, so it is shown
+}
+
+// Encoded is all fields in one.
+func (u *Unsent) Encoded() string {
+	values := url.Values{}
+	for _, f := range u.Fields {
+		values.Add(f.Name, f.Value)
+	}
+	return values.Encode()
+}
+
+func unsentID(n int) string { return "unsent-" + strconv.Itoa(n) }
 
 // Setup is the view model of the one-time form that makes the first user.
 type Setup struct {

@@ -24,8 +24,7 @@ import (
 // policy, fragments for htmx, and a stream that tells what say is given.
 type site struct {
 	*httptest.Server
-	say     chan string
-	screens map[string]string
+	say chan string
 
 	mu      sync.Mutex
 	shown   models.Approval
@@ -33,12 +32,31 @@ type site struct {
 	fetched int // fragments of the approval
 }
 
+// screens are the states as documents, each drawn once, when the first browser asks.
+var screens = sync.OnceValue(func() map[string]func() string {
+	drawn := map[string]func() string{}
+	for _, state := range gallery.States() {
+		drawn[state.Key()] = sync.OnceValue(func() string {
+			var b strings.Builder
+			if err := state.Document().Render(context.Background(), &b); err != nil {
+				return err.Error()
+			}
+			return b.String()
+		})
+	}
+	return drawn
+})
+
+func screen(key string) string {
+	if drawn, ok := screens()[key]; ok {
+		return drawn()
+	}
+	return ""
+}
+
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{say: make(chan string, 8), screens: map[string]string{}, shown: gallery.Shell()}
-	for _, state := range gallery.States() {
-		s.screens["/"+state.Key()] = draw(t, state.Document())
-	}
+	s := &site{say: make(chan string, 8), shown: gallery.Shell()}
 	mux := http.NewServeMux()
 	mux.HandleFunc(static.Prefix, func(w http.ResponseWriter, r *http.Request) {
 		content, contentType, ok := static.Lookup(r.URL.Path)
@@ -47,6 +65,7 @@ func newSite(t *testing.T) *site {
 			return
 		}
 		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // as the server says: their names change with them
 		_, _ = w.Write(content)
 	})
 	mux.HandleFunc(views.EventsURL(), s.stream)
@@ -58,7 +77,11 @@ func newSite(t *testing.T) *site {
 			_ = pages.InboxFragment(pages.NewInbox(pages.InboxInput{Count: 42}, now)).Render(r.Context(), w)
 			return
 		}
-		_, _ = fmt.Fprint(w, s.screens[r.URL.Path])
+		if r.Header.Get("HX-Request") != "" {
+			w.WriteHeader(http.StatusNoContent) // a page that refetches a part of itself keeps it
+			return
+		}
+		_, _ = fmt.Fprint(w, screen(strings.TrimPrefix(r.URL.Path, "/")))
 	})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'")

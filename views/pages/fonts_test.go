@@ -40,33 +40,28 @@ func TestTheFontSetsAreThereAndDiffer(t *testing.T) {
 }
 
 // The size of what is clicked, and whether a page fits, hang on no font.
-func TestScreensFitInEveryFont(t *testing.T) {
-	t.Parallel()
-	check := script(t, "targets.js")
-	eachState(t, func(t *testing.T, ctx context.Context, url string) string {
-		t.Helper()
-		wrong := ""
-		visit(t, ctx, url, 1440)
-		for _, f := range fontSets {
-			if got := eval(t, ctx, fmt.Sprintf(widthOf, f.family)); got == "missing" {
-				t.Fatalf("this test needs the font %s: apt-get install %s", f.family, f.pkg)
-			}
-			if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
-				t.Fatalf("the page is in %s, not in %s", got, f.family)
-			}
-			for _, width := range []int64{1440, 320} {
-				resize(t, ctx, width)
-				if found := eval(t, ctx, check); found != "" {
-					wrong += fmt.Sprintf("\n%s at %d px:%s", f.family, width, found)
-				}
-			}
-			if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)); err != nil {
-				t.Fatal(err)
-			}
+func fitsInEveryFont(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	check, wrong := script(t, "targets.js"), ""
+	for _, f := range fontSets {
+		if got := eval(t, ctx, fmt.Sprintf(widthOf, f.family)); got == "missing" {
+			t.Fatalf("this test needs the font %s: apt-get install %s", f.family, f.pkg)
+		}
+		if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
+			t.Fatalf("the page is in %s, not in %s", got, f.family)
+		}
+		for _, width := range []int64{1440, 320} {
+			resize(t, ctx, width)
 			if found := eval(t, ctx, check); found != "" {
-				wrong += fmt.Sprintf("\n%s, touched:%s", f.family, found)
+				wrong += fmt.Sprintf("\n%s at %d px:%s", f.family, width, found)
 			}
 		}
-		return wrong
-	})
+		if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)); err != nil {
+			t.Fatal(err)
+		}
+		if found := eval(t, ctx, check); found != "" {
+			wrong += fmt.Sprintf("\n%s, touched:%s", f.family, found)
+		}
+	}
+	return wrong
 }

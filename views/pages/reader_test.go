@@ -10,24 +10,25 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Who asked for no motion gets none; whoever goes by the keyboard sees where they
-// are; and paper shows what was asked, folded parts and all, without what only a
-// screen can do.
-func TestScreensRespectTheReader(t *testing.T) {
-	t.Parallel()
-	motion, focus, paper := script(t, "motion.js"), script(t, "focus.js"), script(t, "print.js")
-	eachState(t, func(t *testing.T, ctx context.Context, url string) string {
-		t.Helper()
-		visit(t, ctx, url, 1280)
-		emulate(t, ctx, "", "reduce")
-		wrong := eval(t, ctx, motion)
-		emulate(t, ctx, "print", "reduce")
-		wrong += eval(t, ctx, `document.documentElement.dataset.theme = "dark"; `+paper)
-		emulate(t, ctx, "", "reduce")
-		wrong += eval(t, ctx, focus) // opens what is folded
-		emulate(t, ctx, "", "")
-		return wrong
-	})
+// Who asked for no motion gets none; and paper shows what was asked, folded parts
+// and all, without what only a screen can do.
+func respectsTheReader(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	emulate(t, ctx, "", "reduce")
+	wrong := eval(t, ctx, script(t, "motion.js"))
+	emulate(t, ctx, "print", "reduce")
+	wrong += eval(t, ctx, `document.documentElement.dataset.theme = "dark"; `+script(t, "print.js"))
+	emulate(t, ctx, "", "")
+	return wrong
+}
+
+// Whoever goes by the keyboard sees where they are.
+func showsTheFocus(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	emulate(t, ctx, "", "reduce")
+	wrong := eval(t, ctx, script(t, "focus.js"))
+	emulate(t, ctx, "", "")
+	return wrong
 }
 
 // The tabulator goes through a page in the order of its text, and comes to all
