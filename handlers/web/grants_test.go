@@ -46,7 +46,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 		t.Error("the form lacks the digest, or a button")
 	}
 	p.post(grantPath(a), keeping(a, "2", "2", "1")).redirects("/approvals/" + string(a.ID))
-	p.get("/approvals/"+string(a.ID)).says(".flash", "The grant is made", "still waits")
+	p.get("/approvals/"+string(a.ID)).says(".flash", "Pre-approved", "still waits")
 	if got := w.stands(a.ID); got.Status() != models.StatusPending {
 		t.Errorf("the request is %s", got.Status())
 	}

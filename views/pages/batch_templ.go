@@ -160,7 +160,7 @@ func BatchBlock(b Batch) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</span></p><p class=\"flash guard-note\" data-guard-note data-tone=\"warn\" hidden role=\"status\">What waits here changed while you were writing. Reload the page to see what stands.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "</span></p><p class=\"flash guard-note\" data-guard-note data-tone=\"warn\" hidden role=\"status\">What waits here changed while you were writing. Reload the page to see the changes.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

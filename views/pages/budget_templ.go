@@ -192,7 +192,7 @@ func BudgetPanel(v BudgetPanelView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" data-reload>Reload</a> to see what stands.</p><h2 id=\"panel-title\">Energy budget</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "\" data-reload>Reload</a> to see the new amounts.</p><h2 id=\"panel-title\">Energy budget</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

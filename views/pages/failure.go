@@ -23,17 +23,17 @@ func NewFailure(status int, text, requestID string) Failure {
 	v := Failure{Status: status, Text: text, RequestID: requestID}
 	switch status {
 	case http.StatusNotFound:
-		v.Title = "There is nothing here"
-		v.Do = "It may have been removed, or it is not for your eyes. What waits for you is in the inbox."
+		v.Title = "Page not found"
+		v.Do = "This page doesn't exist or you don't have access. Requests that wait for you are in the inbox."
 	case http.StatusForbidden:
-		v.Title = "This is not yours to do"
-		v.Do = "Ask an admin, or sign in as somebody who may."
+		v.Title = "You may not do this"
+		v.Do = "Ask an admin, or sign in with another account."
 	case http.StatusUnauthorized:
 		v.Title = "Sign in first"
 		v.SignIn = true
 	case http.StatusConflict:
 		v.Title = "It changed meanwhile"
-		v.Do = "Go back, reload, and look at what stands now."
+		v.Do = "Go back, reload the page and look at the current state."
 	case http.StatusTooManyRequests:
 		v.Title = "Too many requests"
 		v.Do = "Wait a moment, then try again."

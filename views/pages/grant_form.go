@@ -155,7 +155,7 @@ func (v *GrantFormView) members(s models.Shape, form GrantForm) {
 		v.Members = append(v.Members, GrantMember{ID: "keep-" + place, Place: place, Name: m.Name, Value: string(m.Value), Kept: !form.Sent || kept[i]})
 	}
 	if len(v.Members) > 0 && v.More == "" {
-		v.Anything = "Nothing stays as it is: any call of this tool by this agent goes ahead, whatever stands in " + namesOf(v.Members) + "."
+		v.Anything = "No argument must match: any call of this tool by this agent is allowed, whatever is in " + namesOf(v.Members) + "."
 	}
 }
 

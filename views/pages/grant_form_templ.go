@@ -67,7 +67,7 @@ func GrantFormPage(p views.Page, v GrantFormView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "The request</a><h1>Allow this for…</h1><p class=\"quiet\">Further calls like this one go ahead without asking anybody, until the time or the number is used up. Rules of the policy that deny go first, and calls of critical risk are always asked.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "The request</a><h1>Allow this for…</h1><p class=\"quiet\">Further calls like this one are allowed without asking anybody, until the time or the number is used up. Rules that deny come first, and calls of critical risk always need approval.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -47,7 +47,7 @@ func GrantsPage(p views.Page, v Grants) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Grants</h1><p class=\"quiet\">Calls that go ahead without asking, because somebody allowed their like for a while. A rule that denies goes first. Revoking works at once.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Grants</h1><p class=\"quiet\">Calls that are allowed without asking, because somebody pre-approved calls like them for a while. Rules that deny come first. Revoking works at once.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -163,7 +163,7 @@ func GrantList(v Grants) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Empty("No grants yet", "On a request that waits, “Allow this for…” lets further calls like it go ahead, for some hours and a number of times. They are listed here with their uses, and can be revoked.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No grants yet", "On a request that waits, “Allow this for…” pre-approves further calls like it, for some hours and a number of times. They are listed here with their uses, and can be revoked.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -948,7 +948,7 @@ func GrantDetail(v GrantView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.Empty("None yet", "Each call that goes ahead by this grant is listed here.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("None yet", "Each call that this grant allows is listed here.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -48,7 +48,7 @@ func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 		{"expired", "", "nobody in time", false},
 		{"withdrawn", "", "by the agent", false},
 		{"allowed", "", "by a grant", false},
-		{"went ahead unasked", "", "the gate was off", false},
+		{"ran without approval", "", "the gate was off", false},
 		{"rejected", "", "by the policy", false},
 		{"withdrawn", "", "by Ada⟨U+202E⟩", false},
 	} {

@@ -32,7 +32,7 @@ func StatusWord(s models.Status, cause models.Cause) Word {
 	}
 	switch {
 	case cause == models.CauseFallback || cause == models.CauseGateOff:
-		return Word{"went ahead unasked", views.ToneBad, "octagon-alert"}
+		return Word{"ran without approval", views.ToneBad, "octagon-alert"}
 	case cause != models.CauseNone:
 		return Word{"allowed", views.ToneGood, "check"}
 	}
@@ -67,7 +67,7 @@ func CauseText(c models.Cause) string {
 	case models.CauseGateOff:
 		return "The gate was off; nobody was asked."
 	case models.CauseFallback:
-		return "No server answered, and fallback was on: the client went ahead and reported it afterwards."
+		return "No server answered, and fallback was on: the client continued and reported it afterwards."
 	case models.CauseTimeout:
 		return "Nobody decided in time."
 	case models.CauseCancelled:
