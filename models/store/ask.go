@@ -103,7 +103,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers))
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
@@ -275,16 +275,18 @@ type askedEntry struct {
 	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
 	Row       string          `json:"row_digest"`              // of what no other member proves
 
+	Conversation *models.StatusChange `json:"conversation_status,omitempty"` // where it is the first that waits
+
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people whom the rule names
 }
 
-func askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
+func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response),
+		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: t.waitBegins(a),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

@@ -27,6 +27,9 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
+	if t.running, err = t.isRunning(a.ConversationID); err != nil {
+		return nil, err
+	}
 	if a.Energy > 0 {
 		// The sequence that comes with it stays unused: the call has its own.
 		if _, err := t.spend(actor, a.ConversationID, a.Energy); err != nil {
@@ -51,7 +54,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers))
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least

@@ -59,17 +59,17 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err := t.gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
+	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID}
 	if pending {
 		err = settle(actor, a)
+		entry.Conversation = t.waitEnds()
 	} else {
 		err = t.rejectOpen(a)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), cascadeEntry{
-		settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID,
-	}); err != nil {
+	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), entry); err != nil {
 		return err
 	}
 	if a.UpstreamID == nil || from.Vote == nil {

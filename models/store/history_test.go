@@ -247,11 +247,11 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 	} {
 		var got []string
 		_, err := c.Feed(t.Context(), tt.who, at, func(h *store.Happening) error {
-			if h.What == store.StatusChanged {
-				if h.Conversation != c.conv || h.Approval != nil {
+			for _, change := range h.Changes {
+				if change.Conversation != c.conv || (h.What == store.StatusChanged) != (h.Approval == nil) {
 					t.Errorf("told: %+v", h)
 				}
-				got = append(got, string(h.Old)+" "+string(h.New))
+				got = append(got, string(change.Old)+" "+string(change.New))
 			}
 			return nil
 		})

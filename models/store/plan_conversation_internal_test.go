@@ -25,7 +25,7 @@ func TestConversationQueriesAreServedByAnIndex(t *testing.T) {
 		{"energy by tool", energyByTool, []any{"c", 5}, true},
 		{"steps of a budget", stepsPart + backwards, []any{"c", 9, 26}, false},
 	}
-	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
+	for _, status := range []models.ConversationStatus{"", models.ConversationRunning, models.ConversationWaitingInput} {
 		for _, owner := range []models.UserID{"", "u"} {
 			for _, agent := range []models.AgentID{"", "a"} {
 				for _, archived := range []bool{false, true} {

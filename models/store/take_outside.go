@@ -235,6 +235,9 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if err != nil {
 		return err
 	}
+	if t.running, err = t.isRunning(a.ConversationID); err != nil {
+		return err
+	}
 	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
@@ -248,12 +251,5 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
-	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, routed), askedData(a, routed)); err != nil {
-		return err
-	}
-	conv, err := t.fullConversation(a.ConversationID)
-	if err != nil {
-		return err
-	}
-	return t.setStatus(poller, conv, models.ConversationWaitingInput, "")
+	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))
 }

@@ -326,6 +326,11 @@ type tx struct {
 	// routed are the people, beside the owner, out of whose inboxes the last row
 	// was taken that left pending.
 	routed []models.UserID
+	// running is whether the conversation in which a sequence was taken last, or that
+	// the last row has left which left pending, is shown as running.
+	running bool
+	// passing: the next request ends as it begins, and nobody is waited for.
+	passing bool
 	// prepaid is energy that was spent already, on what the next response costs.
 	prepaid int64
 	g       *gorm.DB
