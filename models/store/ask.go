@@ -65,21 +65,22 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err != nil {
 		return nil, err
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
+	id := q.id // which stays as sent: the function may run twice
+	if id == "" {
+		id = models.NewID[models.ResponseID]()
+	}
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, id, q.digest)
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err
 	}
 	a := &models.Approval{Response: models.Response{
-		ID: q.id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
+		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
-	if a.ID == "" {
-		a.ID = models.NewID[models.ResponseID]()
-	}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
 		return nil, err
@@ -103,6 +104,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
+	t.logAsked(a)
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 

@@ -15,7 +15,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, a.ID, q.digest)
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err
@@ -54,6 +54,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
+	t.logAsked(a)
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 

@@ -347,6 +347,7 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	t.tell(a)
+	t.logOutcome(actor, a)
 	return t.outcomeReached(actor, a)
 }
 

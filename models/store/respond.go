@@ -180,9 +180,9 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if err != nil {
 		return nil, err
 	}
-	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, r.Digest)
 	latest := r.ApprovalTimeoutAt // zero: there is none
 	a := t.responseIn(actor, conv, r)
+	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, a.ID, r.Digest)
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, least
 	if r.Kind != models.KindBudget {
 		a.Energy = max(least, j.Energy)
@@ -214,6 +214,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
+	t.logAsked(a)
 	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}

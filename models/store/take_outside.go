@@ -221,7 +221,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if err != nil {
 		return err
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.Digest)
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
 	pending, when := models.StatusPending, t.now
 	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
@@ -251,5 +251,6 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
+	t.logAsked(a)
 	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))
 }
