@@ -13,17 +13,34 @@ const (
 	ConversationFailed       ConversationStatus = "failed"
 )
 
+// Shown is the status that readers are told: while a request waits for a person,
+// a conversation that has not ended waits, whatever else is stored.
+func (s ConversationStatus) Shown(waits bool) ConversationStatus {
+	if waits && s == ConversationRunning {
+		return ConversationWaitingInput
+	}
+	return s
+}
+
+// StatusChange is a change of what readers are told.
+type StatusChange struct {
+	Conversation ConversationID     `json:"-"`
+	Old          ConversationStatus `json:"old"`
+	New          ConversationStatus `json:"new"`
+}
+
 // BuiltIn is the name of the system's own agent; no other may bear it.
 const BuiltIn = "built-in"
 
 // Conversation is one agent's run and everything in it.
 type Conversation struct {
-	ID             ConversationID `gorm:"primaryKey"`
-	OwnerID        UserID
-	AgentID        AgentID
-	RunID          *string
-	ParentRunID    *string
-	Title          string
+	ID          ConversationID `gorm:"primaryKey"`
+	OwnerID     UserID
+	AgentID     AgentID
+	RunID       *string
+	ParentRunID *string
+	Title       string
+	// Status is as stored, in a view and from use cases as shown (Shown).
 	Status         ConversationStatus
 	Standing       bool   // the agent's own, for asks that name no conversation
 	OnReject       string // OnRejectContinue or OnRejectCascade
@@ -37,8 +54,11 @@ type Conversation struct {
 	// BudgetRefused is the budget request that was rejected last: until the budget
 	// changes or a person writes, no other is made.
 	BudgetRefused *ResponseID
-	CreatedAt     time.Time `gorm:"autoCreateTime:false"`
-	UpdatedAt     time.Time `gorm:"autoUpdateTime:false"`
+	// WaitsForRequest marks a stored waiting_input of an earlier version that ends
+	// with the request that caused it.
+	WaitsForRequest bool
+	CreatedAt       time.Time `gorm:"autoCreateTime:false"`
+	UpdatedAt       time.Time `gorm:"autoUpdateTime:false"`
 	// ActiveAt is UpdatedAt to the minute, by which lists are ordered.
 	ActiveAt   time.Time
 	PausedAt   *time.Time // no model call until somebody resumes; decisions are possible

@@ -180,7 +180,7 @@ func TestConversationsThatOnlyHoldToolCalls(t *testing.T) {
 	w.policy(`{"rules":[{"name":"ls","tools":["ls"],"effect":"allow"}]}`)
 	w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"2","toolName":"ls","input":{"path":"/"},"conversationId":"`+run+`"}`).want(t, 200, nil)
 	stands := w.stands()
-	stands.want(t, 200, map[string]any{"status": "running", "budget.used": jsonNumber("2")})
+	stands.want(t, 200, map[string]any{"status": "waiting_input", "budget.used": jsonNumber("2")})
 	entries := stands.entries("entries")
 	entries[0].want(t, 0, map[string]any{"response.kind": "tool_call", "response.status": "pending", "response.input.v": jsonNumber("1")})
 	entries[1].want(t, 0, map[string]any{"response.kind": "tool_call", "response.status": "approved", "response.requiresApproval": false})
@@ -215,8 +215,9 @@ func TestApproveAndRejectInAConversation(t *testing.T) {
 	w.respond(`{"kind":"reply","content":"which asks for nothing"}`).want(t, 200, nil)
 	w.call(w.reviewer, "POST", path+"/approve", ``).want(t, 422, nil)
 	w.call(w.reviewer, "POST", path+"/approve", `{}`).want(t, 200, map[string]any{"status": "approved", "budgetUpdated": false, "newBudget": nil})
-	w.stands().want(t, 200, map[string]any{"status": "running", "budget.total": jsonNumber("50"), "pending": jsonNumber("1"), "budget.used": jsonNumber("6")})
+	w.stands().want(t, 200, map[string]any{"status": "waiting_input", "budget.total": jsonNumber("50"), "pending": jsonNumber("1"), "budget.used": jsonNumber("6")})
 	w.call(w.reviewer, "POST", path+"/approve", `{"responseId":"`+call+`"}`).want(t, 200, map[string]any{"status": "approved", "responseId": call})
+	w.stands().want(t, 200, map[string]any{"status": "running", "pending": jsonNumber("0")})
 
 	list := w.call(w.agent, "GET", path+"/approvals", "").entries("approvals")
 	var got []string

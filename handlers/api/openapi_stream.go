@@ -46,6 +46,9 @@ func (v *vocabulary) names() []string {
 			out = append(out, w.name)
 		}
 	}
+	if v.changed != "" {
+		out = append(out, v.changed)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -65,6 +68,8 @@ func streamDocsOf(all []*vocabulary) map[string]operationDoc {
 func (v *vocabulary) example() string {
 	asked := exampleHappening(store.Asked, 815, models.StatusPending)
 	settled := exampleHappening(store.Settled, 816, models.StatusApproved)
+	asked.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationRunning, New: models.ConversationWaitingInput}}
+	settled.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning}}
 	var out strings.Builder
 	out.WriteString(": open\n\n")
 	named, err := newPlaces(make([]byte, aes.BlockSize)) // an example's key

@@ -180,7 +180,9 @@ func TestStreamsTellInTheirOwnWords(t *testing.T) {
 			{"approval_decided", map[string]any{"tool_use_id": "tu-2", "status": "REJECTED"}},
 		},
 		eventStream: {
+			{"", map[string]any{"type": "session_status_changed", "data.session_id": session, "data.old_status": "running", "data.new_status": "waiting_input"}},
 			{"", map[string]any{"type": "new_approval", "timestamp": "2026-03-02T12:00:00Z", "data.run_id": "run-1"}},
+			{"", map[string]any{"type": "session_status_changed", "data.session_id": session, "data.old_status": "waiting_input", "data.new_status": "running"}},
 			{"", map[string]any{"type": "approval_resolved", "data.approval_id": id, "data.call_id": "tu-1", "data.run_id": "run-1", "data.decision": "approved", "data.session_id": session}},
 			{"", map[string]any{"type": "approval_resolved", "data.call_id": "tu-2", "data.run_id": nil, "data.decision": "rejected"}},
 		},
@@ -197,7 +199,9 @@ func TestStreamsTellInTheirOwnWords(t *testing.T) {
 			}
 		}
 	}
-	replayed := w.listen(w.agent, eventStream, "1").next()
+	again := w.listen(w.agent, eventStream, "1")
+	again.next() // that the run waits
+	replayed := again.next()
 	approvals, _ := replayed.at("data.approvals").([]any)
 	if len(approvals) != 1 || approvals[0].(map[string]any)["approval_id"] != id {
 		t.Errorf("new_approval: %s", replayed.data)
@@ -214,6 +218,10 @@ func TestStreamsTellInTheirOwnWords(t *testing.T) {
 		eventStream: {"data.approval_id": waits, "data.decision": "expired"},
 	} {
 		open[path].next()
+		if path == eventStream { // the run waits, and goes on
+			open[path].next()
+			open[path].next()
+		}
 		got := open[path].next()
 		if path == toolStream && got.name != "approval_timed_out" {
 			t.Errorf("%s: %q", path, got.name)

@@ -120,8 +120,8 @@ func callID(a *models.Approval) *string {
 	return a.ToolUseID
 }
 
-func statusChanged(h *store.Happening) any {
-	return &SessionStatusChanged{SessionID: h.Conversation, OldStatus: h.Old, NewStatus: h.New}
+func statusChanged(c *models.StatusChange) any {
+	return &SessionStatusChanged{SessionID: c.Conversation, OldStatus: c.Old, NewStatus: c.New}
 }
 
 func timeoutOf(a *models.Approval) *time.Time {

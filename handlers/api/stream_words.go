@@ -16,6 +16,8 @@ type vocabulary struct {
 	path, operation, summary string
 
 	words map[store.What][]word
+	// changed is the event for a run that has another status; empty: not told.
+	changed string
 	// typed events carry their name inside, as {type, timestamp, data}; others
 	// as the event's name.
 	typed bool
@@ -52,12 +54,12 @@ var vocabularies = []*vocabulary{
 		path: "/v1/events", operation: "stream-events", summary: "Hear of requests, outcomes and runs",
 		typed: true,
 		words: map[store.What][]word{
-			store.Asked:         {{"new_approval", newApproval}},
-			store.TurnedAway:    {{"approval_resolved", approvalResolved}},
-			store.Settled:       {{"approval_resolved", approvalResolved}},
-			store.Expired:       {{"approval_resolved", approvalResolved}},
-			store.StatusChanged: {{"session_status_changed", statusChanged}},
+			store.Asked:      {{"new_approval", newApproval}},
+			store.TurnedAway: {{"approval_resolved", approvalResolved}},
+			store.Settled:    {{"approval_resolved", approvalResolved}},
+			store.Expired:    {{"approval_resolved", approvalResolved}},
 		},
+		changed: "session_status_changed",
 	},
 }
 
@@ -68,18 +70,33 @@ type typedEvent struct {
 	Data      any       `json:"data"`
 }
 
-// events are what is told of a happening. All but the last have an id from which
-// a reader goes on inside the entry.
+// events are what is told of a happening: first the runs that have another status
+// by it, then itself. All but the last have an id from which a reader goes on
+// inside the entry.
 func (v *vocabulary) events(h *store.Happening, p places) ([]handlers.Event, error) {
-	words := v.words[h.What]
-	out := make([]handlers.Event, 0, len(words))
-	for i, w := range words {
-		e, err := v.event(w.name, h.At, w.data(h))
+	var out []handlers.Event
+	tell := func(name string, data any) error {
+		e, err := v.event(name, h.At, data)
 		if err != nil {
-			return nil, fmt.Errorf("tell entry %d: %w", h.Seq, err)
+			return fmt.Errorf("tell entry %d: %w", h.Seq, err)
 		}
-		e.ID = p.id(after(h.Seq, i, len(words)))
 		out = append(out, e)
+		return nil
+	}
+	if v.changed != "" {
+		for i := range h.Changes {
+			if err := tell(v.changed, statusChanged(&h.Changes[i])); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, w := range v.words[h.What] {
+		if err := tell(w.name, w.data(h)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		out[i].ID = p.id(after(h.Seq, i, len(out)))
 	}
 	return out, nil
 }

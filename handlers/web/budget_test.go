@@ -317,7 +317,7 @@ func TestRequestsAndEntriesLeadToTheirConversation(t *testing.T) {
 	if n := stranger.get(pageOf(a)).is(http.StatusOK).doc.Find("#approval a[href^='/conversations/']").Length(); n != 0 {
 		t.Errorf("%d links lead where their reader may not go", n)
 	}
-	owner.get("/audit").is(http.StatusOK).says("main", "conversation budget", "conversation status", "running → waiting_input")
+	owner.get("/audit").is(http.StatusOK).says("main", "conversation budget", "conversation_status", "running → waiting_input")
 	for _, p := range []*page{owner.get("/audit"), w.signedIn("admin@example.com").get("/audit/all")} {
 		if p.doc.Find("main a[href='"+conversationPath(id)+"']").Length() == 0 {
 			t.Errorf("%s: no entry leads to the conversation", p.asked)

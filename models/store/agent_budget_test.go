@@ -67,7 +67,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 		t.Fatalf("it asks for %+v, %v; deadline %v", got, err, request.ApprovalTimeoutAt)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner, "conversation.status" + owner})
+	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	two := new(int64(2))
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
@@ -184,7 +184,7 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 	in.Input = []byte(strings.Replace(request.ToolInputJSON, `"energy":5`, `"energy":3`, 1))
 	mustDo(t, second(c.Decide(t.Context(), c.owner, request.ID, in)))
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"conversation.status" + owner, "approval.approved" + owner, "agent.allowance" + owner})
+	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.approved" + owner, "agent.allowance" + owner})
 	c.wantBudget(t, -1, 10) // the conversation's own budget is another thing
 	mustDo(t, c.replyIn(t, models.NewID[models.ConversationID](), 3))
 	if b := c.agentBudget(t); b.Total() != 13 || b.Spent != 13 {

@@ -100,19 +100,15 @@ func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *m
 	if b.Reserved > 0 {
 		why += fmt.Sprintf(", %d more are reserved", b.Reserved)
 	}
-	a, _, err := t.addJudged(actor, conv, models.Response{
+	a, err := t.addJudged(actor, conv, models.Response{
 		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy),
 		ToolName: models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
 	}, 0)
 	if err != nil {
 		return nil, err
 	}
-	switch a.Status() {
-	case models.StatusRejected:
+	if a.Status() == models.StatusRejected {
 		return a, t.storeAllowance(a, models.Allowance{Until: asked.Until})
-	case models.StatusPending:
-		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
 	}
 	return a, nil
 }
@@ -212,7 +208,7 @@ func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *m
 			return err
 		}
 	}
-	if err := t.setStatus(run.Actor(), conv, models.ConversationWaitingInput, ""); err != nil {
+	if err := t.restOn(run, conv, request); err != nil {
 		return err
 	}
 	if err := t.giveBack(run, waits); err != nil {

@@ -65,21 +65,22 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err != nil {
 		return nil, err
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
+	id := q.id // which stays as sent: the function may run twice
+	if id == "" {
+		id = models.NewID[models.ResponseID]()
+	}
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, id, q.digest)
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err
 	}
 	a := &models.Approval{Response: models.Response{
-		ID: q.id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
+		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
-	if a.ID == "" {
-		a.ID = models.NewID[models.ResponseID]()
-	}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers))
+	t.logAsked(a)
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
@@ -275,16 +277,18 @@ type askedEntry struct {
 	Reason    string          `json:"reason_digest,omitempty"` // of what was rejected at the ask
 	Row       string          `json:"row_digest"`              // of what no other member proves
 
+	Conversation *models.StatusChange `json:"conversation_status,omitempty"` // where it is the first that waits
+
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people whom the rule names
 }
 
-func askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
+func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response),
+		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: t.waitBegins(a),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

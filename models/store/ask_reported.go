@@ -15,7 +15,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, q.digest)
+	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, a.ID, q.digest)
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err
@@ -25,6 +25,9 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	a.Energy = costOf(q, verdict)
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
+		return nil, err
+	}
+	if t.running, err = t.isRunning(a.ConversationID); err != nil {
 		return nil, err
 	}
 	if a.Energy > 0 {
@@ -51,7 +54,8 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers))
+	t.logAsked(a)
+	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least

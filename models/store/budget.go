@@ -164,7 +164,9 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 	if err := settle(actor, a); err != nil {
 		return err
 	}
-	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text)})
+	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
+		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
+	})
 }
 
 // pendingBudget is the budget request that is pending for a conversation, or for
@@ -196,9 +198,16 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 	if err != nil {
 		return nil, err
 	}
-	a, j, err := t.addJudged(actor, conv, models.Response{
+	r := models.Response{
 		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: why, ToolName: models.ToolSetBudget, ToolInputJSON: input,
-	}, 0)
+	}
+	small, err := t.isSmall(conv, want, r)
+	if err != nil {
+		return nil, err
+	}
+	t.passing = small
+	defer func() { t.passing = false }()
+	a, err := t.addJudged(actor, conv, r, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -206,14 +215,9 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 	case models.StatusRejected:
 		return a, t.budgetRefused(conv, a)
 	case models.StatusPending:
-		small, err := t.isSmall(conv, want, j)
-		if err != nil {
-			return nil, err
-		}
 		if small {
 			return a, t.approveSmall(conv, a, want)
 		}
-		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
 	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
 	}
 	return a, nil
@@ -221,11 +225,12 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 
 // isSmall reports whether the policy lets the system approve a budget request: it
 // allows that much, and no rule wants a person to look.
-func (t *tx) isSmall(conv *models.Conversation, want int64, j policy.Judgement) (bool, error) {
+func (t *tx) isSmall(conv *models.Conversation, want int64, r models.Response) (bool, error) {
 	_, p, err := t.policy()
 	if err != nil {
 		return false, err
 	}
+	j := p.Judge(policy.Call{Kind: r.Kind, ToolName: r.ToolName})
 	return j.Rule == policy.RuleExplicit && conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
 }
 

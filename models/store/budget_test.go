@@ -166,7 +166,7 @@ func TestABudgetChangesWithTheVerdict(t *testing.T) {
 		owner, outcome := " "+string(c.owner.OwnerID), map[bool]string{true: "approval.approved", false: "approval.rejected"}[approved]
 		entries := actionsSince(t, c.Store, at)
 		slices.Sort(entries)
-		sameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner, "conversation.status" + owner})
+		sameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner})
 	}
 	c := newTalk(t)
 	c.propose(t, "Shall I?")

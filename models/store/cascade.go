@@ -59,17 +59,17 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err := t.gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
+	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID}
 	if pending {
 		err = settle(actor, a)
+		entry.Conversation = t.waitEnds()
 	} else {
-		err = t.rejectOpen(a)
+		err = t.rejectOpen(actor, a)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), cascadeEntry{
-		settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID,
-	}); err != nil {
+	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), entry); err != nil {
 		return err
 	}
 	if a.UpstreamID == nil || from.Vote == nil {
@@ -85,7 +85,7 @@ type cascadeEntry struct {
 }
 
 // rejectOpen rejects a call that nobody was asked about: NULL to rejected.
-func (t *tx) rejectOpen(a *models.Approval) error {
+func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	n, err := t.conn.exec(t.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
 	if err != nil {
 		return fmt.Errorf("cascade: %w", err)
@@ -96,5 +96,6 @@ func (t *tx) rejectOpen(a *models.Approval) error {
 	t.routed = nil
 	t.publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	t.tell(a)
+	t.logOutcome(actor, a)
 	return nil
 }

@@ -144,12 +144,16 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.report(t, []models.RunEvent{denial("c1", "no"), status("end", models.ConversationCompleted)})
-	want := []string{"asked c1 rejected", "asked c3 rejected", "settled c1 rejected", "settled c2 rejected", "settled c3 rejected", "status_changed completed"}
+	want := []string{
+		"waiting_input", "asked c1 rejected", "asked c3 rejected", "settled c1 rejected", "settled c2 rejected", "running", "settled c3 rejected", "completed",
+	}
 	for _, who := range []models.Actor{r.agent, r.owner, r.admin} {
 		var got []string
 		if _, err := r.Feed(context.Background(), who, from, func(h *store.Happening) error {
+			for _, change := range h.Changes {
+				got = append(got, string(change.New))
+			}
 			if h.Approval == nil {
-				got = append(got, string(h.What)+" "+string(h.New))
 				return nil
 			}
 			got = append(got, string(h.What)+" "+*h.Approval.ToolUseID+" "+string(h.Approval.Status()))

@@ -54,22 +54,25 @@ type statusEntry struct {
 	Old   models.ConversationStatus `json:"old"`
 	New   models.ConversationStatus `json:"new"`
 	Cause models.Cause              `json:"cause,omitempty"`
+	Waits bool                      `json:"waits,omitempty"` // for a request: running is shown as waiting_input
 }
 
-const statusQuery = `SELECT status FROM conversations WHERE id = ?`
-
 // setStatus moves a conversation to a status, and records it if it is another
-// than is stored: an outcome may have moved it since c was read.
+// than is stored: an outcome may have moved it since c was read. It is what the
+// conversation is apart from requests that are pending (Shown).
 func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
-	if err := t.conn.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status); err != nil {
+	var waits bool
+	if err := t.conn.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
 	}
 	if c.Status == status {
 		return nil
 	}
-	entry := statusEntry{Old: c.Status, New: status, Cause: cause}
-	c.Status = status
-	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumn("status", status).Error; err != nil {
+	entry := statusEntry{Old: c.Status, New: status, Cause: cause, Waits: waits}
+	c.Status, c.WaitsForRequest = status, false
+	err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).
+		UpdateColumns(map[string]any{"status": status, "waits_for_request": false}).Error
+	if err != nil {
 		return fmt.Errorf("store status: %w", err)
 	}
 	t.publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
@@ -97,7 +100,8 @@ func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) 
 }
 
 // outcomeReached is what an outcome means for its conversation: when no proposal,
-// budget request or outside approval is pending any more, the run goes on.
+// budget request or outside approval is pending any more, the built-in agent goes
+// on, whatever else it rested for. An agent outside says itself when it goes on.
 func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	if a.Kind != models.KindProposal && a.Kind != models.KindBudget && a.UpstreamID == nil {
 		return nil
@@ -110,14 +114,24 @@ func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	if err != nil {
 		return err
 	}
-	if c.Status != models.ConversationWaitingInput {
-		return nil // it was stopped, or ended otherwise
+	if c.Status == models.ConversationCompleted || c.Status == models.ConversationFailed {
+		return nil
 	}
-	if err := t.setStatus(actor, c, models.ConversationRunning, ""); err != nil {
-		return err
+	goesOn := c.WaitsForRequest
+	if c.Status == models.ConversationWaitingInput && !goesOn {
+		if goesOn, err = exists(t.conn.QueryRowContext(context.Background(), builtInQuery, c.ID)); err != nil {
+			return err
+		}
+	}
+	if goesOn {
+		if err := t.setStatus(actor, c, models.ConversationRunning, ""); err != nil {
+			return err
+		}
 	}
 	return t.wake(actor, c.ID)
 }
+
+const builtInQuery = `SELECT 1 FROM agent_inbox WHERE conversation_id = ?`
 
 // wake tells the built-in agent that something happened in a conversation that
 // it runs. In any other, and in one that was stopped, it does nothing. What a

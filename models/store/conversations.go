@@ -25,6 +25,7 @@ func scanView(row scanner, v *models.ConversationView) error {
 	err := row.Scan(&v.ID, &v.OwnerID, &v.AgentID, &v.RunID, &v.ParentRunID, &v.Title, &v.Status, &v.Standing, &v.OnReject, &v.NextSequence,
 		&v.EnergyBudget, &v.EnergyUsed, &v.EnergyReserved, &v.BudgetAdded, &v.BudgetRefused, &v.CreatedAt, &v.UpdatedAt, &v.ActiveAt, &v.PausedAt, &v.ArchivedAt,
 		&v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)
+	v.Status = v.Status.Shown(v.Pending > 0)
 	v.Pending = min(v.Pending, models.StatsCap)
 	return err
 }
@@ -97,6 +98,21 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 
 // sql picks the page's keys by the index that serves the filters, then joins.
 func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
+	keys, args := q.keys(after, limit)
+	if q.Status == models.ConversationWaitingInput {
+		also, more := q.waiting(after, limit)
+		keys = `SELECT * FROM (SELECT * FROM (` + keys + `) UNION ALL SELECT * FROM (` + also + `)) ORDER BY active_at DESC, id DESC LIMIT ?`
+		args = append(append(args, more...), limit)
+	}
+	return `SELECT ` + viewColumns + ` FROM (` + keys + `) g
+ JOIN conversations c ON c.id = g.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY g.active_at DESC, g.id DESC`, args
+}
+
+const pageOfKeys = ` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?`
+
+// keys are the page's conversations by their stored status, without those that are
+// shown as waiting instead of running.
+func (q ConversationQuery) keys(after cursor, limit int) (string, []any) {
 	index, where, args := "conversations_all", []string{"k.archived_at IS NULL"}, []any{}
 	if q.Archived {
 		index, where[0] = "conversations_archived", "k.archived_at IS NOT NULL"
@@ -104,12 +120,10 @@ func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
 	if q.Status != "" {
 		where, args = append(where, "k.status = ?"), append(args, q.Status)
 	}
-	if q.Owner != "" {
-		where, args = append(where, "k.owner_id = ?"), append(args, q.Owner)
+	if q.Status == models.ConversationRunning {
+		where = append(where, `NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`)
 	}
-	if q.Agent != "" {
-		where, args = append(where, "k.agent_id = ?"), append(args, q.Agent)
-	}
+	where, args = q.whose(where, args)
 	switch {
 	case q.Archived && q.Owner != "":
 		index = "conversations_owner_archived"
@@ -123,10 +137,34 @@ func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
 	case q.Status != "":
 		index = "conversations_status"
 	}
-	args = append(args, after.at, after.id, limit)
-	return `SELECT ` + viewColumns + ` FROM (SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) +
-		` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?) g
- JOIN conversations c ON c.id = g.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY g.active_at DESC, g.id DESC`, args
+	return `SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
+		append(args, after.at, after.id, limit)
+}
+
+func (q ConversationQuery) whose(where []string, args []any) ([]string, []any) {
+	if q.Owner != "" {
+		where, args = append(where, "k.owner_id = ?"), append(args, q.Owner)
+	}
+	if q.Agent != "" {
+		where, args = append(where, "k.agent_id = ?"), append(args, q.Agent)
+	}
+	return where, args
+}
+
+// waiting are the page's conversations that wait for requests. It steps from one
+// conversation to the next in the index of what is pending, so that its cost
+// follows how many wait, not how many run nor how much is pending in each.
+func (q ConversationQuery) waiting(after cursor, limit int) (string, []any) {
+	where, args := []string{"k.status = 'running'", "k.archived_at IS NULL"}, []any{}
+	if q.Archived {
+		where[1] = "k.archived_at IS NOT NULL"
+	}
+	where, args = q.whose(where, args)
+	const first = `SELECT p.conversation_id FROM responses p INDEXED BY responses_pending_conversation WHERE p.approval_status = 'pending'`
+	return `WITH RECURSIVE w(id) AS (SELECT * FROM (` + first + ` ORDER BY p.conversation_id LIMIT 1)
+ UNION ALL SELECT (` + first + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL)
+ SELECT k.id, k.active_at FROM w CROSS JOIN conversations k ON k.id = w.id WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
+		append(args, after.at, after.id, limit)
 }
 
 // openedAt is what a conversation that begins now has for its times.

@@ -283,7 +283,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}
 	if err := t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "",
+		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: t.waitEnds(),
 	}); err != nil {
 		return nil, err
 	}
@@ -306,6 +306,9 @@ type settledEntry struct {
 	Vote  models.VoteID `json:"vote,omitempty"`
 	Until string        `json:"held_until,omitempty"`
 	Row   string        `json:"row_digest,omitempty"`
+
+	// Where nobody is waited for any more.
+	Conversation *models.StatusChange `json:"conversation_status,omitempty"`
 
 	// Of an edit that waits for others: who must approve it too, and to whom the
 	// request is routed now.
@@ -344,22 +347,25 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	t.tell(a)
+	t.logOutcome(actor, a)
 	return t.outcomeReached(actor, a)
 }
 
 func (t *tx) clearInboxes(a *models.Approval) error {
-	rows, err := t.conn.changeRows(t.hot.dropDeciders, a.ID)
+	rows, err := t.conn.changeRows(t.hot.dropDeciders, a.ID, a.ConversationID)
 	if err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
 	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
 	t.routed = nil
+	looked := false
 	for rows.Next() {
 		var user models.UserID
-		if err := rows.Scan(&user); err != nil {
+		if err := rows.Scan(&user, &t.running); err != nil {
 			return fmt.Errorf("clear inboxes: %w", err)
 		}
+		looked = true
 		t.publish(events.InboxOf(string(user)))
 		if user != a.OwnerID {
 			t.routed = append(t.routed, user)
@@ -367,6 +373,11 @@ func (t *tx) clearInboxes(a *models.Approval) error {
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
+	}
+	if !looked {
+		if t.running, err = t.isRunning(a.ConversationID); err != nil {
+			return err
+		}
 	}
 	if len(t.routed) == 0 {
 		return nil

@@ -167,7 +167,9 @@ func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
 	if err := t.settleHeld(system, a); err != nil {
 		return err
 	}
-	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)})
+	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
+	})
 }
 
 func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
@@ -280,7 +282,9 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	if err := t.settleHeld(system, a); err != nil {
 		return err
 	}
-	return t.record(system, "approval.resolved", subjectOf(&a.Response, t.routed), settledEntry{Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(a.ApprovalFeedback)})
+	return t.record(system, "approval.resolved", subjectOf(&a.Response, t.routed), settledEntry{
+		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
+	})
 }
 
 // retryDelivery has an attempt made again. The last one is when the time is over.

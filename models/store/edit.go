@@ -42,7 +42,7 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if err != nil {
 		return nil, err
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, digest)
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, digest)
 	if j.Effect == policy.EffectDeny {
 		return nil, models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
 	}

@@ -14,7 +14,7 @@ import (
 // budget (I14).
 func (t *tx) take(id models.ConversationID, energy int64) (sequence int64, fits bool, err error) {
 	credit := min(t.prepaid, energy)
-	err = t.conn.changeRow(t.hot.nextSequence, energy-credit, t.now, id).Scan(&sequence)
+	err = t.conn.changeRow(t.hot.nextSequence, energy-credit, t.now, id).Scan(&sequence, &t.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -71,7 +71,7 @@ func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, e
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, err
 	}
-	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle)
+	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &t.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, t.refundAgent(actor.AgentID(), a.Energy)
 	}

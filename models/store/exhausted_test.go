@@ -25,7 +25,7 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 		t.Fatalf("the budget request: %+v", request)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner, "conversation.status" + owner})
+	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	c.wantStatus(t, models.ConversationWaitingInput)
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
@@ -315,7 +315,7 @@ func TestABudgetGrantedOtherwiseSettlesTheRequest(t *testing.T) {
 	owner := " " + string(c.owner.OwnerID)
 	entries := actionsSince(t, c.Store, at)
 	slices.Sort(entries)
-	sameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner, "conversation.status" + owner})
+	sameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner})
 	// Beside a proposal the conversation waits on.
 	a, p := c.exhausted(t), c.propose(t, "Shall I?")
 	mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, no(""))))

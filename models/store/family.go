@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, a.name, c.created_at, c.agent_id FROM conversations c `
-	parentQuery    = runLinkColumns + `INDEXED BY conversations_run JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
-	childrenQuery  = runLinkColumns + `INDEXED BY conversations_parent_run JOIN agents a ON a.id = c.agent_id
+	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+ WHERE p.conversation_id = c.id AND p.approval_status = 'pending'), a.name, c.created_at, c.agent_id FROM conversations c `
+	parentQuery   = runLinkColumns + `INDEXED BY conversations_run JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
+	childrenQuery = runLinkColumns + `INDEXED BY conversations_parent_run JOIN agents a ON a.id = c.agent_id
  WHERE c.owner_id = ? AND c.parent_run_id = ? ORDER BY c.created_at, c.id LIMIT ?`
 )
 
@@ -48,9 +49,11 @@ func (s *Store) runLinks(ctx context.Context, actor models.Actor, query string, 
 	for rows.Next() {
 		var l models.RunLink
 		var agent models.AgentID
-		if err := rows.Scan(&l.ID, &l.RunID, &l.Title, &l.Status, &l.AgentName, &l.CreatedAt, &agent); err != nil {
+		var waits bool
+		if err := rows.Scan(&l.ID, &l.RunID, &l.Title, &l.Status, &waits, &l.AgentName, &l.CreatedAt, &agent); err != nil {
 			return nil, fmt.Errorf("look for related runs: %w", err)
 		}
+		l.Status = l.Status.Shown(waits)
 		if !actor.IsAgent() || agent == actor.AgentID() {
 			out = append(out, l)
 		}

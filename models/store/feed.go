@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
 	"countersign/models/events"
@@ -21,7 +22,7 @@ const (
 	Settled       What = "settled"        // approved, rejected, cancelled, resolved
 	Expired       What = "expired"        // nobody decided in time
 	AskedBack     What = "asked_back"     // a reviewer asks something about a request, which waits for the answer
-	StatusChanged What = "status_changed" // a conversation went from Old to New
+	StatusChanged What = "status_changed" // a conversation is told to have another status, and nothing else
 )
 
 // Happening is an entry of the ledger that is told, with the request it is about
@@ -31,8 +32,10 @@ type Happening struct {
 	At           time.Time
 	What         What
 	Conversation models.ConversationID
-	Approval     *models.Approval          // nil with StatusChanged
-	Old, New     models.ConversationStatus // with StatusChanged only
+	Approval     *models.Approval // nil with StatusChanged
+	// Changes are what the entry changed in the status of conversations, which the
+	// actor sees.
+	Changes []models.StatusChange
 }
 
 // MaxReplay is how many entries a reader may be behind and still be told each.
@@ -181,7 +184,7 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 // What was let through was asked of nobody, and is not told.
 var whatOf = map[string]What{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
-	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged,
+	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 
 // happening is what is told of an entry; nil if nothing is.
@@ -191,8 +194,16 @@ func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Ent
 		return nil, nil //nolint:nilnil // nothing to tell
 	}
 	h := &Happening{Seq: e.Seq, At: EntryTime(*e), What: what, Conversation: e.ConversationID}
+	changes, err := statusChanges(e)
+	if err != nil {
+		return nil, err
+	}
 	if what == StatusChanged {
-		return s.statusChange(ctx, actor, e, h)
+		if len(changes) == 0 {
+			return nil, nil //nolint:nilnil // nothing that is shown has changed
+		}
+		h.Changes = changes
+		return s.seenChange(ctx, actor, e, h)
 	}
 	if e.Action == "approval.rejected" && e.ActorKind == models.ActorAgent {
 		h.What = TurnedAway // nobody but the policy rejects what an agent does
@@ -205,11 +216,14 @@ func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Ent
 		return nil, err
 	}
 	h.Approval = a
+	if !actor.IsPerson() || actor.Admin || e.OwnerID == actor.UserID() {
+		h.Changes = changes // whom one request was routed to does not see its conversation
+	}
 	return h, nil
 }
 
-// statusChange reads the states that a conversation left and entered.
-func (s *Store) statusChange(ctx context.Context, actor models.Actor, e *models.Entry, h *Happening) (*Happening, error) {
+// seenChange is a change of status as far as the actor may see the conversation.
+func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *Happening) (*Happening, error) {
 	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error
@@ -221,13 +235,35 @@ func (s *Store) statusChange(ctx context.Context, actor models.Actor, e *models.
 	if !sees {
 		return nil, nil //nolint:nilnil // not theirs to see
 	}
+	return h, nil
+}
+
+// statusChanges reads from an entry which conversations are shown with another
+// status since, and in which order.
+func statusChanges(e *models.Entry) ([]models.StatusChange, error) {
 	var data struct {
-		Old models.ConversationStatus `json:"old"`
-		New models.ConversationStatus `json:"new"`
+		Old   jsontext.Value        `json:"old"`
+		New   jsontext.Value        `json:"new"`
+		Waits bool                  `json:"waits"`
+		From  models.ConversationID `json:"from"`
+		Left  *models.StatusChange  `json:"from_status"`
+		Here  *models.StatusChange  `json:"conversation_status"`
 	}
 	if err := json.Unmarshal([]byte(e.Data), &data); err != nil {
 		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
 	}
-	h.Old, h.New = data.Old, data.New
-	return h, nil
+	if e.Action == "conversation.status" {
+		old := models.ConversationStatus(unquoted(data.Old)).Shown(data.Waits)
+		data.Here = &models.StatusChange{Old: old, New: models.ConversationStatus(unquoted(data.New)).Shown(data.Waits)}
+	}
+	var out []models.StatusChange
+	add := func(id models.ConversationID, c *models.StatusChange) {
+		if c != nil && c.Old != c.New {
+			c.Conversation = id
+			out = append(out, *c)
+		}
+	}
+	add(data.From, data.Left)
+	add(e.ConversationID, data.Here)
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,7 +66,7 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 		told := 0
 		if _, err := s.Feed(ctx, tt.actor, 0, func(h *Happening) error {
 			told++
-			if h.What != StatusChanged || h.Conversation != "c" || h.Old != models.ConversationRunning || h.New != models.ConversationWaitingInput {
+			if h.What != StatusChanged || !slices.Equal(h.Changes, []models.StatusChange{{Conversation: "c", Old: models.ConversationRunning, New: models.ConversationWaitingInput}}) {
 				t.Errorf("%s hears %+v", name, h)
 			}
 			return nil

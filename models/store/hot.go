@@ -23,7 +23,7 @@ type hotWriting struct {
 	approval                                            *sql.Stmt
 	byToolUse, byAgentToolUse                           *sql.Stmt
 	conversation, conversationByRun, conversationByRest *sql.Stmt
-	nextSequence, nextOfRest, touch                     *sql.Stmt
+	nextSequence, nextOfRest, touch, isRunning          *sql.Stmt
 	spendOfAgent, addAgentEnergy                        *sql.Stmt
 	latestSpoken, pendingBudget, pendingOutside         *sql.Stmt
 	addResponse, addDecider, addReviewer                *sql.Stmt
@@ -104,9 +104,10 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		// What a response costs is spent with its sequence, or there is no row: it
 		// would pass the budget (I14).
 		&h.nextSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
- WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1`,
+ WHERE id = ?3 AND ` + fitsBudget + ` RETURNING next_sequence - 1, ` + shownRunning,
 		&h.nextOfRest: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
- WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title`,
+ WHERE agent_id = ?3 AND standing AND ` + fitsBudget + ` RETURNING next_sequence - 1, id, title, ` + shownRunning,
+		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
 		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET energy = energy + excluded.energy`,
@@ -170,7 +171,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  description, context, options, tool_name, tool_input_json, input_bytes, digest_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ` + digestVersion + `)`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
-		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ? RETURNING user_id`,
+		// With it comes whether the conversation goes on: the row has left pending.
+		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ?1 RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?2)`,
 		&h.isReviewer:   `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
 		&h.due: `SELECT id FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,

@@ -35,7 +35,10 @@ func (s *Store) Say(ctx context.Context, actor models.Actor, in models.MessageIn
 		} else {
 			out, err = t.say(actor, in)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.showStatus(out.Conversation)
 	})
 	if err != nil {
 		return nil, err
@@ -198,14 +201,8 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *m
 			return fmt.Errorf("forget refused budget: %w", err)
 		}
 	}
-	waits, err := t.waitsForPerson(conv.ID)
-	if err != nil {
+	if err := t.setStatus(person, conv, models.ConversationRunning, ""); err != nil {
 		return err
-	}
-	if !waits {
-		if err := t.setStatus(person, conv, models.ConversationRunning, ""); err != nil {
-			return err
-		}
 	}
 	if decided != nil && decided.Vote != nil && decided.Vote.UndoUntil != nil {
 		return nil
@@ -257,8 +254,10 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 			}
 			return err
 		}
-		conv, err = t.fullConversation(id)
-		return err
+		if conv, err = t.fullConversation(id); err != nil {
+			return err
+		}
+		return t.showStatus(conv)
 	})
 	if err != nil {
 		return nil, nil, err

@@ -132,7 +132,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 	if r = c.say(t, "", &models.ConversationDecision{Approved: new(false), Feedback: "no"}); r.Approval.ID != request.ID || r.Message != nil {
 		t.Errorf("decided: %+v, said: %+v", r.Approval, r.Message)
 	}
-	if r = c.say(t, "No.", &models.ConversationDecision{Approved: new(false)}); r.Approval.ID != first.ID || r.Conversation.Status != models.ConversationRunning {
+	if r = c.say(t, "No.", &models.ConversationDecision{Approved: new(false)}); r.Approval.ID != first.ID || r.Conversation.Status != models.ConversationWaitingInput {
 		t.Errorf("decided: %+v in %+v", r.Approval, r.Conversation)
 	}
 	if got := c.approval(t, call.ID); got.Status() != models.StatusPending {
@@ -141,7 +141,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 	// By its id a tool call is decided here too.
 	d := approve(call.ID)
 	d.Digest = call.Digest
-	if r = c.say(t, "", &d); r.Approval.ID != call.ID || r.Approval.Status() != models.StatusApproved {
+	if r = c.say(t, "", &d); r.Approval.ID != call.ID || r.Approval.Status() != models.StatusApproved || r.Conversation.Status != models.ConversationRunning {
 		t.Errorf("decided: %+v", r.Approval)
 	}
 	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error {
@@ -163,7 +163,7 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 	}
 	owner := " " + string(c.owner.OwnerID)
 	sameStrings(t, "recorded", actionsSince(t, c.Store, at),
-		[]string{"conversation.status" + owner, "approval.approved" + owner, "conversation.budget" + owner, "message.added" + owner})
+		[]string{"approval.approved" + owner, "conversation.budget" + owner, "message.added" + owner})
 	r = c.say(t, "", &models.ConversationDecision{Budget: delta(50)})
 	if r.Approval != nil || r.Message != nil || *r.Conversation.EnergyBudget != 150 {
 		t.Errorf("a step alone: %+v", r)
@@ -181,18 +181,21 @@ func TestAMessageResumes(t *testing.T) {
 	if v := c.view(t); v.Status != models.ConversationRunning || v.ArchivedAt != nil || r.Conversation.Status != models.ConversationRunning {
 		t.Errorf("resumed: %+v", v)
 	}
-	// A proposal that has expired, written down or not, is waited for no more.
+	// A proposal that has expired is waited for no more.
 	c.policy(t, `{"proposal_timeout_minutes":10}`)
 	c.propose(t, "Shall I?")
 	c.say(t, "Wait.", nil)
 	c.wantStatus(t, models.ConversationWaitingInput)
 	c.clock.Step(10 * time.Minute)
 	c.say(t, "Well?", nil)
-	c.wantStatus(t, models.ConversationRunning)
 	c.propose(t, "And now?")
-	c.wantStatus(t, models.ConversationWaitingInput)
 	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("expired %d, %v", n, err)
 	}
 	c.wantStatus(t, models.ConversationWaitingInput)
+	c.clock.Step(10 * time.Minute)
+	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
+		t.Errorf("expired %d, %v", n, err)
+	}
+	c.wantStatus(t, models.ConversationRunning)
 }

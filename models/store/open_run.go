@@ -29,8 +29,10 @@ func (s *Store) OpenRun(ctx context.Context, actor models.Actor, in models.RunIn
 			return err
 		}
 		if found != nil {
-			conv, err = t.foundRun(actor, found.ID, in)
-			return err
+			if conv, err = t.foundRun(actor, found.ID, in); err != nil {
+				return err
+			}
+			return t.showStatus(conv)
 		}
 		if err := t.s.quota.admitRun(t.now, actor); err != nil {
 			return err

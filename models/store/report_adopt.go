@@ -38,13 +38,26 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	if err != nil {
 		return "", err
 	}
+	begins := r.waitBegins(a)
 	if err := r.move(a, sequence, energy); err != nil {
+		return "", err
+	}
+	if r.running, err = r.isRunning(a.ConversationID); err != nil {
 		return "", err
 	}
 	r.changed(a.ConversationID)
 	r.publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return id, r.record(r.actor, "response.adopted", subject{owner: r.conv.OwnerID, conversation: r.conv.ID, response: id},
-		map[string]any{"from": a.ConversationID, "from_sequence": a.Sequence, "sequence": sequence, "energy": energy})
+		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: sequence, Energy: energy, Conversation: begins, Left: r.waitEndsFor(a)})
+}
+
+type adoptedEntry struct {
+	From         models.ConversationID `json:"from"`
+	FromSequence int64                 `json:"from_sequence"`
+	Sequence     int64                 `json:"sequence"`
+	Energy       int64                 `json:"energy"`
+	Conversation *models.StatusChange  `json:"conversation_status,omitempty"` // of the run, which waits from now on
+	Left         *models.StatusChange  `json:"from_status,omitempty"`         // of the conversation that it was in
 }
 
 // move gives a row its place in the run. Energy that the run cannot carry stays

@@ -39,9 +39,9 @@ func (r *report) message(e *runEvent) error {
 	return nil
 }
 
-// status moves the run, and keeps as the agent's words why. While somebody is
-// waited for, a run that is under way waits, whatever it says of itself; one that
-// has ended waits for nobody.
+// status moves the run, and keeps as the agent's words why. While a request is
+// undecided a run that is under way is shown as waiting, whatever it says of
+// itself; one that has ended waits for nobody.
 func (r *report) status(e *runEvent, out *models.RunEventResult) error {
 	if e.Content != "" {
 		if err := r.reply(e, out); err != nil {
@@ -55,13 +55,6 @@ func (r *report) status(e *runEvent, out *models.RunEventResult) error {
 			return err
 		}
 		return r.end()
-	}
-	waits, err := r.waitsForPerson(r.conv.ID)
-	if err != nil {
-		return err
-	}
-	if waits {
-		status = models.ConversationWaitingInput
 	}
 	return r.setStatus(r.actor, r.conv, status, models.CauseNone)
 }

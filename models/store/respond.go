@@ -143,11 +143,7 @@ func (t *tx) agentConversation(actor models.Actor, id models.ConversationID, ene
 // respond stores a checked reply or proposal with its energy.
 func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Response) (*models.Approval, error) {
 	if r.Kind != models.KindReply {
-		a, _, err := t.addJudged(actor, conv, r, r.Energy)
-		if err != nil || a.Status() != models.StatusPending {
-			return a, err
-		}
-		return a, t.setStatus(actor, conv, models.ConversationWaitingInput, "")
+		return t.addJudged(actor, conv, r, r.Energy)
 	}
 	version, p, err := t.policy()
 	if err != nil {
@@ -163,7 +159,7 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), askedData(a, nil))
+	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), t.askedData(a, nil))
 }
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
@@ -179,20 +175,20 @@ func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.
 // addJudged stores a proposal or budget request as the policy judges it: pending
 // or rejected. least is what it costs where no rule says more; a budget request
 // costs nothing. It expires at r.ApprovalTimeoutAt at the latest, if that is set.
-func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, least int64) (*models.Approval, policy.Judgement, error) {
+func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, least int64) (*models.Approval, error) {
 	version, p, err := t.policy()
 	if err != nil {
-		return nil, policy.Judgement{}, err
+		return nil, err
 	}
-	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, r.Digest)
 	latest := r.ApprovalTimeoutAt // zero: there is none
 	a := t.responseIn(actor, conv, r)
+	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, a.ID, r.Digest)
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, least
 	if r.Kind != models.KindBudget {
 		a.Energy = max(least, j.Energy)
 	}
 	if a.Sequence, err = t.spend(actor, conv.ID, a.Energy); err != nil {
-		return nil, j, err
+		return nil, err
 	}
 	deadline := models.NoDeadline
 	if minutes, ok := p.DefaultTimeout(r.Kind); ok {
@@ -206,20 +202,21 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	}
 	reviewers, err := t.judged(a, &asked{}, j, deadline)
 	if err != nil {
-		return nil, j, err
+		return nil, err
 	}
 	t.publish(events.Conversation(string(conv.ID)))
 	if err := t.addResponse(&a.Response); err != nil {
-		return nil, j, err
+		return nil, err
 	}
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
-		return nil, j, err
+		return nil, err
 	}
 	if a.Status() != models.StatusPending {
 		t.op.atOnce = a
 	}
-	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), askedData(a, reviewers)); err != nil {
-		return nil, j, fmt.Errorf("record %s: %w", r.Kind, err)
+	t.logAsked(a)
+	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {
+		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
-	return a, j, nil
+	return a, nil
 }

@@ -68,6 +68,7 @@ var rowColumns = map[string]map[string]string{
 		"standing": byEntry, "on_reject": byEntry, "next_sequence": bookkeep, "energy_budget": byEntry, "energy_used": byDeriv,
 		"energy_reserved": "not: set aside for one turn of a model, and freed with it", "created_at": byEntry, "updated_at": bookkeep,
 		"paused_at": byEntry, "archived_at": byEntry, "active_at": bookkeep, "budget_added": shortcut, "budget_refused": shortcut,
+		"waits_for_request": bookkeep,
 	},
 	"messages": {
 		"id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "author_kind": byEntry, "author_id": byEntry, "author_name": byEntry,

@@ -59,7 +59,10 @@ func (s *Store) steered(ctx context.Context, actor models.Actor, id models.Conve
 			return err
 		}
 		out = c
-		return fn(t, c)
+		if err := fn(t, c); err != nil {
+			return err
+		}
+		return t.showStatus(c)
 	})
 	if err != nil {
 		return nil, err

@@ -221,7 +221,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if err != nil {
 		return err
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.Digest)
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
 	pending, when := models.StatusPending, t.now
 	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
@@ -233,6 +233,9 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	// deadline, and owner and admins may reject.
 	routed, _, err := t.whoDecides(&a.Response, j)
 	if err != nil {
+		return err
+	}
+	if t.running, err = t.isRunning(a.ConversationID); err != nil {
 		return err
 	}
 	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
@@ -248,12 +251,6 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	}
 	t.publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
-	if err := t.record(poller, "approval.requested", subjectOf(&a.Response, routed), askedData(a, routed)); err != nil {
-		return err
-	}
-	conv, err := t.fullConversation(a.ConversationID)
-	if err != nil {
-		return err
-	}
-	return t.setStatus(poller, conv, models.ConversationWaitingInput, "")
+	t.logAsked(a)
+	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))
 }

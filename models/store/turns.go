@@ -48,7 +48,7 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 				return err
 			}
 		}
-		if err := t.setStatus(run.Actor(), conv, models.ConversationWaitingInput, ""); err != nil {
+		if err := t.restOn(run, conv, request); err != nil {
 			return err
 		}
 		return t.giveBack(run, waits)
@@ -61,9 +61,6 @@ func (s *Store) ReserveEnergy(ctx context.Context, run *models.Run, worst int64)
 func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentBudget) error {
 	if b == nil || conv.Status != models.ConversationWaitingInput {
 		return nil
-	}
-	if waits, err := t.waitsForPerson(conv.ID); waits || err != nil {
-		return err
 	}
 	return t.setStatus(run.Actor(), conv, models.ConversationRunning, "")
 }
@@ -278,11 +275,8 @@ func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunCo
 	switch {
 	case words:
 		status, stays = models.ConversationRunning, ready
-		if pending {
-			status = models.ConversationWaitingInput
-		}
 	case pending:
-		status = models.ConversationWaitingInput
+		status = models.ConversationRunning // once that is decided
 	case turn == nil && len(seen.Pending) > 0, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
 		status, stays = models.ConversationRunning, ready // outcomes and results that it has not heard of
 	case turn != nil && turn.Empty() && seen.Words():

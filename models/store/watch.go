@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ type Watch struct {
 	check  bool        // the credential is to be looked at: something about access changed
 	ending bool        // the server stops
 
+	begun time.Time
 	notes bool          // a question about the request ends it too
 	seen  models.NoteID // but not this one, which the caller has
 }
@@ -49,6 +51,8 @@ func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Durati
 	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
 	w.reread = time.AfterFunc(rereadEvery, w.rouse)
 	s.waiters.add(actor, id, w.outcome, w.notes)
+	w.begun = s.now()
+	w.logWait("wait begun", slog.Duration("longest", wait))
 	return w
 }
 
@@ -65,6 +69,7 @@ func (w *Watch) Close() {
 	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
 	w.end.Stop()
 	w.reread.Stop()
+	w.logWait("wait ended", slog.Duration("waited", w.s.now().Sub(w.begun)))
 }
 
 // Look reads the row as it stands; done says that it is the answer, being

@@ -29,15 +29,16 @@ type op struct {
 
 // result is what a run of an op left; another run starts without.
 type result struct {
-	err     error
-	refused error // told to the caller although the transaction stands
-	topics  []events.Topic
-	settled []*models.Approval
-	noted   []models.ResponseID // a question about it was asked
-	atOnce  *models.Approval    // settled at the ask: nobody waits for it
-	access  bool
-	sooner  bool
-	wrote   bool
+	err      error
+	refused  error // told to the caller although the transaction stands
+	topics   []events.Topic
+	settled  []*models.Approval
+	activity []activity          // for the log
+	noted    []models.ResponseID // a question about it was asked
+	atOnce   *models.Approval    // settled at the ask: nobody waits for it
+	access   bool
+	sooner   bool
+	wrote    bool
 }
 
 // queue gathers callers while the one before them commits.
@@ -139,6 +140,7 @@ func (s *Store) queued(ctx context.Context, o *op) error {
 		return err
 	}
 	if !leads && !<-o.turn {
+		s.logActivity(o)
 		return o.told()
 	}
 	batch := s.queue.take(o)
@@ -148,6 +150,7 @@ func (s *Store) queued(ctx context.Context, o *op) error {
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
+	s.logActivity(o)
 	return o.told()
 }
 
@@ -326,6 +329,11 @@ type tx struct {
 	// routed are the people, beside the owner, out of whose inboxes the last row
 	// was taken that left pending.
 	routed []models.UserID
+	// running is whether the conversation in which a sequence was taken last, or that
+	// the last row has left which left pending, is shown as running.
+	running bool
+	// passing: the next request ends as it begins, and nobody is waited for.
+	passing bool
 	// prepaid is energy that was spent already, on what the next response costs.
 	prepaid int64
 	g       *gorm.DB

@@ -116,6 +116,9 @@ func text(raw json.RawMessage) string {
 	if s, ok := stringOf(raw); ok {
 		return s
 	}
+	if o, ok := objectOf(raw); ok && len(o) == 2 && o["old"] != nil && o["new"] != nil {
+		return text(o["old"]) + " → " + text(o["new"])
+	}
 	return string(raw)
 }
 

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"countersign/models"
+)
+
+// activity is one line of the log: a request that was asked, or how one ended. It
+// holds names, never inputs nor what people wrote.
+type activity struct {
+	text      string
+	approval  *models.Approval
+	outcome   string
+	cause     models.Cause
+	by        models.Actor
+	waited    time.Duration
+	hasWaited bool
+}
+
+// outcomeTexts are the lines of the final states.
+var outcomeTexts = map[models.Status]string{
+	models.StatusApproved: "approval decided", models.StatusRejected: "approval decided", models.StatusExpired: "approval expired",
+	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved",
+}
+
+// logAsked notes a request that was stored, for the log after the commit.
+func (t *tx) logAsked(a *models.Approval) {
+	if a.Kind == models.KindReply || !t.s.logs(slog.LevelInfo) {
+		return
+	}
+	by := models.Actor{Kind: models.ActorAgent, Name: a.AgentName}
+	outcome := string(a.Status())
+	if a.LetThrough() {
+		outcome = "let_through"
+	}
+	t.op.activity = append(t.op.activity, activity{text: "approval asked", approval: a, outcome: outcome, cause: a.Cause, by: by})
+}
+
+// logOutcome notes how a request ended, for the log after the commit.
+func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
+	if !t.s.logs(slog.LevelInfo) {
+		return
+	}
+	l := activity{text: outcomeTexts[a.Status()], approval: a, outcome: string(a.Status()), cause: a.Cause, by: by}
+	if a.ApprovalRequestedAt != nil && a.ApprovalTimestamp != nil {
+		l.waited, l.hasWaited = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt), true
+	}
+	t.op.activity = append(t.op.activity, l)
+}
+
+func (s *Store) logs(level slog.Level) bool { return s.log.Enabled(context.Background(), level) }
+
+// logActivity writes what a committed call asked and ended. Each caller writes its
+// own, behind the commit, so that nobody waits for another's lines.
+func (s *Store) logActivity(o *op) {
+	if o.err != nil {
+		return
+	}
+	for i := range o.activity {
+		l := &o.activity[i]
+		attrs := make([]slog.Attr, 0, 8)
+		attrs = append(attrs,
+			slog.String("approval", string(l.approval.ID)), slog.String("tool", l.approval.ToolName), slog.String("agent", l.approval.AgentName),
+			slog.String("outcome", l.outcome))
+		if l.cause != models.CauseNone {
+			attrs = append(attrs, slog.String("cause", string(l.cause)))
+		}
+		attrs = append(attrs, slog.String("by", string(l.by.Kind)), slog.String("who", l.by.Name))
+		if l.hasWaited {
+			attrs = append(attrs, slog.Duration("waited", l.waited))
+		}
+		s.log.LogAttrs(context.Background(), slog.LevelInfo, l.text, attrs...)
+	}
+}
+
+// logWait tells, at debug, that a caller has begun or ended to wait.
+func (w *Watch) logWait(text string, attrs ...slog.Attr) {
+	if !w.s.logs(slog.LevelDebug) {
+		return
+	}
+	attrs = append([]slog.Attr{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}, attrs...)
+	w.s.log.LogAttrs(context.Background(), slog.LevelDebug, text, attrs...)
+}
