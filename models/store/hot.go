@@ -48,7 +48,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
  r.tool_use_id, r.job_id, r.digest, r.digest_version, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.reviewers_only, r.self_approval, r.approvers, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.paused_left, r.grant_id, r.decided_by, r.vote_id,
- r.is_completed, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
+ r.is_completed, r.is_error, r.closed, r.answer, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at,
  n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at`
