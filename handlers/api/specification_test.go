@@ -136,7 +136,9 @@ func TestWhoWaitsIsToldToPeople(t *testing.T) {
 	w := newWorld(t)
 	w.policy(`{"rules":[{"name":"money","tools":["pay"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
 	id, routed := w.ask(`{"toolName":"deploy","runId":"r"}`), w.ask(`{"toolName":"pay","runId":"r"}`)
-	waitFor := func(token, id string) <-chan answer { return w.waiting(token, "GET", "/v1/approvals/"+id+"?wait=50s", "") }
+	waitFor := func(token, id string) <-chan answer {
+		return w.waiting(token, "GET", "/v1/approvals/"+id+"?wait=50s", "")
+	}
 	resolvers := func(token string) string { return w.call(token, "GET", "/v1/approvals/stats", "").body }
 	waits := func(token, id string) any { return w.call(token, "GET", "/v1/approvals/"+id, "").at("waiting") }
 
