@@ -128,7 +128,7 @@ func (d *doctor) policyDocument(ctx context.Context) (int64, policy.Document, er
 	if err != nil {
 		return 0, policy.Document{}, err
 	}
-	p, err := policy.Parse([]byte(text))
+	p, err := policy.ParseStored([]byte(text))
 	if err != nil {
 		return 0, policy.Document{}, fmt.Errorf("policy version %d: %w", version, err)
 	}

@@ -177,6 +177,10 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["x"], "effect": "allow"}]}'`)
 		}, nil, "policy lint", "warn", "rules[1]"},
+		{"a stored pattern that would be refused now", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"rules": [{"name": "a", "tools": ["/delete"], "effect": "require"}]}'`)
+		}, nil, "policy lint", "warn", `rules[0].tools[0]: Is taken as an exact name, for it has a slash at one end only: write /delete/ for a regular expression, or /^\/delete$/`},
 		{"nobody", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `UPDATE users SET disabled_at = created_at`)

@@ -85,6 +85,7 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Title     string         `json:"title"`
 	Status    int            `json:"status"`
 	Detail    string         `json:"detail" doc:"What was wanted, for whoever reads it"`
+	Message   string         `json:"error" doc:"As detail, under the name that other clients read"`
 	Code      models.Code    `json:"code" doc:"Stable name of the kind of problem"`
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"The fields that are wrong"`
 	RequestID string         `json:"requestId,omitempty" doc:"Set with internal errors: what to look for in the server's log"`
@@ -112,7 +113,7 @@ func ProblemOf(err error) *Problem {
 	kind := kindOf(e.Code)
 	p := &Problem{
 		Type: "urn:countersign:problem:" + string(e.Code), Title: kind.title, Status: kind.status,
-		Detail: e.Error(), Code: e.Code, retryAfter: e.RetryAfterSeconds,
+		Detail: e.Error(), Message: e.Error(), Code: e.Code, retryAfter: e.RetryAfterSeconds,
 	}
 	if e.Code == models.CodeBudgetExhausted && e.Approval != nil {
 		p.ApprovalID = e.Approval.ID

@@ -56,16 +56,25 @@ type AskInput struct {
 	// FallbackAt reports that a client of ours went on at this time because no
 	// server answered and fallback_auto_approve was confirmed; RFC 3339 or empty.
 	FallbackAt string
+	// ClaimedAt is when the agent says that it asked; RFC 3339 or empty.
+	ClaimedAt string
 }
 
 // FallbackBelieved is how long a client of ours believes that
 // fallback_auto_approve is on after the server last said so (I11).
 const FallbackBelieved = 10 * time.Minute
 
+// Presence is whether a request's agent waits for the outcome, as far as the server
+// has seen since it started.
+type Presence struct {
+	Waiting bool
+	Left    time.Time // when the last wait ended; zero: none was seen
+}
+
 // Stats are the counts that the queue tells about itself, capped at StatsCap.
 type Stats struct {
 	Pending   int // rows waiting
-	Waiters   int // callers blocked in a wait
+	Waiters   int // waits of agents, for what the asker may see
 	Responses int // decided in the last minute
 }
 

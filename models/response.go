@@ -107,7 +107,8 @@ type Response struct {
 	OwnerID        UserID
 	AgentID        AgentID
 	Kind           Kind
-	CreatedAt      time.Time `gorm:"autoCreateTime:false"`
+	CreatedAt      time.Time  `gorm:"autoCreateTime:false"`
+	ClaimedAt      *time.Time // when the agent says that it asked, by its own clock
 
 	ToolUseID  *string // the agent's own name for the call
 	JobID      *string
@@ -169,6 +170,25 @@ type Response struct {
 	ToolInputJSON string // as sent
 	Answer        string
 	ToolResult    string
+}
+
+// claimedSlack is how far an agent's clock may be off before its time is shown.
+const claimedSlack = time.Minute
+
+// ClaimedElsewhen is when the agent says that it asked, if that is not about when it
+// did; nil: there is nothing to show.
+func (r *Response) ClaimedElsewhen() *time.Time {
+	if r.ClaimedAt == nil {
+		return nil
+	}
+	asked := r.CreatedAt
+	if r.ApprovalRequestedAt != nil {
+		asked = *r.ApprovalRequestedAt
+	}
+	if r.ClaimedAt.Sub(asked).Abs() <= claimedSlack {
+		return nil
+	}
+	return r.ClaimedAt
 }
 
 // Status is the stored status, StatusNone for NULL. Surfaces use StateAt.

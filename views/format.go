@@ -13,7 +13,7 @@ import (
 type Moment struct {
 	At    time.Time
 	Text  string
-	Form  string    // how scripts write it: "ago", "left", "seconds", "exact" or "stamp"
+	Form  string    // how scripts write it: "ago", "for", "left", "seconds", "exact" or "stamp"
 	Since time.Time // with "left": when the time began to run
 	Level string    // with "left": "calm", "amber" under 20 %, "red" under 5 %
 }
@@ -39,6 +39,16 @@ func Ago(at, now time.Time) Moment {
 		text = Duration(d) + " ago"
 	}
 	return Moment{At: at, Text: text, Form: "ago"}
+}
+
+// For is a moment that says how much time has passed since it: "45 s", "3 min".
+func For(at, now time.Time) Moment {
+	m := Ago(at, now)
+	m.Form, m.Text = "for", strings.TrimSuffix(m.Text, " ago")
+	if now.Sub(at) < time.Second {
+		m.Text = "0 s"
+	}
+	return m
 }
 
 // Exact is a moment written out in full.

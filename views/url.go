@@ -36,6 +36,9 @@ func TeachTokenURL() string { return "/inbox/token" }
 // ApprovalURL shows one request.
 func ApprovalURL(id models.ResponseID) string { return "/approvals/" + url.PathEscape(string(id)) }
 
+// PresenceURL answers with whether the agent of a request waits for it.
+func PresenceURL(id models.ResponseID) string { return ApprovalURL(id) + "/presence" }
+
 // DecideURL takes the POST of a verdict.
 func DecideURL(id models.ResponseID) string { return ApprovalURL(id) + "/decide" }
 
@@ -82,6 +85,10 @@ func InboxTopic() string { return "inbox" }
 
 // ApprovalTopic is the event that tells that one approval changed.
 func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id) }
+
+// PresenceTopic is the event that tells that the agent of an approval began or ceased
+// to wait for it.
+func PresenceTopic(id models.ResponseID) string { return "presence:" + string(id) }
 
 // PolicyTopic is the event that tells that the policy changed.
 func PolicyTopic() string { return "policy" }

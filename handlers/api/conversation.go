@@ -118,7 +118,13 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err := a.store.HeldVerdicts(ctx, in.actor, responses...); err != nil {
 		return nil, err
 	}
-	return &conversationOut{Body: historyOf(a.kit, history.Conversation, history, max(after, 0))}, nil
+	out := historyOf(a.kit, history.Conversation, history, max(after, 0))
+	for i := range out.Entries {
+		if r := out.Entries[i].Response; r != nil && r.Status != nil {
+			r.Waiting = a.waitingFor(in.actor, r.ResponseID, *r.Status)
+		}
+	}
+	return &conversationOut{Body: out}, nil
 }
 
 // place is where in a history to read: after is -1 for its beginning and 0 for

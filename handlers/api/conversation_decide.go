@@ -59,7 +59,10 @@ type ConversationApproval struct {
 	Timestamp         time.Time         `json:"timestamp"`
 	Status            models.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	ApprovalTimestamp *time.Time        `json:"approvalTimestamp" doc:"When it was settled; null while pending"`
-	Feedback          string            `json:"feedback"`
+	Feedback          *string           `json:"feedback" doc:"The reviewer's words, or why it ended without one; null: none were given"`
+	Digest            string            `json:"digest" doc:"Of what is decided: send it to approve high and critical risk"`
+	Risk              models.Risk       `json:"risk" enum:"low,medium,high,critical"`
+	Waiting           *bool             `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 
@@ -87,16 +90,21 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 		return nil, err
 	}
 	for i := range got.Items {
-		page.Approvals = append(page.Approvals, conversationApprovalOf(&got.Items[i]))
+		one := conversationApprovalOf(&got.Items[i])
+		one.Waiting = a.waitingFor(in.actor, one.ID, one.Status)
+		page.Approvals = append(page.Approvals, one)
 	}
 	return &approvalsOfOut{Body: page}, nil
 }
 
 func conversationApprovalOf(a *models.Approval) ConversationApproval {
 	status := a.Status()
-	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), Timestamp: a.CreatedAt, Status: shown(status), Held: heldOf(a)}
+	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: a.Risk, Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
-		out.ApprovalTimestamp, out.Feedback = &d.At, d.Reason
+		out.ApprovalTimestamp = &d.At
+		if d.Reason != "" {
+			out.Feedback = &d.Reason
+		}
 	}
 	return out
 }
@@ -137,7 +145,15 @@ type approveIn struct {
 	caller
 
 	RequestID string `path:"requestId" doc:"The conversation"`
-	Body      ApproveRequest
+	Body      *ApproveRequest
+}
+
+// valueOr is the body that was sent; the empty one if none was.
+func valueOr[T any](body *T) (out T) {
+	if body != nil {
+		out = *body
+	}
+	return out
 }
 
 type approveOut struct {
@@ -146,7 +162,7 @@ type approveOut struct {
 }
 
 func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
-	b := in.Body
+	b := valueOr(in.Body)
 	got, conv, err := a.decideIn(ctx, in.actor, in.RequestID, ApprovalResponse{
 		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
 	})
@@ -164,7 +180,7 @@ type rejectIn struct {
 	caller
 
 	RequestID string `path:"requestId" doc:"The conversation"`
-	Body      RejectRequest
+	Body      *RejectRequest
 }
 
 type rejectOut struct {
@@ -173,8 +189,9 @@ type rejectOut struct {
 }
 
 func (a *API) reject(ctx context.Context, in *rejectIn) (*rejectOut, error) {
+	b := valueOr(in.Body)
 	got, _, err := a.decideIn(ctx, in.actor, in.RequestID, ApprovalResponse{
-		Approved: new(false), ResponseID: in.Body.ResponseID, Digest: in.Body.Digest, Feedback: in.Body.Feedback,
+		Approved: new(false), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback,
 	})
 	if err != nil {
 		return nil, err

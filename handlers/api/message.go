@@ -26,13 +26,14 @@ func (a *API) registerMessages() {
 type MessageRequest struct {
 	Content          string            `json:"content" doc:"What to say, as Markdown; may be empty where something is decided or changed"`
 	ID               string            `json:"id,omitempty" doc:"The conversation; left out, one begins"`
-	EnergyBudget     *WholeNumber      `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The budget of a conversation that begins"`
+	EnergyBudget     *WholeNumber      `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The budget of a conversation that begins; of one that stands, as approvalResponse.newBudget"`
 	ApprovalResponse *ApprovalResponse `json:"approvalResponse,omitzero" doc:"What is decided or changed together with the message"`
 }
 
 // ApprovalResponse decides a proposal or budget request, changes the budget, or
 // both. The change of the budget applies with either verdict.
 type ApprovalResponse struct {
+	RequestID    string       `json:"requestId,omitempty" doc:"The conversation, as id: it may stand here instead"`
 	Approved     *bool        `json:"approved,omitzero" doc:"Left out, only the budget changes"`
 	ResponseID   string       `json:"responseId,omitempty" doc:"What is decided; left out, the most recent pending proposal or budget request"`
 	Digest       string       `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
@@ -91,19 +92,51 @@ func (a *API) message(ctx context.Context, in *messageIn) (*messageOut, error) {
 // messageInput translates the body to the use case's words.
 func (r *MessageRequest) messageInput() (models.MessageInput, error) {
 	in := models.MessageInput{Content: r.Content, EnergyBudget: r.EnergyBudget.value()}
-	if r.ID != "" {
-		id, err := models.ParseID[models.ConversationID]("id", r.ID)
+	var err error
+	if in.ConversationID, err = r.conversation(); err != nil {
+		return in, err
+	}
+	if r.ApprovalResponse != nil {
+		d, err := r.ApprovalResponse.decision()
 		if err != nil {
 			return in, err
 		}
-		in.ConversationID = id
+		in.Decision = &d
 	}
-	if r.ApprovalResponse == nil {
+	if in.ConversationID == "" || in.EnergyBudget == nil {
 		return in, nil
 	}
-	d, err := r.ApprovalResponse.decision()
-	in.Decision = &d
-	return in, err
+	if in.Decision == nil {
+		in.Decision = &models.ConversationDecision{}
+	}
+	budget := &in.Decision.Budget
+	if budget.Delta != nil || budget.Set != nil && *budget.Set != *in.EnergyBudget {
+		return in, models.Invalid("energyBudget", "says another budget than approvalResponse; send one of the two")
+	}
+	budget.Set, in.EnergyBudget = in.EnergyBudget, nil
+	return in, nil
+}
+
+// conversation is the one that id names, or approvalResponse.requestId in its place.
+func (r *MessageRequest) conversation() (models.ConversationID, error) {
+	var id models.ConversationID
+	var err error
+	if r.ID != "" {
+		if id, err = models.ParseID[models.ConversationID]("id", r.ID); err != nil {
+			return "", err
+		}
+	}
+	if r.ApprovalResponse == nil || r.ApprovalResponse.RequestID == "" {
+		return id, nil
+	}
+	other, err := models.ParseID[models.ConversationID]("approvalResponse.requestId", r.ApprovalResponse.RequestID)
+	if err != nil {
+		return "", err
+	}
+	if id != "" && other != id {
+		return "", models.Invalid("approvalResponse.requestId", "names another conversation than id")
+	}
+	return other, nil
 }
 
 // decision translates the body to the use case's words.

@@ -30,7 +30,7 @@ func examplePending() *Approval {
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
 		Digest: exampleDigest, Risk: models.RiskHigh, Status: models.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
-		RequiresApproval: true, RequestedAt: exampleAsked, TimeoutAt: &timeout,
+		RequiresApproval: true, RequestedAt: exampleAsked, Timestamp: exampleAsked, TimeoutAt: &timeout,
 		Policy: Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: models.SelfAllowed},
 		URL:    "https://sign.example.com/approvals/" + string(exampleID),
 	}
@@ -45,6 +45,7 @@ func exampleSettled() *Approval {
 		Approved: true, Reason: "go", By: &Decider{ID: exampleUser, Name: "Ada Lovelace"},
 		At: exampleAsked.Add(40 * time.Second), Input: exampleInput,
 	}
+	a.respond()
 	return a
 }
 
@@ -98,6 +99,7 @@ func exampleCancelled() *Approval {
 	a.Status, a.Cause = models.StatusCancelled, models.CauseCancelled
 	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
 	a.Decision = &Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
+	a.respond()
 	return a
 }
 
@@ -183,7 +185,7 @@ var approvalDocs = map[string]operationDoc{
 		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
 	},
 	"list-pending": {
-		answers: map[int]any{200: &PendingPage{Pending: []PendingApproval{{Approval: *exampleHeld(), Timestamp: exampleAsked}}}}, problems: listProblems,
+		answers: map[int]any{200: &PendingPage{Pending: []*Approval{exampleHeld()}}}, problems: listProblems,
 	},
 	"approval-stats": {
 		answers: map[int]any{200: &Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},

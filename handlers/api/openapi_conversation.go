@@ -108,7 +108,7 @@ var conversationDocs = map[string]operationDoc{
 	"list-conversation-approvals": {
 		answers: map[int]any{200: &ConversationApprovals{RequestID: exampleConversation, Approvals: []ConversationApproval{{
 			ID: exampleID, Kind: models.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
-			Status: models.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: "keep the newest week",
+			Status: models.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: models.RiskMedium,
 		}}}},
 		problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
 	},

@@ -72,6 +72,7 @@ func exampleProblem(code models.Code) *handlers.Problem {
 	p := handlers.ProblemOf(e)
 	if p.Detail == "" {
 		p.Detail = p.Title + "."
+		p.Message = p.Detail
 	}
 	if code == models.CodeInternal {
 		p.RequestID = "5f0c9a3be1d24c78"

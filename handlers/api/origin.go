@@ -29,8 +29,8 @@ type Telling struct {
 	NextAt   time.Time      `json:"nextAt"`
 }
 
-// addOrigins tells a person where requests come from, and who may approve them;
-// agents know what they asked.
+// addOrigins tells a person where requests come from, who may approve them and
+// whether their agents wait; agents know what they asked.
 func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approval) error {
 	if !actor.IsPerson() {
 		return nil
@@ -44,12 +44,20 @@ func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approv
 		return err
 	}
 	for _, one := range all {
-		one.Policy.Approvers = one.approvers
+		one.Policy.Approvers, one.Waiting = one.approvers, a.waitingFor(actor, one.ApprovalID, one.Status)
 		if o, ok := origins[one.ApprovalID]; ok {
 			one.Origin = originOf(one, &o)
 		}
 	}
 	return nil
+}
+
+// waitingFor tells a person whether the agent of a pending request waits for it now.
+func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models.Status) *bool {
+	if !actor.IsPerson() || status != models.StatusPending {
+		return nil
+	}
+	return new(a.store.Presence(id).Waiting)
 }
 
 // originOf is nil for what an agent asked for itself, in a run of its own.

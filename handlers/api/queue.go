@@ -3,11 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -79,18 +77,10 @@ type pendingIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// PendingApproval is a request that waits, with the time it was made under the
-// name that older clients read.
-type PendingApproval struct {
-	Approval
-
-	Timestamp time.Time `json:"timestamp" doc:"As requestedAt"`
-}
-
 // PendingPage is one page of what waits.
 type PendingPage struct {
-	Pending []PendingApproval `json:"pending"`
-	Next    string            `json:"next"`
+	Pending []*Approval `json:"pending"`
+	Next    string      `json:"next"`
 }
 
 type pendingOut struct {
@@ -108,21 +98,11 @@ func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
-	page := pendingPage(a.kit, got)
-	all := make([]*Approval, 0, len(page.Pending))
-	for i := range page.Pending {
-		all = append(all, &page.Pending[i].Approval)
+	page := &PendingPage{Pending: make([]*Approval, 0, len(got.Items)), Next: got.Next}
+	for i := range got.Items {
+		page.Pending = append(page.Pending, approvalOf(a.kit, &got.Items[i]))
 	}
-	return &pendingOut{Body: page}, a.addOrigins(ctx, in.actor, all...)
-}
-
-func pendingPage(kit handlers.Kit, list store.List) *PendingPage {
-	page := &PendingPage{Pending: make([]PendingApproval, 0, len(list.Items)), Next: list.Next}
-	for i := range list.Items {
-		one := approvalOf(kit, &list.Items[i])
-		page.Pending = append(page.Pending, PendingApproval{Approval: *one, Timestamp: one.RequestedAt})
-	}
-	return page
+	return &pendingOut{Body: page}, a.addOrigins(ctx, in.actor, page.Pending...)
 }
 
 type statsIn struct {
@@ -132,7 +112,7 @@ type statsIn struct {
 // Stats are the queue's counts, each capped at 1,000.
 type Stats struct {
 	PendingCount   int `json:"pendingCount" doc:"Requests that wait"`
-	ResolversCount int `json:"resolversCount" doc:"Callers that are blocked in a wait"`
+	ResolversCount int `json:"resolversCount" doc:"Waits of agents for what the caller may see"`
 	ResponsesCount int `json:"responsesCount" doc:"Requests decided in the last minute"`
 }
 

@@ -16,6 +16,9 @@ type ApprovalRequired struct {
 	Input       json.RawMessage   `json:"input"`
 	Content     string            `json:"content,omitempty"`
 	Description string            `json:"description"`
+	Digest      string            `json:"digest"`
+	Risk        models.Risk       `json:"risk"`
+	Timestamp   time.Time         `json:"timestamp"`
 	TimeoutAt   *time.Time        `json:"timeoutAt"`
 }
 
@@ -28,6 +31,10 @@ type ApprovalSettled struct {
 	Cause      models.Cause      `json:"cause"`
 	Advice     string            `json:"advice"`
 	Decision   *Decision         `json:"decision"`
+	Timestamp  time.Time         `json:"timestamp"`
+	Approved   bool              `json:"approved"`
+	Reason     string            `json:"reason"`
+	Response   Responded         `json:"response"`
 }
 
 // ApprovalAskedBack tells that a reviewer asks something about a request, and how
@@ -79,17 +86,22 @@ type SessionStatusChanged struct {
 func approvalRequired(h *store.Happening) any {
 	a := h.Approval
 	return &ApprovalRequired{
-		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, TimeoutAt: timeoutOf(a),
+		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description,
+		Digest: a.Digest, Risk: a.Risk, Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
 	}
 }
 
 func approvalSettled(h *store.Happening) any {
 	a := h.Approval
 	status := a.Status()
-	return &ApprovalSettled{
+	out := &ApprovalSettled{
 		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
-		Advice: a.Advice(status), Decision: decisionOf(a, status),
+		Advice: a.Advice(status), Decision: decisionOf(a, status), Timestamp: requestedAt(a),
 	}
+	if d := out.Decision; d != nil {
+		out.Approved, out.Reason, out.Response = d.Approved, d.Reason, Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+	}
+	return out
 }
 
 func approvalAskedBack(h *store.Happening) any {
@@ -122,6 +134,14 @@ func callID(a *models.Approval) *string {
 
 func statusChanged(c *models.StatusChange) any {
 	return &SessionStatusChanged{SessionID: c.Conversation, OldStatus: c.Old, NewStatus: c.New}
+}
+
+// requestedAt is when approval was asked for.
+func requestedAt(a *models.Approval) time.Time {
+	if a.ApprovalRequestedAt != nil {
+		return *a.ApprovalRequestedAt
+	}
+	return a.CreatedAt
 }
 
 func timeoutOf(a *models.Approval) *time.Time {

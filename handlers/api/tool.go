@@ -115,7 +115,9 @@ func (a *API) invocation(ctx context.Context, in *invocationIn) (*invocationOut,
 			return nil, naming(in.ToolUseID, err)
 		}
 	}
-	return &invocationOut{Body: invocationOf(got, in.SessionID)}, nil
+	out := invocationOf(got, in.SessionID)
+	out.Waiting = a.waitingFor(in.actor, got.ID, got.Status())
+	return &invocationOut{Body: out}, nil
 }
 
 type pendingOfSessionIn struct {
@@ -143,7 +145,9 @@ func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pe
 	}
 	page := &PendingInvocations{Pending: make([]*Invocation, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
-		page.Pending = append(page.Pending, invocationOf(&got.Items[i], in.SessionID))
+		one := invocationOf(&got.Items[i], in.SessionID)
+		one.Waiting = a.waitingFor(in.actor, one.ToolCallID, got.Items[i].Status())
+		page.Pending = append(page.Pending, one)
 	}
 	return &pendingOfSessionOut{Body: page}, nil
 }

@@ -79,6 +79,7 @@ type Invocation struct {
 	DecidedAt        *time.Time        `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider          `json:"decided_by" doc:"Null: no person did"`
 	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Waiting          *bool             `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
 }
@@ -116,7 +117,7 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 	out := &Invocation{
 		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
-		Risk: a.Risk, Digest: a.Digest, RequestedAt: a.CreatedAt, Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a),
+		Risk: a.Risk, Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = a.Kind
@@ -129,9 +130,6 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 		if a.RunID != nil {
 			out.SessionID = *a.RunID
 		}
-	}
-	if a.ApprovalRequestedAt != nil {
-		out.RequestedAt = *a.ApprovalRequestedAt
 	}
 	if a.HasDeadline() {
 		out.TimeoutAt = &a.ApprovalTimeoutAt

@@ -26,6 +26,7 @@ type AskRequest struct {
 	Context        string          `json:"context,omitempty"`
 	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
 	Energy         *int64          `json:"energy,omitzero"`
+	Timestamp      string          `json:"timestamp,omitempty" doc:"When the agent asked, by its own clock, in RFC 3339: shown to people where it is more than a minute off"`
 	Fallback       *Fallback       `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
 }
 
@@ -58,8 +59,14 @@ type Approval struct {
 	Advice           string                `json:"advice" doc:"One sentence for the model"`
 	RequiresApproval bool                  `json:"requiresApproval" doc:"False: let through without a person"`
 	RequestedAt      time.Time             `json:"requestedAt"`
+	Timestamp        time.Time             `json:"timestamp" doc:"As requestedAt"`
+	ClaimedAt        *time.Time            `json:"claimedAt,omitempty" doc:"When the agent says that it asked, where that is more than a minute off"`
 	TimeoutAt        *time.Time            `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision             `json:"decision" doc:"Null while pending"`
+	Approved         *bool                 `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
+	Reason           *string               `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
+	Response         *Responded            `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Waiting          *bool                 `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote             `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`
 	Policy           Policy                `json:"policy"`
@@ -144,17 +151,23 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: a.Advice(status),
-		RequiresApproval: a.RequiresApproval, RequestedAt: a.CreatedAt,
+		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedElsewhen(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
 		URL: kit.ApprovalURL(a.ID), callID: a.CallID, approvers: a.Approvers().Emails(),
-	}
-	if a.ApprovalRequestedAt != nil {
-		out.RequestedAt = *a.ApprovalRequestedAt
 	}
 	if a.HasDeadline() {
 		out.TimeoutAt = &a.ApprovalTimeoutAt
 	}
+	out.respond()
 	return out
+}
+
+// respond repeats the decision under the names that other clients read.
+func (one *Approval) respond() {
+	if d := one.Decision; d != nil {
+		one.Response = &Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		one.Approved, one.Reason = &one.Response.Approved, &one.Response.Reason
+	}
 }
 
 // shown is the word for a status; what was let through shows as approved, with
@@ -213,7 +226,7 @@ func (r *AskRequest) askInput() models.AskInput {
 	in := models.AskInput{
 		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
 		Kind: r.Kind, ToolName: r.ToolName, Input: r.Input, Options: r.Options, Description: r.Description, Context: r.Context,
-		TimeoutSeconds: r.TimeoutSeconds, Energy: r.Energy, Explicit: true,
+		TimeoutSeconds: r.TimeoutSeconds, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
 	}
 	if r.Fallback != nil {
 		in.FallbackAt = r.Fallback.At

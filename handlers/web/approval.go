@@ -96,7 +96,28 @@ func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.Appro
 	if err := s.addAround(ctx, actor, a, &in); err != nil {
 		return pages.Approval{}, err
 	}
+	in.Presence = s.store.Presence(id)
 	return pages.NewApproval(in, s.kit.Now()), nil
+}
+
+// presence answers with the line that says whether a request's agent waits for it.
+func (s *Site) presence(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return err
+	}
+	if !handlers.WantsFragment(c.Request()) {
+		return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+	}
+	if a.Status() != models.StatusPending {
+		handlers.KeepFragment(c) // the card says how it ended
+		return c.NoContent(http.StatusOK)
+	}
+	return handlers.Render(c, http.StatusOK, pages.PresenceLine(pages.NewPresence(a, s.store.Presence(id), s.kit.Now())), nil)
 }
 
 // addAround adds what stands around a request: its like, what was said about it,

@@ -20,6 +20,7 @@ import (
 // requestRoutes are one request and what can be done with it.
 func (s *Site) requestRoutes(get, post adder) {
 	get("/approvals/:id", s.approval)
+	get("/approvals/:id/presence", s.presence)
 	post("/approvals/:id/decide", s.decide)
 	post("/approvals/:id/undo", s.undo)
 	post("/approvals/:id/open", s.openPart)

@@ -111,6 +111,7 @@ func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]
 	}
 	for _, id := range watched {
 		names[events.Approval(string(id))] = views.ApprovalTopic(id)
+		names[events.Presence(string(id))] = views.PresenceTopic(id)
 	}
 	return names
 }

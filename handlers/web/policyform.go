@@ -96,6 +96,7 @@ func readPolicyForm(values url.Values) pages.PolicyForm {
 // documentOf puts the four fields into the document that stands, and has the
 // whole checked as it would be on saving.
 func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, error) {
+	before := doc
 	minutes, err := strconv.Atoi(form.DefaultTimeoutMinutes)
 	if err != nil {
 		return doc, models.Invalid("default_timeout_minutes", "must be a whole number of minutes")
@@ -112,7 +113,7 @@ func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, er
 	if err != nil {
 		return doc, err
 	}
-	p, err := policy.Parse(raw)
+	p, err := policy.ParseChanged(raw, before)
 	if err != nil {
 		return doc, err
 	}

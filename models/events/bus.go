@@ -30,6 +30,10 @@ func Agent(agentID string) Topic { return Topic("agent:" + agentID) }
 // Approval is the topic of one approval.
 func Approval(responseID string) Topic { return Topic("approval:" + responseID) }
 
+// Presence is the topic of whether an agent waits for one approval. It is no change:
+// nothing of it is stored.
+func Presence(responseID string) Topic { return Topic("presence:" + responseID) }
+
 // Conversation is the topic of what stands in one conversation: its history, its
 // status, its budget.
 func Conversation(conversationID string) Topic { return Topic("conversation:" + conversationID) }

@@ -34,13 +34,14 @@ type patterns struct {
 // checker collects every problem of a document and reads its patterns on the way.
 type checker struct {
 	problems problems
+	kept     func(text string) bool // whether a pattern was stored before it would be refused
 	patterns patterns
 	most     int // minutes
 	steps    int // of the regular expressions so far
 }
 
-func check(d Document) *checker {
-	c := &checker{problems: problems{}, most: d.MaxTimeoutMinutes}
+func check(d Document, kept func(text string) bool) *checker {
+	c := &checker{problems: problems{}, kept: kept, most: d.MaxTimeoutMinutes}
 	if c.most < 1 || c.most > MaxTimeoutMinutes {
 		c.add("max_timeout_minutes", "must be 1 to %d minutes", MaxTimeoutMinutes)
 		c.most = MaxTimeoutMinutes
@@ -133,7 +134,7 @@ func (c *checker) minutes(path string, m *int) {
 func (c *checker) tools(path string, texts []string, effect Effect) []pattern {
 	out := make([]pattern, len(texts))
 	for i, text := range texts {
-		p, problem := readPattern(text, effect == EffectAllow)
+		p, problem := readPattern(text, effect == EffectAllow, c.kept(text))
 		if problem != "" {
 			c.add(fmt.Sprintf("%s[%d]", path, i), "%s", problem)
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,8 +22,10 @@ type Policy struct {
 	requiredExact   map[string]bool
 	requiredRegexes []pattern
 
-	// similar finds the listed names that fold to the same string.
+	// similar finds the listed names that fold to the same string, folded the
+	// patterns of rules that require or deny, in the order of their rules.
 	similar map[string][]listed
+	folded  []foldedPattern
 
 	required  Judgement
 	unmatched Judgement
@@ -34,13 +37,20 @@ type ruleRegexp struct {
 	rule int
 }
 
-// listed is an exact name in the document, and what holds a call whose name is
-// merely similar.
+// listed is an exact name or a pattern in the document, and what holds a call whose
+// name only nearly matches.
 type listed struct {
-	name  string
-	rule  int // its place; required_approval_tools come behind all rules
-	allow bool
-	held  Judgement
+	name    string
+	rule    int // its place; required_approval_tools come behind all rules
+	allow   bool
+	pattern bool
+	held    Judgement
+}
+
+// foldedPattern is a pattern in any letter case.
+type foldedPattern struct {
+	re *regexp.Regexp
+	listed
 }
 
 // Document returns a copy of what was parsed, with initial values filled in.
@@ -69,6 +79,7 @@ func compile(d Document, pats patterns) *Policy {
 		if !pat.exact() {
 			if pat.re != nil {
 				p.requiredRegexes = append(p.requiredRegexes, pat)
+				p.addFolded(len(p.rules), p.required, pat)
 			}
 			continue
 		}
@@ -82,6 +93,7 @@ func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
 	switch {
 	case pat.re != nil:
 		p.regexes = append(p.regexes, ruleRegexp{pattern: pat, rule: i})
+		p.addFolded(i, p.rules[i], pat)
 	case pat.exact():
 		if _, taken := p.exact[pat.text]; !taken {
 			p.exact[pat.text] = i
@@ -90,6 +102,12 @@ func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
 			name: pat.text, rule: i, allow: r.Effect == EffectAllow,
 			held: heldAsSimilar(p.rules[i], pat.text),
 		})
+	}
+}
+
+func (p *Policy) addFolded(rule int, j Judgement, pat pattern) {
+	if pat.folds != nil {
+		p.folded = append(p.folded, foldedPattern{pat.folds, listed{name: pat.text, rule: rule, pattern: true, held: heldByCase(j, pat.text)}})
 	}
 }
 
@@ -135,14 +153,24 @@ func unmatchedJudgement(e Effect) Judgement {
 // heldAsSimilar is what happens to a name that is like, but not, a listed one. It
 // keeps the rule's risk and whom it asks.
 func heldAsSimilar(j Judgement, name string) Judgement {
-	where := "which the rule “" + j.Rule + "” lists"
-	if j.Rule == RuleRequiredTools {
-		where = "which required_approval_tools lists"
-	}
-	j.Effect, j.Cause = EffectRequire, models.CauseNone
-	j.Reason = "The tool's name differs from “" + name + "”, " + where +
-		", only in letter case, hyphens, underscores or spaces, so a person has to look."
+	return heldFor(j, "The tool's name differs from “"+name+"”, "+whereListed(j)+", only in letter case, hyphens, underscores or spaces, so a person has to look.")
+}
+
+// heldByCase is what happens to a name that a pattern matches in another letter case.
+func heldByCase(j Judgement, pattern string) Judgement {
+	return heldFor(j, "But for its letter case, the tool's name matches “"+pattern+"”, "+whereListed(j)+", so a person has to look.")
+}
+
+func heldFor(j Judgement, reason string) Judgement {
+	j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, reason
 	return j
+}
+
+func whereListed(j Judgement) string {
+	if j.Rule == RuleRequiredTools {
+		return "which required_approval_tools lists"
+	}
+	return "which the rule “" + j.Rule + "” lists"
 }
 
 // fold appends the name in lower case without '-', '_' and ' '.

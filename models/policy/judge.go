@@ -51,8 +51,9 @@ func (p *Policy) Judge(c Call) Judgement {
 }
 
 // judge applies rules, required tools, similar names, explicit asks and unmatched
-// in that order. A name that is only similar to a listed one stops a later rule
-// from allowing the call, but neither lifts nor replaces what really matches.
+// in that order. A name that is only similar to a listed one, or matches a pattern
+// only in another letter case, stops a later rule from allowing the call, but
+// neither lifts nor replaces what really matches.
 func (p *Policy) judge(c Call) Judgement {
 	if c.ToolName == "" {
 		return asked(c.Kind)
@@ -61,7 +62,7 @@ func (p *Policy) judge(c Call) Judgement {
 	if i < len(p.rules) {
 		j := p.rules[i]
 		if j.Effect == EffectAllow {
-			if l := p.similarName(c.ToolName, i); l != nil && !l.allow {
+			if l := p.almost(c.ToolName, i); l != nil && !l.allow {
 				return l.held
 			}
 		}
@@ -70,7 +71,7 @@ func (p *Policy) judge(c Call) Judgement {
 	if p.isRequired(c.ToolName) {
 		return p.required
 	}
-	if l := p.similarName(c.ToolName, len(p.rules)+1); l != nil {
+	if l := p.almost(c.ToolName, len(p.rules)+1); l != nil {
 		return l.held
 	}
 	if c.Explicit || c.Kind != models.KindToolCall {
@@ -105,6 +106,22 @@ func (p *Policy) isRequired(name string) bool {
 		}
 	}
 	return false
+}
+
+// almost is what name nearly matches before the rule end: the first that holds the
+// call, else a name that is listed on an allow rule.
+func (p *Policy) almost(name string, end int) *listed {
+	near := p.similarName(name, end)
+	for i := range p.folded {
+		f := &p.folded[i]
+		if f.rule >= end || near != nil && !near.allow && near.rule <= f.rule {
+			break
+		}
+		if f.re.MatchString(name) {
+			return &f.listed
+		}
+	}
+	return near
 }
 
 // similarName is the first name listed before the rule end that equals name after

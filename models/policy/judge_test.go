@@ -147,7 +147,8 @@ func TestSimilarNamesAreHeld(t *testing.T) {
 		"space":       {"read_file", nil, "Read File", "require required_approval_tools medium", "“read_file”"},
 		"not a dot":   {"read_file", nil, "read.file", "allow unmatched medium policy", ""},
 		"same name":   {"read_file,ReadFile", nil, "ReadFile", "require required_approval_tools medium", ""},
-		"not regexps": {"/^Shell$/", nil, "shell", "allow unmatched medium policy", ""},
+		"a pattern":   {"/^Shell$/", nil, "shell", "require required_approval_tools medium", ""},
+		"not regexps": {"/^Sh_ell$/", nil, "shell", "allow unmatched medium policy", ""},
 
 		"near an allow rule":    {"", []string{"a allow low Shell"}, "shell", "require a low", "“Shell”"},
 		"near a deny rule":      {"", []string{"d deny critical Shell"}, "shell", "require d critical", "“Shell”"},

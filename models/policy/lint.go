@@ -15,9 +15,9 @@ type Warning struct {
 
 // Lint reads a document for what is allowed but probably not meant, in the order
 // of the document. It takes any document, valid or not, and says nothing of what
-// Parse refuses.
+// ParseStored refuses.
 func Lint(d Document) []Warning {
-	pats := check(d).patterns
+	pats := check(d, always).patterns
 	l := &linter{doc: d, pats: pats, policy: compile(d, pats)}
 	l.settings()
 	for i := range d.Rules {
@@ -136,10 +136,10 @@ func (l *linter) broad(i int) {
 	}
 }
 
-// halfRegexp spots /name without a second slash.
+// halfRegexp spots /name and name/, which are refused by now.
 func (l *linter) halfRegexp(path string, pat pattern) {
-	if pat.exact() && pat.text[0] == '/' && strings.Count(pat.text, "/") == 1 {
-		l.warn(path, "Is taken as an exact name; a regular expression also ends with a slash.")
+	if pat.exact() && oneSlash(pat.text) {
+		l.warn(path, "Is taken as an exact name, for it has a slash at one end only: %s.", howToWrite(pat.text))
 	}
 }
 
@@ -153,8 +153,12 @@ func (l *linter) held(i int) {
 		if !pat.exact() || l.policy.firstRule(pat.text, i) < i {
 			continue
 		}
-		if s := l.policy.similarName(pat.text, i); s != nil && !s.allow {
-			l.warn(toolPath(i, j), "Is held nevertheless: it is too similar to “%s” of the rule “%s”.", s.name, l.doc.Rules[s.rule].Name)
+		if s := l.policy.almost(pat.text, i); s != nil && !s.allow {
+			how := "it is too similar to"
+			if s.pattern {
+				how = "but for its letter case it matches"
+			}
+			l.warn(toolPath(i, j), "Is held nevertheless: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
 		}
 	}
 }

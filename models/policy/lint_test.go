@@ -27,8 +27,12 @@ func TestLint(t *testing.T) {
 			[]string{"required_approval_tools[0]: “x”"},
 		},
 		"half a regexp": {
-			`{"required_approval_tools":["/rm"],"rules":[{"name":"x","tools":["/sh"],"effect":"deny"}]}`,
-			[]string{"required_approval_tools[0]: exact name", "rules[0].tools[0]: exact name"},
+			`{"required_approval_tools":["/rm"],"rules":[{"name":"x","tools":["sh/"],"effect":"deny"}]}`,
+			[]string{`required_approval_tools[0]: /^\/rm$/`, `rules[0].tools[0]: write /sh/ for a regular expression, or /^sh\/$/`},
+		},
+		"held in another letter case": {
+			`{"rules":[{"name":"x","tools":["/.*delete.*/"],"effect":"require"},{"name":"y","tools":["DELETE_page"],"effect":"allow"}]}`,
+			[]string{"rules[1].tools[0]: but for its letter case it matches “/.*delete.*/” of the rule “x”"},
 		},
 		"allows everything": {
 			`{"rules":[{"name":"x","tools":["/.*/"],"effect":"allow"}]}`,
@@ -77,7 +81,11 @@ func TestLint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := policy.Lint(parse(t, c.raw).Document())
+			p, err := policy.ParseStored([]byte(c.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := policy.Lint(p.Document())
 			if len(got) != len(c.want) {
 				t.Fatalf("warnings are %q, want %q", got, c.want)
 			}

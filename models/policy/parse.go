@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,24 @@ var (
 // when the JSON has the right shape, else the first. Unknown members, members in
 // another letter case, duplicates and null (but for timeouts and budget_per_agent) are refused.
 func Parse(raw []byte) (*Policy, error) {
+	return parse(raw, func(string) bool { return false })
+}
+
+// ParseStored is Parse for a document that was stored: what was taken then, and is
+// refused now, means what it meant. Lint tells of it.
+func ParseStored(raw []byte) (*Policy, error) { return parse(raw, always) }
+
+// ParseChanged is Parse for a changed document: what the one before had is taken.
+func ParseChanged(raw []byte, before Document) (*Policy, error) {
+	return parse(raw, func(text string) bool {
+		return slices.Contains(before.RequiredApprovalTools, text) ||
+			slices.ContainsFunc(before.Rules, func(r Rule) bool { return slices.Contains(r.Tools, text) })
+	})
+}
+
+func always(string) bool { return true }
+
+func parse(raw []byte, kept func(text string) bool) (*Policy, error) {
 	if len(raw) > MaxDocument {
 		return nil, invalid(problems{rootPath: tooLarge})
 	}
@@ -52,7 +71,7 @@ func Parse(raw []byte) (*Policy, error) {
 			doc.Rules[i].SelfApproval = ""
 		}
 	}
-	c := check(doc)
+	c := check(doc, kept)
 	if len(c.problems) > 0 {
 		return nil, invalid(c.problems)
 	}

@@ -13,6 +13,7 @@ import (
 type pattern struct {
 	text  string
 	re    *regexp.Regexp // nil for an exact name
+	folds *regexp.Regexp // re in any letter case; nil under allow, or where it matches no more
 	whole bool           // re must match the whole name, not a part of it
 	steps int            // the size of re
 }
@@ -36,8 +37,9 @@ func (p pattern) match(name string) bool {
 // exact reports whether the pattern is a readable exact name.
 func (p pattern) exact() bool { return p.re == nil && p.text != "" }
 
-// readPattern reads one entry; problem says what is wanted instead.
-func readPattern(text string, whole bool) (p pattern, problem string) {
+// readPattern reads one entry; problem says what is wanted instead. kept says that
+// the entry was stored before names with one slash were refused.
+func readPattern(text string, whole, kept bool) (p pattern, problem string) {
 	switch {
 	case text == "":
 		return pattern{}, "must be a tool's name or a /regular expression/"
@@ -52,6 +54,9 @@ func readPattern(text string, whole bool) (p pattern, problem string) {
 	}
 	if e, ok := errors.AsType[*models.Error](models.CheckToolName("", text)); ok {
 		return pattern{}, e.Fields[""] + "; a regular expression stands between slashes"
+	}
+	if oneSlash(text) && !kept {
+		return pattern{}, "has a slash at one end only; " + howToWrite(text)
 	}
 	return pattern{text: text}, ""
 }
@@ -75,8 +80,39 @@ func readRegexp(text string, whole bool) (p pattern, problem string) {
 	}
 	if whole {
 		re.Longest()
+		return pattern{text: text, re: re, whole: true, steps: size}, ""
 	}
-	return pattern{text: text, re: re, whole: whole, steps: size}, ""
+	return pattern{text: text, re: re, folds: foldedRegexp(expr, tree), steps: size}, ""
+}
+
+// foldedRegexp is a regular expression in any letter case; nil where that matches no
+// more, as with (?-i).
+func foldedRegexp(expr string, tree *syntax.Regexp) *regexp.Regexp {
+	expr = "(?i)" + expr
+	folded, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil || folded.String() == tree.String() {
+		return nil
+	}
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
+// oneSlash spots /name and name/, which read like a regular expression and would
+// silently be an exact name.
+func oneSlash(text string) bool {
+	return strings.Count(text, "/") == 1 && (text[0] == '/' || text[len(text)-1] == '/')
+}
+
+// howToWrite says how to write what somebody may have meant by such a text.
+func howToWrite(text string) string {
+	exact := "/^" + strings.ReplaceAll(regexp.QuoteMeta(text), "/", `\/`) + "$/ for a tool of exactly this name"
+	if part := strings.Trim(text, "/"); part != "" {
+		return "write /" + part + "/ for a regular expression, or " + exact
+	}
+	return "write " + exact
 }
 
 // steps estimates the size of the compiled program, on which the time and memory

@@ -30,7 +30,7 @@ func scanApproval(row scanner) (*models.Approval, error) {
 	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
 		&a.ToolUseID, &a.JobID, &a.Digest, &a.DigestVersion, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
 		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ReviewersOnly, &a.SelfApproval, &a.ApproversJSON, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
-		&a.IsCompleted, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
+		&a.ClaimedAt, &a.IsCompleted, &a.IsError, &a.Closed, &a.Answer, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
 		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at,
 		&n.id, &n.kind, &n.author, &n.name, &n.content, &n.at)

@@ -79,7 +79,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
-		Description: q.Description, Context: q.Context, Options: q.options, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
+		Description: q.Description, Context: q.Context, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
@@ -198,7 +198,7 @@ func (t *tx) addResponse(r *models.Response) error {
 	if _, err := t.conn.exec(t.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
 		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
 		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.EnergyBudget, r.ModelUsed,
-		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON, r.ReviewersOnly, selfApproval(r), r.ApproversJSON); err != nil {
+		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.ClaimedAt); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil

@@ -20,7 +20,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
-	a.JobID, a.Risk, a.Description, a.Context = nullable(q.JobID), verdict.Risk, q.Description, q.Context
+	a.JobID, a.Risk, a.Description, a.Context, a.ClaimedAt = nullable(q.JobID), verdict.Risk, q.Description, q.Context, q.claimed
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason = version, verdict.Rule, verdict.Reason
 	a.Energy = costOf(q, verdict)
 	reviewers, err := t.judged(a, q, verdict, deadline)
@@ -37,7 +37,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		}
 	}
 	n, err := t.conn.exec(t.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
-		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ID)
+		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}

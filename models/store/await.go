@@ -18,13 +18,20 @@ type waiters struct {
 	notes map[models.ResponseID][]chan *models.Approval // those of them that a question wakes
 	count int
 	of    map[string]int // by the asking agent's or person's id
-	again chan struct{}  // closed and replaced: everyone reads again
+
+	present map[models.ResponseID]*presence // of agents
+	agents  int                             // how many agents wait
+	ofOwner map[string]int                  // and whose
+
+	again chan struct{} // closed and replaced: everyone reads again
 }
 
 func (w *waiters) init() {
 	w.byID = make(map[models.ResponseID][]chan *models.Approval)
 	w.notes = make(map[models.ResponseID][]chan *models.Approval)
 	w.of = make(map[string]int)
+	w.present = make(map[models.ResponseID]*presence)
+	w.ofOwner = make(map[string]int)
 	w.again = make(chan struct{})
 }
 
@@ -37,9 +44,12 @@ func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan *models.
 	}
 	w.count++
 	w.of[actor.ID]++
+	if actor.IsAgent() {
+		w.enter(actor, id)
+	}
 }
 
-func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes bool) {
+func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes, over bool, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	leave(w.byID, id, ch)
@@ -49,6 +59,9 @@ func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *mode
 	w.count--
 	if w.of[actor.ID]--; w.of[actor.ID] == 0 {
 		delete(w.of, actor.ID)
+	}
+	if actor.IsAgent() {
+		w.exit(id, over, now)
 	}
 }
 
@@ -73,6 +86,7 @@ func leave(byID map[models.ResponseID][]chan *models.Approval, id models.Respons
 func (w *waiters) tell(a *models.Approval) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.forget(a.ID)
 	for _, ch := range w.byID[a.ID] {
 		select {
 		case ch <- a:
@@ -111,16 +125,6 @@ func (w *waiters) len() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.count
-}
-
-// countFor is how many callers wait: all for admins, else the actor's own.
-func (w *waiters) countFor(actor models.Actor) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if actor.Admin {
-		return w.count
-	}
-	return w.of[actor.ID]
 }
 
 // Await returns the approval as soon as it is settled, or as it stands after

@@ -16,6 +16,7 @@ type asked struct {
 	digestV1     string // of a question: as it was made before it covered text and options
 	options      string
 	fallback     time.Time
+	claimed      *time.Time // when the agent says it asked
 
 	// Of a run that is opened by itself, not by a request.
 	title, parentRunID, onReject string
@@ -124,6 +125,13 @@ func (q *asked) checkRest() error {
 			return models.Invalid("fallback.at", "must be a time such as 2026-01-02T15:04:05Z")
 		}
 		q.fallback = stamp(at)
+	}
+	if q.ClaimedAt != "" {
+		at, err := time.Parse(time.RFC3339, q.ClaimedAt)
+		if err != nil {
+			return models.Invalid("timestamp", "must be a time such as 2026-01-02T15:04:05Z")
+		}
+		q.claimed = new(stamp(at))
 	}
 	return q.checkOptions()
 }

@@ -31,7 +31,7 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 			return fmt.Errorf("write policy: %w", err)
 		}
 		change(&doc)
-		text, err := checkedDocument(doc)
+		text, err := checkedDocument(doc, standing.Document())
 		if err != nil {
 			return err
 		}
@@ -48,12 +48,12 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 }
 
 // checkedDocument is a valid document as it is stored.
-func checkedDocument(doc policy.Document) (string, error) {
+func checkedDocument(doc, before policy.Document) (string, error) {
 	raw, err := doc.Marshal()
 	if err != nil {
 		return "", err
 	}
-	p, err := policy.Parse(raw)
+	p, err := policy.ParseChanged(raw, before)
 	if err != nil {
 		return "", err
 	}

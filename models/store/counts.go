@@ -29,7 +29,11 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
 		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
 	}
-	out := models.Stats{Waiters: min(s.waiters.countFor(actor), models.StatsCap)}
+	waits, err := s.agentWaits(ctx, actor)
+	if err != nil {
+		return models.Stats{}, err
+	}
+	out := models.Stats{Waiters: min(waits, models.StatsCap)}
 	for _, c := range []struct {
 		from string
 		args []any

@@ -48,7 +48,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
  r.tool_use_id, r.job_id, r.digest, r.digest_version, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
  r.policy_version, r.policy_rule, r.policy_reason, r.reviewers_only, r.self_approval, r.approvers, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.paused_left, r.grant_id, r.decided_by, r.vote_id,
- r.is_completed, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
+ r.claimed_at, r.is_completed, r.is_error, r.closed, r.answer, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at,
  n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at`
@@ -72,7 +72,7 @@ const selectApproval = `SELECT ` + approvalColumns + approvalFrom
 const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, job_id, digest, risk,
  requires_approval, approval_status, approval_timestamp, approval_feedback, cause, policy_version, policy_rule, policy_reason,
  approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json,
- reviewers_only, self_approval, approvers, asked, digest_version`
+ reviewers_only, self_approval, approvers, claimed_at, asked, digest_version`
 
 // digestVersion is the version of new digests, as SQL.
 var digestVersion = strconv.Itoa(models.DigestVersion)
@@ -120,7 +120,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply', ` + digestVersion + `)`,
+ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply', ` + digestVersion + `)`,
 		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
@@ -135,7 +135,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.standingAsk:  standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, claimed_at = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''

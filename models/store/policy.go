@@ -135,7 +135,11 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	if err := models.CheckText("note", note, models.MaxReason); err != nil {
 		return PolicyVersion{}, err
 	}
-	p, err := policy.Parse(raw)
+	before, err := s.CurrentPolicy(ctx)
+	if err != nil {
+		return PolicyVersion{}, err
+	}
+	p, err := policy.ParseChanged(raw, before.Policy.Document())
 	if err != nil {
 		return PolicyVersion{}, err
 	}

@@ -34,8 +34,14 @@ func askDigest(r *models.Response) string {
 	if r.InputBytes != nil {
 		cut = &r.ToolInputJSON // its digest is of the whole input, which is not kept
 	}
-	return rowDigest(&agent, r.ToolUseID, r.JobID, r.UpstreamID, r.CallID, &r.PolicyReason, &r.ModelUsed, decimal(r.EnergyBudget), decimal(r.InputBytes),
-		&r.Description, &r.Context, &r.Options, cut)
+	values := []*string{
+		&agent, r.ToolUseID, r.JobID, r.UpstreamID, r.CallID, &r.PolicyReason, &r.ModelUsed, decimal(r.EnergyBudget), decimal(r.InputBytes),
+		&r.Description, &r.Context, &r.Options, cut,
+	}
+	if r.ClaimedAt != nil { // or the digest is what it was before there was this column
+		values = append(values, new(r.ClaimedAt.Format(fileFormat)))
+	}
+	return rowDigest(values...)
 }
 
 // heldDigest is the row_digest of the entry of a verdict that is held.
@@ -84,11 +90,14 @@ func orEmpty(s *string) string {
 	return *s
 }
 
+// fileFormat is how the file writes a time.
+const fileFormat = "2006-01-02 15:04:05.999999999-07:00"
+
 // fileTime is how the file writes a time that the ledger tells.
 func fileTime(at string) string {
 	t, err := time.Parse(timeFormat, at)
 	if err != nil {
 		return at
 	}
-	return t.Format("2006-01-02 15:04:05.999999999-07:00")
+	return t.Format(fileFormat)
 }

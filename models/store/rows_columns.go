@@ -28,7 +28,7 @@ var rowColumns = map[string]map[string]string{
 		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry, "reasked_from": unusedCol,
 		"is_completed": reported, "completed_at": reported, "reported_at": reported, "parent_tool_use_id": reported, "is_error": reported,
 		"closed": reported, "input_bytes": byRow, "content_bytes": reported, "result_bytes": reported, "contradiction": reported, "matched_by": reported,
-		"asked": byEntry, "energy": byEntry, "energy_budget": byRow, "model_used": byRow, "description": byRow, "context": byRow, "options": byRow,
+		"asked": byEntry, "claimed_at": byRow, "energy": byEntry, "energy_budget": byRow, "model_used": byRow, "description": byRow, "context": byRow, "options": byRow,
 		"content": byDigest, "tool_name": byEntry, "tool_input_json": byDigest, "answer": byDigest, "tool_result": reported,
 	},
 	"votes": {

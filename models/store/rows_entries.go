@@ -275,8 +275,14 @@ func askProof(r *rowValues) string {
 	if _, ok := r.get("input_bytes"); ok {
 		cut = r.ptr("tool_input_json")
 	}
-	return rowDigest(r.ptr("agent_id"), r.ptr("tool_use_id"), r.ptr("job_id"), r.ptr("upstream_id"), r.ptr("call_id"), r.ptr("policy_reason"), r.ptr("model_used"),
-		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut)
+	values := []*string{
+		r.ptr("agent_id"), r.ptr("tool_use_id"), r.ptr("job_id"), r.ptr("upstream_id"), r.ptr("call_id"), r.ptr("policy_reason"), r.ptr("model_used"),
+		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
+	}
+	if claimed := r.ptr("claimed_at"); claimed != nil {
+		values = append(values, claimed)
+	}
+	return rowDigest(values...)
 }
 
 func (c *rowCheck) mark(number int64) {

@@ -197,7 +197,7 @@ func (s *Store) policyFor(version int64, doc func() (string, error)) (*policy.Po
 	if err != nil {
 		return nil, err
 	}
-	p, err := policy.Parse([]byte(text))
+	p, err := policy.ParseStored([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("policy version %d: %w", version, err)
 	}

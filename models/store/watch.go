@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/events"
 )
 
 // Watch is a wait in its two halves, for surfaces on which thousands sleep: Look
@@ -24,6 +25,7 @@ type Watch struct {
 	over   atomic.Bool // the wait is: whatever stands is the answer
 	check  bool        // the credential is to be looked at: something about access changed
 	ending bool        // the server stops
+	closed bool        // the request is settled
 
 	begun time.Time
 	notes bool          // a question about the request ends it too
@@ -53,6 +55,9 @@ func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Durati
 	s.waiters.add(actor, id, w.outcome, w.notes)
 	w.begun = s.now()
 	w.logWait("wait begun", slog.Duration("longest", wait))
+	if actor.IsAgent() {
+		s.tellPresence(id)
+	}
 	return w
 }
 
@@ -66,7 +71,10 @@ func (w *Watch) rouse() {
 
 // Close ends the registration.
 func (w *Watch) Close() {
-	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
+	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes, w.closed, w.s.now())
+	if w.actor.IsAgent() && !w.closed && w.s.bus.Subscribers(events.Presence(string(w.id))) > 0 {
+		time.AfterFunc(presenceGrace, func() { w.s.tellPresence(w.id) }) // it may wait again at once
+	}
 	w.end.Stop()
 	w.reread.Stop()
 	w.logWait("wait ended", slog.Duration("waited", w.s.now().Sub(w.begun)))
@@ -95,6 +103,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		next = min(next, max(left, time.Millisecond))
 	}
 	w.reread.Reset(next)
+	w.closed = a.Status() != models.StatusPending
 	return a, over || w.ending || a.Status() != models.StatusPending || w.asked(a), nil
 }
 
@@ -108,6 +117,7 @@ func (w *Watch) asked(a *models.Approval) bool {
 func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 	select {
 	case a := <-w.outcome:
+		w.closed = w.closed || a != nil
 		return a, nil
 	case <-w.again:
 		w.check = true

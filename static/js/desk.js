@@ -108,6 +108,13 @@ function face(li) {
 let shown = card()?.dataset.card ?? "";
 let shownFace = row(shown) ? face(row(shown)) : null;
 
+// Whether its agent waits is asked for now and then where the stream does not watch it.
+const watched = shown;
+setInterval(() => {
+  const id = card()?.dataset.card;
+  if (id && id !== watched && !document.hidden) document.body.dispatchEvent(new CustomEvent(`presence:${id}`));
+}, 10000);
+
 // A request that is not watched by this page's stream is looked at again when its
 // row changes or leaves.
 function follow(list) {

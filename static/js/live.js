@@ -82,7 +82,9 @@ function topics() {
   const watched = new URL(stream.getAttribute("hx-sse:connect"), location.href).searchParams;
   const names = ["approval", "conversation"].flatMap((name) => watched.getAll(name).map((id) => `${name}:${id}`));
   const shown = [...document.querySelectorAll("[data-card]")].map((card) => `approval:${card.dataset.card}`);
-  return [...new Set(["inbox", "policy", ...names, ...shown])];
+  const all = new Set(["inbox", "policy", ...names, ...shown]);
+  for (const name of [...all]) if (name.startsWith("approval:")) all.add(name.replace("approval", "presence"));
+  return [...all];
 }
 
 function heardOf(topic) {

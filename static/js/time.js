@@ -48,10 +48,11 @@ function draw(element, now) {
     set(element, title);
   } else if (form === "stamp") {
     set(element, stamp(at));
-  } else if (form === "ago") {
+  } else if (form === "ago" || form === "for") {
     const seconds = Math.max(0, Math.floor((now - at) / 1000));
     const past = seconds >= 60 && seconds < 3600 ? `${Math.floor(seconds / 60)} min` : length(seconds).replace(" m", " min");
-    set(element, seconds < 1 ? "just now" : `${past} ago`);
+    if (form === "for") set(element, past);
+    else set(element, seconds < 1 ? "just now" : `${past} ago`);
   } else if (form === "seconds") {
     set(element, length(Math.max(0, Math.ceil((at - now) / 1000))));
   } else if (form === "left") {

@@ -79,6 +79,8 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 	withdrawn := Settle(Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = "withdrawn by Ada Berg"
 	next := Payment()
+	claimed := Shell()
+	claimed.ClaimedAt = new(Now.Add(-2 * time.Hour))
 	return []State{
 		page("whole", "All that stands around a request, and all that can be done", Shell(), whole),
 		page("twin", "It may be a duplicate of what was approved minutes ago", Payment(), whole, func(in *pages.ApprovalInput) {
@@ -94,6 +96,8 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 		page("held-mine", "Approved by the reader, who may take it back", HeldBy(Shell(), UserID, "Ada Berg"), whole),
 		page("held-other", "Approved by somebody else a moment ago", HeldBy(Shell(), "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind"), whole),
 		page("asked-back", "A question that stops the clock, read by the owner", asked, whole, withNotes),
+		page("waiting", "Its agent waits for the outcome, and its clock is wrong", claimed, whole, func(in *pages.ApprovalInput) { in.Presence.Waiting = true }),
+		page("left", "Its agent waits no more", Shell(), whole, func(in *pages.ApprovalInput) { in.Presence.Left = Now.Add(-40 * time.Second) }),
 		page("asked-again", "The very same was rejected before", Shell(), whole, func(in *pages.ApprovalInput) { in.Around.ReaskOf = &again }),
 		page("edit-errors", "An edit member by member, with errors at their fields", Shell(), whole, func(in *pages.ApprovalInput) {
 			in.Form = pages.DecideForm{

@@ -55,6 +55,8 @@ type ApprovalInput struct {
 	// Origin says where the request comes from.
 	Origin models.Origin
 
+	// Presence is what is known of the agent's waiting for the outcome.
+	Presence models.Presence
 	// Budget is what the conversation may spend and has spent, for its owner and
 	// admins, who may change it; nil for others. Points and Shares say how it was
 	// spent, and are wanted for budget requests only.
@@ -103,10 +105,12 @@ type Approval struct {
 	ToolUseID       string
 	Sequence        string
 
-	Status ui.Word
-	Risk   ui.Word
-	Asked  views.Moment
-	Left   views.Moment
+	Status   ui.Word
+	Risk     ui.Word
+	Asked    views.Moment
+	Claimed  views.Moment // when the agent says that it asked, where that is another time
+	Presence Presence
+	Left     views.Moment
 
 	Description, Context string
 	Warnings             []Warning
@@ -197,6 +201,10 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if in.Sees {
 		v.ConversationURL = views.ConversationURL(r.ConversationID)
 		v.Conversation = cmp.Or(v.Conversation, "its conversation")
+	}
+	v.Presence = NewPresence(&a, in.Presence, now)
+	if at := r.ClaimedElsewhen(); at != nil {
+		v.Claimed = views.Exact(*at)
 	}
 	v.Title = cmp.Or(kindTitle(r.Kind), v.Tool)
 	if r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question {

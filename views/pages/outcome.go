@@ -73,6 +73,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		o.Answer = *a.Vote.Answer
 	}
 	if o.Option = deref(a.Vote.Option); o.Option != "" {
+		if a.Vote.Answer == nil {
+			o.Answer = "" // it is the option's name
+		}
 		for _, c := range choices(r) {
 			if c.Name == o.Option && c.Releases != "" {
 				o.OptionTitle = c.Title

@@ -63,7 +63,8 @@ type PolicyInput struct {
 	// AutoBudgetIncrease is how much energy the system may add to a conversation's
 	// budget by itself; told to admins.
 	AutoBudgetIncrease int64
-	// Desk is what the document says of how requests are decided; told to admins.
+	// Desk is the document that stands; what it says of how requests are decided is
+	// told to admins.
 	Desk policy.Document
 	// Form is what an admin sent, to be corrected or confirmed; nil shows what
 	// holds.
@@ -77,19 +78,20 @@ type PolicyInput struct {
 
 // Policy is the view model of what needs approval.
 type Policy struct {
-	Version  string
-	Fields   []PolicyField
-	Rules    []PolicyRuleRow
-	Versions []PolicyVersionRow
-	Admin    bool
-	Increase string // what auto_budget_increase means, for admins
-	PerAgent string // what budget_per_agent means, for admins
-	Desk     []PolicyField
-	Form     PolicyForm
-	Review   bool
-	Changes  []PolicyChange
-	Notice   string
-	Dangers  []string // what the changes would open
+	Version   string
+	Fields    []PolicyField
+	Rules     []PolicyRuleRow
+	Versions  []PolicyVersionRow
+	Admin     bool
+	Unmatched string // what happens to a tool that no rule names
+	Increase  string // what auto_budget_increase means, for admins
+	PerAgent  string // what budget_per_agent means, for admins
+	Desk      []PolicyField
+	Form      PolicyForm
+	Review    bool
+	Changes   []PolicyChange
+	Notice    string
+	Dangers   []string // what the changes would open
 }
 
 // PolicyField is one field as read.
@@ -111,7 +113,7 @@ type PolicyVersionRow struct {
 // NewPolicy makes the page as of now.
 func NewPolicy(in PolicyInput, now time.Time) Policy {
 	v := Policy{
-		Version: "v" + views.Number(in.Version), Admin: in.Admin, Fields: fieldsRead(in.Fields),
+		Version: "v" + views.Number(in.Version), Admin: in.Admin, Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields),
 		Review: in.Review && len(in.Changes) > 0 && !in.Stale, Changes: in.Changes,
 	}
 	if in.Admin {
@@ -165,6 +167,18 @@ func fieldsRead(f PolicyFields) []PolicyField {
 	}
 }
 
+// unmatchedText says what happens to a call that neither a rule nor the list names.
+func unmatchedText(in PolicyInput) string {
+	const tool = "A tool that no rule and no list here names "
+	switch {
+	case !in.Fields.ApprovalEnabled:
+		return "Approval is off: every tool runs that no rule denies."
+	case in.Desk.Unmatched == policy.EffectAllow:
+		return tool + "runs without approval, unless its agent asks for approval itself (unmatched: allow)."
+	}
+	return tool + "needs approval (unmatched: require)."
+}
+
 // increaseText says what auto_budget_increase means.
 func increaseText(units int64) string {
 	if units == 0 {
@@ -187,7 +201,7 @@ func perAgentText(b *policy.BudgetPerAgent) string {
 
 const (
 	enabledHelp  = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
-	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
+	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
 	timeoutHelp  = "How long a tool call waits for a decision. Then it expires and must not run."
 	fallbackHelp = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )

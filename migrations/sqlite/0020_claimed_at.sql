@@ -1,0 +1,3 @@
+-- +goose Up
+-- When the agent says that it asked, by its own clock; NULL: it did not say.
+ALTER TABLE responses ADD COLUMN claimed_at DATETIME;
