@@ -169,6 +169,8 @@ type Response struct {
 	ToolInputJSON string // as sent
 	Answer        string
 	ToolResult    string
+
+	Removed *string // the mark that stands in the place of contents; nil: they are kept
 }
 
 // Status is the stored status, StatusNone for NULL. Surfaces use StateAt.

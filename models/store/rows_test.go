@@ -90,7 +90,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"an upstream's key", `UPDATE upstreams SET key_sealed = x'00'`, "upstreams", "key_sealed"},
 
 		{"a message", `UPDATE messages SET content = 'Stop.' WHERE author_kind = 'user'`, "messages", "content"},
-		{"a message put in", `INSERT INTO messages SELECT 'made-up', conversation_id, 998, author_kind, author_id, author_name, content, NULL, created_at, NULL FROM messages WHERE author_kind = 'user'`, "messages", ""},
+		{"a message put in", `INSERT INTO messages SELECT 'made-up', conversation_id, 998, author_kind, author_id, author_name, content, NULL, created_at, NULL, NULL FROM messages WHERE author_kind = 'user'`, "messages", ""},
 		{"a question about a request", `UPDATE notes SET content = 'Fine by me.' WHERE asks`, "notes", "content"},
 		{"a budget", `UPDATE conversations SET energy_budget = 100000 WHERE energy_budget IS NOT NULL`, "conversations", "energy_budget"},
 		{"energy", `UPDATE conversations SET energy_used = 0 WHERE energy_used > 0`, "conversations", ""},
