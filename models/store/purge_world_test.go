@@ -146,6 +146,9 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 	w.deliver(t, person, models.ToldDelivered)
 
 	db := rawDB(t, w.Store)
+	db.SetMaxOpenConns(1)
+	_, err = db.ExecContext(ctx, `PRAGMA secure_delete = ON`)
+	mustDo(t, err)
 	for _, write := range []struct {
 		query string
 		args  []any
