@@ -35,7 +35,9 @@ type Purge struct {
 }
 
 // NewPurge begins one: for admins, the operator and the policy's rule.
-func (s *Store) NewPurge(actor models.Actor, q models.PurgeQuery) (*Purge, error) {
+//
+// Codes: forbidden, invalid (before), not_found (conversation).
+func (s *Store) NewPurge(ctx context.Context, actor models.Actor, q models.PurgeQuery) (*Purge, error) {
 	if !actor.MayAdminister() && (actor.Kind != models.ActorSystem || actor.Name != models.RetentionActor) {
 		return nil, adminsOnly()
 	}
@@ -44,6 +46,15 @@ func (s *Store) NewPurge(actor models.Actor, q models.PurgeQuery) (*Purge, error
 		return nil, models.Invalid("before", "must be a time that has passed")
 	}
 	q.Before = stamp(q.Before)
+	if q.Conversation != "" {
+		found, err := exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ?`, q.Conversation))
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, notFound("conversation")
+		}
+	}
 	return &Purge{s: s, actor: actor, q: q, at: now, walks: purgeWalks}, nil
 }
 
@@ -141,7 +152,7 @@ func (p *Purge) remove(ctx context.Context, batch []walked) error {
 		return err
 	}
 	var done *purged
-	err := p.s.writeAnyway(ctx, func(t *tx) (err error) {
+	err := p.s.write(ctx, func(t *tx) (err error) {
 		if done, err = p.plan(ctx, &t.conn, batch); err != nil {
 			return err
 		}

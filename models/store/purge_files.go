@@ -74,3 +74,15 @@ func (s *Store) Vacuum(ctx context.Context) (err error) {
 	}
 	return nil
 }
+
+// Unpurged is how many requests were over before a time and still have their
+// contents.
+func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {
+	w := &purgeWalks[0]
+	args := []any{0, "", stamp(before)}
+	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`, args...).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("look for contents that should be removed: %w", err)
+	}
+	return n, nil
+}

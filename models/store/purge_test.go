@@ -14,7 +14,7 @@ import (
 
 func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeReport {
 	t.Helper()
-	p, err := s.NewPurge(storetest.Operator(), q)
+	p, err := s.NewPurge(t.Context(), storetest.Operator(), q)
 	mustDo(t, err)
 	report, err := p.All(t.Context())
 	mustDo(t, err)
