@@ -188,12 +188,12 @@ func perAgentText(b *policy.BudgetPerAgent) string {
 }
 
 const (
-	enabledHelp  = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
-	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
-	timeoutHelp  = "How long a tool call waits for a decision. Then it expires and must not run."
+	enabledHelp = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
+	toolsHelp   = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/."
+	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
 	// What follows from it is said where it is typed, for it cannot be undone.
 	retentionHelp = "Days after which inputs, texts, answers and results of what is over are removed for good. 0 keeps them. What is pending is never touched; names, times, outcomes and digests stay."
-	fallbackHelp = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
+	fallbackHelp  = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
 func dangers(before PolicyFields, beforeDays int, after PolicyForm) []string {
