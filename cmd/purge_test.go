@@ -142,6 +142,23 @@ func TestPurgeSaysWhatItWants(t *testing.T) {
 	}
 }
 
+// TestPurgeKeepsEvidence: nothing is removed while rows differ from the ledger.
+func TestPurgeKeepsEvidence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, _, texts := w.asked(t, "older", 2)
+	w.stop()
+	infect(t, w.dir, `UPDATE votes SET reason = 'Fine.'`)
+	cutoff := time.Now().UTC().Format(time.RFC3339Nano)
+	if _, said, code := run(t, "", "purge", "--data", w.dir, "--before", cutoff); code == 0 || !strings.Contains(said, "2 rows") || len(held(t, w.dir, texts)) == 0 {
+		t.Errorf("exit %d, %s", code, said)
+	}
+	must(t, "", "purge", "--data", w.dir, "--before", cutoff, "--anyway")
+	if found := held(t, w.dir, texts[:2]); len(found) > 0 {
+		t.Errorf("it still holds %q", found)
+	}
+}
+
 // TestDoctorTellsOfRetention: off, kept to, and late.
 func TestDoctorTellsOfRetention(t *testing.T) {
 	t.Parallel()

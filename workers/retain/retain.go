@@ -31,6 +31,13 @@ func (w *Worker) Once(ctx context.Context) error {
 		return err
 	}
 	if days := now.Policy.Document().RetentionDays; days > 0 {
+		n, err := w.Store.Numbers(ctx)
+		if err != nil {
+			return err
+		}
+		if n.RowCheck.Failed() {
+			return fmt.Errorf("retention_days is not applied, which would remove evidence: %s", n.RowCheck.Problem)
+		}
 		if err := w.remove(ctx, w.Store.Now().AddDate(0, 0, -days)); err != nil {
 			return fmt.Errorf("remove what the policy keeps no longer: %w", err)
 		}
