@@ -122,6 +122,7 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
+	group.Go(a.retain)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "memory", memoryEvery, a.memory.follow) })
 	group.Go(func(ctx context.Context) { removeUsedSetupFile(ctx, a.store, a.cfg.Data, a.log) })
 

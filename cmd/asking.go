@@ -163,6 +163,9 @@ func (a *asking) outcome(got *api.Approval) error {
 	}
 	switch got.Status {
 	case models.StatusApproved:
+		if got.Decision.Edited && got.Removed != "" {
+			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which was %s: ask again", plain(got.Removed)))
+		}
 		if got.Decision.Edited && !a.o.asJSON {
 			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which --json hands over: %s", got.Decision.Input))
 		}

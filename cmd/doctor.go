@@ -117,6 +117,7 @@ func (d *doctor) examine(ctx context.Context) []diagnosis {
 		{"public URL", false, d.publicURL},
 		{"disk space", false, d.space},
 		{"policy lint", true, d.policy},
+		{"retention", true, d.retention},
 		{"who can decide", true, d.deciders},
 		{"upstreams", true, d.upstreams},
 	} {

@@ -17,6 +17,7 @@ type Message struct {
 	ContentBytes   *int64      // its true length, where it is kept cut
 	ResponseID     *ResponseID // what was decided together with it
 	CreatedAt      time.Time   `gorm:"autoCreateTime:false"`
+	Removed        *string     // the mark that stands in the place of the content; nil: it is kept
 }
 
 // BudgetStep is one change of a conversation's budget.

@@ -170,6 +170,8 @@ type Response struct {
 	ToolInputJSON string // as sent
 	Answer        string
 	ToolResult    string
+
+	Removed *string // the mark that stands in the place of contents; nil: they are kept
 }
 
 // claimedSlack is how far an agent's clock may be off before its time is shown.

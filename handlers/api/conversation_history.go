@@ -41,6 +41,7 @@ type ConversationMessage struct {
 	ID         models.MessageID   `json:"id"`
 	Content    string             `json:"content"`
 	ResponseID *models.ResponseID `json:"responseId" doc:"What was decided together with it; null: nothing"`
+	Removed    *string            `json:"removed,omitempty" doc:"Set when the content was removed: the text that stands in its place"`
 }
 
 // BudgetStep is one change of the budget.
@@ -69,7 +70,7 @@ func entryOf(kit handlers.Kit, e *models.HistoryEntry) ConversationEntry {
 	case e.Message != nil:
 		m := e.Message
 		out.Type, out.Author = "message", Author{m.AuthorKind, m.AuthorID, m.AuthorName}
-		out.Message = &ConversationMessage{ID: m.ID, Content: m.Content, ResponseID: m.ResponseID}
+		out.Message = &ConversationMessage{ID: m.ID, Content: m.Content, ResponseID: m.ResponseID, Removed: m.Removed}
 	case e.Response != nil:
 		r := e.Response
 		out.Type, out.Author = "response", Author{models.ActorAgent, string(r.AgentID), r.AgentName}

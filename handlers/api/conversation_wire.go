@@ -94,6 +94,7 @@ type ConversationResponse struct {
 	Held             *Held                 `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote             `json:"openNote,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{responseId}/notes"`
 	URL              string                `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
+	Removed          string                `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 func budgetOf(b models.Budget) Budget {
@@ -117,7 +118,7 @@ func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 		ToolUseID: a.ToolUseID, BatchID: a.BatchID, IsCompleted: a.IsCompleted,
 		Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options), Description: a.Description, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
 		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: a.Risk, RequiresApproval: a.RequiresApproval, Cause: a.Cause,
-		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a),
+		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a), Removed: a.RemovedText(),
 	}
 	if !needsNone(a) {
 		out.URL, out.Advice = kit.ApprovalURL(a.ID), a.Advice(status)

@@ -55,6 +55,7 @@ type ToolAnswer struct {
 	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
 	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string            `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // Invocation is a call, who decided it, and when.
@@ -82,6 +83,7 @@ type Invocation struct {
 	Waiting          *bool             `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string            `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // PendingInvocations is one page of what waits in a session; Next, where there
@@ -108,7 +110,7 @@ func toolAnswerOf(a *models.Approval, session string) *ToolAnswer {
 	i := invocationOf(a, session)
 	return &ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held, OpenNote: i.OpenNote,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
@@ -117,7 +119,7 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 	out := &Invocation{
 		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
-		Risk: a.Risk, Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a),
+		Risk: a.Risk, Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = a.Kind

@@ -72,6 +72,7 @@ type Approval struct {
 	Policy           Policy                `json:"policy"`
 	Origin           *Origin               `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string                `json:"url" doc:"The page on which a person decides"`
+	Removed          string                `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
 
 	callID    *string  // at the other system that asks
 	approvers []string // told to people
@@ -153,7 +154,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedElsewhen(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
-		URL: kit.ApprovalURL(a.ID), callID: a.CallID, approvers: a.Approvers().Emails(),
+		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(), callID: a.CallID, approvers: a.Approvers().Emails(),
 	}
 	if a.HasDeadline() {
 		out.TimeoutAt = &a.ApprovalTimeoutAt

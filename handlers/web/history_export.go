@@ -151,6 +151,7 @@ type exportedRequest struct {
 	ConversationID models.ConversationID `json:"conversationId"`
 	Conversation   string                `json:"conversation,omitempty"`
 	RunID          string                `json:"runId,omitempty"`
+	Removed        string                `json:"removed,omitempty"` // the mark that stands in the place of contents
 }
 
 const exportTime = "2006-01-02T15:04:05.000000Z"
@@ -160,7 +161,7 @@ func exportedOf(a *models.Approval) exportedRequest {
 		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(exportTime), AskedAt: a.CreatedAt.UTC().Format(exportTime),
 		Reason: a.ApprovalFeedback, Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description,
 		Answer: a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
-		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle,
+		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}
 	if a.LetThrough() {
 		e.Status = "let_through"

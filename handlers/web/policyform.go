@@ -16,7 +16,7 @@ import (
 	"countersign/views/pages"
 )
 
-// changePolicy takes the form of the four fields: first to review what would
+// changePolicy takes the form of the fields: first to review what would
 // change, then to save it, or to go back to the form.
 func (s *Site) changePolicy(c echo.Context) error {
 	r := c.Request()
@@ -88,12 +88,13 @@ func readPolicyForm(values url.Values) pages.PolicyForm {
 		RequiredApprovalTools: strings.ReplaceAll(values.Get("required_approval_tools"), "\r\n", "\n"),
 		DefaultTimeoutMinutes: strings.TrimSpace(values.Get("default_timeout_minutes")),
 		FallbackAutoApprove:   values.Get("fallback_auto_approve") == "true",
+		RetentionDays:         strings.TrimSpace(values.Get("retention_days")),
 		Note:                  strings.TrimSpace(values.Get("note")),
 		BaseVersion:           base,
 	}
 }
 
-// documentOf puts the four fields into the document that stands, and has the
+// documentOf puts the fields of the form into the document that stands, and has the
 // whole checked as it would be on saving.
 func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, error) {
 	before := doc
@@ -103,6 +104,12 @@ func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, er
 	}
 	doc.ApprovalEnabled, doc.FallbackAutoApprove = form.ApprovalEnabled, form.FallbackAutoApprove
 	doc.DefaultTimeoutMinutes = minutes
+	if form.RetentionDays == "" { // a page from before the field: it stays as it is
+		form.RetentionDays = strconv.Itoa(doc.RetentionDays)
+	}
+	if doc.RetentionDays, err = strconv.Atoi(form.RetentionDays); err != nil {
+		return doc, models.Invalid("retention_days", "must be a whole number of days; 0 keeps everything")
+	}
 	doc.RequiredApprovalTools = []string{}
 	for line := range strings.Lines(form.RequiredApprovalTools) {
 		if tool := strings.TrimSpace(line); tool != "" {

@@ -55,6 +55,9 @@ func check(d Document, kept func(text string) bool) *checker {
 	if d.Unmatched != EffectAllow && d.Unmatched != EffectRequire {
 		c.add("unmatched", "must be allow or require")
 	}
+	if d.RetentionDays < 0 || d.RetentionDays > MaxRetentionDays {
+		c.add("retention_days", "must be 0 to %d days; 0 keeps everything", MaxRetentionDays)
+	}
 	c.desk(d)
 	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
 

@@ -34,6 +34,7 @@ func Diff(a, b Document) []Change {
 	d.field("grants_enabled", strconv.FormatBool(a.GrantsEnabled), strconv.FormatBool(b.GrantsEnabled))
 	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
+	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
 	d.rules(a.Rules, b.Rules)
 	return d.changes

@@ -22,6 +22,7 @@ func TestDiffOfFields(t *testing.T) {
 	b.AutoBudgetIncrease = 25
 	b.BudgetPerAgent = &policy.BudgetPerAgent{Energy: 500, Hours: 24}
 	b.UndoSeconds.High, b.MaxPauseMinutes, b.GrantsEnabled, b.GrantMaxHours, b.GrantMaxUses = 10, 90, false, 8, 20
+	b.RetentionDays = 90
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
 		{Path: "required_approval_tools", Before: "none", After: `"a", "/b,c/"`},
@@ -36,6 +37,7 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "grants_enabled", Before: "true", After: "false"},
 		{Path: "grant_max_hours", Before: "24", After: "8"},
 		{Path: "grant_max_uses", Before: "50", After: "20"},
+		{Path: "retention_days", Before: "0", After: "90"},
 		{Path: "unmatched", Before: "allow", After: "require"},
 	}
 	if got := policy.Diff(a, b); !slices.Equal(got, want) {

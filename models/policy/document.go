@@ -17,6 +17,7 @@ import (
 const (
 	MaxDocument       = 64 << 10      // bytes, as sent and as stored
 	MaxPattern        = 500           // bytes of one tool pattern, slashes included
+	MaxRetentionDays  = 100 * 365     // the most that retention_days may be
 	MaxTimeoutMinutes = 365 * 24 * 60 // the most that max_timeout_minutes may be
 	maxPatternSteps   = 4000          // program size of one regular expression, by steps
 	maxDocumentSteps  = 100_000       // of all together; without counted repeats none gets there
@@ -71,6 +72,9 @@ type Document struct {
 	// GrantMaxHours and GrantMaxUses are the most that one grant may last and cover.
 	GrantMaxHours int `json:"grant_max_hours"`
 	GrantMaxUses  int `json:"grant_max_uses"`
+	// RetentionDays is after how many days the contents of what is over are removed
+	// for good; 0 keeps them.
+	RetentionDays int `json:"retention_days,omitzero"`
 	// Rules are tried in order; the first that matches a tool's name wins.
 	Rules []Rule `json:"rules"`
 }

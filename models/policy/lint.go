@@ -29,6 +29,9 @@ func Lint(d Document) []Warning {
 	return l.warnings
 }
 
+// shortRetention is under how many days contents may still be wanted.
+const shortRetention = 7
+
 type linter struct {
 	doc      Document
 	pats     patterns
@@ -56,6 +59,9 @@ func (l *linter) settings() {
 				l.warn(fmt.Sprintf("rules[%d].energy", i), "Is more than an agent may spend (budget_per_agent: %s): such a call needs an approved budget request.", b)
 			}
 		}
+	}
+	if d := l.doc.RetentionDays; d > 0 && d < shortRetention {
+		l.warn("retention_days", "Is short: an agent that asks for its outcome later than that is not told inputs and answers, and reviewers do not see what was approved before.")
 	}
 	seen := map[string]bool{}
 	for i, pat := range l.pats.required {

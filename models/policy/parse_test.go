@@ -95,6 +95,7 @@ func TestParseRefusesWithThePath(t *testing.T) {
 		"undo too long":         {`{"undo_seconds":{"critical":601}}`, "undo_seconds.critical", "0 to 600"},
 		"undo of another risk":  {`{"undo_seconds":{"huge":1}}`, "undo_seconds.huge", "not a member"},
 		"undo null":             {`{"undo_seconds":null}`, "undo_seconds", "null"},
+		"retention":             {`{"retention_days":-1}`, "retention_days", "0 to 36500"},
 		"pause zero":            {`{"max_pause_minutes":0}`, "max_pause_minutes", "1 to 10080"},
 		"grant hours":           {`{"grant_max_hours":0}`, "grant_max_hours", "1 to 8760"},
 		"grant uses":            {`{"grant_max_uses":10001}`, "grant_max_uses", "1 to 10000"},

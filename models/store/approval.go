@@ -33,7 +33,8 @@ func scanApproval(row scanner) (*models.Approval, error) {
 		&a.ClaimedAt, &a.IsCompleted, &a.IsError, &a.Closed, &a.Answer, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
 		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
 		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at,
-		&n.id, &n.kind, &n.author, &n.name, &n.content, &n.at)
+		&n.id, &n.kind, &n.author, &n.name, &n.content, &n.at,
+		&a.Removed)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,11 @@ import (
 // askReported judges a call that was reported before the agent asked about it:
 // both are one row, which keeps its place and id.
 func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*models.Approval, error) {
+	if a.IsRemoved() {
+		return nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "The input of this call was " + a.RemovedText() + ", so nobody can decide about it: ask under another toolUseId.", Approval: a,
+		}
+	}
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err

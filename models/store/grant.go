@@ -62,6 +62,8 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 		return wrong("Calls of another system are always decided one by one.")
 	case a.Risk == models.RiskCritical:
 		return wrong("Calls of critical risk are always decided one by one.")
+	case a.IsRemoved():
+		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a grant would cover.")
 	case a.InputBytes != nil:
 		return wrong("Only the beginning of this call's input is kept, so it is unknown what a grant would cover.")
 	case !a.RequiresApproval && a.Cause != models.CauseGrant:

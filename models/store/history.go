@@ -28,7 +28,7 @@ const FromStart = -1
 
 // The three tables of a history have one sequence, and each an index on it.
 const (
-	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, content_bytes, response_id, created_at
+	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, content_bytes, response_id, created_at, removed
  FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
 	stepsPart = `SELECT sequence, at, actor_kind, actor_id, actor_name, old, new, reason, response_id
  FROM budget_steps WHERE conversation_id = ? AND sequence `
@@ -129,7 +129,7 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 	read.sum = 0 // of each table: which of them come first shows when all are read
 	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
 		m := &models.Message{ConversationID: id}
-		if err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt); err != nil {
+		if err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt, &m.Removed); err != nil {
 			return err
 		}
 		return keep(models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})

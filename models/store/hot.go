@@ -51,7 +51,8 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
  r.claimed_at, r.is_completed, r.is_error, r.closed, r.answer, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
  c.run_id, c.title, a.name, u.name,
  v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at,
- n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at`
+ n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at,
+ r.removed`
 
 // MaxBrief is where inputs are cut in lists that show a line of each, in
 // characters: some are 256 KiB, and a page has fifty.

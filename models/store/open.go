@@ -75,12 +75,13 @@ func pragmaOf(c *sqlite3.SQLiteConn, name string) (string, error) {
 
 func dsn(path string, extra url.Values) string {
 	q := url.Values{
-		"_journal_mode": {"WAL"},
-		"_synchronous":  {"FULL"},
-		"_busy_timeout": {busyTimeout},
-		"_foreign_keys": {"on"},
-		"_cache_size":   {"-32000"},
-		"_mutex":        {"no"}, // database/sql gives a connection to one caller at a time
+		"_journal_mode":  {"WAL"},
+		"_synchronous":   {"FULL"},
+		"_busy_timeout":  {busyTimeout},
+		"_foreign_keys":  {"on"},
+		"_cache_size":    {"-32000"},
+		"_secure_delete": {"on"}, // what is removed is overwritten in the file
+		"_mutex":         {"no"}, // database/sql gives a connection to one caller at a time
 	}
 	maps.Copy(q, extra)
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()

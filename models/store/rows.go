@@ -40,7 +40,7 @@ func verifyRows(ctx context.Context, db *sql.DB, kept *models.Head) (_ *models.R
 	if err := c.schema(); err != nil {
 		return nil, fmt.Errorf("compare the schema with the migrations: %w", err)
 	}
-	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.derived} {
+	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.unsaid, c.derived} {
 		if err := c.goOn(step()); err != nil {
 			return nil, err
 		}

@@ -30,6 +30,7 @@ var rowColumns = map[string]map[string]string{
 		"closed": reported, "input_bytes": byRow, "content_bytes": reported, "result_bytes": reported, "contradiction": reported, "matched_by": reported,
 		"asked": byEntry, "claimed_at": byRow, "energy": byEntry, "energy_budget": byRow, "model_used": byRow, "description": byRow, "context": byRow, "options": byRow,
 		"content": byDigest, "tool_name": byEntry, "tool_input_json": byDigest, "answer": byDigest, "tool_result": reported,
+		"removed": byEntry,
 	},
 	"votes": {
 		"id": byEntry, "response_id": byEntry, "user_id": byEntry, "user_name": byEntry, "verdict": byEntry, "reason": byDigest, "digest": byEntry,
@@ -73,6 +74,7 @@ var rowColumns = map[string]map[string]string{
 	"messages": {
 		"id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "author_kind": byEntry, "author_id": byEntry, "author_name": byEntry,
 		"content": byDigest, "response_id": byEntry, "created_at": byEntry, "content_bytes": reported,
+		"removed": byEntry,
 	},
 	"notes": {
 		"id": byEntry, "response_id": byEntry, "number": byEntry, "author_kind": byEntry, "author_id": byEntry, "author_name": byEntry, "asks": byEntry,

@@ -172,7 +172,7 @@ func (c *rowCheck) reportedCall(id string) error {
 		return err
 	}
 	kind := models.Kind(r.text("kind"))
-	if _, cut := r.get("input_bytes"); cut || kind != models.KindToolCall {
+	if _, cut := r.get("input_bytes"); cut || kind != models.KindToolCall || c.isNamed(removedFrom("responses"), id) {
 		return nil
 	}
 	canonical, err := models.Canonical(kind, r.text("tool_name"), []byte(r.text("tool_input_json")))

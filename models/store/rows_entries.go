@@ -82,6 +82,9 @@ type entryData struct {
 	Free      string     `json:"free_digest"`
 	Expires   string     `json:"expires"`
 	MaxUses   int64      `json:"max_uses"`
+
+	Removed string       `json:"removed"`
+	Rows    []removedRow `json:"rows"`
 }
 
 type entryCheck = func(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error
@@ -136,6 +139,7 @@ var entryChecks = map[string]entryCheck{
 	"conversation.budget":     budgetCheck,
 	"message.added":           messageCheck,
 	"agent.allowance":         allowanceCheck,
+	"contents.removed":        removedCheck,
 }
 
 // What entries of an older program do not prove.
@@ -239,10 +243,25 @@ func (a *about) began(d *entryData, at string) {
 
 // content recomputes the digest of what is decided.
 func (a *about) content() error {
-	r := a.row
-	kind, digest := models.Kind(r.text("kind")), r.text("digest")
-	row := models.Response{
-		Kind: kind, ToolName: r.text("tool_name"), ToolInputJSON: r.text("tool_input_json"), Description: r.text("description"),
+	row := a.row.decided()
+	if row.DigestIsElsewhere() {
+		a.uncovered(cutInput)
+		return nil
+	}
+	if !a.row.fitsDigest() {
+		column := "tool_input_json"
+		if row.Kind == models.KindReply || row.Kind == models.KindProposal {
+			column = "content"
+		}
+		a.claim(column, claim{entry: a.entry, text: "the content does not give the digest of its row"})
+	}
+	return nil
+}
+
+// decided is what the digest of a response covers.
+func (r *rowValues) decided() *models.Response {
+	row := &models.Response{
+		Kind: models.Kind(r.text("kind")), ToolName: r.text("tool_name"), ToolInputJSON: r.text("tool_input_json"), Description: r.text("description"),
 		Options: r.text("options"), Content: r.text("content"), DigestVersion: int(r.number("digest_version")),
 	}
 	if _, cut := r.get("input_bytes"); cut {
@@ -254,19 +273,18 @@ func (a *about) content() error {
 	if _, ok := r.get("energy_budget"); ok {
 		row.EnergyBudget = new(r.number("energy_budget"))
 	}
+	return row
+}
+
+// fitsDigest tells whether a response is what its digest says, as far as that can
+// be told from what is kept.
+func (r *rowValues) fitsDigest() bool {
+	row := r.decided()
 	if row.DigestIsElsewhere() {
-		a.uncovered(cutInput)
-		return nil
-	}
-	column := "tool_input_json"
-	if kind == models.KindReply || kind == models.KindProposal {
-		column = "content"
+		return true
 	}
 	canonical, err := row.CanonicalForm()
-	if err != nil || models.Digest(canonical) != digest {
-		a.claim(column, claim{entry: a.entry, text: "the content does not give the digest of its row"})
-	}
-	return nil
+	return err == nil && models.Digest(canonical) == r.text("digest")
 }
 
 // askProof is askDigest of a stored row.

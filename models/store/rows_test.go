@@ -25,9 +25,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 	t.Parallel()
 	w := pastOf(t)
 	storetest.CheckRows(t, w.Store)
-	file := filepath.Join(storetest.Dir(t), "copy.db")
-	_, err := rawDB(t, w.Store).ExecContext(t.Context(), `VACUUM INTO ?`, file)
-	mustDo(t, err)
+	file := copyOf(t, w.Store)
 	for _, tt := range []struct{ name, edit, table, column string }{
 		{"a rejection into an approval", `UPDATE responses SET approval_status = 'approved'` + oneOf + `approval_status = 'rejected' AND vote_id IS NOT NULL)`, "responses", "approval_status"},
 		{"a policy's rejection into a release", `UPDATE responses SET approval_status = NULL, approval_timestamp = NULL` + oneOf + `cause = 'policy' AND approval_status = 'rejected')`, "responses", "approval_status"},
@@ -90,7 +88,7 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"an upstream's key", `UPDATE upstreams SET key_sealed = x'00'`, "upstreams", "key_sealed"},
 
 		{"a message", `UPDATE messages SET content = 'Stop.' WHERE author_kind = 'user'`, "messages", "content"},
-		{"a message put in", `INSERT INTO messages SELECT 'made-up', conversation_id, 998, author_kind, author_id, author_name, content, NULL, created_at, NULL FROM messages WHERE author_kind = 'user'`, "messages", ""},
+		{"a message put in", `INSERT INTO messages SELECT 'made-up', conversation_id, 998, author_kind, author_id, author_name, content, NULL, created_at, NULL, NULL FROM messages WHERE author_kind = 'user'`, "messages", ""},
 		{"a question about a request", `UPDATE notes SET content = 'Fine by me.' WHERE asks`, "notes", "content"},
 		{"a budget", `UPDATE conversations SET energy_budget = 100000 WHERE energy_budget IS NOT NULL`, "conversations", "energy_budget"},
 		{"energy", `UPDATE conversations SET energy_used = 0 WHERE energy_used > 0`, "conversations", ""},
@@ -118,6 +116,14 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+func copyOf(t *testing.T, s *store.Store) string {
+	t.Helper()
+	file := filepath.Join(storetest.Dir(t), "copy.db")
+	_, err := rawDB(t, s).ExecContext(t.Context(), `VACUUM INTO ?`, file)
+	mustDo(t, err)
+	return file
 }
 
 // tampered edits a copy of a database, with the triggers that would refuse put

@@ -86,6 +86,7 @@ type DecideForm struct {
 // Approval is the view model of one request.
 type Approval struct {
 	ID        models.ResponseID
+	Removed   string // says that the contents were removed; empty: they are kept
 	IDs       string // before the id of every element, where several requests are on one page
 	URL       string
 	DecideURL string
@@ -237,7 +238,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.confirm(in, r)
 	v.Kept = in.Confirm != nil || len(v.Edits) > 0 || in.Late != "" || in.LateAct != "" || len(in.Form.Errors) > 0
 	v.State = v.state(r)
-	v.Notice = lateText(in, v)
+	v.Notice, v.Removed = lateText(in, v), removedText(r.Removed)
 	return v
 }
 

@@ -41,6 +41,7 @@ type Compared struct {
 	URL            string
 	Added, Removed string
 	Same           bool
+	Gone           string // instead of the change: what it would be against was removed
 	Diff           ui.Block
 }
 
@@ -219,6 +220,12 @@ func compared(id, label string, a, with *models.Approval, before string, now tim
 	}
 	if with.Vote != nil {
 		c.By = with.Vote.UserName
+	}
+	if with.IsRemoved() {
+		if c.Same = with.Digest == a.Digest && (with.Vote == nil || with.Vote.Input == nil); !c.Same {
+			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It was another than this one."
+		}
+		return c
 	}
 	was, is := laidOutJSON(before), laidOutJSON(a.ToolInputJSON)
 	if c.Same = was == is; c.Same {

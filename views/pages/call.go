@@ -72,7 +72,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 			label = "Error, as reported by "
 		}
 		v.Result = &ui.Code{ID: "result", Label: label + models.RevealString(a.AgentName, false), Text: in.Result.Result}
-		if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept {
+		if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept && !a.IsRemoved() {
 			v.ResultCut = "It had " + views.Number(in.Result.Bytes) + " bytes; the first " + views.Number(kept) + " are kept."
 		}
 	}

@@ -91,8 +91,10 @@ func (v *HistoryEntry) message(m *models.Message) {
 	case models.ActorSystem, models.ActorOperator:
 		v.What, v.Who, v.Does = "notice", "Countersign", "says"
 	}
-	v.Text, v.Rest = fold(m.Content, spokenMost)
-	v.keptCut(m.ContentBytes)
+	if v.Notes = removedNotes(m.Removed); m.Removed == nil {
+		v.Text, v.Rest = fold(m.Content, spokenMost)
+		v.keptCut(m.ContentBytes)
+	}
 	if m.ResponseID != nil {
 		v.AboutURL, v.About = views.ApprovalURL(*m.ResponseID), "with a decision"
 	}
@@ -159,20 +161,27 @@ func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, 
 		v.ask(c, a, around, now)
 		return
 	}
-	v.Notes = originNotes(origin)
-	v.keptCut(origin.ContentBytes)
+	v.Notes = append(originNotes(origin), removedNotes(r.Removed)...)
+	if !r.IsRemoved() {
+		v.keptCut(origin.ContentBytes)
+	}
 	if d := around.Decided; d != nil && d.ID == a.ID {
 		v.Notice = LateNotice(a, d.Late, now)
 	}
 	switch r.Kind {
 	case models.KindReply, models.KindProposal:
+		if r.IsRemoved() {
+			break
+		}
 		v.Markdown = r.Content
 		v.Source = ui.Code{ID: v.ID + "-source", Label: "Source, as " + models.RevealString(a.AgentName, false) + " wrote it", Text: r.Content}
 	case models.KindQuestion, models.KindBudget:
-		v.Text, v.Rest = fold(r.Description, spokenMost)
+		if !r.IsRemoved() {
+			v.Text, v.Rest = fold(r.Description, spokenMost)
+		}
 	case models.KindToolCall:
 		v.Summary = summary(r)
-		if r.LetThrough() && r.Description != "" {
+		if r.LetThrough() && !r.IsRemoved() && r.Description != "" {
 			v.Reason = oneLine(r.Description)
 		}
 	}

@@ -50,11 +50,14 @@ const (
 func newInputView(r *models.Response, f folding) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
-	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestIsElsewhere()
+	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestIsElsewhere() && !r.IsRemoved()
 	_, v.found = models.Reveal(string(hashed), false)
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
 	if r.DigestIsElsewhere() {
 		v.raw.Label = "What is kept; the digest is over more than this"
+	}
+	if r.IsRemoved() {
+		v.raw.Label = "What stands in the place of what was hashed; the digest is over what was removed"
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
@@ -71,6 +74,10 @@ func newInputView(r *models.Response, f folding) inputView {
 	}
 	for i := range v.blocks {
 		v.blocks[i].Code = f.of(v.blocks[i].Code, v.blocks[i].Part)
+	}
+	if r.IsRemoved() {
+		v.whole.Label, v.whole.Size = "In the place of the input", ""
+		return v
 	}
 	if r.InputBytes != nil {
 		v.whole.Label, v.whole.Size = "Beginning of the input", "of "+views.Number(*r.InputBytes)+" bytes"

@@ -48,6 +48,7 @@ type PolicyForm struct {
 	RequiredApprovalTools string // one a line
 	DefaultTimeoutMinutes string
 	FallbackAutoApprove   bool
+	RetentionDays         string
 	Note                  string
 	BaseVersion           int64             // the version that was on the page
 	Errors                map[string]string // by member, with or without an index
@@ -138,6 +139,7 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 			RequiredApprovalTools: strings.Join(in.Fields.RequiredApprovalTools, "\n"),
 			DefaultTimeoutMinutes: strconv.FormatInt(in.Fields.DefaultTimeoutMinutes, 10),
 			FallbackAutoApprove:   in.Fields.FallbackAutoApprove,
+			RetentionDays:         strconv.Itoa(in.Desk.RetentionDays),
 			BaseVersion:           in.Version,
 		}
 	}
@@ -149,7 +151,7 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 		v.Notice = "Nothing would change."
 	}
 	if v.Review {
-		v.Dangers = dangers(in.Fields, v.Form)
+		v.Dangers = dangers(in.Fields, in.Desk.RetentionDays, v.Form)
 	}
 	return v
 }
@@ -200,19 +202,24 @@ func perAgentText(b *policy.BudgetPerAgent) string {
 }
 
 const (
-	enabledHelp  = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
-	toolsHelp    = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
-	timeoutHelp  = "How long a tool call waits for a decision. Then it expires and must not run."
-	fallbackHelp = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
+	enabledHelp = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
+	toolsHelp   = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
+	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
+	// What follows from it is said where it is typed, for it cannot be undone.
+	retentionHelp = "Days after which inputs, texts, answers and results of what is over are removed for good. 0 keeps them. What is pending is never touched; names, times, outcomes and digests stay."
+	fallbackHelp  = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
-func dangers(before PolicyFields, after PolicyForm) []string {
+func dangers(before PolicyFields, beforeDays int, after PolicyForm) []string {
 	var out []string
 	if before.ApprovalEnabled && !after.ApprovalEnabled {
 		out = append(out, "The gate goes off: no tool call is held any more. What is pending stays pending.")
 	}
 	if !before.FallbackAutoApprove && after.FallbackAutoApprove {
 		out = append(out, "Fallback goes on: clients run calls without asking anyone when no server answers.")
+	}
+	if days, err := strconv.Atoi(after.RetentionDays); err == nil && days > 0 && (beforeDays == 0 || days < beforeDays) {
+		out = append(out, "Contents of what has been over for "+views.Number(int64(days))+" days or more are removed for good, also what is that old now. Only a backup brings them back.")
 	}
 	return out
 }

@@ -51,6 +51,9 @@ func summaryLine(r *models.Response) line {
 // summaryOf is the text of the line, and which members of the input it shows, or
 // that it shows all of them.
 func summaryOf(r *models.Response) (text string, shows []string, all bool) {
+	if r.IsRemoved() {
+		return r.RemovedText(), nil, true
+	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		return r.Content, nil, true
 	}

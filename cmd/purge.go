@@ -1,0 +1,170 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func newPurge() *cobra.Command {
+	var before, conversation string
+	var dryRun, vacuum, anyway bool
+	c := &cobra.Command{
+		Use:   "purge --before DATE [--conversation ID] [--dry-run]",
+		Short: "Remove the contents of what is over, beside a running server too",
+		Long: "Remove inputs, texts, answers, results, edits, reasons, notes, messages and titles of what\n" +
+			"was over before DATE, for good: where they were, a mark says when and by whom they were\n" +
+			"removed. Names, ids, times, outcomes and digests stay, and the ledger names each row, so\n" +
+			"that `countersign audit verify --rows` still proves all that is left. What is pending is not\n" +
+			"touched. It compares all rows with the ledger first, which takes about a minute for a million\n" +
+			"requests, and removes nothing if one differs.\n\n" +
+			"    countersign purge --before 2026-01-31 --dry-run\n\n" +
+			"DATE is a day (2026-01-31, from midnight UTC) or a time (2026-01-31T14:00:00Z).\n\n" +
+			"The database and its write-ahead log hold nothing of it afterwards. Backups from before do.\n" +
+			"The digest of a short text can be guessed: whoever knows what it may have been can try.\n\n" +
+			"The file keeps its size. --vacuum writes it anew: nothing can be written meanwhile, and it\n" +
+			"takes as much free disk as the database does. Do it once for a database that was filled by a\n" +
+			"version before this command: that did not overwrite what it dropped.",
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&before, "before", "", "remove what was over before this day or time")
+	c.Flags().StringVar(&conversation, "conversation", "", "only of this conversation")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing, and print what would be")
+	c.Flags().BoolVar(&vacuum, "vacuum", false, "write the database file anew afterwards, so that it shrinks")
+	c.Flags().BoolVar(&anyway, "anyway", false, "also when rows are not as the ledger tells, which removes evidence")
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		q, err := purgeQuery(before, conversation, dryRun)
+		if err != nil {
+			return err
+		}
+		p, err := s.NewPurge(c.Context(), operator(), q)
+		if err != nil {
+			return plainField(err)
+		}
+		if !dryRun && !anyway {
+			if err := wholeRows(c.Context(), s); err != nil {
+				return err
+			}
+		}
+		report, err := p.All(c.Context())
+		if err != nil {
+			return err
+		}
+		out := c.OutOrStdout()
+		printPurged(out, report, q)
+		if dryRun {
+			return nil
+		}
+		return cleanFiles(c.Context(), out, s, before, vacuum)
+	})
+}
+
+// wholeRows refuses what could be evidence: after a purge, nobody can tell whether
+// what was removed had been altered before.
+func wholeRows(ctx context.Context, s *store.Store) error {
+	found, err := s.VerifyRows(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("nothing was removed, since the rows could not be compared with the ledger: %w", err)
+	}
+	if found.Found > 0 {
+		return fmt.Errorf("nothing was removed: %d rows or parts of the schema are not as the ledger tells, and a purge would remove evidence. Run `countersign audit verify --rows`, keep a copy of the file, then use --anyway", found.Found)
+	}
+	return nil
+}
+
+// purgeQuery reads the flags, all of them before anything is removed.
+func purgeQuery(before, conversation string, dryRun bool) (models.PurgeQuery, error) {
+	q := models.PurgeQuery{DryRun: dryRun}
+	var errs []error
+	var err error
+	if q.Before, err = parseDay(before); err != nil {
+		errs = append(errs, err)
+	}
+	if conversation != "" {
+		if q.Conversation, err = models.ParseID[models.ConversationID]("conversation", conversation); err != nil {
+			errs = append(errs, errors.New("--conversation: must be the id of a conversation, a UUID, as its page's address has it"))
+		}
+	}
+	return q, errors.Join(errs...)
+}
+
+// parseDay reads a day, which begins at midnight UTC, or a time with its zone.
+func parseDay(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, errors.New("--before is missing: give a day such as 2026-01-31")
+	}
+	for _, form := range [...]string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, errors.New("--before must be a day such as 2026-01-31, or a time such as 2026-01-31T14:00:00Z")
+}
+
+// plainField is an error of a field in the words of the command line.
+func plainField(err error) error {
+	if e, ok := errors.AsType[*models.Error](err); ok && e.Fields["before"] != "" {
+		return errors.New("--before " + e.Fields["before"])
+	}
+	return err
+}
+
+// purgedWords are the tables as people say them, in the order in which they are told.
+var purgedWords = [...]struct{ table, word string }{
+	{"responses", "requests and replies"}, {"votes", "decisions"}, {"notes", "notes"}, {"messages", "messages"}, {"turns", "turns of the built-in agent"},
+	{"budget_steps", "reasons of budget changes"}, {"early_results", "results without a call"}, {"outside_approvals", "items of other systems"},
+	{"deliveries", "errors of other systems"}, {"grants", "pre-approvals that have ended"}, {"conversations", "titles of conversations"},
+}
+
+func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
+	var b strings.Builder
+	verb := "removed"
+	if q.DryRun {
+		verb = "would be removed"
+	}
+	fmt.Fprintf(&b, "contents of %d rows from before %s %s\n", r.Rows(), listTime(&q.Before), verb)
+	for _, t := range purgedWords {
+		if n := r.Removed[t.table]; n > 0 {
+			fmt.Fprintf(&b, "%8d  %s\n", n, t.word)
+		}
+	}
+	if r.Rows() > 0 {
+		fmt.Fprintf(&b, "the oldest is of %s, the newest of %s\n", listTime(&r.Oldest), listTime(&r.Newest))
+	}
+	if r.Kept > 0 {
+		fmt.Fprintf(&b, "%d requests differ from their digest and keep their contents as evidence: run `countersign audit verify --rows`\n", r.Kept)
+	}
+	b.WriteString("what stays: names, ids, times, outcomes, digests, settings, the ledger, and everything that is pending or newer\n")
+	fmt.Fprint(w, b.String())
+}
+
+// cleanFiles has the files hold nothing of what was removed, and says what they
+// still do.
+func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string, vacuum bool) error {
+	if vacuum {
+		if err := s.Vacuum(ctx); err != nil {
+			return err
+		}
+	}
+	done, err := s.TruncateLog(ctx)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return errors.New("the contents are removed, but the write-ahead log could not be emptied since somebody reads from it all the time: it holds them until this command is run again, or the server is stopped")
+	}
+	fmt.Fprintln(w, "the write-ahead log is empty")
+	free, err := s.FreeBytes(ctx)
+	if err == nil && free > 0 {
+		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n", spokenSize(uint64(free)), before)
+	}
+	return err
+}

@@ -1,0 +1,15 @@
+package store
+
+// TextColumns and RemovedAs are what a purge does with each column, for the tests.
+func TextColumns() map[string]map[string]string { return textColumns }
+
+// ContentColumns are the columns whose text is removed, by table.
+func ContentColumns() map[string][]string {
+	out := map[string][]string{}
+	for table, columns := range contentColumns {
+		for _, c := range columns {
+			out[table] = append(out[table], c.name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,230 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// TestOnlyAPurgeChangesContents tries what else could be made of the way in.
+func TestOnlyAPurgeChangesContents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	settled := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`), Description: "d"})
+	in := no("Not now.")
+	in.Digest = settled.Digest
+	if _, err := b.Decide(t.Context(), b.owner, settled.ID, in); err != nil {
+		t.Fatal(err)
+	}
+	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
+	db := rawDB(t, b.Store)
+	const mark = `removed = 'removed on 2026-03-02, by ann'`
+	for name, set := range map[string]string{
+		"another input":                   mark + `, tool_input_json = '{"b":2}'`,
+		"another reason":                  mark + `, approval_feedback = 'Fine.'`,
+		"another outcome":                 mark + `, approval_status = 'approved'`,
+		"another digest":                  mark + `, digest = 'd'`,
+		"another time":                    mark + `, approval_timestamp = '2026-01-01'`,
+		"the mark without being removed":  `tool_input_json = '{"removed":"removed on 2026-03-02, by ann"}'`,
+		"a mark that is none":             `removed = 'gone'`,
+		"a mark without a name":           `removed = 'removed on 2026-03-02, by '`,
+		"no mark":                         `removed = NULL, tool_input_json = '{}'`,
+		"the mark in the place of a name": mark + `, tool_name = 'removed on 2026-03-02, by ann'`,
+	} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, settled.ID); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+mark+`, description = 'removed on 2026-03-02, by ann' WHERE id = ?`, question.ID); err == nil {
+		t.Error("the contents of a pending question were removed")
+	}
+	if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+mark+`, tool_input_json = '{"removed":"removed on 2026-03-02, by ann"}' WHERE id = ?`, settled.ID); err != nil {
+		t.Errorf("a removal was refused: %v", err)
+	}
+	for name, set := range map[string]string{"a second time": mark, "back": `removed = NULL`, "an input again": `tool_input_json = '{"a":1}'`} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, settled.ID); err == nil {
+			t.Errorf("removed %s", name)
+		}
+	}
+	storetest.Tampered(b.Store)
+}
+
+// TestEachEditBesideAPurgeIsFound: the purge explains what it names, and nothing
+// else.
+func TestEachEditBesideAPurgeIsFound(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	n := &secrets{name: "old"}
+	lived(t, w, n)
+	w.clock.Step(time.Minute)
+	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+	next := w.run(t, "make", "/src")
+	_, err := w.Say(t.Context(), w.owner, models.MessageInput{ConversationID: next.ConversationID, Content: "Go on."})
+	mustDo(t, err)
+	storetest.CheckRows(t, w.Store)
+	file := copyOf(t, w.Store)
+	for _, tt := range []struct{ name, edit, table, column string }{
+		{"an input put back", `UPDATE responses SET tool_input_json = '{"command":"x"}'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND approval_status = 'approved')`, "responses", "tool_input_json"},
+		{"a description put back", `UPDATE responses SET description = 'x'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND description <> '')`, "responses", "description"},
+		{"an id of the call", `UPDATE responses SET job_id = 'x'` + oneOf + `kind = 'tool_call' AND removed IS NOT NULL AND requires_approval)`, "responses", "description, context, options or ids of the call"},
+		{"another mark", `UPDATE responses SET removed = 'removed on 2026-01-01, by eve'` + oneOf + `removed IS NOT NULL AND requires_approval)`, "responses", "removed"},
+		{"an outcome", `UPDATE responses SET approval_status = 'approved'` + oneOf + `removed IS NOT NULL AND approval_status = 'rejected')`, "responses", "approval_status"},
+		{"a digest", `UPDATE responses SET digest = 'x'` + oneOf + `removed IS NOT NULL AND requires_approval)`, "responses", "digest"},
+		{"a reason", `UPDATE votes SET reason = 'x' WHERE id = (SELECT max(id) FROM votes WHERE reason <> '')`, "votes", "reason"},
+		{"an edited input", `UPDATE votes SET input = '{}' WHERE input IS NOT NULL`, "votes", "input"},
+		{"an answer", `UPDATE votes SET answer = 'x' WHERE answer IS NOT NULL`, "votes", "answer"},
+		{"an undo window", `UPDATE votes SET undo_until = '2026-01-01 00:00:00+00:00' WHERE id = (SELECT max(id) FROM votes)`, "votes", "undo_until, budget_set, budget_delta, answer or option"},
+		{"a note", `UPDATE notes SET content = 'x'`, "notes", "content"},
+		{"a message", `UPDATE messages SET content = 'x' WHERE author_kind = 'user'`, "messages", "content"},
+		{"a title", `UPDATE conversations SET title = 'x' WHERE title LIKE 'removed on %'`, "conversations", "title"},
+		{"a reason of a budget", `UPDATE budget_steps SET reason = 'x' WHERE reason LIKE 'removed on %'`, "budget_steps", "reason"},
+		{"what a grant fixes", `UPDATE grants SET fixed = '{}'`, "grants", "fixed"},
+		{"a removal that nobody made", `UPDATE responses SET removed = 'removed on 2026-03-02, by operator', tool_input_json = '{"removed":"removed on 2026-03-02, by operator"}'` + oneOf + `removed IS NULL)`, "responses", "removed"},
+		{"the mark alone", `UPDATE responses SET tool_input_json = '{"removed":"removed on 2026-03-02, by tester"}'` + oneOf + `removed IS NULL)`, "responses", "tool_input_json"},
+		{"a message that nobody removed", `UPDATE messages SET removed = 'removed on 2026-03-02, by eve', content = 'removed on 2026-03-02, by eve' WHERE removed IS NULL`, "messages", "removed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			found := tampered(t, file, tt.edit, true)
+			if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool { return f.Table == tt.table && f.Column == tt.column }) {
+				t.Errorf("not named: %+v", found.Faults)
+			}
+		})
+	}
+}
+
+// TestWhatWasTamperedWithKeepsItsContents: a purge does not launder it.
+func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":1}`)})
+	in := yes()
+	in.Digest = a.Digest
+	_, err := b.Decide(t.Context(), b.owner, a.ID, in)
+	mustDo(t, err)
+	db := rawDB(t, b.Store)
+	trigger := scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_content'`)
+	for _, query := range []string{`DROP TRIGGER responses_content`, `UPDATE responses SET tool_input_json = '{"a":2}'`, trigger} {
+		_, err := db.ExecContext(t.Context(), query)
+		mustDo(t, err)
+	}
+	b.clock.Step(time.Minute)
+	if got := purge(t, b.Store, models.PurgeQuery{Before: b.clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
+		t.Errorf("%+v", got)
+	}
+	if found, err := b.VerifyRows(t.Context(), nil); err != nil || found.Found == 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	storetest.Tampered(b.Store)
+}
+
+// TestI9ARepeatMeetsItsOutcomeAfterAPurge, another input under the same key is
+// still another request, and what was removed is not asked about.
+func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	in := models.AskInput{ToolName: "Bash", ToolUseID: "k", RunID: "r", Input: []byte(`{"a":1}`), Explicit: true}
+	a := w.ask(t, in)
+	verdict := no("Not now.")
+	verdict.Digest = a.Digest
+	_, err := w.Decide(t.Context(), w.owner, a.ID, verdict)
+	mustDo(t, err)
+	conv := w.open(t, models.RunInput{RunID: "reported"}, reported("one", "Bash", `{"a":2}`))
+	w.report(t, conv, models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})
+	w.clock.Step(time.Minute)
+	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
+
+	again, err := w.Ask(t.Context(), w.agent, in)
+	if err != nil || again.ID != a.ID || again.Status() != models.StatusRejected || !again.IsRemoved() || again.ToolInputJSON != `{"removed":"removed on 2026-03-02, by tester"}` {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	in.Input = []byte(`{"a":3}`)
+	if _, err := w.Ask(t.Context(), w.agent, in); models.ErrorCode(err) != models.CodeKeyConflict {
+		t.Errorf("another input: %v", err)
+	}
+	if _, err := w.Ask(t.Context(), w.agent, models.AskInput{ToolName: "Bash", ToolUseID: "one", RunID: "reported", Input: []byte(`{"a":2}`), Explicit: true}); models.ErrorCode(err) != models.CodeKeyConflict {
+		t.Errorf("a call whose input is gone: %v", err)
+	}
+	grant := models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}
+	if _, err := w.MakeGrant(t.Context(), w.owner, a.ID, grant); models.ErrorCode(err) != models.CodeWrongDecisionKind {
+		t.Errorf("a grant on what is gone: %v", err)
+	}
+	storetest.CheckRows(t, w.Store)
+}
+
+// TestAPurgeOfOneConversationLeavesTheOthers, and what is not old yet, and a
+// result that comes afterwards goes with the next.
+func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	one := w.open(t, models.RunInput{RunID: "one", Title: "Title one"}, reported("a", "Bash", `{"x":"first"}`), reported("b", "Bash", `{"x":"second"}`))
+	w.open(t, models.RunInput{RunID: "two", Title: "Title two"}, reported("c", "Bash", `{"x":"third"}`))
+	for _, use := range []string{"a"} {
+		w.report(t, one, result(use))
+	}
+	w.clock.Step(time.Minute)
+	q := models.PurgeQuery{Before: w.clock.Now(), Conversation: one}
+	purge(t, w.Store, q)
+	inputs := strings.Join(column(t, w.Store, `SELECT tool_input_json FROM responses ORDER BY number`), "\n")
+	if strings.Contains(inputs, "first") || !strings.Contains(inputs, "third") {
+		t.Errorf("inputs are %s", inputs)
+	}
+	if got := column(t, w.Store, `SELECT title FROM conversations WHERE title <> '' ORDER BY run_id`); !slices.Equal(got, []string{"removed on 2026-03-02, by tester", "Title two"}) {
+		t.Errorf("titles are %q", got)
+	}
+	w.report(t, one, result("b"))
+	w.clock.Step(24 * time.Hour)
+	q.Before = w.clock.Now()
+	purge(t, w.Store, q)
+	if got := column(t, w.Store, `SELECT tool_result FROM responses WHERE tool_use_id IN ('a', 'b') ORDER BY number`); slices.Contains(got, "done") {
+		t.Errorf("results are %q", got)
+	}
+	storetest.CheckRows(t, w.Store)
+}
+
+// TestWhoMayPurge: the operator, admins and the policy's rule.
+func TestWhoMayPurge(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	past := models.PurgeQuery{Before: b.clock.Now().Add(-time.Hour)}
+	for name, tt := range map[string]struct {
+		actor models.Actor
+		q     models.PurgeQuery
+		want  models.Code
+	}{
+		"operator":     {storetest.Operator(), past, ""},
+		"admin":        {b.admin, past, ""},
+		"rule":         {models.System(models.RetentionActor), past, ""},
+		"other system": {models.System("policy"), past, models.CodeForbidden},
+		"owner":        {b.owner, past, models.CodeForbidden},
+		"agent":        {b.agent, past, models.CodeForbidden},
+		"the future":   {b.admin, models.PurgeQuery{Before: b.clock.Now().Add(time.Hour)}, models.CodeInvalid},
+		"no time":      {b.admin, models.PurgeQuery{}, models.CodeInvalid},
+		"no such":      {b.admin, models.PurgeQuery{Before: past.Before, Conversation: "0190f5a0-0000-7000-8000-000000000001"}, models.CodeNotFound},
+	} {
+		_, err := b.NewPurge(t.Context(), tt.actor, tt.q)
+		if tt.want == "" && err != nil || tt.want != "" && models.ErrorCode(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAMarkHasNothingThatJSONEscapes, whatever the account is called.
+func TestAMarkHasNothingThatJSONEscapes(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, time.March, 2, 23, 59, 0, 0, time.UTC)
+	for name, want := range map[string]string{
+		"ann": "ann", `a"\` + "\n\u202e<b>&": "ab", "": "somebody", "\xff": "somebody", strings.Repeat("é", 90): strings.Repeat("é", 60),
+	} {
+		if got := models.RemovedMark(at, models.Operator(name)); got != "removed on 2026-03-02, by "+want {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+	if got := models.RemovedMark(at, models.System(models.RetentionActor)); got != "removed on 2026-03-02, by the retention rule" {
+		t.Error(got)
+	}
+}

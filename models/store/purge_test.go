@@ -1,0 +1,131 @@
+package store_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeReport {
+	t.Helper()
+	p, err := s.NewPurge(t.Context(), storetest.Operator(), q)
+	mustDo(t, err)
+	report, err := p.All(t.Context())
+	mustDo(t, err)
+	return report
+}
+
+// TestAPurgeLeavesNoByteOfWhatItRemoves removes the older half of everything. What
+// is left is as the ledger tells, and neither the live files nor a backup hold a
+// byte of what was removed.
+func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	old, kept, newer := &secrets{name: "old"}, &secrets{name: "pending"}, &secrets{name: "newer"}
+	for range 4 {
+		old.name += "x"
+		lived(t, w, old)
+	}
+	everyContentIsSecret(t, w.Store, old)
+	pending := w.ask(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Description: kept.new("description"), RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
+	w.clock.Step(time.Minute)
+	cutoff := w.clock.Now()
+	w.clock.Step(time.Minute)
+	for range 3 {
+		newer.name += "x"
+		lived(t, w, newer)
+	}
+	before := outcomes(t, w.Store)
+
+	counted := purge(t, w.Store, models.PurgeQuery{Before: cutoff, DryRun: true})
+	if counted.Rows() == 0 || outcomes(t, w.Store) != before || len(old.in(t, filesOf(t, w.Store)...)) == 0 {
+		t.Fatalf("counting alone removed something, or counted nothing: %+v", counted)
+	}
+	removed := purge(t, w.Store, models.PurgeQuery{Before: cutoff})
+	for table, n := range counted.Removed {
+		if removed.Removed[table] != n {
+			t.Errorf("%s: %d were counted, %d removed", table, n, removed.Removed[table])
+		}
+	}
+	for table := range store.ContentColumns() {
+		if removed.Removed[table] == 0 {
+			t.Errorf("nothing was removed from %s", table)
+		}
+	}
+	if removed.Kept != 0 || !removed.Oldest.Before(removed.Newest) || !removed.Newest.Before(cutoff) {
+		t.Errorf("removed %+v", removed)
+	}
+	if done, err := w.TruncateLog(t.Context()); err != nil || !done {
+		t.Fatalf("the log was not truncated: %v", err)
+	}
+	storetest.CheckRows(t, w.Store)
+	if after := outcomes(t, w.Store); after != before {
+		t.Errorf("outcomes changed:\n%s\n%s", before, after)
+	}
+	if found := old.in(t, filesOf(t, w.Store)...); len(found) > 0 {
+		t.Errorf("the live files hold %d of %d texts: %s", len(found), len(old.all), strings.Join(found, "\n"))
+	}
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	_, err := store.Backup(t.Context(), filepath.Dir(w.Path()), backup)
+	mustDo(t, err)
+	if found := old.in(t, backup); len(found) > 0 {
+		t.Errorf("a backup holds %s", strings.Join(found, "\n"))
+	}
+	dump := storetest.Dump(t, w.Store)
+	for _, text := range slices.Concat(kept.all, newer.all) {
+		if !strings.Contains(dump, text) {
+			t.Errorf("%s is gone too", text)
+		}
+	}
+	if stands := w.stands(t, pending.ID); stands.IsRemoved() || stands.Status() != models.StatusPending {
+		t.Errorf("what is pending was touched: %+v", stands.Response)
+	}
+	if again := purge(t, w.Store, models.PurgeQuery{Before: cutoff}); again.Rows() != 0 {
+		t.Errorf("a second time there was something left: %+v", again.Removed)
+	}
+}
+
+// outcomes are what stays of requests.
+func outcomes(t *testing.T, s *store.Store) string {
+	t.Helper()
+	return strings.Join(column(t, s, `SELECT id || digest || coalesce(approval_status, '') || cause || coalesce(approval_timestamp, '') || tool_name || coalesce(decided_by, '') || risk FROM responses ORDER BY id`), "\n")
+}
+
+// everyContentIsSecret fails for a column that the test would not notice.
+func everyContentIsSecret(t *testing.T, s *store.Store, n *secrets) {
+	t.Helper()
+	for table, columns := range store.ContentColumns() {
+		for _, name := range columns {
+			texts := column(t, s, `SELECT coalesce("`+name+`", '') FROM `+table)
+			if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "-secret-") }) {
+				t.Errorf("nothing is written into %s.%s", table, name)
+			}
+		}
+	}
+}
+
+// TestEveryTextColumnIsKeptOrRemoved fails when a migration adds a column, or a
+// table, that nobody has thought about.
+func TestEveryTextColumnIsKeptOrRemoved(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	said := store.TextColumns()
+	for _, table := range column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		columns, ok := said[table]
+		if !ok {
+			t.Errorf("textColumns says nothing of the table %s", table)
+		}
+		for _, name := range column(t, s, `SELECT name FROM pragma_table_info('`+table+`') WHERE type = 'TEXT'`) {
+			how := columns[name]
+			if reason, isKept := strings.CutPrefix(how, "kept:"); isKept && strings.TrimSpace(reason) == "" || how == "" {
+				t.Errorf("textColumns does not say whether %s.%s is removed, or why it is kept", table, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// secrets are texts that occur nowhere else, one for each place where somebody
+// writes something.
+type secrets struct {
+	name string
+	all  []string
+}
+
+func (s *secrets) new(what string) string {
+	text := fmt.Sprintf("%s-secret-%d-of-%s", s.name, len(s.all), strings.ReplaceAll(what, "_", "-"))
+	s.all = append(s.all, text)
+	return text
+}
+
+// json is an input, small or of several pages.
+func (s *secrets) json(what string) []byte {
+	filler := strings.Repeat("-", len(s.all)%7*900)
+	return []byte(`{"command":"` + s.new(what) + filler + `","again":"` + filler + s.all[len(s.all)-1] + `"}`)
+}
+
+// in are those that one of the files holds. Another process reads them: if this
+// one closed the database, it would drop the locks of the store that has it open.
+func (s *secrets) in(t *testing.T, files ...string) (found []string) {
+	t.Helper()
+	for _, file := range files {
+		raw, err := exec.CommandContext(t.Context(), "cat", file).Output() //nolint:gosec // a file of the test
+		mustDo(t, err)
+		for _, text := range s.all {
+			if bytes.Contains(raw, []byte(text)) {
+				found = append(found, filepath.Base(file)+": "+text)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// filesOf are all files of a data folder.
+func filesOf(t *testing.T, s *store.Store) (out []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(s.Path()))
+	mustDo(t, err)
+	for _, e := range entries {
+		if !e.IsDir() {
+			out = append(out, filepath.Join(filepath.Dir(s.Path()), e.Name()))
+		}
+	}
+	return out
+}
+
+// lived has something written into every column that holds contents, and all of
+// it over: decided, let through, reported, expired, answered, told.
+func lived(t *testing.T, w *abroad, n *secrets) {
+	t.Helper()
+	ctx := t.Context()
+	step := func() { w.clock.Step(time.Second) }
+	decide := func(a *models.Approval, in models.DecisionInput) *models.Approval {
+		t.Helper()
+		step()
+		in.Digest = a.Digest
+		out, err := w.Decide(ctx, w.owner, a.ID, in)
+		mustDo(t, err)
+		return out
+	}
+	key := func(name string) string { return n.name + "/" + name }
+	ask := func(in models.AskInput) *models.Approval {
+		t.Helper()
+		in.Explicit = true
+		if in.Kind == "" {
+			in.ToolName, in.Input = "Bash", n.json("input")
+		}
+		in.Description, in.Context = n.new("description"), n.new("context")
+		return w.ask(t, in)
+	}
+	conv, _, err := w.OpenRun(ctx, w.agent, models.RunInput{RunID: key("run"), Title: n.new("title"), EnergyBudget: new(int64(500))})
+	mustDo(t, err)
+	run := models.AskInput{RunID: key("run")}
+
+	big := ask(models.AskInput{ToolUseID: key("asked")})
+	decide(big, models.DecisionInput{Approved: new(true), Reason: n.new("reason"), Input: n.json("edit")})
+	decide(ask(run), no(n.new("rejection")))
+	question := run
+	question.Kind, question.Options = models.KindQuestion, []models.Option{{Name: n.new("option"), Title: n.new("option title")}, {Name: "other"}}
+	decide(ask(question), models.DecisionInput{Option: &question.Options[0].Name, Reason: n.new("reason of an answer")})
+	question.Options = nil
+	decide(ask(question), models.DecisionInput{Answer: new(n.new("answer"))})
+	late := run
+	late.TimeoutSeconds = new(int64(5))
+	noted := ask(late)
+	_, err = w.AskBack(ctx, w.owner, noted.ID, n.new("question back"))
+	mustDo(t, err)
+	_, _, err = w.AnswerNote(ctx, w.agent, noted.ID, n.new("note"))
+	mustDo(t, err)
+	cancelled := ask(run)
+	_, err = w.Cancel(ctx, w.agent, cancelled.ID)
+	mustDo(t, err)
+
+	base := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.new("name of a member"), n.new("granted")), Explicit: true})
+	g := w.grant(t, base, 5)
+	decide(base, yes())
+	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
+	mustDo(t, err)
+	fixed := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"a":%q}`, n.new("fixed")), Explicit: true})
+	g = w.grant(t, fixed, 5, "a")
+	decide(fixed, yes())
+	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
+	mustDo(t, err)
+
+	w.report(t, conv.ID, reported(key("one"), "Read", string(n.json("reported"))),
+		models.RunEvent{ID: "m", Type: models.RunEventMessage, Content: n.new("said by the run")},
+		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("one"), Result: n.new("result")},
+		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("early"), Result: n.new("early result")})
+	proposal, err := w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: n.new("proposal")})
+	mustDo(t, err)
+	decide(proposal, no(n.new("no to a proposal")))
+	_, err = w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindReply, Content: n.new("reply")})
+	mustDo(t, err)
+	_, err = w.Say(ctx, w.owner, models.MessageInput{ConversationID: conv.ID, Content: n.new("message")})
+	mustDo(t, err)
+	_, err = w.ChangeBudget(ctx, w.owner, conv.ID, models.BudgetChange{Set: new(int64(900))}, n.new("budget"))
+	mustDo(t, err)
+
+	item := call(key("outside"), "", "order", string(n.json("outside")))
+	item.Raw = n.json("raw")
+	out := w.taken(t, item)
+	w.vote(t, out, models.DecisionInput{Approved: new(true), Reason: n.new("outside reason")})
+	w.deliver(t, out, models.ToldDelivered)
+	asked := contact(key("contact"), "", n.new("contact"))
+	asked.Raw = n.json("raw contact")
+	person := w.taken(t, asked)
+	w.vote(t, person, models.DecisionInput{Answer: new(n.new("outside answer"))})
+	w.deliver(t, person, models.ToldDelivered)
+
+	db := rawDB(t, w.Store)
+	db.SetMaxOpenConns(1)
+	_, err = db.ExecContext(ctx, `PRAGMA secure_delete = ON`)
+	mustDo(t, err)
+	for _, write := range []struct {
+		query string
+		args  []any
+	}{
+		{`UPDATE deliveries SET problem = ? WHERE response_id = ?`, []any{n.new("problem"), out}},
+		{`UPDATE responses SET contradiction = ? WHERE id = ?`, []any{n.new("contradiction"), out}},
+		{`INSERT INTO turns (conversation_id, sequence, at, model, said) VALUES (?, ?, ?, 'm', ?)`, []any{conv.ID, 900, w.clock.Now(), `{"content":"` + n.new("turn") + `","read":3}`}},
+	} {
+		_, err := db.ExecContext(ctx, write.query, write.args...)
+		mustDo(t, err)
+	}
+	w.clock.Step(time.Hour)
+	_, err = w.ExpireDue(ctx, 100)
+	mustDo(t, err)
+	step()
+}
