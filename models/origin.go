@@ -7,6 +7,7 @@ import "time"
 // is being told. All names in it but UpstreamName and VoterName are claims.
 type Origin struct {
 	UpstreamName string    // that asks; empty: none
+	ApprovalID   string    // what that system calls the request; empty if it does not
 	MatchedBy    MatchedBy // how its approval found the call
 	// Contradiction is what was reported, or asked, against what stands: a result of
 	// what was not let through is among it.

@@ -42,14 +42,35 @@ const (
 type OutsideItem struct {
 	Kind      OutsideKind
 	CallID    string // unique at the upstream
-	RunID     string // empty if none
-	ToolUseID string // empty if none
-	Name      string // of the tool; of a contact: its subject
-	Arguments []byte // JSON as sent
-	Message   string // of a contact
-	Options   []Option
-	Timeout   *time.Duration // left when it was fetched; nil: none
-	Raw       []byte
+	// ApprovalID is what the upstream calls the request itself; empty if it does not.
+	ApprovalID string
+	RunID      string // empty if none
+	ToolUseID  string // empty if none
+	Name       string // of the tool; of a contact: its subject
+	Arguments  []byte // JSON as sent: the whole item where they were not found in it
+	Message    string // of a contact; empty: it was not found
+	Options    []Option
+	Rest       []byte         // of a contact: what it sends beside these, as JSON
+	Timeout    *time.Duration // left when it was fetched; nil: none, or not known
+	TimeoutAt  time.Time      // its deadline by the upstream's clock; zero: none
+	Raw        []byte
+}
+
+// sameClock is how far apart two clocks may be and still be the same: a server tells
+// its time in whole seconds, and an answer takes a while.
+const sameClock = 5 * time.Second
+
+// Deadline is when the item runs out, by the clock of now: the upstream's own moment
+// where both clocks agree or the upstream told no time, else what it says is left.
+func (o *OutsideItem) Deadline(now time.Time) *time.Time {
+	until := o.TimeoutAt
+	switch {
+	case o.Timeout == nil && until.IsZero():
+		return nil
+	case o.Timeout != nil && (until.IsZero() || now.Add(*o.Timeout).Sub(until).Abs() > sameClock):
+		until = now.Add(*o.Timeout)
+	}
+	return &until
 }
 
 // Lease is a process's right to do what one process does at a time.

@@ -12,6 +12,7 @@ import (
 type Origin struct {
 	Upstream      string           `json:"upstream,omitempty" doc:"The other system that asks"`
 	CallID        *string          `json:"callId,omitempty" doc:"The request's id there"`
+	ApprovalID    string           `json:"approvalId,omitempty" doc:"What that system calls the request itself, beside the id of its call"`
 	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
 	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
 	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
@@ -54,7 +55,7 @@ func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approv
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
 func originOf(one *Approval, o *models.Origin) *Origin {
-	out := Origin{Upstream: o.UpstreamName, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
 	if t := o.Told; t != nil {
 		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}

@@ -22,7 +22,7 @@ var rowColumns = map[string]map[string]string{
 	"responses": {
 		"number": "not: the order of arrival, which no entry tells", "id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "owner_id": byEntry,
 		"agent_id": byRow, "kind": byEntry, "created_at": byEntry, "tool_use_id": byRow, "job_id": byRow, "call_id": byRow, "upstream_id": byRow,
-		"approval_id": unusedCol, "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
+		"approval_id": "not: what another system calls the request, for people to find it there", "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
 		"approval_timestamp": byEntry, "approval_feedback": byDigest, "cause": byEntry, "policy_version": byEntry, "policy_rule": byEntry,
 		"policy_reason": byRow, "reviewers_only": byEntry, "self_approval": byEntry, "approvers": byDigest, "approval_requested_at": byEntry, "approval_timeout_at": byEntry, "held_until": byEntry, "paused_left": byEntry,
 		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry, "reasked_from": unusedCol,
