@@ -22,6 +22,7 @@ type Upstream struct {
 	CheckedAddress bool
 
 	DisabledAt  *time.Time
+	PausedAt    *time.Time // it refuses the key, and is left alone until somebody changes that
 	NextPollAt  time.Time
 	PolledAt    *time.Time
 	SucceededAt *time.Time
@@ -40,8 +41,8 @@ const (
 
 // OutsideItem is one thing that an upstream asks for, as fetched.
 type OutsideItem struct {
-	Kind      OutsideKind
-	CallID    string // unique at the upstream
+	Kind   OutsideKind
+	CallID string // unique at the upstream
 	// ApprovalID is what the upstream calls the request itself; empty if it does not.
 	ApprovalID string
 	RunID      string // empty if none
@@ -102,8 +103,13 @@ type DeliveryEnd struct {
 	Told Told
 	Lost bool // it may have arrived although nothing came back
 	// Text says in words what the upstream answered, without its own words.
-	Text  string
-	Pause time.Duration // before the next attempt, of ToldLater
+	Text string
+	// Of ToldRefused: what the upstream answered, and its own words, which are not to
+	// be trusted.
+	Status   int
+	Words    string
+	WrongKey bool          // of ToldLater: the upstream takes nothing with this key
+	Pause    time.Duration // before the next attempt, of ToldLater
 }
 
 // MaxUpstreamTimeout is the longest that one request to an upstream may take.
@@ -111,9 +117,10 @@ const MaxUpstreamTimeout = time.Minute
 
 // PollNote is how a poll went.
 type PollNote struct {
-	Failed  bool
-	Problem string        // in words; without a failure, why nothing was taken for settled
-	Next    time.Duration // until the next one
+	Failed   bool
+	WrongKey bool          // it refuses the key
+	Problem  string        // in words; without a failure, why nothing was taken for settled
+	Next     time.Duration // until the next one
 }
 
 // UpstreamState is how an upstream does: what admins look at.
@@ -139,5 +146,6 @@ const (
 	ToldConfirmed Told = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
 	ToldElsewhere Told = "elsewhere" // it was settled there by somebody else
 	ToldGone      Told = "gone"      // the upstream does not know the call any more
+	ToldRefused   Told = "refused"   // the upstream will not take it: the request waits again
 	ToldLater     Told = "later"     // again, with backoff
 )

@@ -52,7 +52,7 @@ var rowColumns = map[string]map[string]string{
 	},
 	"upstreams": {
 		"id": byEntry, "name": byEntry, "base_url": byEntry, "dialect": byEntry, "key_sealed": byDigest, "owner_id": byEntry, "agent_id": byEntry,
-		"checked_address": byEntry, "created_at": byEntry, "disabled_at": byEntry, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
+		"checked_address": byEntry, "created_at": byEntry, "disabled_at": byEntry, "paused_at": bookkeep, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
 		"failures": bookkeep, "problem": bookkeep,
 	},
 	"invites": {
@@ -105,6 +105,7 @@ var rowColumns = map[string]map[string]string{
 	"opened_parts":      {"*": bookkeep},
 	"leases":            {"*": bookkeep},
 	"outside_approvals": {"*": "not: as another system sent it; what came of it are responses"},
+	"withdrawals":       {"*": "not: why a decision was taken back; its entry holds a digest of what was said"},
 	"deliveries":        {"*": "not: how telling another system goes; what is told is a vote"},
 	"goose_db_version":  {"*": "not: the schema itself is compared"},
 }

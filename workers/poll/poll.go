@@ -138,7 +138,7 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 	case ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict:
 		return // the server stops, or the lease is lost: nothing is known of the upstream
 	case err != nil:
-		note.Failed, note.Problem = true, err.Error()
+		note.Failed, note.Problem, note.WrongKey = true, err.Error(), upstream.RefusesKey(err) != 0
 		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem), slog.Int("failures", u.Failures+1))
 	case flaw != "":
 		note.Problem = flaw
@@ -182,6 +182,10 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 		return "", err
 	}
 	switch {
+	case upstream.RefusesKey(callsErr) != 0:
+		return "", callsErr
+	case upstream.RefusesKey(contactsErr) != 0:
+		return "", contactsErr
 	case callsErr != nil && contactsErr != nil:
 		return "", callsErr // mostly the same of both
 	case callsErr != nil:
