@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"countersign/models"
@@ -18,6 +19,19 @@ type Origin struct {
 	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	StartedBy     string           `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
 	Telling       *Telling         `json:"telling,omitempty" doc:"The verdict that the other system has not been told yet"`
+	Withdrawn     []Withdrawal     `json:"withdrawn,omitempty" doc:"Decisions that were taken back by others than those who gave them, the oldest first: the other system refused them, or an admin withdrew them"`
+}
+
+// Withdrawal is a decision that did not become the outcome, and why.
+type Withdrawal struct {
+	Verdict models.Verdict        `json:"verdict" enum:"approve,reject,answer"`
+	Decider string                `json:"decider" doc:"Who gave it"`
+	At      time.Time             `json:"at"`
+	Kind    models.WithdrawalKind `json:"kind" enum:"refused,withdrawn" doc:"refused: the other system will not take it; withdrawn: an admin took it back"`
+	By      string                `json:"by" doc:"The other system, or the admin"`
+	Status  int                   `json:"status,omitempty" doc:"The HTTP status that the other system answered"`
+	Said    string                `json:"said,omitempty" doc:"What the other system answered, in its own words, cut and without our key; or the admin's reason"`
+	Lost    bool                  `json:"lost" doc:"An earlier attempt to tell the other system may have arrived"`
 }
 
 // Telling is a verdict on its way to another system.
@@ -59,7 +73,10 @@ func originOf(one *Approval, o *models.Origin) *Origin {
 	if t := o.Told; t != nil {
 		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}
-	if out == (Origin{}) {
+	for _, w := range o.Withdrawals {
+		out.Withdrawn = append(out.Withdrawn, Withdrawal{w.Verdict, w.VoterName, w.At, w.Kind, w.ByName, w.Status, w.Said, w.Lost})
+	}
+	if reflect.ValueOf(out).IsZero() {
 		return nil
 	}
 	out.CallID = one.callID
