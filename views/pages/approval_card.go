@@ -82,7 +82,7 @@ const LastChoice = "most"
 // verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(), strconv.Itoa(len(v.Withdrawn)),
 	}
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
