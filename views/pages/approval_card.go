@@ -82,10 +82,13 @@ const LastChoice = "most"
 // verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(), strconv.Itoa(len(v.Withdrawn)),
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
 	}
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
+	}
+	if n := len(v.Withdrawn); n > 0 {
+		parts = append(parts, "withdrawn "+strconv.Itoa(n))
 	}
 	return strings.Join(parts, " ")
 }

@@ -96,7 +96,7 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		return row
 	}
 	if row.Paused {
-		row.Next = "It isn't polled or told anything since " + views.Ago(*u.PausedAt, now).Text + ". Give it a new key, or resume once the key works again."
+		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text + ": it isn't polled or told anything. Give it a new key, or resume once the key works again."
 		return row
 	}
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {

@@ -88,7 +88,7 @@ func (v *Approval) withdraw(in ApprovalInput) {
 	}
 	if !in.Admin {
 		if told.Problem != "" {
-			v.HeldHelp = "If this lasts, an admin can withdraw the decision."
+			v.HeldHelp = " If this lasts, an admin can withdraw the decision."
 		}
 		return
 	}
