@@ -25,7 +25,8 @@ type victim struct {
 	dir, addr              string
 	settings               []string
 	person                 models.Actor
-	agent, reviewer, admin string // tokens
+	agent, reviewer, admin string         // tokens
+	session                []*http.Cookie // of the admin, once a page was read
 }
 
 // newVictim makes the people and starts the server. Nobody but the server has

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"countersign/models/store"
@@ -21,7 +22,7 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("see the database's check", "%v", err)
 	}
-	var locked, failing, local []string
+	var locked, failing, local, paused []string
 	why := ""
 	for _, u := range all {
 		switch {
@@ -29,6 +30,8 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 			locked, why = append(locked, u.Name), u.Locked
 		case !u.Disabled && upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow) != "":
 			local = append(local, fmt.Sprintf("%s: %s is %s", u.Name, u.BaseURL, upstream.RefusedHost(u.BaseURL, d.cfg.Upstreams.Allow)))
+		case u.Paused && !u.Disabled:
+			paused = append(paused, fmt.Sprintf("%s: %s", u.Name, u.Problem))
 		case u.Failures > 0 && !u.Disabled:
 			failing = append(failing, fmt.Sprintf("%s: %s", u.Name, u.Problem))
 		}
@@ -38,7 +41,10 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 		return fail(setKeyAnew, "the keys of these upstreams cannot be opened: %s: %s", strings.Join(locked, ", "), why)
 	case len(local) > 0:
 		return warn("if they are meant, name their hosts in --upstream-allow; else disable them: `countersign upstream disable NAME`",
-			"new upstreams could not be added at these addresses; those from before still work\n%s", strings.Join(append(local, failing...), "\n"))
+			"new upstreams could not be added at these addresses; those from before still work\n%s", strings.Join(slices.Concat(local, paused, failing), "\n"))
+	case len(paused) > 0:
+		return warn("give them a key that they accept: `countersign upstream set-key NAME`; or, if theirs works again, `countersign upstream resume NAME`",
+			"these refuse their key and are paused: nothing is fetched from them or told to them\n%s", strings.Join(slices.Concat(paused, failing), "\n"))
 	case len(failing) > 0:
 		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(failing, "\n"))
 	case len(all) == 0:

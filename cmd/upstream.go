@@ -26,7 +26,7 @@ func newUpstream() *cobra.Command {
 		Short: "Add, list and change the other systems whose approvals are decided here",
 		Args:  cobra.NoArgs,
 	}
-	c.AddCommand(newUpstreamAdd(), newUpstreamList(), newUpstreamSetKey(), newUpstreamSwitch(true), newUpstreamSwitch(false))
+	c.AddCommand(newUpstreamAdd(), newUpstreamList(), newUpstreamSetKey(), newUpstreamSwitch(true), newUpstreamSwitch(false), newUpstreamResume())
 	return c
 }
 
@@ -103,6 +103,7 @@ type listedUpstream struct {
 	Owner       string            `json:"owner"`
 	CreatedAt   time.Time         `json:"createdAt"`
 	DisabledAt  *time.Time        `json:"disabledAt"`
+	PausedAt    *time.Time        `json:"pausedAt"`
 	PolledAt    *time.Time        `json:"polledAt"`
 	SucceededAt *time.Time        `json:"succeededAt"`
 	Failures    int               `json:"failures"`
@@ -132,7 +133,7 @@ func newUpstreamList() *cobra.Command {
 		for i := range states {
 			u := &states[i]
 			list = append(list, listedUpstream{
-				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Untold,
+				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Untold,
 			})
 			rows = append(rows, []string{
 				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Untold), listTime(u.SucceededAt), pollState(u),
@@ -150,6 +151,8 @@ func pollState(u *models.UpstreamState) string {
 	switch {
 	case u.DisabledAt != nil:
 		return "disabled " + listTime(u.DisabledAt)
+	case u.PausedAt != nil:
+		return fmt.Sprintf("paused %s: %s", listTime(u.PausedAt), u.Problem)
 	case u.Failures > 0:
 		return fmt.Sprintf("failed (%d in a row): %s", u.Failures, u.Problem)
 	case u.PolledAt == nil:
@@ -207,6 +210,25 @@ func newUpstreamSwitch(enabled bool) *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s %s\n", done, plain(u.Name))
+		return nil
+	})
+}
+
+func newUpstreamResume() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "resume NAME",
+		Short: "Try an upstream again that is paused because it refused the key",
+		Args:  cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		u, err := upstreamNamed(c, s, args[0])
+		if err != nil {
+			return err
+		}
+		if err := s.ResumeUpstream(c.Context(), operator(), u.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "resumed %s\n", plain(u.Name))
 		return nil
 	})
 }

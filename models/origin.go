@@ -7,6 +7,7 @@ import "time"
 // is being told. All names in it but UpstreamName and VoterName are claims.
 type Origin struct {
 	UpstreamName string    // that asks; empty: none
+	ApprovalID   string    // what that system calls the request; empty if it does not
 	MatchedBy    MatchedBy // how its approval found the call
 	// Contradiction is what was reported, or asked, against what stands: a result of
 	// what was not let through is among it.
@@ -26,6 +27,10 @@ type Origin struct {
 	StartedBy    string
 	StartedInput string
 
+	// Withdrawals are decisions that were taken back by others than those who gave
+	// them, in order.
+	Withdrawals []Withdrawal
+
 	// Told is the verdict on its way to the upstream; nil: none.
 	Told *Telling
 }
@@ -39,4 +44,26 @@ type Telling struct {
 	Problem   string // of the last attempt that failed, in words
 	NextAt    time.Time
 	GiveUpAt  time.Time
+	Telling   bool // an attempt runs now
+}
+
+// WithdrawalKind is how a decision was taken back.
+type WithdrawalKind string
+
+// The kinds of withdrawal.
+const (
+	WithdrawalRefused WithdrawalKind = "refused"   // the upstream will not take it
+	WithdrawalByAdmin WithdrawalKind = "withdrawn" // an admin took it back
+)
+
+// Withdrawal is a decision that was taken back, and why.
+type Withdrawal struct {
+	At        time.Time
+	Kind      WithdrawalKind
+	ByName    string // the upstream or the admin
+	Status    int    // that the upstream answered; 0: it was not asked
+	Said      string // its own words, or the admin's reason: a claim
+	Lost      bool   // an earlier attempt to tell it may have arrived
+	Verdict   Verdict
+	VoterName string
 }

@@ -22,6 +22,7 @@ type Upstream struct {
 	CheckedAddress bool
 
 	DisabledAt  *time.Time
+	PausedAt    *time.Time // it refuses the key, and is left alone until somebody changes that
 	NextPollAt  time.Time
 	PolledAt    *time.Time
 	SucceededAt *time.Time
@@ -40,16 +41,37 @@ const (
 
 // OutsideItem is one thing that an upstream asks for, as fetched.
 type OutsideItem struct {
-	Kind      OutsideKind
-	CallID    string // unique at the upstream
-	RunID     string // empty if none
-	ToolUseID string // empty if none
-	Name      string // of the tool; of a contact: its subject
-	Arguments []byte // JSON as sent
-	Message   string // of a contact
-	Options   []Option
-	Timeout   *time.Duration // left when it was fetched; nil: none
-	Raw       []byte
+	Kind   OutsideKind
+	CallID string // unique at the upstream
+	// ApprovalID is what the upstream calls the request itself; empty if it does not.
+	ApprovalID string
+	RunID      string // empty if none
+	ToolUseID  string // empty if none
+	Name       string // of the tool; of a contact: its subject
+	Arguments  []byte // JSON as sent: the whole item where they were not found in it
+	Message    string // of a contact; empty: it was not found
+	Options    []Option
+	Rest       []byte         // of a contact: what it sends beside these, as JSON
+	Timeout    *time.Duration // left when it was fetched; nil: none, or not known
+	TimeoutAt  time.Time      // its deadline by the upstream's clock; zero: none
+	Raw        []byte
+}
+
+// sameClock is how far apart two clocks may be and still be the same: a server tells
+// its time in whole seconds, and an answer takes a while.
+const sameClock = 5 * time.Second
+
+// Deadline is when the item runs out, by the clock of now: the upstream's own moment
+// where both clocks agree or the upstream told no time, else what it says is left.
+func (o *OutsideItem) Deadline(now time.Time) *time.Time {
+	until := o.TimeoutAt
+	switch {
+	case o.Timeout == nil && until.IsZero():
+		return nil
+	case o.Timeout != nil && (until.IsZero() || now.Add(*o.Timeout).Sub(until).Abs() > sameClock):
+		until = now.Add(*o.Timeout)
+	}
+	return &until
 }
 
 // Lease is a process's right to do what one process does at a time.
@@ -81,8 +103,13 @@ type DeliveryEnd struct {
 	Told Told
 	Lost bool // it may have arrived although nothing came back
 	// Text says in words what the upstream answered, without its own words.
-	Text  string
-	Pause time.Duration // before the next attempt, of ToldLater
+	Text string
+	// Of ToldRefused: what the upstream answered, and its own words, which are not to
+	// be trusted.
+	Status   int
+	Words    string
+	WrongKey bool          // of ToldLater: the upstream takes nothing with this key
+	Pause    time.Duration // before the next attempt, of ToldLater
 }
 
 // MaxUpstreamTimeout is the longest that one request to an upstream may take.
@@ -90,9 +117,10 @@ const MaxUpstreamTimeout = time.Minute
 
 // PollNote is how a poll went.
 type PollNote struct {
-	Failed  bool
-	Problem string        // in words; without a failure, why nothing was taken for settled
-	Next    time.Duration // until the next one
+	Failed   bool
+	WrongKey bool          // it refuses the key
+	Problem  string        // in words; without a failure, why nothing was taken for settled
+	Next     time.Duration // until the next one
 }
 
 // UpstreamState is how an upstream does: what admins look at.
@@ -118,5 +146,6 @@ const (
 	ToldConfirmed Told = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
 	ToldElsewhere Told = "elsewhere" // it was settled there by somebody else
 	ToldGone      Told = "gone"      // the upstream does not know the call any more
+	ToldRefused   Told = "refused"   // the upstream will not take it: the request waits again
 	ToldLater     Told = "later"     // again, with backoff
 )

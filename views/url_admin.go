@@ -82,8 +82,8 @@ func SystemURL() string { return "/system" }
 // takes the POST that adds one.
 func UpstreamsURL() string { return "/upstreams" }
 
-// UpstreamURL takes POSTs that change an upstream; what is key, enable or
-// disable.
+// UpstreamURL takes POSTs that change an upstream; what is key, enable,
+// disable or resume.
 func UpstreamURL(id models.UpstreamID, what string) string {
 	return UpstreamsURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }

@@ -107,6 +107,10 @@ func NotesURL(id models.ResponseID) string { return ApprovalURL(id) + "/notes" }
 // ExtendURL takes the POST that moves a deadline.
 func ExtendURL(id models.ResponseID) string { return ApprovalURL(id) + "/extend" }
 
+// WithdrawDecisionURL takes the POST of an admin that takes back a decision on its
+// way to another system.
+func WithdrawDecisionURL(id models.ResponseID) string { return ApprovalURL(id) + "/withdraw-decision" }
+
 // CancelURL takes the POST that withdraws a request.
 func CancelURL(id models.ResponseID) string { return ApprovalURL(id) + "/cancel" }
 

@@ -105,6 +105,12 @@ func (c *Client) Undo(ctx context.Context, id models.ResponseID) (*Approval, err
 	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/undo", nil, 0)
 }
 
+// WithdrawDecision takes back, for an admin, a decision that another system has not
+// taken.
+func (c *Client) WithdrawDecision(ctx context.Context, id models.ResponseID, reason string) (*Approval, error) {
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/withdraw-decision", &WithdrawRequest{Reason: reason}, 0)
+}
+
 func (c *Client) approval(ctx context.Context, method, path string, body any, wait time.Duration) (*Approval, error) {
 	var out Approval
 	if err := c.send(ctx, method, path, body, &out, wait); err != nil {

@@ -25,6 +25,37 @@ func (a *API) registerClock() {
 			"Sent again it changes nothing.",
 		Errors: []int{401, 403, 404, 409},
 	}, a.undo)
+	register(a, Admins, huma.Operation{
+		OperationID: "withdraw-decision", Method: http.MethodPost, Path: "/v1/approvals/{id}/withdraw-decision",
+		Summary: "Withdraw a decision that another system has not taken",
+		Description: "While held.reason is upstream or undo, of a request that another system asks, whoever decided it. The request is pending again, or expired (cause undelivered) " +
+			"if its deadline has passed meanwhile. 409 being_decided: the other system is being told at this moment.",
+		Errors: []int{401, 403, 404, 409, 422},
+	}, a.withdrawDecision)
+}
+
+// WithdrawRequest says why a decision is withdrawn.
+type WithdrawRequest struct {
+	Reason string `json:"reason" doc:"Shown to whoever decides it next; required"`
+}
+
+type withdrawIn struct {
+	caller
+
+	ID   string `path:"id" doc:"The approvalId"`
+	Body WithdrawRequest
+}
+
+func (a *API) withdrawDecision(ctx context.Context, in *withdrawIn) (*approvalOut, error) {
+	id, err := approvalID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	got, err := a.store.WithdrawDecision(ctx, in.actor, id, in.Body.Reason)
+	if err != nil {
+		return nil, naming(in.ID, err)
+	}
+	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
 }
 
 // ExtendRequest says how long a request is to stand.

@@ -190,7 +190,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			now.want(t, 200, map[string]any{"status": tt.settled, "cause": "reviewer", "decision.by.name": w.owner.Name, "held": nil})
 			w.call(w.agent, "GET", "/conversations/"+conv, "").want(t, 200, map[string]any{"status": "running", "pending": jsonNumber("0")})
 			about(all, "data.new_status", "running").want(t, 0, map[string]any{"type": "session_status_changed", "data.old_status": "waiting_input", "data.session_id": conv})
-			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": tt.settled, "data.cause": "reviewer", "data.call_id": "call-1"})
+			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": map[string]string{"approved": "approved", "rejected": "denied"}[tt.settled], "data.status": tt.settled, "data.cause": "reviewer", "data.call_id": "call-1"})
 		})
 	}
 }
@@ -320,7 +320,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 
 			about(queue, "approvalId", id).want(t, 0, map[string]any{"status": tt.status, "cause": tt.cause})
 			about(tools, "tool_call_id", id).want(t, 0, map[string]any{"status": tt.tool, "cause": tt.cause})
-			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": tt.status, "data.cause": tt.cause, "data.call_id": "call-1"})
+			about(all, "data.approval_id", id).want(t, 0, map[string]any{"type": "approval_resolved", "data.decision": "denied", "data.status": tt.status, "data.cause": tt.cause, "data.call_id": "call-1"})
 		})
 	}
 }

@@ -158,6 +158,14 @@ var approvalDocs = map[string]operationDoc{
 		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict},
 		conflict: exampleSettled(), held: exampleUndo(),
 	},
+	"withdraw-decision": {
+		requests: map[string]any{"refused": &WithdrawRequest{Reason: "The other system is broken until Monday."}},
+		answers:  map[int]any{200: examplePending()},
+		problems: []models.Code{
+			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict, models.CodeCommentRequired,
+		},
+		conflict: exampleSettled(), held: exampleHeld(),
+	},
 	"respond": {
 		requests: map[string]any{
 			"approve":           &RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"countersign/models"
@@ -12,11 +13,25 @@ import (
 type Origin struct {
 	Upstream      string           `json:"upstream,omitempty" doc:"The other system that asks"`
 	CallID        *string          `json:"callId,omitempty" doc:"The request's id there"`
+	ApprovalID    string           `json:"approvalId,omitempty" doc:"What that system calls the request itself, beside the id of its call"`
 	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
 	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
 	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	StartedBy     string           `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
 	Telling       *Telling         `json:"telling,omitempty" doc:"The verdict that the other system has not been told yet"`
+	Withdrawn     []Withdrawal     `json:"withdrawn,omitempty" doc:"Decisions that were taken back by others than those who gave them, the oldest first: the other system refused them, or an admin withdrew them"`
+}
+
+// Withdrawal is a decision that did not become the outcome, and why.
+type Withdrawal struct {
+	Verdict models.Verdict        `json:"verdict" enum:"approve,reject,answer"`
+	Decider string                `json:"decider" doc:"Who gave it"`
+	At      time.Time             `json:"at"`
+	Kind    models.WithdrawalKind `json:"kind" enum:"refused,withdrawn" doc:"refused: the other system will not take it; withdrawn: an admin took it back"`
+	By      string                `json:"by" doc:"The other system, or the admin"`
+	Status  int                   `json:"status,omitempty" doc:"The HTTP status that the other system answered"`
+	Said    string                `json:"said,omitempty" doc:"What the other system answered, in its own words, cut and without our key; or the admin's reason"`
+	Lost    bool                  `json:"lost" doc:"An earlier attempt to tell the other system may have arrived"`
 }
 
 // Telling is a verdict on its way to another system.
@@ -62,11 +77,14 @@ func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
 func originOf(one *Approval, o *models.Origin) *Origin {
-	out := Origin{Upstream: o.UpstreamName, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
 	if t := o.Told; t != nil {
 		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}
-	if out == (Origin{}) {
+	for _, w := range o.Withdrawals {
+		out.Withdrawn = append(out.Withdrawn, Withdrawal{w.Verdict, w.VoterName, w.At, w.Kind, w.ByName, w.Status, w.Said, w.Lost})
+	}
+	if reflect.ValueOf(out).IsZero() {
 		return nil
 	}
 	out.CallID = one.callID

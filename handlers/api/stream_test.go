@@ -184,7 +184,7 @@ func TestStreamsTellInTheirOwnWords(t *testing.T) {
 			{"", map[string]any{"type": "new_approval", "timestamp": "2026-03-02T12:00:00Z", "data.run_id": "run-1"}},
 			{"", map[string]any{"type": "session_status_changed", "data.session_id": session, "data.old_status": "waiting_input", "data.new_status": "running"}},
 			{"", map[string]any{"type": "approval_resolved", "data.approval_id": id, "data.call_id": "tu-1", "data.run_id": "run-1", "data.decision": "approved", "data.session_id": session}},
-			{"", map[string]any{"type": "approval_resolved", "data.call_id": "tu-2", "data.run_id": nil, "data.decision": "rejected"}},
+			{"", map[string]any{"type": "approval_resolved", "data.call_id": "tu-2", "data.run_id": nil, "data.decision": "denied", "data.status": "rejected"}},
 		},
 	} {
 		for _, event := range want {
@@ -215,7 +215,7 @@ func TestStreamsTellInTheirOwnWords(t *testing.T) {
 	for path, want := range map[string]map[string]any{
 		queueStream: {"approvalId": waits, "status": "expired", "cause": "timeout", "decision.by": nil},
 		toolStream:  {"tool_call_id": waits, "status": "TIMED_OUT"},
-		eventStream: {"data.approval_id": waits, "data.decision": "expired"},
+		eventStream: {"data.approval_id": waits, "data.decision": "denied", "data.status": "expired"},
 	} {
 		open[path].next()
 		if path == eventStream { // the run waits, and goes on

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -51,11 +52,19 @@ type NewApproval struct {
 	RunID     *string       `json:"run_id"`
 }
 
-// RunApproval is a request that waits, in the words of /v1/events.
+// RunApproval is a request that waits, in the words of /v1/events: those of the
+// specification, and ours beside them.
 type RunApproval struct {
+	ID           models.ResponseID `json:"id"` // as approval_resolved.approval_id
+	CallID       *string           `json:"call_id"`
+	RunID        *string           `json:"run_id"`
+	Type         string            `json:"type"`   // function_call, or human_contact for a question
+	Status       models.Status     `json:"status"` // as of the event
+	FunctionName string            `json:"function_name"`
+	FunctionArgs json.RawMessage   `json:"function_args"`
+	RequestedAt  time.Time         `json:"requested_at"`
+
 	ApprovalID  models.ResponseID     `json:"approval_id"`
-	CallID      *string               `json:"call_id"`
-	RunID       *string               `json:"run_id"`
 	SessionID   models.ConversationID `json:"session_id"`
 	Kind        models.Kind           `json:"kind"`
 	ToolName    string                `json:"tool_name"`
@@ -71,7 +80,8 @@ type ApprovalResolved struct {
 	ApprovalID models.ResponseID     `json:"approval_id"`
 	CallID     *string               `json:"call_id"`
 	RunID      *string               `json:"run_id"`
-	Decision   models.Status         `json:"decision"`
+	Decision   string                `json:"decision"` // approved or denied
+	Status     models.Status         `json:"status"`
 	Cause      models.Cause          `json:"cause"`
 	SessionID  models.ConversationID `json:"session_id"`
 }
@@ -112,7 +122,13 @@ func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "")
 
 func newApproval(h *store.Happening) any {
 	a := h.Approval
+	asked := a.CreatedAt
+	if a.ApprovalRequestedAt != nil {
+		asked = *a.ApprovalRequestedAt
+	}
+	kind, name, args := functionOf(a)
 	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
+		ID: a.ID, Type: kind, Status: models.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
 		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
 		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
@@ -120,7 +136,41 @@ func newApproval(h *store.Happening) any {
 
 func approvalResolved(h *store.Happening) any {
 	a := h.Approval
-	return &ApprovalResolved{ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, Decision: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID}
+	decision := "denied"
+	if shown(a.Status()) == models.StatusApproved {
+		decision = "approved"
+	}
+	return &ApprovalResolved{
+		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID,
+	}
+}
+
+// functionOf is a request as a function and its arguments. A question is a contact
+// with a message; what is no call has its kind for a name.
+func functionOf(a *models.Approval) (kind, name string, args json.RawMessage) {
+	const call, contact = "function_call", "human_contact"
+	members := map[string]any{}
+	switch a.Kind {
+	case models.KindQuestion:
+		members["message"] = a.Description
+		if options, err := a.OptionList(); err == nil && len(options) > 0 {
+			members["options"] = options
+		}
+		kind = contact
+	case models.KindProposal, models.KindReply:
+		members["content"] = a.Content
+		kind = call
+	case models.KindToolCall, models.KindBudget:
+		if a.UpstreamID != nil && a.Context != "" && a.InputBytes == nil && json.Valid([]byte(a.Context)) {
+			return call, a.ToolName, json.RawMessage(a.Context) // what the other system runs, where it is another input than was reported
+		}
+		return call, a.ToolName, rawOf(a.ToolInputJSON)
+	}
+	args, err := json.Marshal(members)
+	if err != nil {
+		args = json.RawMessage(`{}`)
+	}
+	return kind, cmp.Or(a.ToolName, string(a.Kind)), args
 }
 
 // callID is what the one who asked calls a request: another system its own id,

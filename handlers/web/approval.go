@@ -78,7 +78,7 @@ func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.Appro
 	if err != nil {
 		return pages.Approval{}, err
 	}
-	in.Approval, in.MayDecide, in.Reader = *a, actor.IsPerson(), actor.UserID()
+	in.Approval, in.MayDecide, in.Reader, in.Admin = *a, actor.IsPerson(), actor.UserID(), actor.Admin
 	in.Sees = actor.Admin || a.OwnerID == actor.UserID()
 	turns, err := s.store.TurnsBefore(ctx, actor, id)
 	if err != nil {

@@ -28,9 +28,10 @@ func (s *Site) requestRoutes(get, post adder) {
 	post("/approvals/:id/notes", s.answerNote)
 	post("/approvals/:id/extend", s.extend)
 	post("/approvals/:id/cancel", s.cancelRequest)
+	post("/approvals/:id/withdraw-decision", s.withdrawDecision, adminsOnly)
 
 	// Where only a form leads, an address typed or restored leads back.
-	for _, form := range []string{"decide", "undo", "open", "ask", "notes", "extend", "cancel"} {
+	for _, form := range []string{"decide", "undo", "open", "ask", "notes", "extend", "cancel", "withdraw-decision"} {
 		get("/approvals/:id/"+form, func(c echo.Context) error {
 			id, err := requestID(c)
 			if err != nil {
@@ -194,6 +195,24 @@ func (s *Site) extendTo(ctx context.Context, actor models.Actor, id models.Respo
 		return models.NoDeadline, nil // which the store refuses in its own words
 	}
 	return a.ApprovalTimeoutAt.Add(time.Duration(minutes) * time.Minute), nil
+}
+
+// withdrawDecision takes back a decision that another system does not hear of.
+func (s *Site) withdrawDecision(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	text := typedText(c)
+	if _, err := s.store.WithdrawDecision(c.Request().Context(), actorOf(c), id, text); err != nil {
+		if e := asError(err, models.CodeCommentRequired, models.CodeInvalid); e != nil {
+			return s.approvalPage(c, handlers.Status(e.Code), id, pages.ApprovalInput{
+				Desk: deskOf(c, id), Form: pages.DecideForm{Withdraw: text, Errors: map[string]string{"withdraw": e.Fields["reason"]}},
+			})
+		}
+		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateWithdrawal, Form: pages.DecideForm{Withdraw: text}}, "withdraw")
+	}
+	return s.backToRequest(c, id, deskOf(c, id), "")
 }
 
 // cancelRequest withdraws a request, for its owner and admins.

@@ -42,6 +42,7 @@ var flashes = map[string]views.Flash{
 	"upstream-added":          {Tone: views.ToneGood, Text: "Added: it is polled from now on."},
 	"upstream-key":            {Tone: views.ToneGood, Text: "The key is changed, and tried at once."},
 	"upstream-enabled":        {Tone: views.ToneGood, Text: "Enabled: it is polled from now on."},
+	"upstream-resumed":        {Tone: views.ToneGood, Text: "Resumed: it is tried again now."},
 	"upstream-disabled":       {Tone: views.ToneGood, Text: "Disabled: it is not polled any more."},
 	"policy-same":             {Tone: views.ToneNeutral, Text: "Nothing changed: the policy says that already."},
 }

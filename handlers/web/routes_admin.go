@@ -36,5 +36,6 @@ func (s *Site) adminRoutes(get, post adder) {
 	post("/upstreams", s.addUpstream, adminsOnly)
 	post("/upstreams/:id/key", s.changeUpstream("upstream-key", s.setUpstreamKey), adminsOnly)
 	post("/upstreams/:id/enable", s.changeUpstream("upstream-enabled", s.enableUpstream(true)), adminsOnly)
+	post("/upstreams/:id/resume", s.changeUpstream("upstream-resumed", s.resumeUpstream), adminsOnly)
 	post("/upstreams/:id/disable", s.changeUpstream("upstream-disabled", s.enableUpstream(false)), adminsOnly)
 }

@@ -135,6 +135,10 @@ func (s *Site) setUpstreamKey(ctx context.Context, c echo.Context, id models.Ups
 	return s.store.SetUpstreamKey(ctx, actorOf(c), id, key)
 }
 
+func (s *Site) resumeUpstream(ctx context.Context, c echo.Context, id models.UpstreamID) error {
+	return s.store.ResumeUpstream(ctx, actorOf(c), id)
+}
+
 func (s *Site) enableUpstream(enabled bool) func(context.Context, echo.Context, models.UpstreamID) error {
 	return func(ctx context.Context, c echo.Context, id models.UpstreamID) error {
 		return s.store.EnableUpstream(ctx, actorOf(c), id, enabled)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -39,9 +40,10 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 	if n := len(r.Description); n > models.MaxContent {
 		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", cutAt(r.Description, models.MaxContent), n)
 	}
-	if item.Name != "" {
-		r.Context = row.Name
+	if r.Description == "" {
+		r.Description = "The other system asks a person. Its question was not found: the context below is all that it sent."
 	}
+	r.Context = contactContext(item, row)
 	var err error
 	if r.Options, err = models.StoredOptions(item.Options); err != nil {
 		return nil, err
@@ -61,6 +63,18 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 		return nil, err
 	}
 	return t.askOwn(u, r, row, conv)
+}
+
+// contactContext is what a contact sends beside its question: its subject, and the
+// rest as JSON.
+func contactContext(item models.OutsideItem, row *outsideRow) string {
+	rest := cutAt(validText(string(item.Rest)), maxRaw)
+	if n := len(item.Rest); n > len(rest) {
+		rest = fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
+	} else if canonical, err := models.CanonicalJSON("rest", item.Rest); n > 0 && err == nil {
+		rest = string(canonical)
+	}
+	return strings.TrimSpace(row.Name + "\n\n" + rest)
 }
 
 // askOwn stores a response of the upstream's own, in its standing conversation

@@ -46,8 +46,10 @@ func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 }
 
 const (
-	upstreamIDs   = `SELECT id FROM upstreams ORDER BY id`
-	untoldOf      = `SELECT response_id, next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	upstreamIDs = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
+	untoldOf    = `SELECT response_id, next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	// Of one that is paused, only the end of a decision's time is waited for.
+	pausedOf      = `SELECT response_id, give_up_at AS next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
 	toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id WHERE r.id = ?`
 )
 
@@ -55,15 +57,22 @@ const (
 // and at most limit of each upstream, so that one that does not answer holds up
 // no other; and when the next one is, if any waits.
 func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
-	var ids []models.UpstreamID
-	if err := s.gr.WithContext(ctx).Raw(upstreamIDs).Scan(&ids).Error; err != nil {
+	var upstreams []struct {
+		ID     models.UpstreamID
+		Paused bool
+	}
+	if err := s.gr.WithContext(ctx).Raw(upstreamIDs).Scan(&upstreams).Error; err != nil {
 		return nil, next, fmt.Errorf("list deliveries: %w", err)
 	}
 	now := s.now()
 	due = map[models.UpstreamID][]models.ResponseID{}
-	for _, id := range ids {
+	for _, u := range upstreams {
+		id, query := u.ID, untoldOf
+		if u.Paused {
+			query = pausedOf
+		}
 		var rows []deliveryRow
-		if err := s.gr.WithContext(ctx).Raw(untoldOf, id, limit+1).Scan(&rows).Error; err != nil {
+		if err := s.gr.WithContext(ctx).Raw(query, id, limit+1).Scan(&rows).Error; err != nil {
 			return nil, next, fmt.Errorf("list deliveries: %w", err)
 		}
 		for _, r := range rows {
@@ -104,14 +113,18 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 			}
 			return t.undelivered(a, &row)
 		}
+		if u, err = t.upstream(row.UpstreamID); err != nil {
+			return err
+		}
+		if u.PausedAt != nil {
+			u = nil
+			return nil
+		}
 		// An attempt of a process that died may have arrived.
 		row.Lost = row.Lost || row.InFlightAt != nil
 		row.Attempts++
 		if err := t.gorm().Model(&row).UpdateColumns(map[string]any{"attempts": row.Attempts, "in_flight_at": t.now, "lost": row.Lost}).Error; err != nil {
 			return fmt.Errorf("note attempt: %w", err)
-		}
-		if u, err = t.upstream(row.UpstreamID); err != nil {
-			return err
 		}
 		d, err = t.delivery(a, &row)
 		return err
@@ -157,19 +170,10 @@ func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
 	if a.Status() != models.StatusPending {
 		return t.noteContradiction(a, "The other system was not told in time.")
 	}
-	expired, when := models.StatusExpired, t.now
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &expired, &when, models.CauseUndelivered
-	a.ApprovalFeedback = "The verdict could not be told to the other system in time: " + row.Problem
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
-	system := models.System("delivery")
-	if err := t.settleHeld(system, a); err != nil {
-		return err
-	}
-	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
-	})
+	return t.expireUndelivered(a, "The verdict could not be told to the other system in time: "+row.Problem)
 }
 
 func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
@@ -234,6 +238,8 @@ func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.Deliver
 			return err
 		}
 		return t.deliveredNow(a, row, end)
+	case models.ToldRefused:
+		return t.refused(a, row, end)
 	case models.ToldElsewhere, models.ToldGone:
 	}
 	if err := t.deliveryDone(row, string(end.Told)); err != nil {
@@ -290,6 +296,11 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 // retryDelivery has an attempt made again. The last one is when the time is over.
 func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
 	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
+	if end.WrongKey {
+		if err := t.pauseUpstream("delivery", row.UpstreamID, end.Text); err != nil {
+			return err
+		}
+	}
 	next := stamp(t.now.Add(end.Pause))
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt

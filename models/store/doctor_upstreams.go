@@ -12,6 +12,7 @@ type InspectedUpstream struct {
 	Name     string
 	BaseURL  string
 	Disabled bool
+	Paused   bool   // it refuses the key
 	Locked   string // why its key cannot be opened; empty: it can
 	Failures int    // of polls, in a row
 	Problem  string // of the last one
@@ -19,7 +20,7 @@ type InspectedUpstream struct {
 
 // Upstreams are all, by name. The schema must be this program's.
 func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error) {
-	rows, err := i.db.QueryContext(ctx, `SELECT id, name, base_url, key_sealed, disabled_at IS NOT NULL, failures, problem FROM upstreams ORDER BY name`)
+	rows, err := i.db.QueryContext(ctx, `SELECT id, name, base_url, key_sealed, disabled_at IS NOT NULL, paused_at IS NOT NULL, failures, problem FROM upstreams ORDER BY name`)
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}
@@ -31,7 +32,7 @@ func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error)
 			id     models.UpstreamID
 			sealed []byte
 		)
-		if err := rows.Scan(&id, &u.Name, &u.BaseURL, &sealed, &u.Disabled, &u.Failures, &u.Problem); err != nil {
+		if err := rows.Scan(&id, &u.Name, &u.BaseURL, &sealed, &u.Disabled, &u.Paused, &u.Failures, &u.Problem); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
 		if _, err := keyFileBeside(i.path).unseal(sealed, string(id)); err != nil {

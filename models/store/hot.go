@@ -165,7 +165,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`,
 		&h.rejectOpen: `UPDATE responses SET asked = TRUE, approval_status = 'rejected', approval_timestamp = ?, approval_feedback = ?, cause = ?
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
-		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
+		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
  reviewers_only = ?, self_approval = ?, approvers = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
 		&h.addOutside: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk,

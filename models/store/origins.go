@@ -17,9 +17,9 @@ const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was
 // routed sees that one, and not the run above its own.
-const originsQuery = `SELECT r.id, coalesce(u.name, ''), r.matched_by, r.contradiction,
+const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
- v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at,
+ v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at, d.in_flight_at,
  r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
  FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
  LEFT JOIN upstreams u ON u.id = r.upstream_id
@@ -47,18 +47,22 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	}
 	defer rows.Close()
 	out := make(map[models.ResponseID]models.Origin, len(ids))
-	now := s.now()
+	now, outside := s.now(), false
 	for rows.Next() {
 		id, o, err := scanOrigin(rows, now)
 		if err != nil {
 			return nil, fmt.Errorf("read origins: %w", err)
 		}
 		out[id] = o
+		outside = outside || o.UpstreamName != ""
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
-	return out, nil
+	if !outside {
+		return out, nil
+	}
+	return out, s.withdrawals(ctx, string(list), out)
 }
 
 func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
@@ -67,11 +71,12 @@ func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Orig
 		voter, problem *string
 		since, next    *time.Time
 		until          *time.Time
+		begun          *time.Time
 		attempts       *int
 	}
 	var r models.Response
-	err = row.Scan(&id, &o.UpstreamName, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
-		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until,
+	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
+		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.begun,
 		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))
 	if err != nil || told.verdict == nil {
@@ -79,7 +84,7 @@ func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Orig
 	}
 	o.Told = &models.Telling{
 		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
-		NextAt: *told.next, GiveUpAt: *told.until,
+		NextAt: *told.next, GiveUpAt: *told.until, Telling: told.begun != nil && now.Before(told.begun.Add(attemptEnds)),
 	}
 	return id, o, nil
 }

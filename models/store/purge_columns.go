@@ -70,7 +70,8 @@ var textColumns = map[string]map[string]string{
 		"upstream_id": keptID, "call_id": keptID, "kind": keptWord, "run_id": keptID, "name": keptName, "arguments": markObject, "raw": markObject,
 		"response_id": keptID,
 	},
-	"deliveries": {"response_id": keptID, "upstream_id": keptID, "vote_id": keptID, "problem": markText, "outcome": keptWord},
+	"withdrawals": {"vote_id": keptID, "response_id": keptID, "kind": keptWord, "by_name": keptName, "said": markText},
+	"deliveries":  {"response_id": keptID, "upstream_id": keptID, "vote_id": keptID, "problem": markText, "outcome": keptWord},
 	"grants": {
 		"id": keptID, "owner_id": keptID, "agent_id": keptID, "tool_name": keptName, "fixed": markObject, "free": markList, "made_by": keptID,
 		"maker_name": keptName, "made_from": keptID, "revoked_by": keptID, "revoker_name": keptName,

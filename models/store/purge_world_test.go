@@ -156,6 +156,7 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 		args  []any
 	}{
 		{`UPDATE deliveries SET problem = ? WHERE response_id = ?`, []any{n.new("problem"), out}},
+		{`INSERT INTO withdrawals (vote_id, response_id, at, kind, by_name, status, said) SELECT id, response_id, ?, 'refused', user_name, 422, ? FROM votes WHERE response_id = ? LIMIT 1`, []any{w.clock.Now(), n.new("refused"), out}},
 		{`UPDATE responses SET contradiction = ? WHERE id = ?`, []any{n.new("contradiction"), out}},
 		{`INSERT INTO turns (conversation_id, sequence, at, model, said) VALUES (?, ?, ?, 'm', ?)`, []any{conv.ID, 900, w.clock.Now(), `{"content":"` + n.new("turn") + `","read":3}`}},
 	} {

@@ -22,7 +22,7 @@ var rowColumns = map[string]map[string]string{
 	"responses": {
 		"number": "not: the order of arrival, which no entry tells", "id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "owner_id": byEntry,
 		"agent_id": byRow, "kind": byEntry, "created_at": byEntry, "tool_use_id": byRow, "job_id": byRow, "call_id": byRow, "upstream_id": byRow,
-		"approval_id": unusedCol, "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
+		"approval_id": "not: what another system calls the request, for people to find it there", "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
 		"approval_timestamp": byEntry, "approval_feedback": byDigest, "cause": byEntry, "policy_version": byEntry, "policy_rule": byEntry,
 		"policy_reason": byRow, "reviewers_only": byEntry, "self_approval": byEntry, "approvers": byDigest, "approval_requested_at": byEntry, "approval_timeout_at": byEntry, "held_until": byEntry, "paused_left": byEntry,
 		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry, "reasked_from": unusedCol,
@@ -53,7 +53,7 @@ var rowColumns = map[string]map[string]string{
 	},
 	"upstreams": {
 		"id": byEntry, "name": byEntry, "base_url": byEntry, "dialect": byEntry, "key_sealed": byDigest, "owner_id": byEntry, "agent_id": byEntry,
-		"checked_address": byEntry, "created_at": byEntry, "disabled_at": byEntry, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
+		"checked_address": byEntry, "created_at": byEntry, "disabled_at": byEntry, "paused_at": bookkeep, "next_poll_at": bookkeep, "polled_at": bookkeep, "succeeded_at": bookkeep,
 		"failures": bookkeep, "problem": bookkeep,
 	},
 	"invites": {
@@ -108,6 +108,7 @@ var rowColumns = map[string]map[string]string{
 	"opened_parts":      {"*": bookkeep},
 	"leases":            {"*": bookkeep},
 	"outside_approvals": {"*": "not: as another system sent it; what came of it are responses"},
+	"withdrawals":       {"*": "not: why a decision was taken back; its entry holds a digest of what was said"},
 	"deliveries":        {"*": "not: how telling another system goes; what is told is a vote"},
 	"goose_db_version":  {"*": "not: the schema itself is compared"},
 }

@@ -102,6 +102,8 @@ var entryChecks = map[string]entryCheck{
 	"approval.resolved":    outcomeCheck,
 	"approval.voted":       votedCheck,
 	"approval.taken_back":  takenBackCheck,
+	"approval.refused":     takenBackCheck,
+	"approval.withdrawn":   takenBackCheck,
 	"approval.extended":    extendedCheck,
 	"approval.asked_back":  noteCheck,
 	"approval.note_added":  noteCheck,

@@ -27,6 +27,8 @@ type outsideRow struct {
 	TimeoutAt  *time.Time
 	Polls      int
 	ResponseID models.ResponseID
+
+	ApprovalID string `gorm:"-"` // of the item, as listed now
 }
 
 func (outsideRow) TableName() string { return "outside_approvals" }
@@ -70,16 +72,16 @@ const placedOutside = `SELECT 1 FROM outside_approvals WHERE upstream_id = ? AND
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
 	row := &outsideRow{}
 	err := t.gorm().Where("upstream_id = ? AND call_id = ?", u.ID, item.CallID).Take(row).Error
+	row.ApprovalID = validText(item.ApprovalID)
 	if err == nil || !errors.Is(err, gorm.ErrRecordNotFound) {
 		return row, err
 	}
 	row = &outsideRow{
-		UpstreamID: u.ID, CallID: item.CallID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
+		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: row.ApprovalID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
 		Arguments: cutAt(validText(string(item.Arguments)), maxRaw), Raw: cutAt(validText(string(item.Raw)), maxRaw),
 	}
-	if item.Timeout != nil {
-		at := stamp(t.now.Add(*item.Timeout))
-		row.TimeoutAt = &at
+	if until := item.Deadline(t.now); until != nil {
+		row.TimeoutAt = new(stamp(*until))
 	}
 	if err := t.gorm().Create(row).Error; err != nil {
 		return nil, fmt.Errorf("keep what was fetched: %w", err)
@@ -224,6 +226,9 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
 	pending, when := models.StatusPending, t.now
 	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
+	if row.ApprovalID != "" {
+		a.ApprovalID = &row.ApprovalID
+	}
 	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
 	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
 	if row.TimeoutAt != nil {
@@ -238,7 +243,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if t.running, err = t.isRunning(a.ConversationID); err != nil {
 		return err
 	}
-	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)

@@ -114,10 +114,52 @@ func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id model
 	if err != nil {
 		return err
 	}
-	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(_ *models.Upstream, now time.Time) map[string]any {
-		return map[string]any{"key_sealed": sealed, "next_poll_at": now, "failures": 0}
+	return s.changeUpstream(ctx, actor, id, "upstream.key_changed", func(u *models.Upstream, now time.Time) map[string]any {
+		columns := resumed(u, now)
+		columns["key_sealed"] = sealed
+		return columns
 	})
 }
+
+// ResumeUpstream has an upstream that was paused polled again and told what was
+// decided, at once. For admins and the operator.
+func (s *Store) ResumeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID) error {
+	if err := needAdmin(actor); err != nil {
+		return err
+	}
+	return s.changeUpstream(ctx, actor, id, "upstream.resumed", func(u *models.Upstream, now time.Time) map[string]any {
+		if u.PausedAt == nil {
+			return nil
+		}
+		return resumed(u, now)
+	})
+}
+
+// resumed has an upstream tried at once. What it said when it was paused is over.
+func resumed(u *models.Upstream, now time.Time) map[string]any {
+	columns := map[string]any{"next_poll_at": now, "failures": 0}
+	if u.PausedAt != nil {
+		columns["paused_at"], columns["problem"] = nil, ""
+	}
+	return columns
+}
+
+// pauseUpstream leaves an upstream alone that refuses the key, until somebody gives
+// it another one or resumes it.
+func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) error {
+	u, err := t.upstream(id)
+	if err != nil || u.PausedAt != nil {
+		return err
+	}
+	if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
+		return fmt.Errorf("pause upstream: %w", err)
+	}
+	t.publish(events.Upstreams)
+	return t.record(models.System(who), "upstream.paused", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+}
+
+// tellAgain has decisions told at once whose next attempt was to come later.
+const tellAgain = `UPDATE deliveries SET next_at = ?1 WHERE upstream_id = ?2 AND done_at IS NULL AND attempts > 0 AND next_at > ?1`
 
 // EnableUpstream has an upstream polled, or not any more. What is pending of one
 // that is disabled stays pending and can be decided. For admins and the operator.
@@ -131,7 +173,9 @@ func (s *Store) EnableUpstream(ctx context.Context, actor models.Actor, id model
 			return nil
 		}
 		if enabled {
-			return map[string]any{"disabled_at": nil, "next_poll_at": now, "failures": 0}
+			columns := resumed(u, now)
+			columns["disabled_at"] = nil
+			return columns
 		}
 		return map[string]any{"disabled_at": now}
 	})
@@ -149,6 +193,11 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		}
 		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
 			return fmt.Errorf("change upstream: %w", err)
+		}
+		if _, again := columns["next_poll_at"]; again {
+			if err := t.gorm().Exec(tellAgain, t.now, id).Error; err != nil {
+				return fmt.Errorf("tell again: %w", err)
+			}
 		}
 		t.publish(events.Upstreams)
 		entry := upstreamEntry{ID: u.ID, Name: u.Name}
@@ -175,7 +224,7 @@ func (s *Store) UpstreamKey(u *models.Upstream) (string, error) {
 // DueUpstreams are those to be polled now, and when the next one is.
 func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next time.Time, err error) {
 	var all []models.Upstream
-	if err := s.gr.WithContext(ctx).Where("disabled_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
+	if err := s.gr.WithContext(ctx).Where("disabled_at IS NULL AND paused_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
 		return nil, next, fmt.Errorf("list upstreams: %w", err)
 	}
 	now := s.now()
@@ -203,6 +252,9 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 		}
 		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
 			return fmt.Errorf("note poll: %w", err)
+		}
+		if note.WrongKey {
+			return t.pauseUpstream("poller", id, note.Problem)
 		}
 		return nil
 	})

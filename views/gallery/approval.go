@@ -43,6 +43,8 @@ func approvalStates() []State {
 		}),
 		page("not-mine", "Seen by somebody who may not decide", Shell(), func(in *pages.ApprovalInput) { in.MayDecide = false }),
 		{Page: "approval", Name: "outside", Note: "Asked by another system, with another input", Component: pages.ApprovalPage(Frame("Bash", "/x"), outside)},
+		{Page: "approval", Name: "outside-refused", Note: "The other system refused the approval, in hostile words, and an admin withdrew one before", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideRefused())},
+		{Page: "approval", Name: "outside-held", Note: "An admin may withdraw the decision that cannot be told", Component: pages.ApprovalPage(Frame("Bash", "/x"), outsideHeld())},
 		{Page: "approval", Name: "outside-cut", Note: "Asked by another system, its input too large to be kept", Component: pages.ApprovalPage(Frame("Bash", "/x"), cut)},
 	}, requestStates(page)...)
 }

@@ -1,6 +1,8 @@
 package gallery
 
 import (
+	"time"
+
 	"countersign/models"
 	"countersign/views/pages"
 )
@@ -9,7 +11,7 @@ import (
 // of the second was too large to be kept.
 func outsideCalls() (asked, cut models.Approval) {
 	asked = Call("Bash", `{"command":"make"}`)
-	asked.UpstreamID, asked.Context, asked.AgentName = new("u"), `{"command":"make <b>all"}`, "release-bot"
+	asked.UpstreamID, asked.CallID, asked.Context, asked.AgentName = new("u"), new("call_1"), `{"command":"make <b>all"}`, "release-bot"
 	cut = asked
 	cut.ID = "01890a5d-ac96-774b-bcce-b302099a8058"
 	cut.Context, cut.InputBytes = "", new(int64(300_000))
@@ -42,7 +44,33 @@ func outsideRequests() (asked, cut pages.Approval) {
 	return asked, cut
 }
 
+// refusals are decisions that did not become the outcome.
+func refusals() []models.Withdrawal {
+	return []models.Withdrawal{
+		{At: Now.Add(-20 * time.Minute), Kind: models.WithdrawalByAdmin, ByName: "Bo Lind", Said: "hub is down until Monday", Lost: true, Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg"},
+		{At: Now.Add(-3 * time.Minute), Kind: models.WithdrawalRefused, ByName: "night\u202E-shift", Status: 422, Said: "The run is over. <b>Press Approve</b>\u202e [key] again", Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg"},
+	}
+}
+
+func outsideRefused() pages.Approval {
+	one, _ := outsideCalls()
+	one.Context = ""
+	return pages.NewApproval(pages.ApprovalInput{Approval: one, MayDecide: true, Sees: true, Origin: models.Origin{
+		UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Withdrawals: refusals(),
+	}}, Now)
+}
+
+func outsideHeld() pages.Approval {
+	one, _ := outsideCalls()
+	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
+	return pages.NewApproval(pages.ApprovalInput{
+		Approval: one, MayDecide: true, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Told: told()},
+	}, Now)
+}
+
 func outsideInbox() pages.InboxInput {
 	one, two := outsideCalls()
-	return pages.InboxInput{Rows: []models.Approval{one, two}, Count: 2, Origins: map[models.ResponseID]models.Origin{one.ID: heldOrigin()}}
+	return pages.InboxInput{Rows: []models.Approval{one, two}, Count: 2, Origins: map[models.ResponseID]models.Origin{
+		one.ID: heldOrigin(), two.ID: {UpstreamName: "night-shift", Withdrawals: refusals()},
+	}}
 }

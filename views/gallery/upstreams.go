@@ -48,5 +48,9 @@ func UpstreamStates() []models.UpstreamState {
 		state("6", func(u *models.UpstreamState) {
 			u.DisabledAt, u.Failures, u.Problem, u.Dialect, u.SucceededAt = at(time.Hour), 1, "The upstream refuses the key (401).", "cloud", nil
 		}),
+		state("7", func(u *models.UpstreamState) {
+			u.PausedAt, u.Failures, u.Problem, u.SucceededAt = at(8*time.Minute), 1, "The upstream refuses the key (401).", at(9*time.Minute)
+			u.Untold, u.UntoldSince, u.UntoldProblem = 1, at(8*time.Minute), "The upstream refuses the key (401)."
+		}),
 	}
 }

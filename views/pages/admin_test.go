@@ -174,6 +174,7 @@ func TestUpstreamsInWords(t *testing.T) {
 		"not polled yet||||",
 		"not polled|Due for 2 m: no server polls it.|1 s ago||",
 		"disabled||||",
+		"paused|Paused 8 min ago: it isn't polled or told anything. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {
 		row := v.Rows[i]
 		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Untold, row.UntoldProblem}, "|"); got != want {
@@ -183,7 +184,7 @@ func TestUpstreamsInWords(t *testing.T) {
 	if row := v.Rows[5]; row.Problem != "" || !strings.HasSuffix(row.SwitchURL, "/enable") || !row.Disabled {
 		t.Errorf("%+v", row)
 	}
-	for words, in := range map[string][]models.UpstreamState{"ok": gallery.UpstreamStates()[:1], "look": gallery.UpstreamStates()[:2]} {
+	for words, in := range map[string][]models.UpstreamState{"ok": gallery.UpstreamStates()[:1], "look": gallery.UpstreamStates()[:2], "not ok": gallery.UpstreamStates()} {
 		health := pages.NewSystem(pages.SystemInput{Upstreams: in}, now).Health
 		if last := health[len(health)-1]; last.Name != "Upstreams" || last.Word.Text != words {
 			t.Errorf("%+v, want %s", last, words)

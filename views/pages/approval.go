@@ -25,8 +25,9 @@ type ApprovalInput struct {
 	Sees bool
 	// Opened are the folded parts that the reader has opened, see Folds.
 	Opened []string
-	// Reader is who looks.
+	// Reader is who looks, and Admin whether as an admin.
 	Reader models.UserID
+	Admin  bool
 	// Around is what stands around the request; nil where it stands among others:
 	// then nothing but a verdict is offered.
 	Around *models.Around
@@ -80,6 +81,7 @@ type DecideForm struct {
 	SetBudget          bool           // with a proposal: NewBudget is meant
 	NewBudget          string
 	Ask, Note, Minutes string // of the forms beside the verdict
+	Withdraw           string // of the form that takes a decision back
 	Errors             map[string]string
 }
 
@@ -132,6 +134,9 @@ type Approval struct {
 	Pending   bool
 	MayDecide bool
 	Held      string // set while another verdict is on its way
+	HeldHelp  string // what can be done about that
+	Withdraw  *WithdrawForm
+	Withdrawn []WithdrawnNote
 
 	MustApprove string // who must approve, where the rule limits that
 	NoApprove   string // why the reader may not; empty: they may
@@ -149,10 +154,13 @@ type Approval struct {
 
 	Origin  Origin
 	Notes   []CallNote
-	Outside bool    // another system asks, and hears the verdict
-	Hears   string  // that system's name, for a sentence
-	Other   ui.Code // the input that it asks with, where that is another one
-	Closed  string  // why it can only be rejected; empty: it can be approved
+	Outside bool   // another system asks, and hears the verdict
+	Hears   string // that system's name, for a sentence
+	// OutsideID is what that system calls the request, and OutsideCall its call.
+	OutsideID, OutsideCall string
+
+	Other  ui.Code // the input that it asks with, where that is another one
+	Closed string  // why it can only be rejected; empty: it can be approved
 
 	Card
 	folding folding
@@ -231,6 +239,8 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
+	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
+	v.withdraw(in)
 	v.card(in, now)
 	v.Headline, v.Arms = summary(r), v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
 	v.markEnds(r, input.all)

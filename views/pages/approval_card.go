@@ -87,6 +87,9 @@ func (v Approval) state(r *models.Response) string {
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
 	}
+	if n := len(v.Withdrawn); n > 0 {
+		parts = append(parts, "withdrawn "+strconv.Itoa(n))
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -184,6 +184,9 @@ func originNotes(o models.Origin) []CallNote {
 	if n, ok := matchedNote(o); ok {
 		out = append(out, n)
 	}
+	for i := range o.Withdrawals {
+		out = append(out, CallNote{views.ToneWarn, withdrawnText(&o.Withdrawals[i]) + "."})
+	}
 	if o.Told != nil {
 		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
 	}

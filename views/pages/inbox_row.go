@@ -34,6 +34,7 @@ type InboxRow struct {
 	Held    string // whose approval waits for its undo window, revealed
 	Until   views.Moment
 	UndoURL string // takes the approval back; empty: it is not the reader's
+	Refused string // whose decision was taken back, and by whom, revealed; empty: none was
 	Asks    string // who waits for an answer, revealed; empty: nobody does
 	Must    string // who must approve, revealed, where the reader may not; empty: the reader may
 	ReaskOf string // leads to what was rejected before; empty: nothing was
@@ -190,12 +191,14 @@ func (row *InboxRow) from(o models.Origin) {
 	row.Origin = newOrigin(o, row.Agent)
 	if o.Told != nil {
 		row.Told = tellingText(o)
+	} else {
+		row.Refused = refusedMark(o)
 	}
 }
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Told != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+	return row.Held != "" || row.Told != "" || row.Refused != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
 }
 
 // reordered reports whether what the row shows has right-to-left letters.

@@ -85,13 +85,14 @@ func verdictWord(v models.Verdict) string {
 // outside fills in what is different where another system asks.
 func (v *Approval) outside(in ApprovalInput) {
 	a, o := &in.Approval, in.Origin
+	v.OutsideID, v.OutsideCall = o.ApprovalID, deref(a.CallID)
 	v.Origin, v.Outside, v.Hears = newOrigin(o, a.AgentName), a.UpstreamID != nil, through(o)
 	if a.InputBytes != nil {
 		v.EditJSON = ""
 		v.Closed = "It can only be rejected: the input has " + views.Number(*a.InputBytes) + " bytes and is kept cut, so nobody can see all that would run."
 	}
 	told := o
-	told.Told = nil // it stands where the forms would
+	told.Told, told.Withdrawals = nil, nil // they have places of their own
 	v.Notes = originNotes(told)
 	if !v.Outside {
 		return

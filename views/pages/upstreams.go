@@ -46,8 +46,9 @@ type UpstreamRow struct {
 	Untold                        string // verdicts not yet told; empty: none
 	UntoldSince                   views.Moment
 	UntoldProblem                 string
-	Disabled                      bool
+	Disabled, Paused              bool
 	KeyID, KeyURL, SwitchURL      string
+	ResumeURL                     string
 }
 
 // NewUpstreams makes the page as of now.
@@ -62,6 +63,9 @@ func NewUpstreams(in UpstreamsInput, now time.Time) Upstreams {
 		state.WriteString(string(u.ID))
 		if u.DisabledAt != nil {
 			state.WriteString(" disabled")
+		}
+		if u.PausedAt != nil {
+			state.WriteString(" paused")
 		}
 		state.WriteByte('\n')
 	}
@@ -82,12 +86,17 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Owner: u.OwnerName, Problem: u.Problem,
 		Word: upstreamWord(u, now), Succeeded: views.AgoOf(u.SucceededAt, now), Waiting: views.Count(u.Waiting),
 		Disabled: u.DisabledAt != nil, KeyID: "key-" + string(u.ID), KeyURL: views.UpstreamURL(u.ID, "key"), SwitchURL: views.UpstreamURL(u.ID, "disable"),
+		Paused: u.PausedAt != nil && u.DisabledAt == nil, ResumeURL: views.UpstreamURL(u.ID, "resume"),
 	}
 	if u.Untold > 0 {
 		row.Untold, row.UntoldSince, row.UntoldProblem = views.Count(u.Untold), views.AgoOf(u.UntoldSince, now), u.UntoldProblem
 	}
 	if row.Disabled {
 		row.Problem, row.SwitchURL = "", views.UpstreamURL(u.ID, "enable")
+		return row
+	}
+	if row.Paused {
+		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text + ": it isn't polled or told anything. Give it a new key, or resume once the key works again."
 		return row
 	}
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
@@ -116,6 +125,8 @@ func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
 	switch {
 	case u.DisabledAt != nil:
 		return ui.Word{Text: "disabled", Tone: views.ToneNeutral}
+	case u.PausedAt != nil:
+		return ui.Word{Text: "paused", Tone: views.ToneBad, Icon: "octagon-alert"}
 	case u.Failures > 0:
 		return ui.Word{Text: "failing", Tone: views.ToneBad, Icon: "octagon-alert"}
 	case now.Sub(u.NextPollAt) >= overdueAfter:
@@ -131,13 +142,21 @@ func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
 // upstreamHealth is one line for all of them.
 func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
 	h := Health{Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "Each one that is enabled answers, and has been told every verdict."}
-	untold, trouble := 0, 0
+	untold, trouble, paused := 0, 0, 0
 	for i := range in {
 		word := upstreamWord(&in[i], now)
 		if word.Tone == views.ToneBad || word.Tone == views.ToneWarn {
 			trouble++
 		}
 		untold += in[i].Untold
+		if in[i].PausedAt != nil && in[i].DisabledAt == nil {
+			paused++
+		}
+	}
+	if paused > 0 {
+		h.Word = ui.Word{Text: "not ok", Tone: views.ToneBad, Icon: "octagon-alert"}
+		h.Text = "Some refuse their key and are paused: nothing is fetched from them or told to them. Give them a new key or resume them below."
+		return h
 	}
 	if trouble > 0 || untold > 0 {
 		h.Word = ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}

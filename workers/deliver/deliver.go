@@ -184,6 +184,8 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 	end := d.tell(ctx, delivery, u)
 	if end.Told == models.ToldLater {
 		end.Pause = d.pause(delivery.Attempts)
+	}
+	if end.Told == models.ToldLater || end.Told == models.ToldRefused {
 		log.WarnContext(ctx, "a verdict is not told yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
@@ -244,9 +246,23 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 			return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "The other system had a verdict already (already_responded): it was settled there."}
 		}
 		return readBack(ctx, client, v)
-	case upstream.Retry, upstream.Refused:
+	case upstream.WrongKey:
+		return wrongKey(o.Text)
+	case upstream.Refused:
+		if v.Lost {
+			// It may refuse because it has the decision from before.
+			if end := readBack(ctx, client, v); end.Told == models.ToldDelivered || end.Told == models.ToldElsewhere || end.Told == models.ToldGone {
+				return end
+			}
+		}
+		return models.DeliveryEnd{Told: models.ToldRefused, Text: o.Text, Status: o.Status, Words: o.Words}
+	case upstream.Retry:
 	}
 	return later(o.Text, o.Lost)
+}
+
+func wrongKey(text string) models.DeliveryEnd {
+	return models.DeliveryEnd{Told: models.ToldLater, Text: text, WrongKey: true}
 }
 
 func later(text string, lost bool) models.DeliveryEnd {
@@ -266,6 +282,8 @@ func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) 
 		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
 	case models.ErrorCode(err) == models.CodeNotFound:
 		return models.DeliveryEnd{Told: models.ToldGone, Text: "The other system does not know the call any more."}
+	case upstream.RefusesKey(err) == http.StatusUnauthorized:
+		return wrongKey(err.Error())
 	case err != nil:
 		return later("The other system has a verdict, and could not be asked which: "+err.Error(), false)
 	case !s.Decided:

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,10 +138,10 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 	case ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict:
 		return // the server stops, or the lease is lost: nothing is known of the upstream
 	case err != nil:
-		note.Failed, note.Problem = true, err.Error()
+		note.Failed, note.Problem, note.WrongKey = true, err.Error(), upstream.RefusesKey(err) != 0
 		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem), slog.Int("failures", u.Failures+1))
 	case flaw != "":
-		note.Problem = flaw + " So nothing was taken for settled there."
+		note.Problem = flaw
 		if note.Problem != u.Problem {
 			log.WarnContext(ctx, "an upstream's list is not complete", slog.String("problem", note.Problem))
 		}
@@ -173,14 +174,18 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 		return "", err
 	}
 	calls, callsErr := client.PendingCalls(ctx)
-	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Complete && callsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentioned, calls.Complete && callsErr == nil); err != nil {
 		return "", err
 	}
 	contacts, contactsErr := client.PendingContacts(ctx)
-	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Complete && contactsErr == nil); err != nil {
+	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentioned, contacts.Complete && contactsErr == nil); err != nil {
 		return "", err
 	}
 	switch {
+	case upstream.RefusesKey(callsErr) != 0:
+		return "", callsErr
+	case upstream.RefusesKey(contactsErr) != 0:
+		return "", contactsErr
 	case callsErr != nil && contactsErr != nil:
 		return "", callsErr // mostly the same of both
 	case callsErr != nil:
@@ -188,13 +193,28 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 	case contactsErr != nil:
 		return "", fmt.Errorf("its list of human contacts: %w", contactsErr)
 	}
-	return cmp.Or(calls.Flaw, contacts.Flaw), nil
+	if flaw = cmp.Or(calls.Flaw, contacts.Flaw); flaw != "" {
+		flaw += " So nothing was taken for settled there."
+	}
+	return strings.TrimSpace(flaw + " " + unread(calls.Unread+contacts.Unread)), nil
+}
+
+// unread says how many entries are missing here.
+func unread(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "One entry of its lists can't be read and isn't shown here: decide it in the other system."
+	}
+	return fmt.Sprintf("%d entries of its lists can't be read and aren't shown here: decide them in the other system.", n)
 }
 
 // take keeps each item by itself: one that cannot be kept does not hold up the
-// others. A complete list says what was settled elsewhere.
-func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, kind models.OutsideKind, items []models.OutsideItem, complete bool) error {
-	listed := make([]string, 0, len(items))
+// others. A complete list says what was settled elsewhere; what an entry that could
+// not be read mentions may be pending still.
+func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, kind models.OutsideKind, items []models.OutsideItem, mentioned []string, complete bool) error {
+	listed := append(make([]string, 0, len(items)+len(mentioned)), mentioned...)
 	for i := range items {
 		listed = append(listed, items[i].CallID)
 		err := p.Store.TakeOutside(ctx, l, u.ID, items[i])
@@ -227,13 +247,14 @@ func itemsOf[T any](in []T, item func(*T) models.OutsideItem) []models.OutsideIt
 
 func callItem(c *upstream.FunctionCall) models.OutsideItem {
 	return models.OutsideItem{
-		Kind: models.OutsideCallKind, CallID: c.CallID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
-		Arguments: c.Arguments, Timeout: c.Timeout, Raw: c.Raw,
+		Kind: models.OutsideCallKind, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, ToolUseID: c.ToolUseID, Name: c.ToolName,
+		Arguments: c.Arguments, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }
 
 func contactItem(c *upstream.Contact) models.OutsideItem {
 	return models.OutsideItem{
-		Kind: models.OutsideContact, CallID: c.CallID, RunID: c.RunID, Name: c.Subject, Message: c.Message, Options: c.Options, Timeout: c.Timeout, Raw: c.Raw,
+		Kind: models.OutsideContact, CallID: c.CallID, ApprovalID: c.ApprovalID, RunID: c.RunID, Name: c.Subject, Message: c.Message, Options: c.Options,
+		Rest: c.Rest, Timeout: c.Timeout, TimeoutAt: c.TimeoutAt, Raw: c.Raw,
 	}
 }

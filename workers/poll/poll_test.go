@@ -3,7 +3,10 @@ package poll_test
 import (
 	"database/sql"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,6 +73,7 @@ func TestAFetchThatFailsSettlesNothing(t *testing.T) {
 	}{
 		"500":             {upstreamtest.Fault{Status: 500}, false, true},
 		"401":             {upstreamtest.Fault{Status: 401}, false, true},
+		"403":             {upstreamtest.Fault{Status: 403}, false, true},
 		"404":             {upstreamtest.Fault{Status: 404}, false, true},
 		"elsewhere":       {upstreamtest.Fault{Status: 302}, false, true},
 		"no answer":       {upstreamtest.Fault{Hang: true}, false, true},
@@ -116,6 +120,14 @@ func TestAFetchThatFailsSettlesNothing(t *testing.T) {
 			faulty.Store(false)
 			s.Settle("c", true, "")
 			p.clock.Step(time.Hour)
+			if (u.PausedAt != nil) != (name == "401" || name == "403") {
+				t.Errorf("paused at %v", u.PausedAt)
+			}
+			if u.PausedAt != nil {
+				p.once(t, made) // it is left alone
+				wantStand(t, p, pending)
+				must(t, p.ResumeUpstream(t.Context(), p.owner, u.ID))
+			}
 			p.once(t, made)
 			pending["c"] = "resolved elsewhere"
 			wantStand(t, p, pending)
@@ -319,5 +331,34 @@ func TestWithoutUpstreamsNobodyTakesTheLease(t *testing.T) {
 	_, err := p.AddUpstream(t.Context(), p.owner, in)
 	if models.ErrorCode(err) != models.CodeInvalid {
 		t.Error(err)
+	}
+}
+
+// An entry that cannot be read stops the reconciling of no other, nor settles a
+// call that it may be about.
+func TestOneThatCannotBeReadDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	var list atomic.Value
+	list.Store(`[{"call_id":"a","function_name":"f","function_args":{"x":1}},{"call_id":"b","function_name":"f","function_args":{}},{"call_id":"c","function_name":"f","function_args":{}}]`)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := list.Load().(string)
+		if r.URL.Path != "/function_calls" {
+			body = `[]`
+		}
+		_, _ = io.WriteString(w, body) // the client went away
+	}))
+	t.Cleanup(s.Close)
+	_, err := p.AddUpstream(t.Context(), p.owner, store.NewUpstream{Name: "u", BaseURL: s.URL, Dialect: "plain", Key: key, OwnerID: p.owner.OwnerID})
+	must(t, err)
+	made, _ := p.poller(t, poll.Options{})
+	p.once(t, made)
+	wantStand(t, p, map[string]string{"a": "pending", "b": "pending", "c": "pending"})
+	list.Store(`[{"call_id":"b","call_id":"b","function_name":"f"},{"call_id":"c","function_name":"f","function_args":{}},7,null,[],{"no":"id"}]`)
+	p.clock.Step(time.Minute)
+	p.once(t, made)
+	wantStand(t, p, map[string]string{"a": "resolved elsewhere", "b": "pending", "c": "pending"})
+	if u := p.state(t); u.Failures != 0 || !strings.HasPrefix(u.Problem, "5 entries of its lists can't be read") {
+		t.Errorf("%+v", u)
 	}
 }

@@ -48,13 +48,13 @@ func TestFormsOfAList(t *testing.T) {
 		{"another page", `{"items":[` + a + `],"total":1,"offset":7,"has_more":false}`, "a +", "a"},
 		{"counts that are none", `{"items":[` + a + `],"total":"1","has_more":"no"}`, "a +", "a"},
 		{"plain with pages", `{"items":[` + a + `],"total":2,"offset":0,"has_more":true}`, "a", "a"},
-		{"something that is no item", `[` + a + `,7,` + b + `]`, "a b", "a b"},
-		{"an item without an id", `[` + a + `,{"spec":{"fn":"f"}}]`, "a", "a"},
-		{"an item with an empty id", `[` + a + `,{"call_id":"","spec":{"fn":"f"}}]`, "a", "a"},
-		{"an item with two ids", `[` + a + `,{"call_id":"b","call_id":"c","spec":{"fn":"f"}}]`, "a", "a"},
-		{"an id that is no text", "[" + a + ",{\"call_id\":\"\xff\",\"spec\":{\"fn\":\"f\"}}]", "a", "a"},
-		{"an item without a name", `[` + a + `,{"call_id":"b","spec":{}}]`, "a", "a"},
-		{"a run that is an object", `[` + a + `,{"call_id":"b","run_id":{},"spec":{"fn":"f"}}]`, "a", "a"},
+		{"something that is no item", `[` + a + `,7,` + b + `]`, "a b +", "a b"},
+		{"an item without an id", `[` + a + `,{"spec":{"fn":"f"}}]`, "a +", "a"},
+		{"an item with an empty id", `[` + a + `,{"call_id":"","spec":{"fn":"f"}}]`, "a +", "a"},
+		{"an item with two ids", `[` + a + `,{"call_id":"b","call_id":"c","spec":{"fn":"f"}}]`, "a +", "a"},
+		{"an id that is no text", "[" + a + ",{\"call_id\":\"\xff\",\"spec\":{\"fn\":\"f\"}}]", "a +", "a"},
+		{"an item without a name", `[` + a + `,{"call_id":"b","spec":{}}]`, "a b +", "a b"},
+		{"a run that is an object", `[` + a + `,{"call_id":"b","run_id":{},"spec":{"fn":"f"}}]`, "a b +", "a b"},
 		{"a settled one", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"status":{"approved":false}}]`, "a +", "a"},
 		{"a settled one, in a word", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"status":"approved"}]`, "a +", "a"},
 		{"a pending one, in a word", `[{"call_id":"b","spec":{"fn":"f"},"status":"pending"}]`, "b +", "b"},
@@ -80,18 +80,31 @@ func TestFormsOfACall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, item          string
-		run, name, use, arg string
+		run, name, use, arg string // arg "all": the whole item
 	}{
+		{
+			"the specification's own", `{"id":"appr_1","call_id":"a","run_id":"r","type":"function_call","status":"pending","function_name":"f","function_args":{"x":1},` +
+				`"requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:05:00Z"}`, "r", "f", "", `{"x":1}`,
+		},
+		{"no arguments, said so", `{"call_id":"a","function_name":"f","function_args":{}}`, "", "f", "", `{}`},
+		{"arguments under no known name", `{"call_id":"a","function_name":"f","payload":{"x":1}}`, "", "f", "", `all`},
+		{"empty arguments beside others", `{"call_id":"a","function_name":"f","function_args":{},"payload":{"x":1}}`, "", "f", "", `all`},
+		{"arguments under two names", `{"call_id":"a","function_name":"f","function_args":{"x":1},"input":{"x":2}}`, "", "f", "", `all`},
+		{"the same under two names", `{"call_id":"a","function_name":"f","function_args":{"x":1},"input":{"x": 1}}`, "", "f", "", `{"x":1}`},
+		{"arguments beside the spec", `{"call_id":"a","spec":{"fn":"f"},"function_args":{"x":1}}`, "", "f", "", `{"x":1}`},
+		{"a spec that is no object", `{"call_id":"a","spec":"rm -rf /"}`, "", "", "", `all`},
+		{"nothing but an id", `{"call_id":"a"}`, "", "", "", `all`},
+		{"a name that is no text", `{"call_id":"a","function_name":7,"function_args":{"x":1}}`, "", "", "", `{"x":1}`},
 		{"nested", `{"call_id":"a","run_id":"r","spec":{"fn":"f","kwargs":{"x":1}}}`, "r", "f", "", `{"x":1}`},
 		{"flat", `{"call_id":"a","run_id":"r","function_name":"f","arguments":{"x":1},"tool_use_id":"u"}`, "r", "f", "u", `{"x":1}`},
 		{"camel case", `{"id":"a","runId":"r","toolName":"f","input":{},"toolUseId":"u"}`, "r", "f", "u", `{}`},
-		{"numbers for ids", `{"call_id":"a","run_id":17,"spec":{"fn":"f"}}`, "17", "f", "", `{}`},
-		{"nulls", `{"call_id":"a","run_id":null,"spec":{"fn":"f","kwargs":null},"tool_use_id":null,"status":null}`, "", "f", "", `{}`},
+		{"numbers for ids", `{"call_id":"a","run_id":17,"spec":{"fn":"f"}}`, "17", "f", "", `all`},
+		{"nulls", `{"call_id":"a","run_id":null,"spec":{"fn":"f","kwargs":null},"tool_use_id":null,"status":null}`, "", "f", "", `all`},
 		{"arguments that mean two things", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1,"x":2}}}`, "", "f", "", `{"x":1,"x":2}`},
 		{"arguments that are no object", `{"call_id":"a","spec":{"fn":"f","kwargs":[1]}}`, "", "f", "", `[1]`},
-		{"a name of any length", `{"call_id":"a","spec":{"fn":"` + strings.Repeat("n", 5000) + `"}}`, "", strings.Repeat("n", 5000), "", `{}`},
-		{"an empty name", `{"call_id":"a","spec":{"fn":""}}`, "", "", "", `{}`},
-		{"a name that is no UTF-8", "{\"call_id\":\"a\",\"spec\":{\"fn\":\"f\xff\"}}", "", "f\ufffd", "", `{}`},
+		{"a name of any length", `{"call_id":"a","spec":{"fn":"` + strings.Repeat("n", 5000) + `"}}`, "", strings.Repeat("n", 5000), "", `all`},
+		{"an empty name", `{"call_id":"a","spec":{"fn":""}}`, "", "", "", `all`},
+		{"a name that is no UTF-8", "{\"call_id\":\"a\",\"spec\":{\"fn\":\"f\xff\"}}", "", "f\ufffd", "", `all`},
 	} {
 		l, err := saying(t, upstream.Plain, `[`+c.item+`]`).PendingCalls(t.Context())
 		if err != nil || len(l.Items) != 1 || !l.Complete {
@@ -99,6 +112,9 @@ func TestFormsOfACall(t *testing.T) {
 			continue
 		}
 		got := l.Items[0]
+		if c.arg == "all" {
+			c.arg = c.item
+		}
 		if got.RunID != c.run || got.ToolName != c.name || got.ToolUseID != c.use || string(got.Arguments) != c.arg || string(got.Raw) != c.item {
 			t.Errorf("%s: %+v", c.what, got)
 		}
@@ -119,6 +135,56 @@ func TestFormsOfAContact(t *testing.T) {
 	}
 	if l.Items[1].CallID != "b" || l.Items[1].Message != "m" {
 		t.Errorf("%+v", l.Items[1])
+	}
+}
+
+func TestAContactIsNeverDroppedNorCut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ what, item, message, subject, rest, options string }{
+		{
+			"the specification's own", `{"id":"appr_1","call_id":"a","run_id":"r","type":"human_contact","status":"pending","function_name":"ask","function_args":{"message":"Which?"},` +
+				`"requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:05:00Z"}`, "Which?", "", "", "",
+		},
+		{"more than a question", `{"call_id":"a","function_args":{"message":"Which?","subject":"Deploy","options":["eu"],"region":{"now":"us"}}}`, "Which?", "Deploy", `{"region":{"now":"us"}}`, "eu"},
+		{"two questions", `{"call_id":"a","message":"Which?","function_args":{"message":"Why?"}}`, "Which?", "", `{"message":"Why?"}`, ""},
+		{"a question beside arguments that clash", `{"call_id":"a","message":"Which?","function_args":{"x":1},"input":{"x":2}}`, "Which?", "", "all", ""},
+		{"a question of another name", `{"call_id":"a","function_args":{"prompt":"Which?"}}`, "", "", "all", ""},
+		{"a question that is no text", `{"call_id":"a","message":{"en":"Which?"}}`, "", "", "all", ""},
+		{"no question", `{"call_id":"a"}`, "", "", "all", ""},
+	} {
+		l, err := saying(t, upstream.Plain, `[`+c.item+`]`).PendingContacts(t.Context())
+		if err != nil || len(l.Items) != 1 || !l.Complete {
+			t.Errorf("%s: %v %+v", c.what, err, l)
+			continue
+		}
+		got := l.Items[0]
+		if c.rest == "all" {
+			c.rest = c.item
+		}
+		options := ""
+		for _, o := range got.Options {
+			options += o.Name
+		}
+		if got.Message != c.message || got.Subject != c.subject || string(got.Rest) != c.rest || options != c.options {
+			t.Errorf("%s: %+v, rest %s", c.what, got, got.Rest)
+		}
+	}
+}
+
+func TestWhatTheSpecificationTellsOfAnItem(t *testing.T) {
+	t.Parallel()
+	const item = `{"id":"appr_1","call_id":"a","function_name":"f","function_args":{"x":1},"requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:05:00Z"}`
+	l, err := saying(t, upstream.Plain, `[`+item+`,{"call_id":"b","call_id":"b2","n":7},[["c"]]]`).PendingCalls(t.Context())
+	if err != nil || len(l.Items) != 1 || !l.Complete || l.Unread != 2 {
+		t.Fatalf("%v %+v", err, l)
+	}
+	if c := l.Items[0]; c.ApprovalID != "appr_1" || !c.TimeoutAt.Equal(time.Date(2026, 11, 20, 12, 5, 0, 0, time.UTC)) || *c.Timeout != 5*time.Minute {
+		t.Errorf("%+v", c)
+	}
+	for _, id := range []string{"b", "b2", "7", "c"} {
+		if !slices.Contains(l.Mentioned, id) {
+			t.Errorf("%q is not among what the unread entries mention: %q", id, l.Mentioned)
+		}
 	}
 }
 

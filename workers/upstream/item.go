@@ -12,29 +12,35 @@ import (
 
 // FunctionCall is a tool call that waits for approval at the upstream.
 type FunctionCall struct {
-	CallID    string // as sent; unique at the upstream
-	RunID     string // as sent; empty if none
-	ToolName  string // as sent
-	ToolUseID string // empty if none
-	// Arguments is JSON as sent, {} if there are none. It may hold what
-	// models.Canonical refuses.
+	CallID     string // as sent; unique at the upstream
+	ApprovalID string // the item's own id, as sent; empty if none
+	RunID      string // as sent; empty if none
+	ToolName   string // as sent; empty if none was found
+	ToolUseID  string // empty if none
+	// Arguments is JSON as sent: the whole item where its arguments were not found. It
+	// may hold what models.Canonical refuses.
 	Arguments   jsontext.Value
 	RequestedAt time.Time // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
-	// clock; nil if it has no deadline, not positive if that has passed.
-	Timeout *time.Duration
-	Raw     jsontext.Value // the whole item as sent, with what is not understood
+	// clock; nil if it has no deadline or the upstream told no time, not positive if
+	// the deadline has passed.
+	Timeout   *time.Duration
+	TimeoutAt time.Time      // its deadline by the upstream's clock; zero if it has none
+	Raw       jsontext.Value // the whole item as sent, with what is not understood
 }
 
 // Contact is a question to a person that waits at the upstream.
 type Contact struct {
 	CallID      string // as sent; unique at the upstream
+	ApprovalID  string // the item's own id, as sent; empty if none
 	RunID       string // as sent; empty if none
-	Message     string
+	Message     string // empty if it was not found: Rest is then the whole item
 	Subject     string
 	Options     []models.Option // the answers it offers
+	Rest        jsontext.Value  // what it sends beside these, as JSON; nil: nothing
 	RequestedAt time.Time       // by the upstream's clock; zero if not said
 	Timeout     *time.Duration  // as of FunctionCall
+	TimeoutAt   time.Time       // as of FunctionCall
 	Raw         jsontext.Value  // the whole item as sent, with what is not understood
 }
 
@@ -46,77 +52,74 @@ type item[T any] struct {
 	value   T
 }
 
+// itemParts are what both kinds have.
+type itemParts struct {
+	all, spec object
+	id, run   string
+	approval  string
+}
+
 // Items are read alike in both dialects: what is asked stands in spec or, where
 // there is none, beside the ids.
-func readItem(raw jsontext.Value) (all, spec object, id, run string, ok bool) {
-	if all, ok = readObject(raw); !ok {
-		return nil, nil, "", "", false
+func readItem(raw jsontext.Value) (o itemParts, ok bool) {
+	if o.all, ok = readObject(raw); !ok {
+		return o, false
 	}
-	if id, ok = all.id("call_id", "callId", "id"); !ok || id == "" {
-		return nil, nil, "", "", false
+	if o.id, ok = o.all.id("call_id", "callId", "id"); !ok || o.id == "" {
+		return o, false
 	}
-	if run, ok = all.id("run_id", "runId"); !ok && all.value("run_id", "runId") != nil {
-		return nil, nil, "", "", false
+	o.approval, _ = o.all.id("id", "approval_id", "approvalId")
+	o.run, _ = o.all.id("run_id", "runId")
+	if o.spec, ok = o.all.object("spec"); !ok {
+		o.spec = o.all
 	}
-	if spec, ok = all.object("spec"); !ok {
-		if all.has("spec") {
-			return nil, nil, "", "", false
-		}
-		spec = all
+	return o, true
+}
+
+// first is a text of the spec or, where that has none, of what stands beside it.
+func (o itemParts) first(names ...string) string {
+	text, ok := o.spec.text(names...)
+	if !ok {
+		text, _ = o.all.text(names...)
 	}
-	return all, spec, id, run, true
+	return text
 }
 
 // readCall reads a function call that was listed at a time of the upstream's
-// clock; false if it has no id or is not understood.
+// clock; false if it is no object with an id.
 func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
-	all, spec, id, run, ok := readItem(raw)
+	o, ok := readItem(raw)
 	if !ok {
 		return item[FunctionCall]{}, false
 	}
-	call := FunctionCall{CallID: id, RunID: run, Raw: raw, Arguments: spec.value("kwargs", "arguments", "input", "tool_input")}
-	if call.ToolName, ok = spec.text("fn", "function_name", "tool_name", "toolName", "name"); !ok {
-		return item[FunctionCall]{}, false
-	}
-	if call.ToolUseID, ok = all.id("tool_use_id", "toolUseId"); !ok {
-		call.ToolUseID, _ = spec.id("tool_use_id", "toolUseId")
+	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, Raw: raw, Arguments: o.arguments()}
+	call.ToolName = o.first("fn", "function_name", "functionName", "tool_name", "toolName", "name")
+	if call.ToolUseID, ok = o.all.id("tool_use_id", "toolUseId"); !ok {
+		call.ToolUseID, _ = o.spec.id("tool_use_id", "toolUseId")
 	}
 	if call.Arguments == nil {
-		call.Arguments = jsontext.Value("{}")
+		call.Arguments = raw
 	}
-	status := statusOf(all)
-	call.RequestedAt, call.Timeout = times(all, spec, status, at)
+	status := statusOf(o.all)
+	call.RequestedAt, call.TimeoutAt, call.Timeout = times(o.all, o.spec, status, at)
 	_, decided := status.boolean("approved")
-	asks := fmt.Sprintf("%q %q %q %s", run, call.ToolName, call.ToolUseID, canonical(call.Arguments))
-	return item[FunctionCall]{id: id, asks: asks, settled: decided || saysOver(all), value: call}, true
+	asks := fmt.Sprintf("%q %q %q %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments))
+	return item[FunctionCall]{id: o.id, asks: asks, settled: decided || saysOver(o.all), value: call}, true
 }
 
 // readContact reads a human contact, as readCall.
 func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
-	all, spec, id, run, ok := readItem(raw)
+	o, ok := readItem(raw)
 	if !ok {
 		return item[Contact]{}, false
 	}
-	contact := Contact{CallID: id, RunID: run, Raw: raw}
-	if contact.Message, ok = spec.text("msg", "message", "question"); !ok {
-		return item[Contact]{}, false
-	}
-	contact.Subject, _ = spec.text("subject")
-	contact.Options = options(spec.value("response_options", "options"))
-	status := statusOf(all)
-	contact.RequestedAt, contact.Timeout = times(all, spec, status, at)
+	contact := Contact{CallID: o.id, ApprovalID: o.approval, RunID: o.run, Raw: raw}
+	contact.ask(o)
+	status := statusOf(o.all)
+	contact.RequestedAt, contact.TimeoutAt, contact.Timeout = times(o.all, o.spec, status, at)
 	answer, _ := status.text("response")
-	asks := fmt.Sprintf("%q %q %q %q", run, contact.Subject, contact.Message, contact.Options)
-	return item[Contact]{id: id, asks: asks, settled: answer != "" || saysOver(all), value: contact}, true
-}
-
-// canonical is one form of what is JSON twice in different writing; what has none
-// stays as it is.
-func canonical(raw jsontext.Value) []byte {
-	if c, err := models.CanonicalJSON("arguments", raw); err == nil {
-		return c
-	}
-	return raw
+	asks := fmt.Sprintf("%q %q %q %q %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
+	return item[Contact]{id: o.id, asks: asks, settled: answer != "" || saysOver(o.all), value: contact}, true
 }
 
 // statusOf is the item's status object; where the status is a word or missing,
@@ -157,9 +160,10 @@ func options(list jsontext.Value) []models.Option {
 	return out
 }
 
-// times reads when something was asked and what is left of its time. A moment is
-// compared with the upstream's own clock only: ours may be another.
-func times(all, spec, status object, at time.Time) (asked time.Time, left *time.Duration) {
+// times reads when something was asked, its deadline, and what is left of its
+// time. A moment is compared with the upstream's own clock only: ours may be
+// another.
+func times(all, spec, status object, at time.Time) (asked, until time.Time, left *time.Duration) {
 	for _, in := range []object{status, all, spec} {
 		if asked = in.time("requested_at", "created_at"); !asked.IsZero() {
 			break
@@ -171,12 +175,15 @@ func times(all, spec, status object, at time.Time) (asked time.Time, left *time.
 			if !asked.IsZero() && !at.IsZero() && at.After(asked) {
 				d -= at.Sub(asked)
 			}
-			return asked, &d
+			return asked, until, &d
 		}
-		if until := in.time("timeout_at", "expires_at"); !until.IsZero() && !at.IsZero() {
-			d := until.Sub(at)
-			return asked, &d
+		if until = in.time("timeout_at", "timeoutAt", "expires_at"); until.IsZero() {
+			continue
 		}
+		if !at.IsZero() {
+			left = new(until.Sub(at))
+		}
+		return asked, until, left
 	}
-	return asked, nil
+	return asked, until, nil
 }

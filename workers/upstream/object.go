@@ -64,6 +64,20 @@ func readArray(raw []byte) ([]jsontext.Value, bool) {
 	return values, ended(dec)
 }
 
+// scalars are all texts and numbers in a value, at any depth.
+func scalars(raw jsontext.Value) []string {
+	var out []string
+	for dec := jsontext.NewDecoder(bytes.NewReader(raw), lenient); ; {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return out
+		}
+		if k := t.Kind(); k == '"' || k == '0' {
+			out = append(out, t.String())
+		}
+	}
+}
+
 func ended(dec *jsontext.Decoder) bool {
 	_, err := dec.ReadToken()
 	return err == io.EOF //nolint:errorlint // the decoder promises exactly this one

@@ -18,6 +18,10 @@ type Listing[T any] struct {
 	// as decided is left out, and so is an id that it lists with different requests:
 	// nobody can know which one a verdict would release.
 	Items []T
+	// Unread is how many entries could not be read. Mentioned are all texts and numbers
+	// in them: a call whose id is among these may be pending too.
+	Unread    int
+	Mentioned []string
 	// Complete reports that nothing else is pending: only then does an id that is
 	// missing mean that it was settled elsewhere. It takes one answer with the whole
 	// list, or two equal readings of all pages one after the other.
@@ -58,7 +62,7 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 	for n := 1; ; n++ {
 		r := reading[T]{at: map[string]int{}}
 		err := r.all(ctx, c, path, name, read)
-		l := Listing[T]{Items: r.items(), Flaw: r.flaw}
+		l := Listing[T]{Items: r.items(), Flaw: r.flaw, Unread: r.unread, Mentioned: r.mentioned}
 		switch {
 		case err != nil:
 			l.Flaw = "The list could not be read to its end."
@@ -93,6 +97,9 @@ type reading[T any] struct {
 	at     map[string]int // where an id stands in the two above
 	torn   []string       // ids with different requests
 	flaw   string         // the first that was noticed
+
+	unread    int // entries
+	mentioned []string
 }
 
 func (r *reading[T]) note(flaw string) {
@@ -152,7 +159,8 @@ func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) 
 		r.listed++
 		it, ok := read(raw, at)
 		if !ok {
-			r.note("The upstream lists something that is not understood.")
+			r.unread++
+			r.mentioned = append(r.mentioned, scalars(raw)...)
 			continue
 		}
 		i, twice := r.at[it.id]

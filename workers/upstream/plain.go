@@ -1,20 +1,18 @@
 package upstream
 
-import "countersign/models"
-
 var plain = dialect{
 	calls:          "/function_calls?status=pending",
 	contacts:       "/human_contacts?status=pending",
 	respondCall:    func(id string) string { return "/function_calls/" + id + "/respond" },
 	respondContact: func(id string) string { return "/human_contacts/" + id + "/respond" },
 	verdict: func(approved bool, reason string) any {
-		said := models.VerdictReject
+		said := "deny"
 		if approved {
-			said = models.VerdictApprove
+			said = "approve"
 		}
 		return struct {
-			Decision models.Verdict `json:"decision"`
-			Reason   string         `json:"reason"`
+			Decision string `json:"decision"`
+			Reason   string `json:"reason"`
 		}{said, reason}
 	},
 	answer: func(response, _ string) any {

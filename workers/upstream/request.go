@@ -38,8 +38,8 @@ func (p *problem) forPeople() error {
 	return &models.Error{Code: models.CodeUnavailable, Text: "The upstream " + p.text + "."}
 }
 
-// send asks once. The body is read only if wanted: a status alone tells what
-// became of a verdict.
+// send asks once. If the body is not wanted, its beginning is read as far as it
+// comes: a status alone tells what became of a verdict.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, want bool) (*reply, *problem) {
 	var reached atomic.Bool
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout, errSlow)
@@ -62,7 +62,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, wan
 	r := &reply{status: res.StatusCode}
 	r.at, _ = http.ParseTime(res.Header.Get("Date"))
 	if !want {
-		_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
+		r.body, _ = io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // also so that the connection can be used again
 		return r, nil
 	}
 	if r.body, err = io.ReadAll(io.LimitReader(res.Body, c.maxBody+1)); err != nil {
@@ -118,9 +118,31 @@ func (c *Client) get(ctx context.Context, path string) (*reply, error) {
 		return nil, models.Errorf(models.CodeNotFound, "The upstream does not know it, or lies at another address (404).")
 	}
 	if r.status < 200 || r.status > 299 {
-		return nil, (&problem{text: saysNo(r.status)}).forPeople()
+		err := (&problem{text: saysNo(r.status)}).forPeople()
+		if r.status == http.StatusUnauthorized || r.status == http.StatusForbidden {
+			err = &keyError{status: r.status, error: err}
+		}
+		return nil, err
 	}
 	return r, nil
+}
+
+// keyError is that the upstream refuses the key.
+type keyError struct {
+	error
+
+	status int
+}
+
+func (e *keyError) Unwrap() error { return e.error }
+
+// RefusesKey is the status with which an upstream refused the key; 0: the error is
+// another one.
+func RefusesKey(err error) int {
+	if e, ok := errors.AsType[*keyError](err); ok {
+		return e.status
+	}
+	return 0
 }
 
 // saysNo is a bad status in words.

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -17,7 +18,8 @@ const (
 	Conflict  Delivery = "conflict"  // 409: it has a verdict already
 	Gone      Delivery = "gone"      // 404: it does not know the call any more
 	Retry     Delivery = "retry"     // not told for now: 5xx, 408, 425, 429, a redirect, no answer
-	Refused   Delivery = "refused"   // any other 4xx, and what cannot be said in the dialect: trying again changes nothing
+	Refused   Delivery = "refused"   // 400, 403, 422, any other 4xx, and what cannot be said in the dialect: trying again changes nothing
+	WrongKey  Delivery = "wrong_key" // 401: it takes nothing with this key
 )
 
 // Outcome is how one attempt to tell an upstream ended.
@@ -31,6 +33,9 @@ type Outcome struct {
 	// Text is a sentence for people; it holds neither the key nor what the upstream
 	// wrote.
 	Text string
+	// Words is what the upstream itself said, with Refused: cut, without the key, and
+	// not to be trusted.
+	Words string
 }
 
 // RespondCall tells the verdict on a function call. In the cloud dialect a
@@ -71,8 +76,11 @@ func (c *Client) respond(ctx context.Context, callID string, path func(string) s
 		o.Delivery, o.Text = Gone, "The upstream does not know the call any more (404)."
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests:
 		o.Delivery = Retry
+	case r.status == http.StatusUnauthorized:
+		o.Delivery = WrongKey
 	case r.status >= 400 && r.status <= 499:
-		o.Delivery = Refused
+		o.Delivery, o.Words = Refused, c.words(r.body)
+		o.Text = fmt.Sprintf("The upstream refuses the decision (%d).", r.status)
 	default:
 		o.Delivery, o.Lost = Retry, true
 	}

@@ -91,8 +91,10 @@ func TestWhatBecomesOfADelivery(t *testing.T) {
 		{what: "sent elsewhere", fault: upstreamtest.Fault{Status: 303, Handled: true}, want: upstream.Outcome{Delivery: upstream.Retry, Status: 303, Lost: true}, applied: true},
 		{what: "sent elsewhere for good", fault: upstreamtest.Fault{Status: 308}, want: upstream.Outcome{Delivery: upstream.Retry, Status: 308, Lost: true}},
 		{what: "too many requests", fault: upstreamtest.Fault{Status: 429}, want: upstream.Outcome{Delivery: upstream.Retry, Status: 429}},
-		{what: "refused", fault: upstreamtest.Fault{Status: 422}, want: upstream.Outcome{Delivery: upstream.Refused, Status: 422}},
-		{what: "the key refused", fault: upstreamtest.Fault{Status: 401}, want: upstream.Outcome{Delivery: upstream.Refused, Status: 401}},
+		{what: "refused", fault: upstreamtest.Fault{Status: 422}, want: upstream.Outcome{Delivery: upstream.Refused, Status: 422, Words: "as planned"}},
+		{what: "bad", fault: upstreamtest.Fault{Status: 400}, want: upstream.Outcome{Delivery: upstream.Refused, Status: 400, Words: "as planned"}},
+		{what: "forbidden", fault: upstreamtest.Fault{Status: 403}, want: upstream.Outcome{Delivery: upstream.Refused, Status: 403, Words: "as planned"}},
+		{what: "the key refused", fault: upstreamtest.Fault{Status: 401}, want: upstream.Outcome{Delivery: upstream.WrongKey, Status: 401}},
 		{what: "no answer", fault: upstreamtest.Fault{Drop: true}, want: upstream.Outcome{Delivery: upstream.Retry, Lost: true}},
 		{what: "no answer after it took effect", fault: upstreamtest.Fault{Drop: true, Handled: true}, want: upstream.Outcome{Delivery: upstream.Retry, Lost: true}, applied: true},
 	} {

@@ -39,6 +39,7 @@ type Client struct {
 	dialect   *dialect
 	http      *http.Client
 	authorize func(*http.Request) // holds the key, so that no print of a Client does
+	mask      func(string) string // takes the key out of a text
 	timeout   time.Duration
 	maxBody   int64
 	own       bool // the HTTP client is ours to close
@@ -73,7 +74,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		base: strings.TrimRight(o.BaseURL, "/"), dialect: d,
-		authorize: func(*http.Request) {}, timeout: o.Timeout, maxBody: o.MaxBody,
+		authorize: func(*http.Request) {}, mask: masks(o.Key), timeout: o.Timeout, maxBody: o.MaxBody,
 	}
 	if o.Key != "" {
 		c.authorize = func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+o.Key) }

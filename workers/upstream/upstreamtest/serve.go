@@ -183,7 +183,7 @@ func (v *Verdict) parse(raw []byte, cloud bool) string {
 			return "a denial without a comment"
 		}
 	default:
-		if d := text(said.Decision); d != "approve" && d != "reject" {
+		if d := text(said.Decision); d != "approve" && d != "deny" {
 			return "no decision"
 		}
 		v.Approved, v.Reason = text(said.Decision) == "approve", text(said.Reason)

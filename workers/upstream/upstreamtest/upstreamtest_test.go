@@ -84,7 +84,7 @@ func TestVerdictsAreRecordedInOrderWithTheirEffect(t *testing.T) {
 		upstreamtest.Fault{Status: 500}, upstreamtest.Fault{Drop: true, Handled: true})})
 	s.Ask(upstreamtest.Call{CallID: "a", Fn: "f"}, upstreamtest.Call{CallID: "b", Fn: "f"})
 	for _, path := range []string{"a", "a", "a", "b", "c"} {
-		post(t, s, "/function_calls/"+path+"/respond", `{"decision":"reject","reason":"no"}`)
+		post(t, s, "/function_calls/"+path+"/respond", `{"decision":"deny","reason":"no"}`)
 	}
 	got := s.Verdicts()
 	for i, want := range []struct {

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// withdrawalRow is why a decision was taken back, if not by whoever gave it.
+type withdrawalRow struct {
+	VoteID     models.VoteID `gorm:"primaryKey"`
+	ResponseID models.ResponseID
+	At         time.Time `gorm:"autoCreateTime:false"`
+	Kind       models.WithdrawalKind
+	ByName     string
+	Status     int
+	Said       string
+	Lost       bool
+}
+
+func (withdrawalRow) TableName() string { return "withdrawals" }
+
+// refused takes back a decision that the other system will not take: the request
+// waits again. What was settled otherwise meanwhile stays, and is marked.
+func (t *tx) refused(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+	if err := t.deliveryDone(row, string(models.ToldRefused)); err != nil {
+		return err
+	}
+	u, err := t.upstream(row.UpstreamID)
+	if err != nil {
+		return err
+	}
+	w := &withdrawalRow{Kind: models.WithdrawalRefused, ByName: u.Name, Status: end.Status, Said: end.Words, Lost: row.Lost}
+	if a.Status() != models.StatusPending {
+		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.now
+		return t.noteContradiction(a, w.text())
+	}
+	return t.withdrawDecision(models.System("delivery"), a, "approval.refused", w)
+}
+
+// text is a refusal in one sentence.
+func (w *withdrawalRow) text() string {
+	text := fmt.Sprintf("%s refused the decision (%d)", w.ByName, w.Status)
+	if w.Status == 0 {
+		text = w.ByName + " can't take the decision"
+	}
+	if w.Said != "" {
+		return text + " and said: “" + w.Said + "”"
+	}
+	return text + "."
+}
+
+// WithdrawDecision takes back the decision that holds an outside approval, whoever
+// gave it: an admin does so, with a reason, where the other system cannot be told.
+// The request waits again; past its deadline it expires. It may run while attempts
+// to tell the other system go on, but not during one.
+//
+// Codes: forbidden, not_found, comment_required, invalid, conflict (nothing is held,
+// or it ends by itself); with the standing row: already_decided, expired, being_decided.
+func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id models.ResponseID, reason string) (*models.Approval, error) {
+	if !actor.IsPerson() || !actor.Admin {
+		return nil, models.Errorf(models.CodeForbidden, "Only an admin may withdraw another's decision.")
+	}
+	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(reason) == "" {
+		return nil, &models.Error{Code: models.CodeCommentRequired, Text: "Withdrawing a decision needs a reason.", Fields: map[string]string{"reason": "is required"}}
+	}
+	var out *models.Approval
+	err := s.writeAnyway(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		out = a
+		if a.HeldUntil == nil || a.Status() != models.StatusPending {
+			if err := t.conflict(a); err != nil {
+				return err
+			}
+		}
+		if a.HeldUntil == nil || a.UpstreamID == nil {
+			return &models.Error{Code: models.CodeConflict, Text: "No decision on this request is on its way to another system: there is nothing to withdraw.", Approval: a}
+		}
+		row, err := t.openDelivery(a.ID)
+		if err != nil {
+			return err
+		}
+		if row.InFlightAt != nil && t.now.Before(row.InFlightAt.Add(attemptEnds)) {
+			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
+		}
+		w := &withdrawalRow{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}
+		if err := t.deliveryDone(row, "withdrawn"); err != nil {
+			return err
+		}
+		return t.withdrawDecision(actor, a, "approval.withdrawn", w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (t *tx) openDelivery(id models.ResponseID) (*deliveryRow, error) {
+	var row deliveryRow
+	if err := t.gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+	return &row, nil
+}
+
+// withdrawDecision takes back the decision that holds a row, and has the request wait again
+// or, past its deadline, expire: the decision was never delivered.
+func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action string, w *withdrawalRow) error {
+	vote, err := t.heldVote(a.ID)
+	if err != nil {
+		return err
+	}
+	if vote == nil {
+		return fmt.Errorf("withdraw the decision on %s: nothing holds it", a.ID)
+	}
+	w.VoteID, w.ResponseID, w.At = vote.ID, a.ID, t.now
+	if err := t.gorm().Create(w).Error; err != nil {
+		return fmt.Errorf("keep why a decision was withdrawn: %w", err)
+	}
+	if err := t.withdrawVotes(a.ID); err != nil {
+		return err
+	}
+	t.publish(events.Upstreams)
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	if err := t.record(actor, action, subjectOf(&a.Response, readers), settledEntry{
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(w.Said), Vote: vote.ID,
+	}); err != nil {
+		return err
+	}
+	a.Vote = nil
+	if !t.now.Before(a.ApprovalTimeoutAt) {
+		return t.expireUndelivered(a, "The decision could not be delivered, and the time to decide is over.")
+	}
+	res := t.gorm().Exec(unhold, a.ID)
+	if res.Error != nil {
+		return fmt.Errorf("withdraw a decision: %w", res.Error)
+	}
+	if !exactlyOne(res.RowsAffected) {
+		return fmt.Errorf("withdraw the decision on %s: nothing held it", a.ID)
+	}
+	a.HeldUntil = nil
+	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the decision held
+	return t.wakeBySaid(voter(vote), a)
+}
+
+// expireUndelivered ends a request whose decision the other system never had.
+func (t *tx) expireUndelivered(a *models.Approval, text string) error {
+	expired, when := models.StatusExpired, t.now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, text
+	system := models.System("delivery")
+	if err := t.settleHeld(system, a); err != nil {
+		return err
+	}
+	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
+	})
+}
+
+const withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
+ FROM json_each(?) j CROSS JOIN withdrawals w INDEXED BY withdrawals_response ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
+
+// withdrawals tells, of requests by their ids as JSON, which decisions were taken
+// back and why.
+func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
+	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
+	if err != nil {
+		return fmt.Errorf("read withdrawals: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id models.ResponseID
+		var w models.Withdrawal
+		if err := rows.Scan(&id, &w.At, &w.Kind, &w.ByName, &w.Status, &w.Said, &w.Lost, &w.Verdict, &w.VoterName); err != nil {
+			return fmt.Errorf("read withdrawals: %w", err)
+		}
+		if o, ok := of[id]; ok {
+			o.Withdrawals = append(o.Withdrawals, w)
+			of[id] = o
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("read withdrawals: %w", err)
+	}
+	return nil
+}

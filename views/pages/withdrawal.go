@@ -1,0 +1,99 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+)
+
+// WithdrawnNote is a decision that was taken back by others than whoever gave it.
+type WithdrawnNote struct {
+	Tone     views.Tone
+	Headline string // names are revealed
+	At       views.Moment
+	SaidBy   string // whose words Said are, revealed
+	Said     string // untrusted
+	Next     string // what it means, and what to do
+}
+
+// withdrawnNotes are those of a request, the latest first. While it waits, the
+// latest says what to do.
+func withdrawnNotes(o models.Origin, pending bool, now time.Time) []WithdrawnNote {
+	out := make([]WithdrawnNote, 0, len(o.Withdrawals))
+	for i := len(o.Withdrawals) - 1; i >= 0; i-- {
+		w := &o.Withdrawals[i]
+		by := models.RevealString(w.ByName, false)
+		n := WithdrawnNote{Tone: views.ToneNeutral, Headline: withdrawnText(w), At: views.Ago(w.At, now), Said: w.Said, SaidBy: by + " said"}
+		if w.Kind == models.WithdrawalByAdmin {
+			n.SaidBy = by + "'s reason"
+		}
+		if pending && len(out) == 0 {
+			n.Tone, n.Next = views.ToneBad, withdrawnNext(w, by)
+		}
+		if w.Lost {
+			n.Next = "An earlier attempt may have reached " + through(o) + ": check there whether it acted on it. " + n.Next
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// withdrawnText says in one line what happened.
+func withdrawnText(w *models.Withdrawal) string {
+	by, whose := models.RevealString(w.ByName, false), models.RevealString(w.VoterName, false)+"'s "+verdictWord(w.Verdict)
+	switch {
+	case w.Kind == models.WithdrawalByAdmin:
+		return by + " withdrew " + whose
+	case w.Status == 0:
+		return by + " can't take " + whose
+	}
+	return by + " refused " + whose + " (HTTP " + strconv.Itoa(w.Status) + ")"
+}
+
+// withdrawnNext says what to do about a request that waits again.
+func withdrawnNext(w *models.Withdrawal, by string) string {
+	switch {
+	case w.Kind == models.WithdrawalByAdmin:
+		return "That decision doesn't count. The request waits again: decide it."
+	case w.Verdict == models.VerdictReject:
+		return "The rejection doesn't count, and " + by + " still waits. Correct what it objects to, then decide again."
+	case w.Verdict == models.VerdictAnswer:
+		return "The answer doesn't count, and " + by + " still waits. Correct what it objects to, then answer again."
+	case w.Verdict == models.VerdictApprove:
+	}
+	return "The approval doesn't count, and nothing was released here. Correct what " + by + " objects to and approve again, or reject."
+}
+
+// refusedMark is the same for a list, in a few words; empty: nothing was taken back.
+func refusedMark(o models.Origin) string {
+	if len(o.Withdrawals) == 0 {
+		return ""
+	}
+	return withdrawnText(&o.Withdrawals[len(o.Withdrawals)-1]) + " – waits again"
+}
+
+// WithdrawForm takes back a decision that another system does not hear of.
+type WithdrawForm struct {
+	URL   string
+	Means string
+}
+
+// withdraw offers admins to take back a decision that is on its way.
+func (v *Approval) withdraw(in ApprovalInput) {
+	told := in.Origin.Told
+	if !v.Outside || v.Held == "" || told == nil {
+		return
+	}
+	if !in.Admin {
+		if told.Problem != "" {
+			v.HeldHelp = " If this lasts, an admin can withdraw the decision."
+		}
+		return
+	}
+	v.Withdraw = &WithdrawForm{URL: views.WithdrawDecisionURL(v.ID), Means: "The request then waits for a new decision. If its deadline has passed, it expires."}
+	if told.Attempts > 0 {
+		v.Withdraw.Means += " " + v.Hears + " may have received the decision already: check there first."
+	}
+}
