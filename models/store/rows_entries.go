@@ -46,6 +46,7 @@ type entryData struct {
 	Response  *string        `json:"response"`
 	Standing  bool           `json:"standing"`
 	OnReject  string         `json:"on_reject"`
+	ChosenBy  *string        `json:"on_reject_by"`
 	Run       string         `json:"run_digest"`
 	Parent    string         `json:"parent_digest"`
 	Title     string         `json:"title_digest"`
@@ -185,7 +186,7 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	if d.Row == "" {
 		c.uncovered(oldAsk)
 	} else {
-		a.proves("description, context, options or ids of the call", d.Row, askProof(r))
+		a.proves(askProven, d.Row, askProof(r))
 		a.proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
 	}
 	return a.content()
@@ -268,6 +269,9 @@ func (a *about) content() error {
 	}
 	return nil
 }
+
+// askProven is what askProof proves, in words.
+const askProven = "description, context, options or ids of the call"
 
 // askProof is askDigest of a stored row.
 func askProof(r *rowValues) string {
