@@ -144,6 +144,7 @@ type Approval struct {
 
 	Origin  Origin
 	Notes   []CallNote
+	Linked  *LinkedNote
 	Outside bool    // another system asks, and hears the verdict
 	Hears   string  // that system's name, for a sentence
 	Other   ui.Code // the input that it asks with, where that is another one

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -46,9 +47,16 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 		since = before
 	}
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
+	origin := m.around.Run.Origins[a.ID]
+	if pill, ok := linkedPill(r, origin.Linked); ok && !(d.Completed && pill == pillWaiting) {
+		v.Pill = pill
+	}
 	v.time(r, d, since, m.now)
 	v.Result = m.result(a, d)
-	v.Notes = notes(r, d, m.around.Run.Origins[a.ID])
+	v.Notes = notes(r, d, origin)
+	if !v.Current {
+		v.Linked = newLinked(origin, "-"+v.ID)
+	}
 	if v.Stuck != "" {
 		v.CloseURL = views.CloseCallURL(a.ConversationID, a.ID)
 	}
@@ -158,7 +166,7 @@ func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult 
 // notes are what a reader must know beside the pill.
 func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote {
 	var out []CallNote
-	if text := d.Contradiction; text != "" {
+	if text := cmp.Or(d.Contradiction, o.Contradiction); text != "" {
 		out = append(out, CallNote{views.ToneBad, models.RevealString(text, false)})
 	}
 	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
