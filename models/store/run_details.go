@@ -74,6 +74,7 @@ func scanDetail(row scanner, r *models.Response) (models.CallDetail, error) {
 		return d, err
 	}
 	r.IsCompleted, r.Closed, r.IsError = d.Completed, d.Closed, d.IsError
+	d.Denied = r.Status() == models.StatusRejected
 	if fromID != nil {
 		d.CascadedFrom = &models.CallPlace{ID: *fromID, Sequence: *fromSequence}
 	}

@@ -149,13 +149,17 @@ func placeOf(p *models.CallPlace) string {
 	return strconv.FormatInt(p.Sequence, 10)
 }
 
+// denied reports whether the result of a call is how its agent reports that it was
+// rejected: that is no failure.
+func denied(r *models.Response) bool { return r.Status() == models.StatusRejected }
+
 // result is the beginning of what a call gave, folded, with its true length.
 func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult {
 	if !d.Completed || d.Closed != "" {
 		return nil
 	}
-	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError, Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
-	if d.IsError {
+	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !denied(&a.Response), Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
+	if out.Error {
 		out.Label = "Error"
 	}
 	out.Label += ", " + views.Number(d.ResultBytes) + " bytes"

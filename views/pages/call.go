@@ -69,7 +69,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 		v.NoResult = "None came before it was closed."
 	default:
 		label := "Result, as reported by "
-		if in.Result.IsError {
+		if in.Result.IsError && !denied(r) {
 			label = "Error, as reported by "
 		}
 		v.Result = &ui.Code{ID: "result", Label: label + models.RevealString(a.AgentName, false), Text: in.Result.Result}

@@ -55,12 +55,12 @@ func newLinked(o models.Origin, place string) *LinkedNote {
 			v.URL, v.Label = views.CallURL(l.ConversationID, l.ID), "Open the reported call"
 		}
 	}
-	v.Input = linkedInput(l, agent, place)
+	v.Input = otherLinkedInput(l, agent, place)
 	return v
 }
 
-// linkedInput is the other input, where it is another one.
-func linkedInput(l *models.Linked, agent, place string) *ui.Code {
+// otherLinkedInput is the other input, where it is another one.
+func otherLinkedInput(l *models.Linked, agent, place string) *ui.Code {
 	if l.SameInput {
 		return nil
 	}
