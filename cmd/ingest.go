@@ -17,6 +17,7 @@ import (
 // ingestOptions are what the flags and the environment say.
 type ingestOptions struct {
 	run, parent   string
+	onReject      string // cascade or continue; empty: as the run has it, and cascade if it has nothing
 	server, token string
 	spool         string        // folder; empty: none was found
 	drain         time.Duration // how long to go on handing over once the run has ended
@@ -42,6 +43,7 @@ func newIngest() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.run, "run-id", "", "your name for the run; the same name is the same conversation")
 	c.Flags().StringVar(&o.parent, "parent", "", "the run that started this one")
+	c.Flags().StringVar(&o.onReject, "on-reject", "", "what a rejection does to the calls queued after it: cascade rejects them too, continue asks about each (default cascade, unless it was chosen before)")
 	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be handed over (default: in the user's cache folder)")
 	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to hand over the rest once the agent's output has ended")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
@@ -67,6 +69,11 @@ func (o *ingestOptions) complete() error {
 	}
 	if o.parent != "" && models.CheckKey("", o.parent) != nil {
 		wrong = append(wrong, fmt.Errorf("--parent: must be at most %d bytes of text without control characters", models.MaxName))
+	}
+	switch o.onReject {
+	case "", models.OnRejectCascade, models.OnRejectContinue:
+	default:
+		wrong = append(wrong, errors.New("--on-reject: must be cascade or continue"))
 	}
 	var err error
 	if o.server, o.token, err = serverOf(o.server); err != nil {

@@ -50,7 +50,7 @@ func (g *ingesting) run(ctx context.Context, in io.Reader) error {
 	ended := make(chan struct{})
 	h := &handing{
 		client: &api.Client{BaseURL: g.o.server, Token: g.o.token},
-		open:   api.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent},
+		open:   api.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
 		say:    g.say, queue: append(left, g.spool), ended: ended,
 	}
 	// A signal is the agent's to heed: what it says on its way out is passed on too.

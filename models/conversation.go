@@ -44,6 +44,7 @@ type Conversation struct {
 	Status         ConversationStatus
 	Standing       bool   // the agent's own, for asks that name no conversation
 	OnReject       string // OnRejectContinue or OnRejectCascade
+	OnRejectBy     string // who chose it last: empty, OnRejectByAgent or OnRejectByPerson
 	NextSequence   int64
 	EnergyBudget   *int64
 	EnergyUsed     int64

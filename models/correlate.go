@@ -1,5 +1,7 @@
 package models
 
+import "time"
+
 // OutsideCall is an approval that another system asks for, as far as it takes to
 // find the tool call that it is for.
 type OutsideCall struct {
@@ -87,18 +89,38 @@ func Correlate(o OutsideCall, calls []OpenCall) (Match, bool) {
 	return Match{ID: oldest.ID, By: MatchedByOrder}, true
 }
 
-// CorrelateRun finds the call in the first of several conversations that has one
-// that fits. They are those of the outside approval's run: the conversation with
-// its run id, or if there is none, those that have it as their parent, in order
-// of creation.
-func CorrelateRun(o OutsideCall, runs [][]OpenCall) (Match, bool) {
+// CorrelateFamily finds the call in the first of several runs that has one that
+// fits, where none of the approval's own run does. They are the run above it,
+// then those below it in order of creation. Only the same input tells, unless
+// byName is set: then the order decides between calls of the same tool.
+func CorrelateFamily(o OutsideCall, runs [][]OpenCall, byName bool) (Match, bool) {
+	for _, calls := range runs {
+		if m, ok := Correlate(o, calls); ok && m.SameInput {
+			return m.told(MatchedByInput), true
+		}
+	}
+	if !byName {
+		return Match{}, false
+	}
 	for _, calls := range runs {
 		if m, ok := Correlate(o, calls); ok {
-			return m, true
+			return m.told(MatchedByOrder), true
 		}
 	}
 	return Match{}, false
 }
+
+// told says what told the call from those of other runs.
+func (m Match) told(by MatchedBy) Match {
+	if m.By != MatchedByToolUseID {
+		m.By = by
+	}
+	return m
+}
+
+// NameAloneAfter is for how long only the same input finds the call in a run
+// above or below the approval's own.
+const NameAloneAfter = time.Minute
 
 // asks reports whether the call's input is that of the outside approval. What is
 // no JSON has no digest and equals nothing.

@@ -175,23 +175,35 @@ func TestNoCallIsMatchedTwice(t *testing.T) {
 	})
 }
 
-func TestTheFirstRunWithAMatch(t *testing.T) {
+func TestTheFirstRunOfAFamilyWithAMatch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		o := drawOutside(t)
+		o, byName := drawOutside(t), rapid.Bool().Draw(t, "by name")
 		runs := make([][]models.OpenCall, rapid.IntRange(0, 4).Draw(t, "runs"))
-		want, fits := models.Match{}, false
+		var same, all []models.Match
 		for i := range runs {
 			runs[i] = drawCalls(t)
 			for j := range runs[i] {
 				runs[i][j].ID = models.ResponseID(strconv.Itoa(i)) + runs[i][j].ID
 			}
-			if !fits {
-				want, fits = naive(o, runs[i])
+			m, fits := naive(o, runs[i])
+			if fits && m.SameInput {
+				same = append(same, m)
+			}
+			if fits {
+				all = append(all, m)
 			}
 		}
-		if got, ok := models.CorrelateRun(o, runs); got != want || ok != fits {
-			t.Fatalf("got %+v %t, want %+v %t", got, ok, want, fits)
+		want, by := same, models.MatchedByInput
+		if len(want) == 0 && byName {
+			want, by = all, models.MatchedByOrder
+		}
+		got, ok := models.CorrelateFamily(o, runs, byName)
+		if ok != (len(want) > 0) || ok && got.ID != want[0].ID {
+			t.Fatalf("got %+v %t, want the first of %+v", got, ok, want)
+		}
+		if ok && got.By != by && got.By != models.MatchedByToolUseID {
+			t.Fatalf("got %+v, want it told by %s", got, by)
 		}
 	})
 }

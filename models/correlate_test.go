@@ -155,16 +155,28 @@ func TestACallThatWasAnsweredIsNeverMatchedAgain(t *testing.T) {
 	}
 }
 
-func TestTheFirstConversationWithAFittingCallIsTheOne(t *testing.T) {
+func TestInTheFamilyOnlyTheSameInputTellsAtFirst(t *testing.T) {
 	t.Parallel()
 	first, second := queue(t, read, write), queue(t, read, bash, bash)
 	second[1].ID, second[2].ID = "child-2", "child-3"
 	third := queue(t, bash)
-	got, ok := models.CorrelateRun(outside(t, bash, `{"n":1}`), [][]models.OpenCall{nil, first, second, third})
-	if want := (models.Match{ID: "child-2", By: models.MatchedByOrder}); !ok || got != want {
-		t.Errorf("got %+v %t, want %+v: an earlier conversation goes before the same input in a later one", got, ok, want)
+	third[0].ID, third[0].Digest = "child-4", outside(t, bash, `{"n":"same"}`).Digest
+	runs := [][]models.OpenCall{nil, first, second, third}
+	same, other := outside(t, bash, `{"n":"same"}`), outside(t, bash, `{"n":"another"}`)
+	for _, byName := range []bool{false, true} {
+		got, ok := models.CorrelateFamily(same, runs, byName)
+		if want := (models.Match{ID: "child-4", By: models.MatchedByInput, SameInput: true}); !ok || got != want {
+			t.Errorf("by name %t: got %+v %t, want %+v: the same input goes before an earlier run", byName, got, ok, want)
+		}
 	}
-	if m, ok := models.CorrelateRun(outside(t, "Glob", `{}`), [][]models.OpenCall{first, second, third}); ok {
+	if m, ok := models.CorrelateFamily(other, runs, false); ok {
+		t.Errorf("matched %+v by name alone", m)
+	}
+	got, ok := models.CorrelateFamily(other, runs, true)
+	if want := (models.Match{ID: "child-2", By: models.MatchedByOrder}); !ok || got != want {
+		t.Errorf("got %+v %t, want %+v: the oldest of the first run", got, ok, want)
+	}
+	if m, ok := models.CorrelateFamily(outside(t, "Glob", `{}`), runs, true); ok {
 		t.Errorf("matched %+v", m)
 	}
 }

@@ -12,6 +12,11 @@ type Origin struct {
 	// Contradiction is what was reported, or asked, against what stands: a result of
 	// what was not let through is among it.
 	Contradiction string
+	// FoundIn is the run in which the call was found, where the other system asks
+	// for another run; empty: it is that run.
+	FoundIn string
+	// Linked is the other row of the same act; nil: there is none.
+	Linked *Linked
 	// CascadedFrom is the call with which this one was rejected; empty: none.
 	CascadedFrom ResponseID
 	// ContentBytes is the true length of a content that is kept cut; nil: it is whole.
@@ -33,6 +38,23 @@ type Origin struct {
 
 	// Told is the verdict on its way to the upstream; nil: none.
 	Told *Telling
+}
+
+// Linked is the other row of one act that has two: the reported call that an
+// outside approval is for, or the approval of a reported call. Its names and input
+// are claims.
+type Linked struct {
+	ID             ResponseID     // empty: the reader may not see it
+	ConversationID ConversationID // as above
+	IsCall         bool           // it is the call, not the approval
+	RunID          string         // of the call
+	AgentName      string         // whose it is
+	By             MatchedBy      // how the approval found the call
+	SameInput      bool
+	Input          string // the other input, its beginning; empty where it is the same
+	InputBytes     int64  // its true length
+	Status         Status // of the approval, as it holds now
+	Cause          Cause
 }
 
 // Telling is a verdict on its way to an upstream.

@@ -63,6 +63,9 @@ func ConversationDecideURL(id models.ConversationID, response models.ResponseID)
 // SteerURL takes the POST that pauses, resumes, stops, archives or unarchives.
 func SteerURL(id models.ConversationID) string { return ConversationURL(id) + "/steer" }
 
+// AfterRejectionURL takes the POST of what a rejection does to the rest of its batch.
+func AfterRejectionURL(id models.ConversationID) string { return ConversationURL(id) + "/on-reject" }
+
 // RenameURL takes the POST of a new title.
 func RenameURL(id models.ConversationID) string { return ConversationURL(id) + "/rename" }
 

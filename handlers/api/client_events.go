@@ -18,7 +18,9 @@ type OpenRequest struct {
 	ParentRunID  string       `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	Title        string       `json:"title,omitempty"`
 	EnergyBudget *WholeNumber `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000"`
-	OnReject     string       `json:"onReject,omitempty" enum:"cascade,continue" doc:"What a rejection does to the rest of its batch"`
+	OnReject     string       `json:"onReject,omitempty" enum:"cascade,continue" doc:"What a rejection does to the rest of its batch. What a person has chosen stays"`
+
+	OnRejectDefault string `json:"onRejectDefault,omitempty" enum:"cascade,continue" doc:"What it does as long as nobody has chosen; continue if left out"`
 }
 
 // ReportAnswer says what became of reported events: of each, in their order, and

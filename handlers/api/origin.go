@@ -15,6 +15,8 @@ type Origin struct {
 	CallID        *string          `json:"callId,omitempty" doc:"The request's id there"`
 	ApprovalID    string           `json:"approvalId,omitempty" doc:"What that system calls the request itself, beside the id of its call"`
 	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
+	FoundIn       string           `json:"foundIn,omitempty" doc:"The run in which it found the call, where it asks for another run"`
+	Linked        *Linked          `json:"linked,omitempty" doc:"The other row of the same act: of an approval its reported call, of a call its approval. They are two where the inputs differ, or the call was reported after the decision"`
 	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
 	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	StartedBy     string           `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
@@ -32,6 +34,16 @@ type Withdrawal struct {
 	Status  int                   `json:"status,omitempty" doc:"The HTTP status that the other system answered"`
 	Said    string                `json:"said,omitempty" doc:"What the other system answered, in its own words, cut and without our key; or the admin's reason"`
 	Lost    bool                  `json:"lost" doc:"An earlier attempt to tell the other system may have arrived"`
+}
+
+// Linked leads from an approval of another system to its reported call, or back.
+type Linked struct {
+	ID             models.ResponseID     `json:"id,omitempty" doc:"Left out where the reader may not see it"`
+	ConversationID models.ConversationID `json:"conversationId,omitempty"`
+	Is             string                `json:"is" enum:"call,approval"`
+	RunID          string                `json:"runId" doc:"Of the call"`
+	MatchedBy      models.MatchedBy      `json:"matchedBy" enum:"tool_use_id,input,order,only"`
+	SameInput      bool                  `json:"sameInput"`
 }
 
 // Telling is a verdict on its way to another system.
@@ -77,7 +89,13 @@ func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
 func originOf(one *Approval, o *models.Origin) *Origin {
-	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, FoundIn: o.FoundIn, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	if l := o.Linked; l != nil {
+		out.Linked = &Linked{ID: l.ID, ConversationID: l.ConversationID, Is: "approval", RunID: l.RunID, MatchedBy: l.By, SameInput: l.SameInput}
+		if l.IsCall {
+			out.Linked.Is = "call"
+		}
+	}
 	if t := o.Told; t != nil {
 		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}

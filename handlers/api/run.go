@@ -46,6 +46,7 @@ func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	b := in.Body
 	conv, opened, err := a.store.OpenRun(ctx, in.actor, models.RunInput{
 		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: b.EnergyBudget.value(), OnReject: b.OnReject,
+		OnRejectDefault: b.OnRejectDefault,
 	})
 	if err != nil {
 		return nil, err

@@ -35,6 +35,19 @@ func (s *Site) steer(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.ConversationURL(v.ID))
 }
 
+// chooseOnReject chooses what becomes of the calls queued after one that is rejected.
+func (s *Site) chooseOnReject(c echo.Context) error {
+	v, err := s.visibleConversation(c)
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.SetOnReject(c.Request().Context(), actorOf(c), v.ID, c.FormValue("onReject")); err != nil {
+		return err
+	}
+	s.setFlash(c, "conversation-on-reject")
+	return c.Redirect(http.StatusSeeOther, views.ConversationURL(v.ID))
+}
+
 // rename gives a conversation another title.
 func (s *Site) rename(c echo.Context) error {
 	v, err := s.visibleConversation(c)

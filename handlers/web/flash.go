@@ -33,6 +33,7 @@ var flashes = map[string]views.Flash{
 	"conversation-stopped":    {Tone: views.ToneGood, Text: "Stopped. What waited in it has ended."},
 	"conversation-archived":   {Tone: views.ToneGood, Text: "In the archive. A new message takes it out again."},
 	"conversation-unarchived": {Tone: views.ToneGood, Text: "Out of the archive."},
+	"conversation-on-reject":  {Tone: views.ToneGood, Text: "What happens when a call is rejected is changed."},
 	"conversation-renamed":    {Tone: views.ToneGood, Text: "The title is changed."},
 	"grant-made":              {Tone: views.ToneGood, Text: "Pre-approved: calls like this one are allowed from now on."},
 	"grant-made-waits":        {Tone: views.ToneGood, Text: "Pre-approved: calls like this one are allowed from now on. This one still waits for a decision."},

@@ -13,9 +13,10 @@ func (s *Site) conversationRoutes(get, post adder) {
 	get("/conversations/:id/calls/:response/close", s.backToCall)
 	post("/conversations/:id/steer", s.steer)
 	post("/conversations/:id/rename", s.rename)
+	post("/conversations/:id/on-reject", s.chooseOnReject)
 
 	// Where only a form leads, an address typed or restored leads back.
-	for _, form := range []string{"say", "steer", "rename", "decide/:response"} {
+	for _, form := range []string{"say", "steer", "rename", "on-reject", "decide/:response"} {
 		get("/conversations/:id/"+form, s.backToConversation)
 	}
 }

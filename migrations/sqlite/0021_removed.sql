@@ -17,7 +17,9 @@ DROP TRIGGER responses_content;
 -- +goose StatementBegin
 CREATE TRIGGER responses_content BEFORE UPDATE OF kind, digest, tool_name, tool_input_json, content, options, agent_id, owner_id ON responses
 WHEN NEW.kind IS NOT OLD.kind OR NEW.digest IS NOT OLD.digest OR NEW.tool_name IS NOT OLD.tool_name
-  OR NEW.agent_id IS NOT OLD.agent_id OR NEW.owner_id IS NOT OLD.owner_id
+  OR NEW.owner_id IS NOT OLD.owner_id
+  OR NEW.agent_id IS NOT OLD.agent_id AND NOT (OLD.matched_by = 'unmatched' AND NEW.matched_by <> 'unmatched' AND OLD.approval_status = 'pending' AND OLD.held_until IS NULL
+    AND NEW.agent_id IS (SELECT c.agent_id FROM conversations c WHERE c.id = NEW.conversation_id AND c.owner_id = NEW.owner_id))
   OR (NEW.tool_input_json IS NOT OLD.tool_input_json OR NEW.content IS NOT OLD.content OR NEW.options IS NOT OLD.options)
     AND NOT (OLD.removed IS NULL AND NEW.removed IS NOT NULL
       AND NEW.tool_input_json IN (OLD.tool_input_json, json_object('removed', NEW.removed))

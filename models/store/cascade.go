@@ -14,15 +14,19 @@ const openAfter = `SELECT id FROM responses INDEXED BY responses_batch
 // cascade rejects the open calls after one that a person rejected, in the same
 // batch, where the conversation wants that: the agent planned them together.
 func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
-	if a.BatchID == nil || a.Status() != models.StatusRejected {
+	if a.Status() != models.StatusRejected {
 		return nil
 	}
-	conv, err := t.fullConversation(a.ConversationID)
+	place, err := t.placeInBatch(a)
+	if place.BatchID == nil || err != nil {
+		return err
+	}
+	conv, err := t.fullConversation(place.ConversationID)
 	if err != nil || conv.OnReject != models.OnRejectCascade {
 		return err
 	}
 	var ids []models.ResponseID
-	if err := t.gorm().Raw(openAfter, a.ConversationID, *a.BatchID, a.Sequence).Scan(&ids).Error; err != nil {
+	if err := t.gorm().Raw(openAfter, conv.ID, *place.BatchID, place.Sequence).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("read the rest of a batch: %w", err)
 	}
 	for _, id := range ids {
@@ -31,6 +35,28 @@ func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
 		}
 	}
 	return nil
+}
+
+const linkedPlace = `SELECT r.conversation_id, r.batch_id, r.sequence FROM outside_approvals o JOIN responses r ON r.id = o.linked_id
+ WHERE o.upstream_id = ? AND o.call_id = ? AND o.linked_id <> ''`
+
+type batchPlace struct {
+	ConversationID models.ConversationID
+	BatchID        *string // nil: in none
+	Sequence       int64
+}
+
+// placeInBatch is where a call is queued. An outside approval with a row of its
+// own is queued where the call is that it is linked to.
+func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
+	place := batchPlace{a.ConversationID, a.BatchID, a.Sequence}
+	if a.BatchID != nil || a.UpstreamID == nil || a.CallID == nil {
+		return place, nil
+	}
+	if err := t.gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID).Scan(&place).Error; err != nil {
+		return place, fmt.Errorf("look for the call of an outside approval: %w", err)
+	}
+	return place, nil
 }
 
 // cascadeTo rejects one call because of another. A verdict of its own whose

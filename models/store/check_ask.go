@@ -19,7 +19,7 @@ type asked struct {
 	claimed      *time.Time // when the agent says it asked
 
 	// Of a run that is opened by itself, not by a request.
-	title, parentRunID, onReject string
+	title, parentRunID, onReject, onRejectBy string
 }
 
 // namesNone reports whether a request names no conversation: it then belongs to

@@ -35,6 +35,7 @@ type known struct {
 	enabled     map[models.UserID]bool
 	active      map[models.ConversationID]time.Time // the minute that active_at has
 	early       *bool                               // whether results wait for their calls; nil: not looked yet
+	wanted      *bool                               // whether outside approvals wait for their calls; nil: not looked yet
 	grants      *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }
 

@@ -170,7 +170,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	c := &models.Conversation{
 		ID: q.conversation, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), RunID: nullable(cmp.Or(q.RunID, q.Session)),
 		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
-		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), NextSequence: 1, Standing: q.namesNone(),
+		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), OnRejectBy: q.onRejectBy, NextSequence: 1, Standing: q.namesNone(),
 	}
 	openedAt(c, t.now)
 	if c.ID == "" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -75,11 +76,14 @@ func checkRun(in models.RunInput) (*asked, error) {
 	if b := in.EnergyBudget; b != nil && (*b < 0 || *b > models.MaxBudget) {
 		return nil, models.Invalid("energyBudget", "must be from 0 to %d", int64(models.MaxBudget))
 	}
-	switch in.OnReject {
-	case "", models.OnRejectCascade, models.OnRejectContinue:
-		return q, nil
+	for field, choice := range map[string]string{"onReject": in.OnReject, "onRejectDefault": in.OnRejectDefault} {
+		switch choice {
+		case "", models.OnRejectCascade, models.OnRejectContinue:
+		default:
+			return nil, models.Invalid(field, "must be cascade or continue")
+		}
 	}
-	return nil, models.Invalid("onReject", "must be cascade or continue")
+	return q, nil
 }
 
 func checkTitle(title string) error {
@@ -111,12 +115,9 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 	if conv.Title == "" && in.Title != "" {
 		conv.Title, columns["title"] = in.Title, in.Title
 	}
-	if in.OnReject != "" && in.OnReject != conv.OnReject {
-		conv.OnReject, columns["on_reject"] = in.OnReject, in.OnReject
-	}
+	chooseOnReject(conv, in, columns)
 	if len(columns) > 0 {
-		data := map[string]any{"on_reject": conv.OnReject, "title_digest": digestOfText(conv.Title), "parent_digest": digestOfText(orEmpty(conv.ParentRunID))}
-		if err := t.setColumns(actor, conv, columns, "conversation.described", data); err != nil {
+		if err := t.setColumns(actor, conv, columns, "conversation.described", described(conv)); err != nil {
 			return nil, err
 		}
 	}
@@ -126,8 +127,32 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 	return conv, t.changeBudget(actor, conv, *in.EnergyBudget, "", nil)
 }
 
+// chooseOnReject takes what the agent says of rejections. What a person chose
+// stays, and what nobody chose is the default that the agent names.
+func chooseOnReject(conv *models.Conversation, in models.RunInput, columns map[string]any) {
+	choice, by := in.OnReject, models.OnRejectByAgent
+	if choice == "" && conv.OnRejectBy == "" {
+		choice, by = in.OnRejectDefault, ""
+	}
+	if choice == "" || conv.OnRejectBy == models.OnRejectByPerson || choice == conv.OnReject && by == conv.OnRejectBy {
+		return
+	}
+	conv.OnReject, conv.OnRejectBy = choice, by
+	columns["on_reject"], columns["on_reject_by"] = choice, by
+}
+
+// described is what the ledger says of a conversation that was described anew.
+func described(c *models.Conversation) map[string]any {
+	return map[string]any{
+		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": digestOfText(c.Title), "parent_digest": digestOfText(orEmpty(c.ParentRunID)),
+	}
+}
+
 func (t *tx) newRun(actor models.Actor, q *asked, in models.RunInput) (*models.Conversation, error) {
-	q.title, q.parentRunID, q.onReject = in.Title, in.ParentRunID, in.OnReject
+	q.title, q.parentRunID, q.onReject = in.Title, in.ParentRunID, cmp.Or(in.OnReject, in.OnRejectDefault)
+	if in.OnReject != "" {
+		q.onRejectBy = models.OnRejectByAgent
+	}
 	found, err := t.openConversation(actor, q)
 	if err != nil || in.EnergyBudget == nil {
 		return found, err

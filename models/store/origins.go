@@ -17,12 +17,13 @@ const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was
 // routed sees that one, and not the run above its own.
-const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, r.contradiction,
+const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
  v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at, d.in_flight_at,
  r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
  FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
  LEFT JOIN upstreams u ON u.id = r.upstream_id
+ LEFT JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
  LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.conversation_id = r.conversation_id AND s.tool_use_id = r.parent_tool_use_id
  LEFT JOIN deliveries d ON d.response_id = r.id AND d.done_at IS NULL LEFT JOIN votes v ON v.id = d.vote_id
@@ -59,10 +60,12 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
-	if !outside {
-		return out, nil
+	if outside {
+		if err := s.withdrawals(ctx, string(list), out); err != nil {
+			return nil, err
+		}
 	}
-	return out, s.withdrawals(ctx, string(list), out)
+	return out, s.addLinks(ctx, actor, string(list), out)
 }
 
 func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
@@ -75,7 +78,7 @@ func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Orig
 		attempts       *int
 	}
 	var r models.Response
-	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
+	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
 		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.begun,
 		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))

@@ -169,18 +169,15 @@ func TestASubAgentsCallIsFoundByTheParentRun(t *testing.T) {
 	w.open(t, models.RunInput{RunID: "child 2", ParentRunID: "root"}, reported("b", "bash", `{"n":1}`))
 	w.clock.Step(1)
 	w.open(t, models.RunInput{RunID: "child 3", ParentRunID: "root"}, reported("c", "bash", `{"n":2}`))
-	if r := w.byID(t, w.taken(t, call("1", "root", "bash", `{"n":2}`))); r.use != "b" {
-		t.Errorf("the first child with a fitting call comes first: %+v", r)
+	if r := w.byID(t, w.taken(t, call("1", "root", "bash", `{"n":2}`))); r.use != "c" || r.matched != "input" {
+		t.Errorf("the child with the same input comes first: %+v", r)
 	}
-	if r := w.byID(t, w.taken(t, call("2", "root", "bash", `{"n":2}`))); r.use != "c" {
+	// A run that is known by itself is meant first, whatever it started.
+	w.open(t, models.RunInput{RunID: "root"}, reported("d", "bash", `{"n":9}`))
+	if r := w.byID(t, w.taken(t, call("2", "root", "bash", `{"n":1}`))); r.use != "d" {
 		t.Errorf("%+v", r)
 	}
-	// A run that is known by itself is meant, whatever it started.
-	w.open(t, models.RunInput{RunID: "root"}, reported("d", "read", `{}`))
-	w.open(t, models.RunInput{RunID: "child 4", ParentRunID: "root"}, reported("e", "bash", `{}`))
-	item := call("3", "root", "bash", `{}`)
-	w.take(t, item)
-	if r := w.of(t, "3"); r.id != "" {
+	if r := w.byID(t, w.taken(t, call("3", "root", "bash", `{"n":1}`))); r.use != "b" || r.matched != "input" {
 		t.Errorf("%+v", r)
 	}
 }

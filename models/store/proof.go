@@ -71,6 +71,7 @@ type openedEntry struct {
 	Standing bool           `json:"standing"`
 	Agent    models.AgentID `json:"agent"`
 	OnReject string         `json:"on_reject"`
+	ChosenBy string         `json:"on_reject_by"`
 	Run      string         `json:"run_digest,omitempty"`
 	Parent   string         `json:"parent_digest,omitempty"`
 	Title    string         `json:"title_digest,omitempty"`
@@ -78,7 +79,7 @@ type openedEntry struct {
 
 func openedData(c *models.Conversation) openedEntry {
 	return openedEntry{
-		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject,
+		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
 		Run: digestOfText(orEmpty(c.RunID)), Parent: digestOfText(orEmpty(c.ParentRunID)), Title: digestOfText(c.Title),
 	}
 }

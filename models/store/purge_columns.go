@@ -59,7 +59,7 @@ var textColumns = map[string]map[string]string{
 	},
 	"conversations": {
 		"id": keptID, "owner_id": keptID, "agent_id": keptID, "run_id": keptID, "parent_run_id": keptID, "title": markText, "status": keptWord,
-		"on_reject": keptWord, "budget_refused": keptID,
+		"on_reject": keptWord, "on_reject_by": keptWord, "budget_refused": keptID,
 	},
 	"budget_steps": {
 		"conversation_id": keptID, "actor_kind": keptWord, "actor_id": keptID, "actor_name": keptName, "reason": markText, "response_id": keptID,
@@ -68,7 +68,7 @@ var textColumns = map[string]map[string]string{
 	"early_results": {"conversation_id": keptID, "tool_use_id": keptID, "result": markText},
 	"outside_approvals": {
 		"upstream_id": keptID, "call_id": keptID, "kind": keptWord, "run_id": keptID, "name": keptName, "arguments": markObject, "raw": markObject,
-		"response_id": keptID,
+		"response_id": keptID, "tool_use_id": keptID, "digest": keptDigest, "linked_id": keptID, "linked_by": keptWord,
 	},
 	"withdrawals": {"vote_id": keptID, "response_id": keptID, "kind": keptWord, "by_name": keptName, "said": markText},
 	"deliveries":  {"response_id": keptID, "upstream_id": keptID, "vote_id": keptID, "problem": markText, "outcome": keptWord},

@@ -53,12 +53,15 @@ type report struct {
 	actor   models.Actor
 	conv    *models.Conversation
 	batches map[string]string // the batch that is under way, by whose it is
-	changes int
-	sum     [sha256.Size]byte // over the digests of what changed something
+	// rejected is the call that a person rejected, by the batch that it is in; nil:
+	// there is none.
+	rejected map[string]*models.Approval
+	changes  int
+	sum      [sha256.Size]byte // over the digests of what changed something
 }
 
 func newReport(t *tx, actor models.Actor, conv *models.Conversation) *report {
-	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string)}
+	return &report{tx: t, actor: actor, conv: conv, batches: make(map[string]string), rejected: make(map[string]*models.Approval)}
 }
 
 // admit counts the events that are new, before any is stored.

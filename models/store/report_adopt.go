@@ -58,6 +58,10 @@ type adoptedEntry struct {
 	Energy       int64                 `json:"energy"`
 	Conversation *models.StatusChange  `json:"conversation_status,omitempty"` // of the run, which waits from now on
 	Left         *models.StatusChange  `json:"from_status,omitempty"`         // of the conversation that it was in
+
+	// Of an approval of another system, which becomes the agent's whose call it is for.
+	Agent models.AgentID `json:"agent,omitempty"`
+	Row   string         `json:"row_digest,omitempty"`
 }
 
 // move gives a row its place in the run. Energy that the run cannot carry stays

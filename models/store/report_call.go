@@ -20,6 +20,12 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 			return err
 		}
 	}
+	var wanted *outsideRow
+	if id == "" {
+		if wanted, id, err = r.adoptOutside(e); err != nil {
+			return err
+		}
+	}
 	if id == "" {
 		if err := r.batch(e); err != nil {
 			return err
@@ -32,7 +38,10 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 		if err := r.addReported(a); err != nil {
 			return err
 		}
-		return r.earlyResult(e, out)
+		if err := r.earlyResult(e, out); err != nil {
+			return err
+		}
+		return r.reportedLate(e, a, wanted)
 	}
 	out.ResponseID = id
 	return r.join(e, out)

@@ -66,7 +66,7 @@ var rowColumns = map[string]map[string]string{
 	},
 	"conversations": {
 		"id": byEntry, "owner_id": byEntry, "agent_id": byEntry, "run_id": byDigest, "parent_run_id": byDigest, "title": byDigest, "status": byEntry,
-		"standing": byEntry, "on_reject": byEntry, "next_sequence": bookkeep, "energy_budget": byEntry, "energy_used": byDeriv,
+		"standing": byEntry, "on_reject": byEntry, "on_reject_by": byEntry, "next_sequence": bookkeep, "energy_budget": byEntry, "energy_used": byDeriv,
 		"energy_reserved": "not: set aside for one turn of a model, and freed with it", "created_at": byEntry, "updated_at": bookkeep,
 		"paused_at": byEntry, "archived_at": byEntry, "active_at": bookkeep, "budget_added": shortcut, "budget_refused": shortcut,
 		"waits_for_request": bookkeep,

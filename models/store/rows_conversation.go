@@ -26,6 +26,9 @@ func openedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 	}
 	a.is("agent_id", d.Agent)
 	a.is("on_reject", d.OnReject)
+	if d.ChosenBy != nil {
+		a.is("on_reject_by", *d.ChosenBy)
+	}
 	a.text("run_id", d.Run)
 	a.text("parent_run_id", d.Parent)
 	a.text("title", d.Title)
@@ -46,6 +49,9 @@ func conversationCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows)
 	case "conversation.described":
 		a.text("title", d.Title)
 		a.is("on_reject", d.OnReject)
+		if d.ChosenBy != nil {
+			a.is("on_reject_by", *d.ChosenBy)
+		}
 		if d.Parent != "" {
 			a.text("parent_run_id", d.Parent)
 		}

@@ -46,6 +46,7 @@ type entryData struct {
 	Response  *string        `json:"response"`
 	Standing  bool           `json:"standing"`
 	OnReject  string         `json:"on_reject"`
+	ChosenBy  *string        `json:"on_reject_by"`
 	Run       string         `json:"run_digest"`
 	Parent    string         `json:"parent_digest"`
 	Title     string         `json:"title_digest"`
@@ -191,7 +192,7 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	if d.Row == "" {
 		c.uncovered(oldAsk)
 	} else {
-		a.proves("description, context, options or ids of the call", d.Row, askProof(r))
+		a.proves(askProven, d.Row, askProof(r))
 		a.proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
 	}
 	return a.content()
@@ -288,6 +289,9 @@ func (r *rowValues) fitsDigest() bool {
 	canonical, err := row.CanonicalForm()
 	return err == nil && models.Digest(canonical) == r.text("digest")
 }
+
+// askProven is what askProof proves, in words.
+const askProven = "description, context, options or ids of the call"
 
 // askProof is askDigest of a stored row.
 func askProof(r *rowValues) string {

@@ -296,5 +296,9 @@ func adoptedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) e
 	if d.Sequence != nil {
 		a.is("sequence", strconv.FormatInt(*d.Sequence, 10))
 	}
+	if d.Row != "" { // it became another agent's, and got an id of its call
+		a.is("agent_id", d.Agent)
+		a.proves(askProven, d.Row, askProof(with.response))
+	}
 	return nil
 }

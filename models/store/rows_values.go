@@ -90,10 +90,12 @@ func selected(alias, table string) string {
 	return b.String()
 }
 
-// atBegin are the large columns, which are compared with one entry only.
+// atBegin are the large columns, which are compared with the first entry only, and
+// with the one that tells of a move to another agent's run.
 var atBegin = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
 
-const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND instr(l.data, '"kind"') > 0)`
+const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND instr(l.data, '"kind"') > 0
+ OR l.action = 'response.adopted' AND instr(l.data, '"row_digest"') > 0)`
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
 //

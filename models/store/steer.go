@@ -48,6 +48,22 @@ func (s *Store) Rename(ctx context.Context, actor models.Actor, id models.Conver
 	})
 }
 
+// SetOnReject chooses what becomes of the calls queued after one that is rejected.
+// The agent does not change it any more. For the conversation's owner and admins.
+// Codes: not_found, invalid.
+func (s *Store) SetOnReject(ctx context.Context, actor models.Actor, id models.ConversationID, onReject string) (*models.Conversation, error) {
+	if onReject != models.OnRejectCascade && onReject != models.OnRejectContinue {
+		return nil, models.Invalid("onReject", "must be cascade or continue")
+	}
+	return s.steered(ctx, actor, id, func(t *tx, c *models.Conversation) error {
+		if c.OnReject == onReject && c.OnRejectBy == models.OnRejectByPerson {
+			return nil
+		}
+		c.OnReject, c.OnRejectBy = onReject, models.OnRejectByPerson
+		return t.setColumns(actor, c, map[string]any{"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy}, "conversation.described", described(c))
+	})
+}
+
 func (s *Store) steered(ctx context.Context, actor models.Actor, id models.ConversationID, fn func(*tx, *models.Conversation) error) (*models.Conversation, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may do this.")

@@ -29,6 +29,13 @@ type outsideRow struct {
 	ResponseID models.ResponseID
 
 	ApprovalID string `gorm:"-"` // of the item, as listed now
+	// Of one that found no call: whether it still waits for one, and by what it
+	// would know it; then the call that it is linked to.
+	Waits     bool
+	ToolUseID string
+	Digest    string
+	LinkedID  models.ResponseID
+	LinkedBy  models.MatchedBy
 }
 
 func (outsideRow) TableName() string { return "outside_approvals" }
@@ -105,13 +112,38 @@ func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outs
 			if row.Polls++; row.Polls < unmatchedAfter {
 				return t.gorm().Model(row).UpdateColumn("polls", row.Polls).Error
 			}
-			a, err = t.askUnmatched(u, item, row)
+			if a, err = t.askUnmatched(u, item, row); err == nil {
+				err = t.awaitCall(item, row, a)
+			}
 		}
 	}
 	if err != nil {
 		return err
 	}
 	return t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error
+}
+
+// outsideCall is what tells an item's call from others.
+func outsideCall(item models.OutsideItem) models.OutsideCall {
+	call := models.OutsideCall{ToolName: item.Name, ToolUseID: item.ToolUseID}
+	if canonical, err := models.Canonical(models.KindToolCall, item.Name, item.Arguments); err == nil {
+		call.Digest = models.Digest(canonical)
+	}
+	return call
+}
+
+// awaitCall has an approval that found no call wait for one.
+func (t *tx) awaitCall(item models.OutsideItem, row *outsideRow, a *models.Approval) error {
+	call := outsideCall(item)
+	if call.Digest != a.Digest {
+		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
+	}
+	t.conn.w.known.wanted = new(true)
+	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
+	if err != nil {
+		return fmt.Errorf("have an outside approval wait for its call: %w", err)
+	}
+	return nil
 }
 
 // runsFor are the conversations that an item may be about: that of its run, else
@@ -135,9 +167,9 @@ const (
 
 // Three rows tell as much as all open calls of a conversation (models.Correlate).
 const (
-	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses `
-	openByUse   = openColumns + `INDEXED BY responses_tool_use WHERE conversation_id = ? AND tool_use_id = ?`
-	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' ORDER BY sequence LIMIT `
+	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses r `
+	openByUse   = openColumns + `INDEXED BY responses_tool_use WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` + isLinked
+	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' AND NOT ` + isLinked + ` ORDER BY sequence LIMIT `
 	openByInput = openColumns + `INDEXED BY responses_open_input WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
 	openByName  = openColumns + `INDEXED BY responses_open WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
 )
@@ -168,36 +200,21 @@ func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]model
 // askMatched finds the call that an item is for and makes it pending; nil where
 // none fits now.
 func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
-	call := models.OutsideCall{ToolName: item.Name, ToolUseID: item.ToolUseID}
-	if canonical, err := models.Canonical(models.KindToolCall, item.Name, item.Arguments); err == nil {
-		call.Digest = models.Digest(canonical)
+	match, ok, err := t.callFor(u, outsideCall(item), item.RunID, row.FirstAt)
+	if err != nil || !ok {
+		return nil, err //nolint:nilnil // no call fits yet
 	}
-	runs, err := t.runsFor(u, item.RunID)
+	a, err := t.standing(match.ID)
 	if err != nil {
-		return nil, fmt.Errorf("look for a run: %w", err)
+		return nil, err
 	}
-	for _, id := range runs {
-		open, err := t.candidates(id, call)
-		if err != nil {
+	a.MatchedBy = match.By
+	if !match.SameInput {
+		if err := t.otherInput(a, item, row); err != nil {
 			return nil, err
 		}
-		match, ok := models.Correlate(call, open)
-		if !ok {
-			continue
-		}
-		a, err := t.standing(match.ID)
-		if err != nil {
-			return nil, err
-		}
-		a.MatchedBy = match.By
-		if !match.SameInput {
-			if err := t.otherInput(a, item, row); err != nil {
-				return nil, err
-			}
-		}
-		return a, t.askOutside(u, a, row)
 	}
-	return nil, nil //nolint:nilnil // no call fits yet
+	return a, t.askOutside(u, a, row)
 }
 
 // otherInput has a call show what the other system asks with, since that is what

@@ -154,6 +154,7 @@ type Approval struct {
 
 	Origin  Origin
 	Notes   []CallNote
+	Linked  *LinkedNote
 	Outside bool   // another system asks, and hears the verdict
 	Hears   string // that system's name, for a sentence
 	// OutsideID is what that system calls the request, and OutsideCall its call.

@@ -225,7 +225,7 @@ func resultOf(in ApprovalInput) *ui.Code {
 		return nil
 	}
 	label := "Result, as reported by "
-	if in.Result.IsError {
+	if in.Result.IsError && !denied(&in.Approval.Response) {
 		label = "Error, as reported by "
 	}
 	c := &ui.Code{ID: "result", Label: label + models.RevealString(in.Approval.AgentName, false), Text: in.Result.Result}

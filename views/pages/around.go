@@ -72,7 +72,7 @@ func newBatchFact(in ApprovalInput) *BatchFact {
 	}
 	done, failed := 0, 0
 	for _, c := range in.Calls {
-		if c.BatchID != d.BatchID || !c.Completed {
+		if c.BatchID != d.BatchID || !c.Completed || c.Denied { // what a denial is reported with is no work done
 			continue
 		}
 		if done++; c.IsError {

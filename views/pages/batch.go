@@ -57,6 +57,7 @@ type BatchCall struct {
 	CloseURL string       // where the stuck one is closed; empty: it is not offered
 	Result   *CallResult
 	Notes    []CallNote
+	Linked   *LinkedNote // nil where the request it waits with says it
 	Outcome  *Outcome
 	Ask      *Approval // set while it waits: what a decider reads, and the forms
 	SubAgent bool
@@ -255,4 +256,4 @@ func segments(rows []BatchCall) []BatchSegment {
 }
 
 // quiet reports whether a call is done and there is nothing to say about it.
-func quiet(c BatchCall) bool { return c.Pill == pillDone && len(c.Notes) == 0 }
+func quiet(c BatchCall) bool { return c.Pill == pillDone && len(c.Notes) == 0 && c.Linked == nil }

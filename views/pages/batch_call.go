@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -46,9 +47,16 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 		since = before
 	}
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
+	origin := m.around.Run.Origins[a.ID]
+	if pill, ok := linkedPill(r, origin.Linked); ok && !(d.Completed && pill == pillWaiting) {
+		v.Pill = pill
+	}
 	v.time(r, d, since, m.now)
 	v.Result = m.result(a, d)
-	v.Notes = notes(r, d, m.around.Run.Origins[a.ID])
+	v.Notes = notes(r, d, origin)
+	if !v.Current {
+		v.Linked = newLinked(origin, "-"+v.ID)
+	}
 	if v.Stuck != "" {
 		v.CloseURL = views.CloseCallURL(a.ConversationID, a.ID)
 	}
@@ -141,13 +149,17 @@ func placeOf(p *models.CallPlace) string {
 	return strconv.FormatInt(p.Sequence, 10)
 }
 
+// denied reports whether the result of a call is how its agent reports that it was
+// rejected: that is no failure.
+func denied(r *models.Response) bool { return r.Status() == models.StatusRejected }
+
 // result is the beginning of what a call gave, folded, with its true length.
 func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult {
 	if !d.Completed || d.Closed != "" {
 		return nil
 	}
-	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError, Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
-	if d.IsError {
+	out := &CallResult{ID: EntryID(a.Sequence) + "-result", Label: "Result", Error: d.IsError && !denied(&a.Response), Text: d.Result, URL: views.CallURL(a.ConversationID, a.ID)}
+	if out.Error {
 		out.Label = "Error"
 	}
 	out.Label += ", " + views.Number(d.ResultBytes) + " bytes"
@@ -158,7 +170,7 @@ func (m batchMaker) result(a *models.Approval, d models.CallDetail) *CallResult 
 // notes are what a reader must know beside the pill.
 func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote {
 	var out []CallNote
-	if text := d.Contradiction; text != "" {
+	if text := cmp.Or(d.Contradiction, o.Contradiction); text != "" {
 		out = append(out, CallNote{views.ToneBad, models.RevealString(text, false)})
 	}
 	o.MatchedBy, o.Contradiction = d.MatchedBy, ""

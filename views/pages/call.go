@@ -35,6 +35,7 @@ type CallView struct {
 	At              views.Moment
 	Problem         string
 	Notes           []CallNote
+	Linked          *LinkedNote
 	Blocks          []ui.Block
 	Whole, Raw      ui.Code
 	Digest          string
@@ -52,7 +53,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 		Tool: a.ToolName, Agent: a.AgentName, Origin: newOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: deref(a.ToolUseID),
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),
 		ConversationURL: views.ConversationURL(a.ConversationID), Conversation: cmp.Or(ConversationLabel(&a), "its conversation"),
-		At: views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Problem: in.Problem,
+		At: views.Ago(startOf(&a, d), now), Notes: notes(r, d, in.Origin), Linked: newLinked(in.Origin, ""), Problem: in.Problem,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: a.Digest,
 	}
 	if d.Of > 1 {
@@ -68,7 +69,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 		v.NoResult = "None came before it was closed."
 	default:
 		label := "Result, as reported by "
-		if in.Result.IsError {
+		if in.Result.IsError && !denied(r) {
 			label = "Error, as reported by "
 		}
 		v.Result = &ui.Code{ID: "result", Label: label + models.RevealString(a.AgentName, false), Text: in.Result.Result}

@@ -111,6 +111,7 @@ type ConversationFacts struct {
 	Pending            int
 	Parent             *RunLink
 	Children           []RunLink
+	AfterRejection     AfterRejection
 }
 
 // DraftView is where the draft is shown; it refetches itself.
@@ -147,6 +148,7 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 	}
 	v.Entries = NewHistoryEntries(c, in.History.Entries, in.Around, now)
 	v.Facts.family(in)
+	v.Facts.AfterRejection = newAfterRejection(c)
 	if later := in.History.After + HistoryPage + 1; !v.AtEnd && later < c.NextSequence {
 		v.Later = views.ConversationPageURL(c.ID, later)
 	}

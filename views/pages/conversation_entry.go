@@ -204,6 +204,9 @@ func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, aroun
 	}
 	ask.Whole.OpenInto, ask.Other.OpenInto = "", ""
 	ask.Whole.ID, ask.Raw.ID, ask.Other.ID = ask.id(ask.Whole.ID), ask.id(ask.Raw.ID), ask.id(ask.Other.ID)
+	if ask.Linked != nil && ask.Linked.Input != nil {
+		ask.Linked.Input.ID = ask.id(ask.Linked.Input.ID)
+	}
 	ask.DecideURL = views.ConversationDecideURL(c.ID, a.ID)
 	ask.Turns = nil
 	v.Ask, v.AskURL = &ask, views.ConversationEntryURL(c.ID, a.ID)

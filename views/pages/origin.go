@@ -93,7 +93,7 @@ func (v *Approval) outside(in ApprovalInput) {
 	}
 	told := o
 	told.Told, told.Withdrawals = nil, nil // they have places of their own
-	v.Notes = originNotes(told)
+	v.Notes, v.Linked = originNotes(told), newLinked(o, "")
 	if !v.Outside {
 		return
 	}
@@ -126,8 +126,14 @@ func laidOutJSON(s string) string {
 // matchedNote says how an outside approval found its call, where only order, or
 // nothing, decided.
 func matchedNote(o models.Origin) (CallNote, bool) {
+	if o.Linked != nil {
+		return CallNote{}, false // which says more
+	}
 	switch o.MatchedBy {
 	case models.MatchedByOrder:
+		if o.FoundIn != "" {
+			return CallNote{views.ToneWarn, "Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call fits in the run that " + through(o) + " names, and only the order decided."}, true
+		}
 		return CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, and only their order decided."}, true
 	case "unmatched":
 		return CallNote{views.ToneWarn, "Unmatched: no reported call fits what " + through(o) + " asks for."}, true

@@ -177,6 +177,9 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 	if err := p.take(ctx, l, u, models.OutsideCallKind, itemsOf(calls.Items, callItem), calls.Mentioned, calls.Complete && callsErr == nil); err != nil {
 		return "", err
 	}
+	if err := p.link(ctx, l, u); err != nil {
+		return "", err
+	}
 	contacts, contactsErr := client.PendingContacts(ctx)
 	if err := p.take(ctx, l, u, models.OutsideContact, itemsOf(contacts.Items, contactItem), contacts.Mentioned, contacts.Complete && contactsErr == nil); err != nil {
 		return "", err
@@ -234,6 +237,17 @@ func (p *Poller) take(ctx context.Context, l *models.Lease, u *models.Upstream, 
 	}
 	// That is no fault of the upstream's, and the next poll tries again.
 	p.Log.ErrorContext(ctx, "what was settled elsewhere was not kept", slog.String("upstream", u.Name), slog.String("error", err.Error()))
+	return nil
+}
+
+// link looks again for the calls of those that found none. A failure is no fault
+// of the upstream's, and the next poll tries again.
+func (p *Poller) link(ctx context.Context, l *models.Lease, u *models.Upstream) error {
+	err := p.Store.LinkOutside(ctx, l, u)
+	if err == nil || models.ErrorCode(err) == models.CodeConflict || ctx.Err() != nil {
+		return err
+	}
+	p.Log.ErrorContext(ctx, "calls of outside approvals were not looked for", slog.String("upstream", u.Name), slog.String("error", err.Error()))
 	return nil
 }
 

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// The outside approval that waits for a reported call with the same tool and
+// input: of the call's own run, of a run that it started, of the run that started
+// it. The one that was asked for first comes first.
+const (
+	wantedColumns = `SELECT o.upstream_id, o.call_id, o.response_id FROM `
+	wantedOf      = ` CROSS JOIN upstreams u ON u.id = o.upstream_id AND u.owner_id = ?1 CROSS JOIN responses a ON a.id = o.response_id
+ WHERE o.waits = TRUE AND o.digest = ?2 AND o.tool_use_id IN ('', ?3) AND (a.approval_status = 'pending' OR a.approval_timestamp > ?4)`
+	wantedInRun = wantedColumns + `outside_approvals o INDEXED BY outside_approvals_wanted` + wantedOf + ` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
+	wantedBelow = wantedColumns + `conversations c INDEXED BY conversations_parent_run
+ CROSS JOIN outside_approvals o INDEXED BY outside_approvals_wanted ON o.run_id = c.run_id` + wantedOf + ` AND c.owner_id = ?1 AND c.parent_run_id = ?5 ORDER BY o.first_at LIMIT 1`
+
+	anyWanted   = `SELECT 1 FROM outside_approvals INDEXED BY outside_approvals_wanted WHERE waits = TRUE LIMIT 1`
+	wantedCalls = `SELECT 1 FROM outside_approvals INDEXED BY outside_approvals_wanted WHERE waits = TRUE AND digest = ? LIMIT 1`
+)
+
+// wanted finds the outside approval that waits for a reported call; nil: none
+// does. Mostly none waits for any, which the writer remembers.
+func (r *report) wanted(e *runEvent) (*outsideRow, error) {
+	known := &r.conn.w.known
+	if known.wanted == nil {
+		waits, err := exists(r.conn.QueryRowContext(context.Background(), anyWanted))
+		if err != nil {
+			return nil, err
+		}
+		known.wanted = &waits
+	}
+	if !*known.wanted || r.conv.RunID == nil || r.conv.Standing {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	if waits, err := exists(r.conn.QueryRowContext(context.Background(), wantedCalls, e.call)); err != nil || !waits {
+		return nil, err
+	}
+	looks := []struct{ query, run string }{{wantedInRun, *r.conv.RunID}, {wantedBelow, *r.conv.RunID}, {wantedInRun, orEmpty(r.conv.ParentRunID)}}
+	for _, look := range looks {
+		if look.run == "" {
+			continue
+		}
+		var row outsideRow
+		err := r.conn.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.now.Add(-linkAfterEnd), look.run).
+			Scan(&row.UpstreamID, &row.CallID, &row.ResponseID)
+		if err == nil {
+			return &row, nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return nil, fmt.Errorf("look for an approval of a reported call: %w", err)
+		}
+	}
+	return nil, nil //nolint:nilnil // as above
+}
+
+// adoptOutside moves the outside approval that waits for a reported call into its
+// run: both are one row. An approval that was decided, or is being decided, stays
+// where it is; it is returned, to be linked to the call's own row.
+func (r *report) adoptOutside(e *runEvent) (wanted *outsideRow, id models.ResponseID, err error) {
+	if wanted, err = r.wanted(e); wanted == nil || err != nil {
+		return nil, "", err
+	}
+	a, err := r.standing(wanted.ResponseID)
+	if err != nil {
+		return nil, "", err
+	}
+	if a.StateAt(r.now) != models.StatusPending || a.HeldUntil != nil {
+		return wanted, "", nil
+	}
+	if err := r.gorm().Model(wanted).UpdateColumn("waits", false).Error; err != nil {
+		return nil, "", fmt.Errorf("adopt outside approval: %w", err)
+	}
+	return nil, a.ID, r.moveOutside(e, a)
+}
+
+// moveOutside gives an outside approval its place in the run of its call. It costs
+// nothing there, as it did nothing before.
+func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
+	sequence, _, err := r.take(r.conv.ID, 0)
+	if err != nil {
+		return err
+	}
+	from, begins := *a, r.waitBegins(a)
+	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
+	if err := r.gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, agent_id = ?, tool_use_id = ?, matched_by = ? WHERE id = ?`,
+		a.ConversationID, a.Sequence, a.AgentID, e.ToolUseID, a.MatchedBy, a.ID).Error; err != nil {
+		return fmt.Errorf("adopt outside approval: %w", err)
+	}
+	if err := r.gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, e.ToolUseID, a.ID).Error; err != nil {
+		return fmt.Errorf("adopt outside approval: %w", err)
+	}
+	if r.running, err = r.isRunning(from.ConversationID); err != nil {
+		return err
+	}
+	r.changed(from.ConversationID)
+	r.publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
+	err = r.record(r.actor, "response.adopted", subject{owner: a.OwnerID, conversation: a.ConversationID, response: a.ID}, adoptedEntry{
+		From: from.ConversationID, FromSequence: from.Sequence, Sequence: sequence, Energy: a.Energy, Conversation: begins, Left: r.waitEndsFor(a),
+		Agent: a.AgentID, Row: askDigest(&a.Response),
+	})
+	if err != nil {
+		return err
+	}
+	return r.outcomeReached(models.System("poller"), &from)
+}
+
+// rejectedIn is the call of a batch that a person rejected, with a row of its own
+// or by an outside approval that is linked to it.
+const rejectedIn = `SELECT r.id FROM responses r INDEXED BY responses_batch
+ WHERE r.conversation_id = ?1 AND r.batch_id = ?2 AND r.kind = 'tool_call' AND r.approval_status = 'rejected' AND r.cause = 'reviewer'
+UNION ALL SELECT a.id FROM responses r INDEXED BY responses_batch
+ CROSS JOIN outside_approvals o INDEXED BY outside_approvals_linked ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses a ON a.id = o.response_id
+ WHERE r.conversation_id = ?1 AND r.batch_id = ?2 AND r.kind = 'tool_call' AND a.approval_status = 'rejected' AND a.cause = 'reviewer' LIMIT 1`
+
+// reportedLate does to a call that was just stored what it would have met if it
+// had been reported in time: it is linked to its approval, if that was decided
+// before, or rejected with the call before it in its batch that a person rejected.
+func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *outsideRow) error {
+	if wanted != nil {
+		return r.linkDecided(e, a, wanted)
+	}
+	from, err := r.rejectedBefore(e)
+	if from == nil || err != nil {
+		return err
+	}
+	call, err := r.standing(a.ID)
+	if err != nil || call.IsCompleted {
+		return err
+	}
+	return r.cascadeTo(models.System("cascade"), from, a.ID)
+}
+
+// linkDecided links a call to its approval that was decided, or is being decided.
+func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *outsideRow) error {
+	approval, err := r.standing(wanted.ResponseID)
+	if err != nil {
+		return err
+	}
+	delete(r.rejected, e.BatchID) // it may be this one
+	return r.link(approval, wanted, models.Match{ID: a.ID, By: models.MatchedByInput, SameInput: true})
+}
+
+// rejectedBefore is the call of an event's batch that a person rejected; nil:
+// there is none, or nothing follows from it.
+func (r *report) rejectedBefore(e *runEvent) (*models.Approval, error) {
+	if e.BatchID == "" || r.conv.OnReject != models.OnRejectCascade {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	if from, looked := r.rejected[e.BatchID]; looked {
+		return from, nil
+	}
+	id, err := r.rowID(r.conn.QueryRowContext(context.Background(), rejectedIn, r.conv.ID, e.BatchID))
+	if err != nil {
+		return nil, err
+	}
+	r.rejected[e.BatchID] = nil
+	if id == "" {
+		return nil, nil //nolint:nilnil // as above
+	}
+	r.rejected[e.BatchID], err = r.standing(id)
+	return r.rejected[e.BatchID], err
+}

@@ -1,0 +1,91 @@
+package pages
+
+import (
+	"strconv"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// LinkedNote leads from an approval of another system to the call that the agent
+// reported, or from the call to its approval, where both keep a row of their own.
+type LinkedNote struct {
+	Tone       views.Tone
+	Text       string // what of others is in it has been revealed
+	URL, Label string // empty: the reader may not see it
+	Input      *ui.Code
+}
+
+// newLinked is nil where there is only one row. place tells apart the code views of
+// one page.
+func newLinked(o models.Origin, place string) *LinkedNote {
+	l := o.Linked
+	if l == nil {
+		return nil
+	}
+	agent, run := models.RevealString(l.AgentName, false), models.RevealString(l.RunID, false)
+	v := &LinkedNote{Tone: views.ToneNeutral}
+	switch {
+	case l.By == models.MatchedByOrder:
+		v.Tone, v.Text = views.ToneWarn, "Matched by order in run "+run+": "
+		if l.IsCall {
+			v.Text += agent + " reported a call of this tool with another input. Both inputs are shown."
+		} else {
+			v.Text += agent + " asks for approval of this tool with another input. Both inputs are shown."
+		}
+	case l.IsCall && l.SameInput:
+		v.Text = agent + " reported this call in run " + run + " after it was decided here."
+	case l.IsCall:
+		v.Tone, v.Text = views.ToneWarn, agent+" reported this call in run "+run+" with another input. Both inputs are shown."
+	case l.SameInput:
+		v.Text = "This call was reported after its approval was decided."
+	default:
+		v.Tone, v.Text = views.ToneWarn, agent+" asks for approval of this call with another input. Both inputs are shown."
+	}
+	if l.Status == models.StatusPending && l.IsCall && l.SameInput {
+		v.Text = agent + " reported this call in run " + run + " while a decision on it was on its way."
+	}
+	if !l.IsCall {
+		v.Text += " The approval: " + ui.StatusWord(l.Status, l.Cause).Text + "."
+	}
+	if l.ID != "" {
+		v.URL, v.Label = views.ApprovalURL(l.ID), "Open the approval"
+		if l.IsCall {
+			v.URL, v.Label = views.CallURL(l.ConversationID, l.ID), "Open the reported call"
+		}
+	}
+	v.Input = otherLinkedInput(l, agent, place)
+	return v
+}
+
+// otherLinkedInput is the other input, where it is another one.
+func otherLinkedInput(l *models.Linked, agent, place string) *ui.Code {
+	if l.SameInput {
+		return nil
+	}
+	code := &ui.Code{ID: "linked" + place, Label: "The input that " + agent + " asks with, and runs", Text: laidOutJSON(l.Input), Numbers: true}
+	if l.IsCall {
+		code.Label = "The input that " + agent + " reported"
+	}
+	if l.InputBytes > int64(len(l.Input)) {
+		code.Label += ", the beginning of " + strconv.FormatInt(l.InputBytes, 10) + " bytes"
+	}
+	return code
+}
+
+// linkedPill is where a reported call stands whose approval is another row; false:
+// the call's own state says more.
+func linkedPill(r *models.Response, l *models.Linked) (ui.Word, bool) {
+	if l == nil || l.IsCall || r.Status() != models.StatusNone || r.Cause != models.CauseNone {
+		return ui.Word{}, false
+	}
+	switch l.Status {
+	case models.StatusPending:
+		return pillWaiting, true
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled:
+		return ui.StatusWord(l.Status, l.Cause), true
+	case models.StatusNone, models.StatusApproved, models.StatusResolved:
+	}
+	return ui.Word{}, false
+}
