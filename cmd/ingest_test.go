@@ -189,7 +189,7 @@ func TestIngestARecordedRun(t *testing.T) {
 		t.Fatalf("exit %d; %d of %d bytes passed on; it said: %s", code, len(out), len(run), said)
 	}
 	k.took(t, idsOf(run))
-	if len(k.ids) != 23 || len(k.opened) != 1 || k.opened[0] != (api.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly"}) {
+	if len(k.ids) != 23 || len(k.opened) != 1 || k.opened[0] != (api.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly", OnRejectDefault: models.OnRejectCascade}) {
 		t.Errorf("%d events of %+v", len(k.ids), k.opened)
 	}
 	if left := spools(t, env); len(left) != 0 {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"countersign/handlers/api"
@@ -49,6 +50,9 @@ func TestNewApprovalsCarryTheSpecificationsMembers(t *testing.T) {
 						ApprovalID   string          `json:"approval_id"` // ours stays beside
 					}
 				}
+			}
+			if status := all.next().data; !strings.Contains(status, "session_status_changed") {
+				t.Errorf("told %s before the request", status)
 			}
 			if err := json.Unmarshal([]byte(all.next().data), &e); err != nil || e.Type != "new_approval" || len(e.Data.Approvals) != 1 {
 				t.Fatalf("%v %+v", err, e)

@@ -105,7 +105,7 @@ func TestStreamTellsNamesThatConcernItsReader(t *testing.T) {
 	w := newWorld(t)
 	a := w.ask()
 	topic := "approval:" + string(a.ID)
-	owner := w.signedIn(ownerEmail).listen("/events?approval="+string(a.ID)).opening(topic, "inbox", "policy")
+	owner := w.signedIn(ownerEmail).listen("/events?approval="+string(a.ID)).opening(topic, "inbox", "policy", "presence:"+string(a.ID))
 	admin := w.signedIn("admin@example.com").listen("/events").opening("inbox", "policy")
 	// Naming a request that one may not see does not make one hear of it.
 	stranger := w.signedIn(strangerEmail).listen("/events?approval="+string(a.ID)+"&approval=nonsense").opening("inbox", "policy")

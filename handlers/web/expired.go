@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,8 +24,11 @@ func sayWho(c echo.Context, user *models.User) error {
 	return c.JSON(http.StatusOK, map[string]models.UserID{"user": user.ID})
 }
 
-// typedNames are the fields in which people write, also where it is a single word.
+// typedNames are the fields in which people write; editedName is that of each
+// member of an input that is edited.
 var typedNames = []string{"content", "text", "reason", "answer", "note", "input", "description", "required_approval_tools", "title"}
+
+var editedName = regexp.MustCompile(`^m[0-9]+$`)
 
 // The fields in which a form is carried through signing in.
 const (
@@ -61,8 +65,7 @@ func asUnsent(action string, fields url.Values) *pages.Unsent {
 		}
 		for _, value := range fields[name] {
 			f := pages.UnsentField{Name: name, Value: strings.ReplaceAll(value, "\r\n", "\n")}
-			text := strings.TrimSpace(value)
-			f.Written = text != "" && (slices.Contains(typedNames, name) || strings.ContainsAny(text, " \n"))
+			f.Written = strings.TrimSpace(value) != "" && (slices.Contains(typedNames, name) || editedName.MatchString(name))
 			written = written || f.Written
 			form.Fields = append(form.Fields, f)
 		}
