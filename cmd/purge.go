@@ -119,9 +119,17 @@ func plainField(err error) error {
 
 // purgedWords are the tables as people say them, in the order in which they are told.
 var purgedWords = [...]struct{ table, word string }{
-	{"responses", "requests and replies"}, {"votes", "decisions"}, {"notes", "notes"}, {"messages", "messages"}, {"turns", "turns of the built-in agent"},
-	{"budget_steps", "reasons of budget changes"}, {"early_results", "results without a call"}, {"outside_approvals", "items of other systems"},
-	{"deliveries", "errors of other systems"}, {"grants", "pre-approvals that have ended"}, {"conversations", "titles of conversations"},
+	{"responses", "requests and replies"},
+	{"votes", "decisions"},
+	{"notes", "notes"},
+	{"messages", "messages"},
+	{"turns", "turns of the built-in agent"},
+	{"budget_steps", "reasons of budget changes"},
+	{"early_results", "results without a call"},
+	{"outside_approvals", "items of other systems"},
+	{"deliveries", "errors of other systems"},
+	{"grants", "pre-approvals that have ended"},
+	{"conversations", "titles of conversations"},
 }
 
 func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {

@@ -51,7 +51,7 @@ func held(t *testing.T, path string, texts []string) (found []string) {
 		files = []string{path}
 	}
 	for _, file := range files {
-		raw, err := exec.CommandContext(t.Context(), "cat", file).Output() //nolint:gosec // a file of the test
+		raw, err := exec.CommandContext(t.Context(), "cat", file).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -166,7 +166,7 @@ func TestOneSurfaceIsEnoughForHighRisk(t *testing.T) {
 	seen := ask()
 	approve("the stream", "/v1/approvals/"+s.text(seen, "approvalId")+"/respond", `{"approved":true}`, seen)
 
-	seen = ask()
+	ask()
 	_, list := s.send(s.reviewer, "GET", "/api/approval/pending/s", "")
 	pending := s.only(list, "pending")
 	approve("tool approval", "/api/approval/decide", `{"decision":"APPROVED","tool_use_id":"`+s.text(pending, "tool_use_id")+`"}`, pending)

@@ -134,7 +134,7 @@ func (s *script) listen(token, path string) <-chan streamed {
 		s.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	res, err := http.DefaultClient.Do(req)
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // closed where it is read
 	if err != nil || res.StatusCode != http.StatusOK {
 		s.t.Fatalf("%s: %v %v", path, res, err)
 	}

@@ -28,7 +28,7 @@ var outcomeTexts = map[models.Status]string{
 
 // logAsked notes a request that was stored, for the log after the commit.
 func (t *tx) logAsked(a *models.Approval) {
-	if a.Kind == models.KindReply || !t.s.logs(slog.LevelInfo) {
+	if a.Kind == models.KindReply || !t.s.logsInfo {
 		return
 	}
 	by := models.Actor{Kind: models.ActorAgent, Name: a.AgentName}
@@ -41,7 +41,7 @@ func (t *tx) logAsked(a *models.Approval) {
 
 // logOutcome notes how a request ended, for the log after the commit.
 func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
-	if !t.s.logs(slog.LevelInfo) {
+	if !t.s.logsInfo {
 		return
 	}
 	l := activity{text: outcomeTexts[a.Status()], approval: a, outcome: string(a.Status()), cause: a.Cause, by: by}
@@ -51,7 +51,9 @@ func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
 	t.op.activity = append(t.op.activity, l)
 }
 
-func (s *Store) logs(level slog.Level) bool { return s.log.Enabled(context.Background(), level) }
+// logsAt reports whether a logger takes lines of a level; that never changes while
+// the store is open.
+func logsAt(log *slog.Logger, level slog.Level) bool { return log.Enabled(context.Background(), level) }
 
 // logActivity writes what a committed call asked and ended. Each caller writes its
 // own, behind the commit, so that nobody waits for another's lines.
@@ -72,15 +74,18 @@ func (s *Store) logActivity(o *op) {
 		if l.hasWaited {
 			attrs = append(attrs, slog.Duration("waited", l.waited))
 		}
-		s.log.LogAttrs(context.Background(), slog.LevelInfo, l.text, attrs...)
+		s.log.LogAttrs(context.Background(), slog.LevelInfo, l.text, attrs...) //nolint:sloglint // one of a few constants
 	}
 }
 
 // logWait tells, at debug, that a caller has begun or ended to wait.
 func (w *Watch) logWait(text string, attrs ...slog.Attr) {
-	if !w.s.logs(slog.LevelDebug) {
+	if !w.s.logsDebug {
 		return
 	}
-	attrs = append([]slog.Attr{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}, attrs...)
-	w.s.log.LogAttrs(context.Background(), slog.LevelDebug, text, attrs...)
+	args := []any{slog.String("approval", string(w.id)), slog.String("by", string(w.actor.Kind)), slog.String("who", w.actor.Name)}
+	for _, a := range attrs {
+		args = append(args, a)
+	}
+	w.s.log.Debug(text, args...) //nolint:sloglint // one of two constants
 }

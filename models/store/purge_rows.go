@@ -141,7 +141,7 @@ func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
 	for i, c := range columns {
 		holds[i], into[i] = c.holds(), &found[i]
 	}
-	query := `SELECT ` + strings.Join(holds, ", ") + ` FROM ` + r.table + ` WHERE ` + r.where //nolint:gosec // the words are ours
+	query := `SELECT ` + strings.Join(holds, ", ") + ` FROM ` + r.table + ` WHERE ` + r.where
 	err := q.QueryRowContext(ctx, query, append([]any{r.mark}, r.key...)...).Scan(into...)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -237,7 +237,7 @@ func remains(table string, row *rowValues) string {
 // readValues reads the proven columns of one row.
 func readValues(ctx context.Context, q rowQuerier, table, where string, args ...any) (*rowValues, error) {
 	row := newRowValues(table)
-	query := `SELECT ` + selected("t", table) + ` FROM ` + table + ` t WHERE ` + where + ` LIMIT 1` //nolint:gosec // the words are ours
+	query := `SELECT ` + selected("t", table) + ` FROM ` + table + ` t WHERE ` + where + ` LIMIT 1`
 	err := q.QueryRowContext(ctx, query, args...).Scan(row.into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return row, nil

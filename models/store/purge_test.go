@@ -32,7 +32,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 		old.name += "x"
 		lived(t, w, old)
 	}
-	everyContentIsSecret(t, w.Store, old)
+	everyContentIsSecret(t, w.Store)
 	pending := w.ask(t, models.AskInput{ToolName: "Bash", Input: kept.json("input"), Description: kept.new("description"), RunID: "waits", TimeoutSeconds: new(int64(80000)), Explicit: true})
 	w.clock.Step(time.Minute)
 	cutoff := w.clock.Now()
@@ -98,7 +98,7 @@ func outcomes(t *testing.T, s *store.Store) string {
 }
 
 // everyContentIsSecret fails for a column that the test would not notice.
-func everyContentIsSecret(t *testing.T, s *store.Store, n *secrets) {
+func everyContentIsSecret(t *testing.T, s *store.Store) {
 	t.Helper()
 	for table, columns := range store.ContentColumns() {
 		for _, name := range columns {

@@ -59,7 +59,9 @@ type Store struct {
 	opts Options
 	now  func() time.Time
 	log  *slog.Logger
-	path string
+
+	logsInfo, logsDebug bool
+	path                string
 
 	w, r   *sql.DB  // the pool of the one writing connection, and the read pool
 	gw, gr *gorm.DB // the same two through GORM
@@ -102,7 +104,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		opts: opts, log: opts.Log, path: path,
+		opts: opts, log: opts.Log, logsInfo: logsAt(opts.Log, slog.LevelInfo), logsDebug: logsAt(opts.Log, slog.LevelDebug), path: path,
 		now:      func() time.Time { return stamp(opts.Now()) },
 		bus:      events.NewBus(),
 		deadline: make(chan struct{}, 1),

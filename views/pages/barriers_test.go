@@ -57,7 +57,7 @@ func TestScreens(t *testing.T) {
 			t.Parallel()
 			ctx := <-free
 			defer func() { free <- ctx }()
-			visit(t, ctx, s.URL+"/"+state.Key(), 1280)
+			visit(t, ctx, s.URL+"/"+state.Key())
 			eval(t, ctx, keepLoaded)
 			for _, l := range looks {
 				t.Run(l.name, func(t *testing.T) {

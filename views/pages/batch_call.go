@@ -48,7 +48,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 	}
 	v.Pill, v.Current = callPill(r, d, behind, since, m.now)
 	origin := m.around.Run.Origins[a.ID]
-	if pill, ok := linkedPill(r, origin.Linked); ok && !(d.Completed && pill == pillWaiting) {
+	if pill, ok := linkedPill(r, origin.Linked); ok && (!d.Completed || pill != pillWaiting) {
 		v.Pill = pill
 	}
 	v.time(r, d, since, m.now)

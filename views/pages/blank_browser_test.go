@@ -35,7 +35,7 @@ func TestWhatIsShownLeavesInkI13(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, ctx := newSite(t), tab(t)
-	visit(t, ctx, s.URL+"/inbox", 1280)
+	visit(t, ctx, s.URL+"/inbox")
 	if got := eval(t, ctx, script(t, "blank.js")+`([[0x34F, 0x34F], [0x2800, 0x2800]])`); got != "U+034F U+2800" {
 		t.Fatalf("what is blank is found to be %q", got)
 	}

@@ -203,9 +203,9 @@ func resize(t *testing.T, ctx context.Context, width int64) {
 	}
 }
 
-func visit(t *testing.T, ctx context.Context, url string, width int64) {
+func visit(t *testing.T, ctx context.Context, url string) {
 	t.Helper()
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(url)); err != nil {
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(url)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -215,7 +215,7 @@ func TestPageFollowsWhatHappens(t *testing.T) {
 	s, ctx := newSite(t), tab(t)
 	s.refuse = 1
 	topic := views.ApprovalTopic(s.shown.ID)
-	visit(t, ctx, s.URL+views.ApprovalURL(s.shown.ID), 1280)
+	visit(t, ctx, s.URL+views.ApprovalURL(s.shown.ID))
 
 	until(t, ctx, `document.querySelector("#live-text").textContent === "live"`) // although the first stream was refused
 	s.say <- views.InboxTopic()
@@ -264,14 +264,14 @@ func TestPageFollowsWhatHappens(t *testing.T) {
 func TestThemeAndTimes(t *testing.T) {
 	t.Parallel()
 	s, ctx := newSite(t), tab(t)
-	visit(t, ctx, s.URL+"/inbox", 1280)
+	visit(t, ctx, s.URL+"/inbox")
 	until(t, ctx, `document.querySelector(".row-left time").textContent === "0:08 left"`) // ticks by the server's clock
 	if got := eval(t, ctx, `document.querySelector(".row-left time").title`); !strings.Contains(got, "2026") {
 		t.Errorf("the exact time is %q", got)
 	}
 	eval(t, ctx, `document.querySelector("[data-theme-switch]").click(); document.documentElement.dataset.theme`)
 	chosen := eval(t, ctx, `document.documentElement.dataset.theme`)
-	visit(t, ctx, s.URL+"/audit", 1280)
+	visit(t, ctx, s.URL+"/audit")
 	if got := eval(t, ctx, `document.documentElement.dataset.theme`); got != chosen || chosen == "" {
 		t.Errorf("the theme %q became %q on the next page", chosen, got)
 	}

@@ -37,7 +37,7 @@ func TestTabComesToEverything(t *testing.T) {
 	t.Parallel()
 	s, ctx := newSite(t), tab(t)
 	for _, name := range []string{"inbox", "approval", "conversation-waiting", "policy", "people"} {
-		visit(t, ctx, s.URL+"/"+name, 1280)
+		visit(t, ctx, s.URL+"/"+name)
 		eval(t, ctx, `window.visited = []; document.addEventListener("focusin", (event) => visited.push(event.target)); ""`)
 		want := eval(t, ctx, `window.reached = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
 			.filter((e) => !e.disabled && e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0 && (e.type !== "radio" || e === (document.querySelector("[name=" + e.name + "]:checked") ?? document.querySelector("[name=" + e.name + "]")))); String(reached.length)`)

@@ -253,7 +253,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Stranded) == 0 {
-				templ_7745c5c3_Err = ui.Empty("None", "Requests whose owner and reviewers are all disabled stand here: an admin decides them, or enables somebody again.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("None", "Requests with no active reviewer appear here. An admin decides them, or enables a person again.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -683,7 +683,7 @@ func upstreamSection(rows []UpstreamRow) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Empty("None", "Other systems that ask for approvals stand here.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("None", "Other systems that ask for approvals are listed here.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

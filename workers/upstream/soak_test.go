@@ -85,7 +85,7 @@ func tell(t *testing.T, c *upstream.Client, id string, approved bool) (delivered
 				}
 			}
 			t.Fatalf("%s is never read back", id)
-		case upstream.Gone, upstream.Refused:
+		case upstream.Gone, upstream.Refused, upstream.WrongKey:
 			t.Fatalf("%s: %+v", id, o)
 		}
 	}
