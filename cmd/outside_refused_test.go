@@ -28,13 +28,14 @@ type hub struct {
 
 	key     string
 	pending []map[string]any
+	asked   []map[string]any // of people
 	refuses string // a call whose next decision is answered with 422
 	said    map[string][]string
 }
 
 func newHub(t *testing.T, key string) *hub {
 	t.Helper()
-	h := &hub{t: t, key: key, said: map[string][]string{}}
+	h := &hub{t: t, key: key, said: map[string][]string{}, pending: []map[string]any{}, asked: []map[string]any{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /function_calls", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("status") != "pending" {
@@ -42,8 +43,9 @@ func newHub(t *testing.T, key string) *hub {
 		}
 		h.answer(w, http.StatusOK, h.pending)
 	})
-	mux.HandleFunc("GET /human_contacts", func(w http.ResponseWriter, _ *http.Request) { h.answer(w, http.StatusOK, []any{}) })
+	mux.HandleFunc("GET /human_contacts", func(w http.ResponseWriter, _ *http.Request) { h.answer(w, http.StatusOK, h.asked) })
 	mux.HandleFunc("POST /function_calls/{call}/respond", h.respond)
+	mux.HandleFunc("POST /human_contacts/{call}/respond", h.hearAnswer)
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -85,6 +87,32 @@ func (h *hub) respond(w http.ResponseWriter, r *http.Request) {
 	h.said[call] = append(h.said[call], d.Decision+" "+*d.Reason)
 	h.pending = slices.DeleteFunc(h.pending, func(item map[string]any) bool { return item["call_id"] == call })
 	h.answer(w, http.StatusOK, map[string]any{})
+}
+
+func (h *hub) hearAnswer(w http.ResponseWriter, r *http.Request) {
+	var d struct {
+		Response string `json:"response"`
+	}
+	raw, err := io.ReadAll(r.Body)
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	call := r.PathValue("call")
+	if err != nil || dec.Decode(&d) != nil || d.Response == "" {
+		h.t.Errorf("an answer to %s is not in the specification's words: %s", call, raw)
+	}
+	h.said[call] = append(h.said[call], d.Response)
+	h.asked = slices.DeleteFunc(h.asked, func(item map[string]any) bool { return item["call_id"] == call })
+	h.answer(w, http.StatusOK, map[string]any{})
+}
+
+func (h *hub) askPerson(call, message string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now().UTC()
+	h.asked = append(h.asked, map[string]any{
+		"id": "appr_" + call, "call_id": call, "run_id": "run_9", "type": "human_contact", "status": "pending", "function_args": map[string]any{"message": message},
+		"requested_at": now.Format(time.RFC3339), "timeout_at": now.Add(time.Hour).Format(time.RFC3339),
+	})
 }
 
 func (h *hub) ask(call, name string, args map[string]any) {
