@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ type TrailPreset struct{ Label, URL string }
 // TrailRow is one entry with the request that it is about.
 type TrailRow struct {
 	AuditRow
+	ID              string // of the request or conversation, whole
 	Tool            string
 	RequestKind     string // in place of a tool
 	Summary         string
@@ -111,7 +113,7 @@ func trailRows(in TrailInput) []TrailRow {
 // NewTrailRow puts an entry into words for its reader: nothing of a request, nor a
 // link to it, where the reader may not see it.
 func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
-	row := TrailRow{AuditRow: auditRowOf(&e.Entry), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
+	row := TrailRow{AuditRow: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
 	if a := e.Request; a != nil {
 		row.Tool, row.Summary, row.Agent = a.ToolName, summary(&a.Response), a.AgentName
 		if a.Kind != models.KindToolCall {
