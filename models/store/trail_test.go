@@ -101,28 +101,26 @@ func TestATrailByEveryFilter(t *testing.T) {
 func TestATrailBelongsToOnePerson(t *testing.T) {
 	t.Parallel()
 	s, _, admin, ada, bot, asked := audited(t)
-	bo := storetest.Reviewer(t, s, "cy@example.com")
-	others := asked[len(asked)-1]
-	_, err := s.Trail(t.Context(), bo, store.TrailQuery{Person: ada.UserID()})
+	cy, last := storetest.Reviewer(t, s, "cy@example.com"), asked[len(asked)-1]
+	_, err := s.Trail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()})
 	refused(t, err, models.CodeForbidden)
-	refused(t, s.EachTrail(t.Context(), bo, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
+	refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
 	_, err = s.Trail(t.Context(), bot, store.TrailQuery{})
 	refused(t, err, models.CodeForbidden)
-	if entries := trail(t, s, bo, store.TrailQuery{What: store.TrailRequests}); len(entries) != 0 {
+	if entries := trail(t, s, cy, store.TrailQuery{What: store.TrailRequests}); len(entries) != 0 {
 		t.Errorf("%d entries of others", len(entries))
 	}
 	// An admin decides and then is one no more: the decision stays theirs, the
 	// request is not shown to them.
-	second := admin
 	no := false
-	_, err = s.Decide(t.Context(), second, others.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
+	_, err = s.Decide(t.Context(), admin, last.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
 	mustDo(t, err)
-	seen := trail(t, s, second, store.TrailQuery{What: store.TrailDecisions})
+	seen := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
 	if len(seen) != 1 || seen[0].Request == nil || seen[0].Request.ToolName != "Bash" || seen[0].Reason != "not now" || seen[0].Hidden {
 		t.Fatalf("as an admin: %+v", seen)
 	}
-	second.Admin = false
-	hidden := trail(t, s, second, store.TrailQuery{What: store.TrailDecisions})
+	admin.Admin = false
+	hidden := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
 	if len(hidden) != 1 || hidden[0].Request != nil || hidden[0].Reason != "" || !hidden[0].Hidden {
 		t.Fatalf("as a reviewer: %+v", hidden)
 	}
