@@ -77,11 +77,13 @@ func (s *Site) findTrail(c echo.Context, in *pages.TrailInput, q store.TrailQuer
 		found, err = s.store.Trail(c.Request().Context(), actorOf(c), q)
 		in.Entries, in.Next, in.Looked = found.Entries, found.Next, found.Looked
 	}
+	status := http.StatusOK
 	if e := asError(err, models.CodeInvalid); e != nil {
-		in.Errors = e.Fields
-		return handlers.Status(e.Code), nil
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+	} else if err != nil {
+		return 0, err
 	}
-	return http.StatusOK, err
+	return status, nil
 }
 
 // readTrail reads whose trail an address means, and what narrows it. CodeInvalid
