@@ -302,17 +302,17 @@ func (l *load) check(t *testing.T, v *victim) {
 		}
 	}
 	for before := int64(0); ; {
-		page, err := s.Audit(t.Context(), v.person, before, 100)
+		page, err := s.Trail(t.Context(), v.person, store.TrailQuery{Before: before, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range page {
+		for _, e := range page.Entries {
 			if e.ResponseID != "" {
 				entries[e.Action+" "+string(e.ResponseID)]++
 			}
 			before = e.Seq
 		}
-		if len(page) == 0 || before <= 1 {
+		if len(page.Entries) == 0 || before <= 1 {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers/api"
 	"countersign/models"
+	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -92,11 +93,11 @@ func (v *victim) tellsOneStory(t *testing.T, takenBack map[models.ResponseID]boo
 	s := storetest.New(t, storetest.WithDir(v.dir))
 	actions := map[models.ResponseID]map[string]int{}
 	for before := int64(0); ; {
-		page, err := s.Audit(t.Context(), v.person, before, 100)
+		page, err := s.Trail(t.Context(), v.person, store.TrailQuery{Before: before, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range page {
+		for _, e := range page.Entries {
 			if e.ResponseID != "" {
 				if actions[e.ResponseID] == nil {
 					actions[e.ResponseID] = map[string]int{}
@@ -105,7 +106,7 @@ func (v *victim) tellsOneStory(t *testing.T, takenBack map[models.ResponseID]boo
 			}
 			before = e.Seq
 		}
-		if len(page) == 0 || before <= 1 {
+		if len(page.Entries) == 0 || before <= 1 {
 			break
 		}
 	}

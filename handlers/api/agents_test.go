@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // openRoutes need no sign-in.
@@ -166,11 +167,11 @@ func (w *world) policyVersion() int64 {
 // onlyAgentsActions fails if anything after seq is more than an agent may do.
 func (w *world) onlyAgentsActions(name string, seq int64) {
 	w.tb.Helper()
-	entries, err := w.store.Audit(w.tb.Context(), w.adminAs, 0, 10)
+	trail, err := w.store.Trail(w.tb.Context(), w.adminAs, store.TrailQuery{Limit: 10})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	for _, e := range entries {
+	for _, e := range trail.Entries {
 		if e.Seq > seq && !agentMay[e.Action] {
 			w.tb.Errorf("%s: led to %s", name, e.Action)
 		}

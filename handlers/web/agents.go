@@ -75,15 +75,3 @@ func (s *Site) revokeToken(c echo.Context) error {
 	s.setFlash(c, "token-revoked")
 	return c.Redirect(http.StatusSeeOther, views.AgentsURL())
 }
-
-func (s *Site) audit(c echo.Context) error {
-	entries, err := s.store.Audit(c.Request().Context(), actorOf(c), 0, pages.AuditMost)
-	if err != nil {
-		return err
-	}
-	frame, err := s.frame(c, "Audit", -1)
-	if err != nil {
-		return err
-	}
-	return handlers.Render(c, http.StatusOK, pages.AuditPage(frame, pages.NewAudit(entries)), nil)
-}

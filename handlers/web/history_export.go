@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -12,41 +10,24 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
-	"countersign/handlers"
 	"countersign/models"
 	"countersign/views"
 )
 
-// Of an export: how many requests are written before they are sent, and how long
-// one such write may take before its reader is given up.
-const (
-	exportedAtOnce = 200
-	slowExport     = time.Minute
-)
-
-// exportFormats are how a file is written: its type, and what begins it and gives
-// what writes a request.
-var exportFormats = map[string]struct {
-	contentType string
-	begin       func(io.Writer) (func(*models.Approval) error, error)
-}{
+// historyFormats are how requests are written.
+var historyFormats = exportFormats[*models.Approval]{
 	"csv":   {"text/csv; charset=utf-8", exportCSV},
 	"jsonl": {"application/jsonl; charset=utf-8", exportJSONL},
 }
 
-// exportHistory streams all that the filters choose. What goes wrong before
-// anything was sent is said as always; later, the connection is cut, so that half a
-// file is not taken for one.
+// exportHistory streams all that the filters choose.
 func (s *Site) exportHistory(c echo.Context) error {
-	ctx, actor := c.Request().Context(), actorOf(c)
-	name := c.QueryParam("format")
-	format, ok := exportFormats[name]
-	if !ok {
-		return models.Invalid("format", "must be csv or jsonl")
+	name, err := historyFormats.named(c)
+	if err != nil {
+		return err
 	}
 	place, q, err := readHistory(c.QueryParams())
 	if err != nil {
@@ -55,67 +36,9 @@ func (s *Site) exportHistory(c echo.Context) error {
 	if place.After != "" {
 		return c.Redirect(http.StatusSeeOther, place.ExportURL(name))
 	}
-	w := c.Response()
-	out := bufio.NewWriterSize(patient{w}, 64<<10)
-	header := w.Header()
-	header.Set(echo.HeaderContentType, format.contentType)
-	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-history-`+s.kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
-	header.Set(echo.HeaderCacheControl, "no-store")
-	n := 0
-	send := func() error { return s.sendExport(ctx, w, out, actor) }
-	// Whoever waits sees at once that it has begun, however long the first row takes.
-	// Nothing is written before the filters were found good: csv writes at once.
-	var put func(*models.Approval) error
-	begin := func() (err error) {
-		if put, err = format.begin(out); err != nil {
-			return err
-		}
-		return send()
-	}
-	err = s.store.EachSettled(ctx, actor, q, begin, func(a *models.Approval) error {
-		if n++; n%exportedAtOnce == 0 {
-			if err := send(); err != nil {
-				return err
-			}
-		}
-		return put(a)
+	return export(s, c, "history", name, historyFormats[name], func(begin func() error, put func(*models.Approval) error) error {
+		return s.store.EachSettled(c.Request().Context(), actorOf(c), q, begin, put)
 	})
-	if err == nil {
-		err = send()
-	}
-	switch {
-	case err == nil:
-		return nil
-	case !w.Committed:
-		header.Del(echo.HeaderContentDisposition)
-		return err
-	case ctx.Err() == nil && models.ErrorCode(err) == models.CodeInternal && !errors.Is(err, errNotSent):
-		s.kit.LogInternal(c, err)
-	}
-	panic(http.ErrAbortHandler)
-}
-
-// errNotSent says that the reader is gone, or takes nothing.
-var errNotSent = errors.New("the export could not be sent")
-
-// patient gives the reader of an export a while for each piece, and no longer: one
-// who takes nothing ends it.
-type patient struct{ http.ResponseWriter }
-
-func (p patient) Write(piece []byte) (int, error) {
-	handlers.WriteWithin(p.ResponseWriter, slowExport)
-	return p.ResponseWriter.Write(piece)
-}
-
-// sendExport sends what was written so far, to somebody who may still have it.
-func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writer, actor models.Actor) error {
-	if err := s.store.CheckCredential(ctx, actor); err != nil {
-		return err
-	}
-	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {
-		return fmt.Errorf("%w: %w", errNotSent, err)
-	}
-	return nil
 }
 
 // exportedRequest is a request as JSON Lines tell it. Its input stands as it was

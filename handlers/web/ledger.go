@@ -35,6 +35,9 @@ func (s *Site) ledger(c echo.Context) error {
 			return err
 		}
 		in.Entries, in.Next, in.Looked, in.Before = found.Entries, found.Next, found.Looked, q.Before
+		if in.Person, err = s.personOf(ctx, actor, q.Who); err != nil {
+			return err
+		}
 	}
 	if in.Actions, err = s.store.LedgerActions(ctx, actor); err != nil {
 		return err
@@ -103,6 +106,21 @@ func (s *Site) whoIs(ctx context.Context, actor models.Actor, who string) (strin
 		return "", err
 	}
 	return string(user.ID), nil
+}
+
+// personOf is the person of an id, if it is one: it may be an agent's.
+func (s *Site) personOf(ctx context.Context, actor models.Actor, id string) (models.UserID, error) {
+	if id == "" {
+		return "", nil
+	}
+	user, err := s.store.UserByID(ctx, actor, models.UserID(id))
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return user.ID, nil
 }
 
 // timeIn reads a time or a day in UTC; empty is the zero time.

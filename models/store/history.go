@@ -154,8 +154,8 @@ func scanStep(row scanner, id models.ConversationID) (*models.BudgetStep, error)
 var errEnough = errors.New("enough was read")
 
 // eachRow runs a query of a snapshot and hands each row on.
-func eachRow(ctx context.Context, dbtx *sql.Tx, query string, args []any, each func(scanner) error) error {
-	rows, err := dbtx.QueryContext(ctx, query, args...)
+func eachRow(ctx context.Context, db querier, query string, args []any, each func(scanner) error) error {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -244,11 +244,11 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 	if got := seq() - at; got != 1 {
 		t.Errorf("a refused decision and an expiry made %d entries", got)
 	}
-	entries, err := b.Audit(t.Context(), b.owner, 0, 100)
+	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range entries {
+	for _, e := range trail.Entries {
 		if strings.Contains(e.Data, "hunter2") {
 			t.Errorf("entry %d holds what was sent: %s", e.Seq, e.Data)
 		}

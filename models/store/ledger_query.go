@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -57,7 +58,26 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 	}
 	keys, args, alone := q.keys(low, high, limit+1, rare)
 	picks, pickArgs := q.picks(rare)
-	found, err := ledgerEntries(ctx, dbtx, ledgerSelect(keys, picks), append(append(args, pickArgs...), limit+1)...)
+	read := ledgerRead{keys: keys, args: args, picks: picks, pickArgs: pickArgs, most: ledgerLook}
+	if alone {
+		read.most = 0
+	}
+	return ledgerPage(ctx, dbtx, read, limit)
+}
+
+// ledgerRead is how a page of the ledger is read: keys from an index, and what
+// picks from them.
+type ledgerRead struct {
+	keys     string
+	args     []any
+	picks    string
+	pickArgs []any
+	most     int // how many keys there are at most; 0: a page's worth, nothing picks
+}
+
+func ledgerPage(ctx context.Context, dbtx *sql.Tx, r ledgerRead, limit int) (LedgerPage, error) {
+	args := append(slices.Clone(r.args), r.pickArgs...)
+	found, err := ledgerEntries(ctx, dbtx, ledgerSelect(r.keys, r.picks), append(args, limit+1)...)
 	if err != nil {
 		return LedgerPage{}, err
 	}
@@ -67,14 +87,14 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 		out.Next = out.Entries[limit-1].Seq
 		return out, nil
 	}
-	if alone {
+	if r.most == 0 {
 		return out, nil
 	}
 	var last, read int64
-	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+keys+`)`, args...).Scan(&last, &read); err != nil {
+	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+r.keys+`)`, r.args...).Scan(&last, &read); err != nil {
 		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
 	}
-	if read >= ledgerLook {
+	if read >= int64(r.most) {
 		out.Next, out.Looked = last, true
 	}
 	return out, nil
@@ -84,6 +104,17 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 func ledgerSelect(keys, picks string) string {
 	return `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (` + keys + `)` + picks + ` ORDER BY seq DESC LIMIT ?`
 }
+
+// keysThrough reads numbers of entries, newest first, through one index.
+func keysThrough(index, column string) string {
+	return `SELECT seq FROM ledger INDEXED BY ` + index + ` WHERE ` + column + ` = ? AND ` + column +
+		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+}
+
+// concerning reads those of which somebody is the owner or the actor. An entry whose
+// actor is the owner stands in both halves: UNION drops one.
+var concerning = `SELECT seq FROM (SELECT seq FROM (` + keysThrough("ledger_owner", "owner_id") +
+	`) UNION SELECT seq FROM (` + keysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
 
 // keys is the driving part: numbers of entries, newest first, through one index.
 // alone says that nothing else filters, so that a page's worth is enough.
@@ -100,18 +131,13 @@ func (q LedgerQuery) keys(low, high int64, page int, rare bool) (text string, ar
 		most = ledgerLook
 	}
 	through := func(index, column string, value any) (string, []any) {
-		return `SELECT seq FROM ledger INDEXED BY ` + index + ` WHERE ` + column + ` = ? AND ` + column +
-			` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`, []any{value, low, high, most}
+		return keysThrough(index, column), []any{value, low, high, most}
 	}
 	switch {
 	case q.Conversation != "":
 		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
 	case q.Who != "" && !rare:
-		// An entry whose actor is the owner stands in both halves: UNION drops one.
-		owner, of := through("ledger_owner", "owner_id", q.Who)
-		acted, by := through("ledger_actor", "actor_id", q.Who)
-		text = `SELECT seq FROM (SELECT seq FROM (` + owner + `) UNION SELECT seq FROM (` + acted + `)) ORDER BY seq DESC LIMIT ?`
-		args = append(append(of, by...), most)
+		text, args = concerning, []any{q.Who, low, high, most, q.Who, low, high, most, most}
 	case q.Action != "":
 		text, args = through("ledger_action", "action", q.Action)
 	default:

@@ -83,7 +83,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		query{"one conversation", selectView + ` WHERE c.id = ?`, []any{"c"}, false}, query{"status", statusQuery, []any{"c"}, false},
 		query{"pending in a conversation", pendingInConversation, []any{"c"}, false},
 	)
-	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true}, query{"audit", auditQuery, []any{"u", 1, 1, "u", 1, 1, 1}, true},
+	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true},
 		query{"pending of an agent", pendingOfAgentQuery, []any{"a", "", now, 51}, true}) {
 		plan := explain(t, s, q.text, q.args)
 		for line := range strings.SplitSeq(plan, "\n") {

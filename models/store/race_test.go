@@ -52,12 +52,12 @@ func TestI1OneOutcomeWhoeverRaces(t *testing.T) {
 	if won.Load() != 1 || lost.Load() != 63 {
 		t.Errorf("%d won and %d lost, want 1 and 63", won.Load(), lost.Load())
 	}
-	entries, err := b.Audit(t.Context(), b.owner, 0, 100)
+	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	outcomes := 0
-	for _, e := range entries {
+	for _, e := range trail.Entries {
 		if e.ResponseID == a.ID && e.Action != "approval.requested" {
 			outcomes++
 		}

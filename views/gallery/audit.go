@@ -4,15 +4,53 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/views"
 	"countersign/views/pages"
 )
 
 func auditStates() []State {
-	return []State{
-		{Page: "audit", Name: Usual, Note: "A decision, an ask by a hostile name, an operator's act", Component: pages.AuditPage(Frame("Audit", "/audit"), pages.NewAudit(Entries()))},
-		{Page: "audit", Name: "long", Note: "Many, some with hostile and long values", Component: pages.AuditPage(Frame("Audit", "/audit"), pages.NewAudit(manyEntries()))},
-		{Page: "audit", Name: "empty", Note: "Nothing has happened yet", Component: pages.AuditPage(Frame("Audit", "/audit"), pages.NewAudit(nil))},
+	page := func(name, note string, in pages.TrailInput) State {
+		return State{Page: "audit", Name: name, Note: note, Component: pages.AuditPage(Frame("Audit", "/audit"), pages.NewTrail(in, Now))}
 	}
+	own := pages.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
+	filtered, wrong, none, long, person := Trail(), own, own, Trail(), Trail()
+	filtered.Place, filtered.Looked, filtered.Next = views.TrailPlace{What: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300}, true, 1190
+	wrong.Place, wrong.Errors = views.TrailPlace{From: "soon", What: "x<y"}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
+	none.Place = views.TrailPlace{Outcome: "expired"}
+	long.Entries, long.Next = nil, 8_999_900
+	for _, e := range manyEntries() {
+		long.Entries = append(long.Entries, models.TrailEntry{Entry: e})
+	}
+	person.Person, person.Place.Person = &models.User{ID: UserID, Name: hostile, Email: "ada@example.org"}, UserID
+	paper := person
+	paper.Place.What, paper.Place.From, paper.Place.To = "decisions", "2026-11-09", "2026-11-15"
+	paper.Head = models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}}
+	more := paper
+	more.Next = 1190
+	return []State{
+		page(Usual, "A decision, an ask by a hostile name, an operator's act", Trail()),
+		page("filtered", "Decisions of one week; few match", filtered),
+		page("wrong", "Filters that cannot be read", wrong),
+		page("none", "Nothing matches", none),
+		page("long", "Many, some with hostile and long values", long),
+		page("empty", "Nothing has happened yet", own),
+		page("person", "An admin reads what another person did", person),
+		{Page: "audit", Name: "print", Note: "What a person decided in a week, for paper", Component: pages.AuditPrintPage(Frame("Audit", "/audit"), pages.NewTrailPrint(paper, Now))},
+		{Page: "audit", Name: "print-more", Note: "More than one page holds", Component: pages.AuditPrintPage(Frame("Audit", "/audit"), pages.NewTrailPrint(more, Now))},
+	}
+}
+
+// Trail is a page of a reviewer's audit trail: one entry's request is shown, one may
+// no longer be seen.
+func Trail() pages.TrailInput {
+	in := pages.TrailInput{Person: &models.User{ID: UserID, Name: "Bo Lind", Email: "bo@example.org"}, Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID), Admin: true}}
+	for _, e := range Entries() {
+		in.Entries = append(in.Entries, models.TrailEntry{Entry: e})
+	}
+	paid := Payment()
+	in.Entries[0].Request, in.Entries[0].ConversationID, in.Entries[0].Reason = &paid, ConversationID, "Agreed with ACME\u202e.\nSee the contract."
+	in.Entries[1].Hidden = true
+	return in
 }
 
 // Entries are some of the ledger, newest first.

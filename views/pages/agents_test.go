@@ -58,8 +58,8 @@ func TestTokenErrorStaysInItsForm(t *testing.T) {
 
 func TestAuditInWords(t *testing.T) {
 	t.Parallel()
-	v := pages.NewAudit(gallery.Entries())
-	first := v.Entries[0]
+	v := pages.NewTrail(gallery.Trail(), now)
+	first := v.Rows[0]
 	if first.Action != "approval decided" || first.Outcome != "approved, reviewer" || first.Kind != "person" || first.Seq != "1,204" || first.URL == "" {
 		t.Errorf("%+v", first)
 	}
@@ -69,8 +69,8 @@ func TestAuditInWords(t *testing.T) {
 	if len(first.Details) != 4 || first.Details[0].Name != "cause" || first.Details[2] != (pages.Detail{Name: "edited", Value: "true"}) {
 		t.Errorf("%+v", first.Details)
 	}
-	if v.Entries[2].URL != "" || len(v.Entries[2].Details) != 0 {
-		t.Errorf("%+v", v.Entries[2])
+	if v.Rows[2].URL != "" || len(v.Rows[2].Details) != 0 {
+		t.Errorf("%+v", v.Rows[2])
 	}
 	if v.Head != "1204:ab12" {
 		t.Errorf("head %q", v.Head)

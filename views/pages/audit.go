@@ -11,15 +11,6 @@ import (
 	"countersign/views"
 )
 
-// AuditMost is how many entries the page shows.
-const AuditMost = 100
-
-// Audit is the view model of the reader's own audit trail.
-type Audit struct {
-	Entries []AuditRow
-	Head    string // number and hash of the newest entry shown
-}
-
 // AuditRow is one line of the ledger in words.
 type AuditRow struct {
 	Seq     string
@@ -35,18 +26,6 @@ type AuditRow struct {
 
 // Detail is one member of an entry's data, as stored.
 type Detail struct{ Name, Value string }
-
-// NewAudit makes the page of entries, newest first.
-func NewAudit(entries []models.Entry) Audit {
-	var v Audit
-	for i := range entries {
-		v.Entries = append(v.Entries, auditRowOf(&entries[i]))
-	}
-	if len(entries) > 0 {
-		v.Head = models.Head{Seq: entries[0].Seq, Hash: entries[0].Hash}.String()
-	}
-	return v
-}
 
 func auditRowOf(e *models.Entry) AuditRow {
 	row := AuditRow{

@@ -19,6 +19,7 @@ type LedgerInput struct {
 	Looked  bool           // reading stopped early: the filters together are rare
 	Before  int64          // the key this page began with
 	Filter  views.LedgerFilter
+	Person  models.UserID     // whom the filter names, if it is a person
 	Errors  map[string]string // of the filter, by field
 	Actions []string          // that the ledger holds
 	Head    models.Head
@@ -47,6 +48,7 @@ type Ledger struct {
 	FirstURL, NextURL string
 	NextLabel         string
 	Note              string
+	TrailURL          string // of the person whom the filter names
 }
 
 // LedgerRow is one entry in words, with what leads on from it.
@@ -80,6 +82,9 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 	}
 	if !known {
 		v.Actions = append(v.Actions, ui.Choice{Value: in.Filter.Action, Label: models.RevealString(in.Filter.Action, false)})
+	}
+	if in.Person != "" {
+		v.TrailURL = views.PersonAuditURL(in.Person)
 	}
 	if in.Before > 0 {
 		v.FirstURL = views.LedgerURL(in.Filter, 0)

@@ -234,9 +234,13 @@ func historyPeople(in HistoryInput) []ui.Choice {
 	return out
 }
 
-// day is how a day is typed: a field of its own kind keeps only what is one.
 func (f HistoryFilter) day(name, label, value string) ui.Field {
-	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: f.Errors[name], Type: "date"}
+	return dayField(f.Errors, name, label, value)
+}
+
+// dayField is how a day is typed: a field of its own kind keeps only what is one.
+func dayField(errors map[string]string, name, label, value string) ui.Field {
+	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: errors[name], Type: "date"}
 	if _, err := time.Parse(time.DateOnly, value); err != nil && value != "" {
 		field.Type = ""
 	}

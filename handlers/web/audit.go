@@ -1,0 +1,145 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// auditRoutes are one's own audit trail, and for admins that of each person.
+func (s *Site) auditRoutes(get adder) {
+	for path, only := range map[string][]echo.MiddlewareFunc{"/audit": nil, "/people/:id/audit": {adminsOnly}} {
+		get(path, s.audit, only...)
+		get(path+"/print", s.printAudit, only...)
+		get(path+"/export", s.exportAudit, only...)
+	}
+}
+
+// audit lists a person's trail. What narrows it stands in the address.
+func (s *Site) audit(c echo.Context) error {
+	in, q, err := s.readTrail(c)
+	if err == nil && emptyMembers(c.QueryParams()) {
+		return c.Redirect(http.StatusSeeOther, in.Place.URL()) // one place has one address
+	}
+	status, err := s.findTrail(c, &in, q, err)
+	if err != nil {
+		return err
+	}
+	if in.Agents, err = s.store.Agents(c.Request().Context(), actorOf(c)); err != nil {
+		return err
+	}
+	frame, err := s.frame(c, pages.TrailTitle(in), -1)
+	if err != nil {
+		return err
+	}
+	if in.Place.Person != "" {
+		frame.Path = views.PeopleURL()
+	}
+	return handlers.Render(c, status, pages.AuditPage(frame, pages.NewTrail(in, frame.Now)), nil)
+}
+
+// printAudit is a trail on one page, as paper takes it.
+func (s *Site) printAudit(c echo.Context) error {
+	in, q, err := s.readTrail(c)
+	if err != nil {
+		return err
+	}
+	q.Limit = store.TrailMost
+	if _, err := s.findTrail(c, &in, q, nil); err != nil {
+		return err
+	}
+	if in.Head, err = s.store.LedgerHead(c.Request().Context()); err != nil {
+		return err
+	}
+	frame, err := s.frame(c, pages.TrailTitle(in), -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.AuditPrintPage(frame, pages.NewTrailPrint(in, frame.Now)), nil)
+}
+
+// findTrail reads the page unless the filters were found wrong, and gives the
+// status of its answer.
+func (s *Site) findTrail(c echo.Context, in *pages.TrailInput, q store.TrailQuery, wrong error) (int, error) {
+	err := wrong
+	if err == nil {
+		var found store.TrailPage
+		found, err = s.store.Trail(c.Request().Context(), actorOf(c), q)
+		in.Entries, in.Next, in.Looked = found.Entries, found.Next, found.Looked
+	}
+	status := http.StatusOK
+	if e := asError(err, models.CodeInvalid); e != nil {
+		status, in.Errors = handlers.Status(e.Code), e.Fields
+	} else if err != nil {
+		return 0, err
+	}
+	return status, nil
+}
+
+// readTrail reads whose trail an address means, and what narrows it. CodeInvalid
+// names every member that is wrong.
+func (s *Site) readTrail(c echo.Context) (pages.TrailInput, store.TrailQuery, error) {
+	var in pages.TrailInput
+	if raw := c.Param("id"); raw != "" {
+		id, err := models.ParseID[models.UserID]("id", raw)
+		if err != nil {
+			return in, store.TrailQuery{}, models.Errorf(models.CodeNotFound, "There is no such person.")
+		}
+		if in.Person, err = s.store.UserByID(c.Request().Context(), actorOf(c), id); err != nil {
+			return in, store.TrailQuery{}, err
+		}
+		in.Place.Person = id
+	} else {
+		in.Person = visitorOf(c).user
+	}
+	in.Reader = actorOf(c)
+	q, err := trailQuery(c.QueryParams(), &in.Place)
+	return in, q, err
+}
+
+func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
+	faults := map[string]string{}
+	p.What, p.Outcome = v.Get("what"), v.Get("outcome")
+	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
+	p.Agent, p.Conversation = readID[models.AgentID](v, "agent", faults), readID[models.ConversationID](v, "conversation", faults)
+	q := store.TrailQuery{
+		Person: p.Person, What: store.TrailPart(p.What), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
+	}
+	for _, day := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"from", p.From, &q.From}, {"to", p.To, &q.Until}} {
+		at, ok := dayIn(day.text)
+		if !ok {
+			faults[day.name] = "Write a day such as 2026-11-20."
+		}
+		*day.into = at
+	}
+	if !q.Until.IsZero() {
+		q.Until = q.Until.AddDate(0, 0, 1) // that day too
+	}
+	if len(faults) == 0 && !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
+		faults["to"] = "Choose a day that is not before the first."
+	}
+	if before := v.Get("before"); before != "" {
+		n, err := strconv.ParseInt(before, 10, 64)
+		if err != nil || n < 1 {
+			return q, models.Errorf(models.CodeNotFound, "There is no such page of the audit.")
+		}
+		p.Before, q.Before = n, n
+	}
+	if len(faults) > 0 {
+		return q, &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: faults}
+	}
+	return q, nil
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// Of an export: how many rows are written before they are sent, and how long
+// one such write may take before its reader is given up.
+const (
+	exportedAtOnce = 200
+	slowExport     = time.Minute
+)
+
+// exportFormat is how a file is written: its type, and what begins it and gives what
+// writes a row.
+type exportFormat[T any] struct {
+	contentType string
+	begin       func(io.Writer) (func(T) error, error)
+}
+
+type exportFormats[T any] map[string]exportFormat[T]
+
+// named is the format that an address asks for.
+func (f exportFormats[T]) named(c echo.Context) (string, error) {
+	name := c.QueryParam("format")
+	if _, ok := f[name]; !ok {
+		return "", models.Invalid("format", "must be csv or jsonl")
+	}
+	return name, nil
+}
+
+// export streams a file of rows that each gives: it calls begin first, once what it
+// was asked for is found good, and then put. What goes wrong before anything was sent
+// is said as always; later, the connection is cut, so that half a file is not taken
+// for one.
+func export[T any](s *Site, c echo.Context, what, name string, format exportFormat[T], each func(begin func() error, put func(T) error) error) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	w := c.Response()
+	out := bufio.NewWriterSize(patient{w}, 64<<10)
+	header := w.Header()
+	header.Set(echo.HeaderContentType, format.contentType)
+	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-`+what+`-`+s.kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
+	header.Set(echo.HeaderCacheControl, "no-store")
+	n := 0
+	send := func() error { return s.sendExport(ctx, w, out, actor) }
+	// Whoever waits sees at once that it has begun, however long the first row takes.
+	// Nothing is written before the filters were found good: csv writes at once.
+	var put func(T) error
+	begin := func() (err error) {
+		if put, err = format.begin(out); err != nil {
+			return err
+		}
+		return send()
+	}
+	err := each(begin, func(row T) error {
+		if n++; n%exportedAtOnce == 0 {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+		return put(row)
+	})
+	if err == nil {
+		err = send()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case !w.Committed:
+		header.Del(echo.HeaderContentDisposition)
+		return err
+	case ctx.Err() == nil && models.ErrorCode(err) == models.CodeInternal && !errors.Is(err, errNotSent):
+		s.kit.LogInternal(c, err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// errNotSent says that the reader is gone, or takes nothing.
+var errNotSent = errors.New("the export could not be sent")
+
+// patient gives the reader of an export a while for each piece, and no longer: one
+// who takes nothing ends it.
+type patient struct{ http.ResponseWriter }
+
+func (p patient) Write(piece []byte) (int, error) {
+	handlers.WriteWithin(p.ResponseWriter, slowExport)
+	return p.ResponseWriter.Write(piece)
+}
+
+// sendExport sends what was written so far, to somebody who may still have it.
+func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writer, actor models.Actor) error {
+	if err := s.store.CheckCredential(ctx, actor); err != nil {
+		return err
+	}
+	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+// trail reads all pages of a trail.
+func trail(t *testing.T, s *store.Store, actor models.Actor, q store.TrailQuery) []models.TrailEntry {
+	t.Helper()
+	var out []models.TrailEntry
+	for range 200 {
+		page, err := s.Trail(t.Context(), actor, q)
+		mustDo(t, err)
+		out = append(out, page.Entries...)
+		if page.Next == 0 {
+			return out
+		}
+		q.Before = page.Next
+	}
+	t.Fatal("the pages have no end")
+	return nil
+}
+
+func numbersIn(entries []models.TrailEntry) string {
+	var out []string
+	for i := range entries {
+		out = append(out, fmt.Sprint(entries[i].Seq))
+	}
+	return strings.Join(out, ",")
+}
+
+// TestATrailByEveryFilter reads the same as the whole ledger does, filter by
+// filter, page by page, and as the export does.
+func TestATrailByEveryFilter(t *testing.T) {
+	t.Parallel()
+	s, clock, admin, ada, bot, asked := audited(t)
+	for i := range 6 {
+		clock.Step(time.Minute)
+		a, err := s.Ask(t.Context(), bot, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), Explicit: true, RunID: "run-1"})
+		mustDo(t, err)
+		yes := i%2 == 0
+		_, err = s.Decide(t.Context(), ada, a.ID, models.DecisionInput{Approved: &yes, Reason: "because\nof this"})
+		mustDo(t, err)
+	}
+	const theirs = `(owner_id = :me OR actor_id = :me)`
+	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Minute)
+	at := func(at time.Time) string { return "'" + at.Format("2006-01-02T15:04:05.000000Z") + "'" }
+	conv := asked[1].ConversationID
+	ofBot := `(actor_id = '` + bot.ID + `' OR conversation_id IN (SELECT id FROM conversations WHERE agent_id = '` + bot.ID + `'))`
+	for name, c := range map[string]struct {
+		q     store.TrailQuery
+		where string
+	}{
+		"all":           {store.TrailQuery{}, theirs},
+		"decisions":     {store.TrailQuery{What: store.TrailDecisions}, `actor_id = :me AND action IN ('approval.approved', 'approval.rejected')`},
+		"requests":      {store.TrailQuery{What: store.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
+		"conversations": {store.TrailQuery{What: store.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
+		"access":        {store.TrailQuery{What: store.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
+		"rejected":      {store.TrailQuery{Outcome: store.TrailRejected}, theirs + ` AND action = 'approval.rejected'`},
+		"agent":         {store.TrailQuery{Agent: bot.AgentID()}, theirs + ` AND ` + ofBot},
+		"conversation":  {store.TrailQuery{Conversation: conv}, theirs + ` AND conversation_id = '` + string(conv) + `'`},
+		"time":          {store.TrailQuery{From: from, Until: until}, theirs + ` AND at >= ` + at(from) + ` AND at < ` + at(until)},
+		"together": {
+			store.TrailQuery{What: store.TrailDecisions, Outcome: store.TrailApproved, Agent: bot.AgentID(), Conversation: conv, From: from},
+			`actor_id = :me AND action = 'approval.approved' AND conversation_id = '` + string(conv) + `' AND at >= ` + at(from),
+		},
+	} {
+		want := scalar[string](t, s, strings.ReplaceAll(`SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, ":me", "'"+ada.ID+"'"))
+		if want == "" {
+			t.Errorf("%s: nothing to find", name)
+		}
+		c.q.Limit = 2
+		if got := numbersIn(trail(t, s, ada, c.q)); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		}
+		var exported []models.TrailEntry
+		mustDo(t, s.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))
+		if got := numbersIn(exported); got != want {
+			t.Errorf("export of %s:\n got %s\nwant %s", name, got, want)
+		}
+		c.q.Person = ada.UserID()
+		if got := numbersIn(trail(t, s, admin, c.q)); got != want {
+			t.Errorf("%s, read by an admin:\n got %s\nwant %s", name, got, want)
+		}
+	}
+	for _, q := range []store.TrailQuery{{What: "x"}, {Outcome: "pending"}} {
+		_, err := s.Trail(t.Context(), ada, q)
+		refused(t, err, models.CodeInvalid)
+	}
+}
+
+// TestATrailBelongsToOnePerson: others' is for admins, and what the reader may not
+// see any more stands without its request.
+func TestATrailBelongsToOnePerson(t *testing.T) {
+	t.Parallel()
+	s, _, admin, ada, bot, asked := audited(t)
+	cy, last := storetest.Reviewer(t, s, "cy@example.com"), asked[len(asked)-1]
+	_, err := s.Trail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()})
+	refused(t, err, models.CodeForbidden)
+	refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
+	_, err = s.Trail(t.Context(), bot, store.TrailQuery{})
+	refused(t, err, models.CodeForbidden)
+	if entries := trail(t, s, cy, store.TrailQuery{What: store.TrailRequests}); len(entries) != 0 {
+		t.Errorf("%d entries of others", len(entries))
+	}
+	// An admin decides and then is one no more: the decision stays theirs, the
+	// request is not shown to them.
+	no := false
+	_, err = s.Decide(t.Context(), admin, last.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
+	mustDo(t, err)
+	seen := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
+	if len(seen) != 1 || seen[0].Request == nil || seen[0].Request.ToolName != "Bash" || seen[0].Reason != "not now" || seen[0].Hidden {
+		t.Fatalf("as an admin: %+v", seen)
+	}
+	admin.Admin = false
+	hidden := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
+	if len(hidden) != 1 || hidden[0].Request != nil || hidden[0].Reason != "" || !hidden[0].Hidden {
+		t.Fatalf("as a reviewer: %+v", hidden)
+	}
+}

@@ -1,0 +1,213 @@
+package pages
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// TrailInput is what a person's audit trail is made of.
+type TrailInput struct {
+	Place   views.TrailPlace
+	Person  *models.User        // whose trail
+	Reader  models.Actor        // who looks
+	Entries []models.TrailEntry // one page, newest first
+	Next    int64               // the key of the next page; 0: that was all
+	Looked  bool                // reading stopped early: few entries match the filters
+	Agents  []models.Agent      // to choose from, besides those on the page
+	Errors  map[string]string   // of the filters, by field
+	Head    models.Head         // of the ledger, for the printed form
+}
+
+// Trail is the view model of a person's audit trail.
+type Trail struct {
+	Title       string
+	Own         bool
+	Name, Email string // whose it is
+	Rows        []TrailRow
+	Filter      TrailFilter
+	Presets     []TrailPreset
+	Empty       *InboxEmpty
+	Note        string
+	Head        string // number and hash of the newest entry shown
+
+	FirstURL, NextURL, NextLabel string
+	PrintURL, CSVURL, JSONLURL   string // empty: there is nothing
+}
+
+// TrailPreset is a filter that is often wanted, one click away.
+type TrailPreset struct{ Label, URL string }
+
+// TrailRow is one entry with the request that it is about.
+type TrailRow struct {
+	AuditRow
+	ID              string // of the request or conversation, whole
+	Tool            string
+	RequestKind     string // in place of a tool
+	Summary         string
+	Agent           string
+	Hidden          bool   // the reader may no longer see the request
+	Reason          string // its first line
+	ConversationURL string // narrows the trail to it
+	Conversation    string
+}
+
+// TrailTitle is the heading of a trail.
+func TrailTitle(in TrailInput) string {
+	if in.Place.Person == "" || in.Person == nil {
+		return "Audit"
+	}
+	return "Audit trail of " + models.RevealString(in.Person.Name, false)
+}
+
+// NewTrail makes the page as of now.
+func NewTrail(in TrailInput, now time.Time) Trail {
+	v := Trail{Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries", Rows: trailRows(in), Presets: trailPresets(in.Place, now)}
+	if in.Person != nil {
+		v.Name, v.Email = in.Person.Name, in.Person.Email
+	}
+	if len(in.Entries) > 0 {
+		v.Head = models.Head{Seq: in.Entries[0].Seq, Hash: in.Entries[0].Hash}.String()
+	}
+	place := in.Place
+	if place.Before > 0 {
+		place.Before = 0
+		v.FirstURL = place.URL()
+	}
+	if in.Next > 0 {
+		place.Before = in.Next
+		v.NextURL = place.URL()
+	}
+	if in.Looked {
+		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match the filters; there may be more before it."
+		v.NextLabel = "Search further back"
+	}
+	if len(in.Errors) == 0 && (len(in.Entries) > 0 || in.Next > 0) {
+		v.PrintURL, v.CSVURL, v.JSONLURL = in.Place.PrintURL(), in.Place.ExportURL("csv"), in.Place.ExportURL("jsonl")
+	}
+	if len(v.Rows) == 0 {
+		v.Empty = trailEmpty(in)
+	}
+	return v
+}
+
+func trailRows(in TrailInput) []TrailRow {
+	rows := make([]TrailRow, 0, len(in.Entries))
+	for i := range in.Entries {
+		e := &in.Entries[i]
+		row := NewTrailRow(e, in.Reader)
+		if e.ConversationID != "" {
+			only := in.Place
+			only.Conversation, only.Before = e.ConversationID, 0
+			row.ConversationURL, row.Conversation = only.URL(), "conversation "+tail(string(e.ConversationID))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// NewTrailRow puts an entry into words for its reader: nothing of a request, nor a
+// link to it, where the reader may not see it.
+func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
+	row := TrailRow{AuditRow: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
+	if a := e.Request; a != nil {
+		row.Tool, row.Summary, row.Agent = a.ToolName, summary(&a.Response), a.AgentName
+		if a.Kind != models.KindToolCall {
+			row.RequestKind = a.Kind.Word()
+		}
+		return row
+	}
+	if e.ResponseID != "" || !reader.Admin && e.OwnerID != reader.UserID() {
+		row.URL, row.Label = "", ""
+	}
+	return row
+}
+
+// firstLine is the first line of a text, and a sign where there are more.
+func firstLine(s string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	first = strings.TrimRight(first, "\r")
+	if strings.TrimSpace(rest) != "" {
+		first += " …"
+	}
+	return first
+}
+
+func trailEmpty(in TrailInput) *InboxEmpty {
+	switch {
+	case len(in.Errors) > 0:
+		return &InboxEmpty{"Nothing was searched", "Correct the marked filters, or clear them."}
+	case in.Looked:
+		return &InboxEmpty{"Nothing found so far", "Search further back, or clear the filters."}
+	case in.Place.Filtered():
+		return &InboxEmpty{"Nothing matches", "No entry passes all the filters. Clear some of them to see more."}
+	case in.Place.Before > 0:
+		return &InboxEmpty{"Nothing older", "This was the end of the audit trail."}
+	}
+	return &InboxEmpty{"Nothing yet", "Every decision, token and change is written down here, in a chain that can be checked offline."}
+}
+
+// trailPresets are the decisions of the last whole week, Monday to Sunday, and of
+// the last seven days, both in UTC.
+func trailPresets(p views.TrailPlace, now time.Time) []TrailPreset {
+	today := now.UTC().Truncate(24 * time.Hour)
+	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+	between := func(from, to time.Time) string {
+		place := p.All()
+		place.What, place.From, place.To = "decisions", from.Format(time.DateOnly), to.Format(time.DateOnly)
+		return place.URL()
+	}
+	return []TrailPreset{
+		{"Decided last week", between(monday.AddDate(0, 0, -7), monday.AddDate(0, 0, -1))},
+		{"Decided in the last 7 days", between(today.AddDate(0, 0, -6), today)},
+	}
+}
+
+// TrailFilter is the form that narrows a trail.
+type TrailFilter struct {
+	Place                  views.TrailPlace
+	Filtered               bool
+	Errors                 map[string]string
+	What, Outcomes, Agents []ui.Choice
+}
+
+func newTrailFilter(in TrailInput) TrailFilter {
+	var rows []models.Approval
+	for i := range in.Entries {
+		if a := in.Entries[i].Request; a != nil {
+			rows = append(rows, models.Approval{Response: models.Response{AgentID: a.AgentID}, AgentName: a.AgentName})
+		}
+	}
+	f := TrailFilter{
+		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, What: trailWhat, Outcomes: trailOutcomes,
+		Agents: inboxAgents(InboxInput{Rows: rows, Agents: in.Agents, Place: views.InboxPlace{Agent: in.Place.Agent}}),
+	}
+	f.Place.Before = 0
+	f.Agents[0].Label = "any"
+	return f
+}
+
+// What a trail can be narrowed to, as the store names it.
+var (
+	trailWhat = []ui.Choice{
+		{Value: "", Label: "everything"},
+		{Value: "decisions", Label: "decisions"},
+		{Value: "requests", Label: "requests"},
+		{Value: "conversations", Label: "conversations"},
+		{Value: "rules", Label: "rules and pre-approvals"},
+		{Value: "access", Label: "sign-ins, people and tokens"},
+	}
+	trailOutcomes = []ui.Choice{
+		{Value: "", Label: "any"},
+		{Value: "approved", Label: "approved"},
+		{Value: "rejected", Label: "rejected"},
+		{Value: "expired", Label: "expired"},
+		{Value: "cancelled", Label: "withdrawn"},
+		{Value: "resolved", Label: "settled elsewhere"},
+		{Value: "let_through", Label: "allowed"},
+	}
+)
