@@ -121,6 +121,7 @@ func plainField(err error) error {
 var purgedWords = [...]struct{ table, word string }{
 	{"responses", "requests and replies"},
 	{"votes", "decisions"},
+	{"withdrawals", "reasons of decisions that were taken back"},
 	{"notes", "notes"},
 	{"messages", "messages"},
 	{"turns", "turns of the built-in agent"},

@@ -234,6 +234,7 @@ func (t *tab) fill(selector, text string) {
 // withoutScript has pages of this tab run none.
 func (t *tab) withoutScript() {
 	t.tb.Helper()
+	t.do("leave the page, whose scripts may be at work", chromedp.Navigate("about:blank"))
 	t.do("switch scripts off", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err

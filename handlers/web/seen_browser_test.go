@@ -61,7 +61,8 @@ func TestInABrowserTheEndIsSeenFirst(t *testing.T) {
 				p.sees("#live-text", "live")
 				inner := box == "a box of its own"
 				if inner {
-					p.value(`Object.assign(document.querySelector("#block-1 pre").style, { maxHeight: "160px", overflowY: "auto" }) && ""`)
+					// A rule, for it has to outlive the request being drawn again.
+					p.value(`document.styleSheets[0].insertRule("#block-1 pre { max-height: 160px !important; overflow-y: auto !important; }"), ""`)
 					p.becomes(`document.querySelector("#block-1 pre").scrollHeight > 400`)
 				}
 				approve := func() {

@@ -98,10 +98,29 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), entry); err != nil {
 		return err
 	}
-	if a.UpstreamID == nil || from.Vote == nil {
+	if a.UpstreamID == nil {
+		return t.cascadeToLinked(actor, from, a.ID)
+	}
+	if from.Vote == nil {
 		return nil
 	}
 	return t.addDelivery(a, from.Vote, t.now, t.now.Add(deliverFor)) // the other system still waits
+}
+
+const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o INDEXED BY outside_approvals_linked
+ CROSS JOIN responses a ON a.id = o.response_id WHERE o.linked_id = ? AND o.linked_id <> '' AND a.approval_status = 'pending'`
+
+// cascadeToLinked rejects the approval of another system that asks for a call which
+// was rejected: it has a row of its own, and could still be approved.
+func (t *tx) cascadeToLinked(actor models.Actor, from *models.Approval, call models.ResponseID) error {
+	var id models.ResponseID
+	if err := t.gorm().Raw(linkedApproval, call).Scan(&id).Error; err != nil {
+		return fmt.Errorf("look for the approval of a call: %w", err)
+	}
+	if id == "" || id == from.ID {
+		return nil
+	}
+	return t.cascadeTo(actor, from, id)
 }
 
 type cascadeEntry struct {

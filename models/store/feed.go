@@ -217,9 +217,31 @@ func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Ent
 	}
 	h.Approval = a
 	if !actor.IsPerson() || actor.Admin || e.OwnerID == actor.UserID() {
-		h.Changes = changes // whom one request was routed to does not see its conversation
+		// Whom one request was routed to does not see its conversation.
+		if h.Changes, err = s.changesFor(ctx, actor, changes); err != nil {
+			return nil, err
+		}
 	}
 	return h, nil
+}
+
+// changesFor leaves out, for an agent, conversations that it did not open: a request
+// may have come from one.
+func (s *Store) changesFor(ctx context.Context, actor models.Actor, changes []models.StatusChange) ([]models.StatusChange, error) {
+	if !actor.IsAgent() {
+		return changes, nil
+	}
+	var own []models.StatusChange
+	for _, c := range changes {
+		sees, err := exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			own = append(own, c)
+		}
+	}
+	return own, nil
 }
 
 // seenChange is a change of status as far as the actor may see the conversation.
@@ -227,10 +249,10 @@ func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.En
 	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error
-		row := s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, e.ConversationID, actor.ID)
-		if sees, err = exists(row); err != nil {
+		if h.Changes, err = s.changesFor(ctx, actor, h.Changes); err != nil {
 			return nil, err
 		}
+		sees = len(h.Changes) > 0
 	}
 	if !sees {
 		return nil, nil //nolint:nilnil // not theirs to see

@@ -50,11 +50,14 @@ const (
 	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
 
 	// What waits for somebody is left alone: what is pending or held, what another
-	// system has not been told, calls under way that may yet be asked about.
+	// system has not been told, calls under way that may yet be asked about, and the
+	// call that a pending request of another system is linked to.
 	responseOver = `x.approval_status IS NOT 'pending'
  AND (x.approval_status IS NOT NULL OR x.cause <> '' OR x.kind = 'reply' OR x.is_completed
   OR (SELECT c.status IN ('completed', 'failed') OR c.updated_at < ?3 FROM conversations c WHERE c.id = x.conversation_id))
- AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = x.id AND d.done_at IS NULL) AND ` + agentRests
+ AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = x.id AND d.done_at IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM outside_approvals o INDEXED BY outside_approvals_linked CROSS JOIN responses a ON a.id = o.response_id
+  WHERE o.linked_id = x.id AND o.linked_id <> '' AND a.approval_status = 'pending') AND ` + agentRests
 	// A result may come when the rest is removed already.
 	responseDue = `coalesce(x.approval_timestamp, x.created_at) < ?3 AND coalesce(x.completed_at, '') < ?3
  AND (x.removed IS NULL OR x.tool_result NOT IN ('', x.removed) OR x.contradiction NOT IN ('', x.removed)) AND ` + responseOver

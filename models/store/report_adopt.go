@@ -46,6 +46,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 		return "", err
 	}
 	r.changed(a.ConversationID)
+	r.publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
 	r.publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return id, r.record(r.actor, "response.adopted", subject{owner: r.conv.OwnerID, conversation: r.conv.ID, response: id},
 		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: sequence, Energy: energy, Conversation: begins, Left: r.waitEndsFor(a)})

@@ -75,7 +75,10 @@ func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
 		return fmt.Errorf("join reported call: %w", err)
 	}
 	r.publish(events.Approval(string(out.ResponseID)))
-	return r.earlyResult(e, out)
+	if err := r.earlyResult(e, out); err != nil {
+		return err
+	}
+	return r.joinedLate(e, out.ResponseID)
 }
 
 // reported is a response that the agent says it made.

@@ -100,6 +100,7 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 		return err
 	}
 	r.changed(from.ConversationID)
+	r.publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	r.publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	err = r.record(r.actor, "response.adopted", subject{owner: a.OwnerID, conversation: a.ConversationID, response: a.ID}, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: sequence, Energy: a.Energy, Conversation: begins, Left: r.waitEndsFor(a),
@@ -135,6 +136,33 @@ func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *outsideRo
 		return err
 	}
 	return r.cascadeTo(models.System("cascade"), from, a.ID)
+}
+
+// joinedLate does the same to a request that was asked for before its call was
+// reported, and to those after it if it is the one that a person rejected.
+func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
+	if e.BatchID == "" || r.conv.OnReject != models.OnRejectCascade {
+		return nil
+	}
+	a, err := r.standing(id)
+	if err != nil {
+		return err
+	}
+	by := models.System("cascade")
+	if a.Status() == models.StatusRejected && a.Cause == models.CauseReviewer {
+		delete(r.rejected, e.BatchID) // none was known before
+		return r.cascade(by, a)
+	}
+	open := a.Status() == models.StatusPending || a.Status() == models.StatusNone && a.Cause == models.CauseNone
+	from, err := r.rejectedBefore(e)
+	if from == nil || err != nil || !open || a.IsCompleted {
+		return err
+	}
+	place, err := r.placeInBatch(from)
+	if err != nil || a.Sequence < place.Sequence {
+		return err
+	}
+	return r.cascadeTo(by, from, id)
 }
 
 // linkDecided links a call to its approval that was decided, or is being decided.

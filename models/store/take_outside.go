@@ -80,13 +80,17 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 	row := &outsideRow{}
 	err := t.gorm().Where("upstream_id = ? AND call_id = ?", u.ID, item.CallID).Take(row).Error
 	row.ApprovalID = validText(item.ApprovalID)
+	if err == nil && row.ResponseID == "" { // as listed now: what was kept may have been removed meanwhile
+		row.Arguments, row.Raw = outsideTexts(item)
+		return row, t.keepTexts(row)
+	}
 	if err == nil || !errors.Is(err, gorm.ErrRecordNotFound) {
 		return row, err
 	}
 	row = &outsideRow{
 		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: row.ApprovalID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
-		Arguments: cutAt(validText(string(item.Arguments)), maxRaw), Raw: cutAt(validText(string(item.Raw)), maxRaw),
 	}
+	row.Arguments, row.Raw = outsideTexts(item)
 	if until := item.Deadline(t.now); until != nil {
 		row.TimeoutAt = new(stamp(*until))
 	}
@@ -94,6 +98,18 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 		return nil, fmt.Errorf("keep what was fetched: %w", err)
 	}
 	return row, nil
+}
+
+func outsideTexts(item models.OutsideItem) (arguments, raw string) {
+	return cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
+}
+
+func (t *tx) keepTexts(row *outsideRow) error {
+	err := t.gorm().Model(row).Where("(arguments, raw) IS NOT (?, ?)", row.Arguments, row.Raw).Select("arguments", "raw").UpdateColumns(row).Error
+	if err != nil {
+		return fmt.Errorf("keep what was fetched: %w", err)
+	}
+	return nil
 }
 
 func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
