@@ -7,9 +7,10 @@ const root = document.documentElement;
 const hint = (text) => document.dispatchEvent(new CustomEvent("countersign:hint", { detail: text }));
 
 const cards = () => [...document.querySelectorAll("article[data-card]")];
-const rows = () => [...document.querySelectorAll("#inbox li[data-id]")];
+const rows = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone])")];
 
-// scene is what a decision is made on: the request and the order of the list.
+// scene is what a decision is made on: the request and the order of what waits. Lines
+// of what is decided already may be swept away without stopping anybody.
 const scene = () => [
   ...cards().map((card) => [card.dataset.card, card.dataset.digest, card.dataset.state, card.hasAttribute("data-settled")].join(" ")),
   ...rows().map((row) => row.dataset.id),
