@@ -29,7 +29,7 @@ type hub struct {
 	key     string
 	pending []map[string]any
 	asked   []map[string]any // of people
-	refuses string // a call whose next decision is answered with 422
+	refuses string           // a call whose next decision is answered with 422
 	said    map[string][]string
 }
 
