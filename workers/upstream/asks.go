@@ -51,13 +51,13 @@ func emptyObject(v jsontext.Value) bool {
 }
 
 // unknown reports whether an object has a member that is not understood and may
-// hold arguments: an object or a list that is not empty.
+// hold arguments: anything that is not empty.
 func (o object) unknown() bool {
 	for name, v := range o {
 		if slices.Contains(knownMembers, name) || slices.Contains(argumentNames, name) {
 			continue
 		}
-		if k := v.Kind(); (k == '{' || k == '[') && !emptyObject(v) && string(canonical(v)) != "[]" {
+		if !slices.Contains([]string{"null", `""`, "{}", "[]"}, string(canonical(v))) {
 			return true
 		}
 	}

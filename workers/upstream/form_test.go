@@ -89,6 +89,8 @@ func TestFormsOfACall(t *testing.T) {
 		{"no arguments, said so", `{"call_id":"a","function_name":"f","function_args":{}}`, "", "f", "", `{}`},
 		{"arguments under no known name", `{"call_id":"a","function_name":"f","payload":{"x":1}}`, "", "f", "", `all`},
 		{"empty arguments beside others", `{"call_id":"a","function_name":"f","function_args":{},"payload":{"x":1}}`, "", "f", "", `all`},
+		{"empty arguments beside a text", `{"call_id":"a","function_name":"f","function_args":{},"command":"rm -rf /"}`, "", "f", "", `all`},
+		{"empty arguments beside nothing", `{"call_id":"a","function_name":"f","function_args":{},"note":"","tags":[]}`, "", "f", "", `{}`},
 		{"arguments under two names", `{"call_id":"a","function_name":"f","function_args":{"x":1},"input":{"x":2}}`, "", "f", "", `all`},
 		{"the same under two names", `{"call_id":"a","function_name":"f","function_args":{"x":1},"input":{"x": 1}}`, "", "f", "", `{"x":1}`},
 		{"arguments beside the spec", `{"call_id":"a","spec":{"fn":"f"},"function_args":{"x":1}}`, "", "f", "", `{"x":1}`},
