@@ -12,6 +12,7 @@ const (
 	keptWho     = "kept: who may sign in, decide or ask"
 	keptSetting = "kept: a setting"
 	keptNow     = "kept: the state of now, overwritten by the next"
+	keptMark    = "kept: the mark itself"
 
 	markText    = "text"    // the mark
 	markObject  = "object"  // {"removed": the mark}
@@ -46,7 +47,7 @@ var textColumns = map[string]map[string]string{
 		"description": markText, "context": markText, "options": markOptions, "content": markText, "tool_name": keptName,
 		"tool_input_json": markObject, "answer": markText, "tool_result": markText, "parent_tool_use_id": keptID, "closed": keptWord,
 		"contradiction": markText, "matched_by": keptWord, "open_note": keptID, "self_approval": keptWord, "approvers": keptWho,
-		"removed": "kept: the mark itself",
+		"removed": keptMark,
 	},
 	"votes": {
 		"id": keptID, "response_id": keptID, "user_id": keptID, "user_name": keptName, "verdict": keptWord, "reason": markText, "digest": keptDigest,
@@ -55,26 +56,27 @@ var textColumns = map[string]map[string]string{
 	"notes": {"id": keptID, "response_id": keptID, "author_kind": keptWord, "author_id": keptID, "author_name": keptName, "content": markText},
 	"messages": {
 		"id": keptID, "conversation_id": keptID, "author_kind": keptWord, "author_id": keptID, "author_name": keptName, "content": markText,
-		"response_id": keptID, "removed": "kept: the mark itself",
+		"response_id": keptID, "removed": keptMark,
 	},
 	"conversations": {
 		"id": keptID, "owner_id": keptID, "agent_id": keptID, "run_id": keptID, "parent_run_id": keptID, "title": markText, "status": keptWord,
-		"on_reject": keptWord, "on_reject_by": keptWord, "budget_refused": keptID,
+		"on_reject": keptWord, "on_reject_by": keptWord, "budget_refused": keptID, "removed": keptMark,
 	},
 	"budget_steps": {
 		"conversation_id": keptID, "actor_kind": keptWord, "actor_id": keptID, "actor_name": keptName, "reason": markText, "response_id": keptID,
+		"removed": keptMark,
 	},
-	"turns":         {"conversation_id": keptID, "model": keptName, "said": markTurn},
-	"early_results": {"conversation_id": keptID, "tool_use_id": keptID, "result": markText},
+	"turns":         {"conversation_id": keptID, "model": keptName, "said": markTurn, "removed": keptMark},
+	"early_results": {"conversation_id": keptID, "tool_use_id": keptID, "result": markText, "removed": keptMark},
 	"outside_approvals": {
 		"upstream_id": keptID, "call_id": keptID, "kind": keptWord, "run_id": keptID, "name": keptName, "arguments": markObject, "raw": markObject,
-		"response_id": keptID, "tool_use_id": keptID, "digest": keptDigest, "linked_id": keptID, "linked_by": keptWord,
+		"response_id": keptID, "tool_use_id": keptID, "digest": keptDigest, "linked_id": keptID, "linked_by": keptWord, "removed": keptMark,
 	},
 	"withdrawals": {"vote_id": keptID, "response_id": keptID, "kind": keptWord, "by_name": keptName, "said": markText},
 	"deliveries":  {"response_id": keptID, "upstream_id": keptID, "vote_id": keptID, "problem": markText, "outcome": keptWord},
 	"grants": {
 		"id": keptID, "owner_id": keptID, "agent_id": keptID, "tool_name": keptName, "fixed": markObject, "free": markList, "made_by": keptID,
-		"maker_name": keptName, "made_from": keptID, "revoked_by": keptID, "revoker_name": keptName,
+		"maker_name": keptName, "made_from": keptID, "revoked_by": keptID, "revoker_name": keptName, "removed": keptMark,
 	},
 
 	"users":    {"id": keptID, "email": keptWho, "name": keptName, "role": keptWho, "password_hash": keptWho},

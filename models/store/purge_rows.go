@@ -66,7 +66,7 @@ func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walked) (*purged
 			if err := r.contents(ctx, q); err != nil {
 				return nil, err
 			}
-			if len(r.columns) > 0 || r.first && r.marked() {
+			if len(r.columns) > 0 || r.first && r.saysAlone() {
 				done.add(row.conversation, r)
 			}
 		}
@@ -129,9 +129,9 @@ func idsOf(ctx context.Context, q rowQuerier, query string, id any) (out []strin
 	return out, rows.Err()
 }
 
-// marked reports whether rows of the table say themselves that contents were
-// removed.
-func (r *purgedRow) marked() bool { return r.table == "responses" || r.table == "messages" }
+// saysAlone reports whether a row says that contents were removed even where it
+// held none: so it is not looked at again.
+func (r *purgedRow) saysAlone() bool { return r.table == "responses" || r.table == "messages" }
 
 // contents looks which columns hold something to remove.
 func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
@@ -208,7 +208,7 @@ func (r *purgedRow) statement() string {
 			}
 		}
 	}
-	if r.first && r.marked() {
+	if _, ok := textColumns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
 		set = append(set, "removed = ?1")
 	}
 	return `UPDATE ` + r.table + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + r.where

@@ -86,6 +86,10 @@ func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 		{"a removal that nobody made", `UPDATE responses SET removed = 'removed on 2026-03-02, by operator', tool_input_json = '{"removed":"removed on 2026-03-02, by operator"}'` + oneOf + `removed IS NULL)`, "responses", "removed"},
 		{"the mark alone", `UPDATE responses SET tool_input_json = '{"removed":"removed on 2026-03-02, by tester"}'` + oneOf + `removed IS NULL)`, "responses", "tool_input_json"},
 		{"a message that nobody removed", `UPDATE messages SET removed = 'removed on 2026-03-02, by eve', content = 'removed on 2026-03-02, by eve' WHERE removed IS NULL`, "messages", "removed"},
+		{"a title that nobody removed", `UPDATE conversations SET removed = 'removed on 2026-03-02, by eve' WHERE removed IS NULL`, "conversations", "removed"},
+		{"another mark of a title", `UPDATE conversations SET removed = 'removed on 2026-03-03, by tester' WHERE removed IS NOT NULL`, "conversations", "removed"},
+		{"another mark of a pre-approval", `UPDATE grants SET removed = NULL`, "grants", "removed"},
+		{"a budget's reason that nobody removed", `UPDATE budget_steps SET removed = NULL`, "budget_steps", "removed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

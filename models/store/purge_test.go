@@ -28,8 +28,9 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
 	old, kept, newer := &secrets{name: "old"}, &secrets{name: "pending"}, &secrets{name: "newer"}
-	for range 4 {
+	for i := range 4 {
 		old.name += "x"
+		old.marked = i%2 == 1
 		lived(t, w, old)
 	}
 	everyContentIsSecret(t, w.Store)

@@ -61,8 +61,6 @@ const (
 	// A result may come when the rest is removed already.
 	responseDue = `coalesce(x.approval_timestamp, x.created_at) < ?3 AND coalesce(x.completed_at, '') < ?3
  AND (x.removed IS NULL OR x.tool_result NOT IN ('', x.removed) OR x.contradiction NOT IN ('', x.removed)) AND ` + responseOver
-
-	isMark = ` GLOB 'removed on [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9], by ?*'`
 )
 
 var purgeWalks = []walk{
@@ -84,7 +82,7 @@ var purgeWalks = []walk{
 		table: "turns", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
 		after: `x.conversation_id, x.sequence`,
 		row: `x.conversation_id, x.sequence, x.conversation_id, x.at AS at,
- x.at < ?3 AND coalesce(json_extract(x.said, '$.content'), '') NOT` + isMark + ` AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM turns x`,
+ x.at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM turns x`,
 		all: ` WHERE (x.conversation_id, x.sequence) > (?1, ?2) ORDER BY x.conversation_id, x.sequence LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > coalesce(?2, -1) ORDER BY x.sequence LIMIT ?6`,
 	},
@@ -92,7 +90,7 @@ var purgeWalks = []walk{
 		table: "budget_steps", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
 		after: `x.conversation_id, x.sequence`,
 		row: `x.conversation_id, x.sequence, x.conversation_id, x.at AS at,
- x.at < ?3 AND x.reason <> '' AND x.reason NOT` + isMark + ` AS due FROM budget_steps x`,
+ x.at < ?3 AND x.removed IS NULL AND x.reason <> '' AS due FROM budget_steps x`,
 		all: ` WHERE (x.conversation_id, x.sequence) > (?1, ?2) ORDER BY x.conversation_id, x.sequence LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > coalesce(?2, -1) ORDER BY x.sequence LIMIT ?6`,
 	},
@@ -100,7 +98,7 @@ var purgeWalks = []walk{
 		table: "early_results", keys: 2, where: `x.conversation_id = ?1 AND x.tool_use_id = ?2`,
 		after: `x.conversation_id, x.tool_use_id`,
 		row: `x.conversation_id, x.tool_use_id, x.conversation_id, x.at AS at,
- x.at < ?3 AND x.result <> '' AND x.result NOT` + isMark + ` AS due FROM early_results x`,
+ x.at < ?3 AND x.removed IS NULL AND x.result <> '' AS due FROM early_results x`,
 		all: ` WHERE (x.conversation_id, x.tool_use_id) > (?1, ?2) ORDER BY x.conversation_id, x.tool_use_id LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.tool_use_id > coalesce(?2, '') ORDER BY x.tool_use_id LIMIT ?6`,
 	},
@@ -110,7 +108,7 @@ var purgeWalks = []walk{
 		table: "outside_approvals", keys: 2, where: `x.upstream_id = ?1 AND x.call_id = ?2`,
 		after: `x.upstream_id, x.call_id`,
 		row: `x.upstream_id, x.call_id, coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.response_id), '') AS conversation,
- x.first_at AS at, x.first_at < ?3 AND x.raw NOT LIKE '{"removed":"removed on %' AND CASE WHEN x.response_id = ''
+ x.first_at AS at, x.first_at < ?3 AND x.raw IS NOT json_object('removed', x.removed) AND CASE WHEN x.response_id = ''
  THEN coalesce(x.timeout_at, datetime(x.first_at, '+1 day')) < min(?3, ?5)
  ELSE EXISTS (SELECT 1 FROM responses r WHERE r.id = x.response_id AND r.removed IS NOT NULL) END AS due FROM outside_approvals x`,
 		all: ` WHERE (x.upstream_id, x.call_id) > (?1, ?2) ORDER BY x.upstream_id, x.call_id LIMIT ?6`,
@@ -120,15 +118,14 @@ var purgeWalks = []walk{
 		table: "grants", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`,
 		row: `x.id, '', coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.made_from), '') AS conversation_id, x.created_at AS at,
- coalesce(x.revoked_at, CASE WHEN x.uses >= x.max_uses THEN x.used_at END, x.expires_at) < ?3 AND x.expires_at IS NOT NULL
- AND x.fixed NOT LIKE '{"removed":"removed on %' AS due FROM grants x`,
+ coalesce(x.revoked_at, CASE WHEN x.uses >= x.max_uses THEN x.used_at END, x.expires_at) < ?3 AND x.expires_at IS NOT NULL AND x.removed IS NULL AS due FROM grants x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,
 		one: ` WHERE x.id > ?1 AND EXISTS (SELECT 1 FROM responses r WHERE r.id = x.made_from AND r.conversation_id = ?4) ORDER BY x.id LIMIT ?6`,
 	},
 	{
 		table: "conversations", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`,
-		row: `x.id, '', x.id AS conversation_id, x.created_at AS at, x.updated_at < ?3 AND x.title <> '' AND x.title NOT` + isMark + `
+		row: `x.id, '', x.id AS conversation_id, x.created_at AS at, x.updated_at < ?3 AND x.title NOT IN ('', coalesce(x.removed, ''))
  AND NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))
  AND NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = x.id AND p.approval_status = 'pending') AS due FROM conversations x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,

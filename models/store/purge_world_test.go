@@ -18,18 +18,33 @@ import (
 // secrets are texts that occur nowhere else, one for each place where somebody
 // writes something.
 type secrets struct {
-	name string
-	all  []string
+	name   string
+	marked bool // they have the form of the mark of a removal
+	all    []string
 }
 
 func (s *secrets) new(what string) string {
 	text := fmt.Sprintf("%s-secret-%d-of-%s", s.name, len(s.all), strings.ReplaceAll(what, "_", "-"))
+	if s.marked {
+		text = "removed on 2026-03-01, by " + text
+	}
 	s.all = append(s.all, text)
 	return text
 }
 
+// member is what an input names its only member.
+func (s *secrets) member() string {
+	if s.marked {
+		return "removed"
+	}
+	return "a"
+}
+
 // json is an input, small or of several pages.
 func (s *secrets) json(what string) []byte {
+	if s.marked {
+		return fmt.Appendf(nil, `{"removed":%q}`, s.new(what))
+	}
 	filler := strings.Repeat("-", len(s.all)%7*900)
 	return []byte(`{"command":"` + s.new(what) + filler + `","again":"` + filler + s.all[len(s.all)-1] + `"}`)
 }
@@ -116,8 +131,8 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 	decide(base, yes())
 	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
 	mustDo(t, err)
-	fixed := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"a":%q}`, n.new("fixed")), Explicit: true})
-	g = w.grant(t, fixed, 5, "a")
+	fixed := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.member(), n.new("fixed")), Explicit: true})
+	g = w.grant(t, fixed, 5, n.member())
 	decide(fixed, yes())
 	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
 	mustDo(t, err)

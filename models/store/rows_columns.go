@@ -49,7 +49,7 @@ var rowColumns = map[string]map[string]string{
 	"grants": {
 		"id": byEntry, "owner_id": byEntry, "agent_id": byEntry, "tool_name": byEntry, "fixed": byDigest, "free": byDigest, "made_by": byEntry,
 		"maker_name": byEntry, "made_from": byEntry, "created_at": byEntry, "expires_at": byEntry, "max_uses": byEntry, "uses": byEntry,
-		"used_at": byEntry, "revoked_at": byEntry, "revoked_by": byEntry, "revoker_name": byEntry,
+		"used_at": byEntry, "revoked_at": byEntry, "revoked_by": byEntry, "revoker_name": byEntry, "removed": byEntry,
 	},
 	"upstreams": {
 		"id": byEntry, "name": byEntry, "base_url": byEntry, "dialect": byEntry, "key_sealed": byDigest, "owner_id": byEntry, "agent_id": byEntry,
@@ -69,7 +69,7 @@ var rowColumns = map[string]map[string]string{
 		"standing": byEntry, "on_reject": byEntry, "on_reject_by": byEntry, "next_sequence": bookkeep, "energy_budget": byEntry, "energy_used": byDeriv,
 		"energy_reserved": "not: set aside for one turn of a model, and freed with it", "created_at": byEntry, "updated_at": bookkeep,
 		"paused_at": byEntry, "archived_at": byEntry, "active_at": bookkeep, "budget_added": shortcut, "budget_refused": shortcut,
-		"waits_for_request": bookkeep,
+		"waits_for_request": bookkeep, "removed": byEntry,
 	},
 	"messages": {
 		"id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "author_kind": byEntry, "author_id": byEntry, "author_name": byEntry,
@@ -82,7 +82,7 @@ var rowColumns = map[string]map[string]string{
 	},
 	"budget_steps": {
 		"conversation_id": byEntry, "sequence": byEntry, "at": byEntry, "actor_kind": byEntry, "actor_id": byEntry, "actor_name": byEntry,
-		"old": byEntry, "new": byEntry, "reason": byDigest, "response_id": byEntry,
+		"old": byEntry, "new": byEntry, "reason": byDigest, "response_id": byEntry, "removed": byEntry,
 	},
 	"agent_allowances": {"agent_id": byEntry, "until": byEntry, "response_id": byEntry, "energy": byEntry},
 	"reviewers":        {"user_id": byEntry, "response_id": byEntry, "tool_use_id": shortcut, "settled_at": shortcut},
@@ -91,6 +91,7 @@ var rowColumns = map[string]map[string]string{
 	"turns": {
 		"conversation_id": byDeriv, "sequence": bookkeep, "at": bookkeep, "model": bookkeep, "prompt_tokens": bookkeep, "completion_tokens": bookkeep,
 		"energy": byDeriv, "said": "not: what the built-in agent's model said; what came of it are responses",
+		"removed": "not: as what it stands for",
 	},
 	// The chain and its head are verified as a whole.
 	"ledger":            {"*": byEntry},

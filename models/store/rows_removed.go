@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,12 +64,12 @@ func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) er
 			a.removed(column, markIn(said.Table, column, mark))
 		}
 	}
+	if slices.Contains(read, "removed") {
+		a.is("removed", mark)
+	}
 	switch said.Table {
 	case "responses":
-		a.is("removed", mark)
 		a.proves("description, context, options or ids of the call", said.Digest, askProof(row))
-	case "messages":
-		a.is("removed", mark)
 	case "votes":
 		a.proves("undo_until, budget_set, budget_delta, answer or option", said.Digest, heldProof(row))
 		if slices.Contains(said.Columns, "option") {
@@ -102,8 +103,12 @@ func markIn(table, column, mark string) string {
 
 // unsaid looks for rows that say that contents were removed although no entry does.
 func (c *rowCheck) unsaid() error {
-	for _, table := range []string{"responses", "messages"} {
-		rows, err := c.dbtx.QueryContext(c.ctx, `SELECT id FROM `+table+` WHERE removed IS NOT NULL`) //nolint:gosec // one of two names of ours
+	for _, table := range sortedKeys(contentColumns) {
+		if !slices.Contains(proven(table), "removed") {
+			continue
+		}
+		key := cmp.Or(strings.Join(keyColumns[table], ` || ' ' || `), "id")
+		rows, err := c.dbtx.QueryContext(c.ctx, `SELECT `+key+` FROM `+table+` WHERE removed IS NOT NULL`) //nolint:gosec // names of ours
 		if err != nil {
 			return fmt.Errorf("read %s: %w", table, err)
 		}
