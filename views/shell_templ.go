@@ -17,7 +17,7 @@ var scripts = []string{"js/time.js", "js/copy.js", "js/drafts.js", "js/guard.js"
 
 // deskScripts are for whoever is signed in.
 var deskScripts = []string{
-	"js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/keys.js", "js/notify.js",
+	"js/process.js", "js/session.js", "js/pending.js", "js/say.js", "js/failed.js", "js/reject.js", "js/arm.js", "js/seen.js", "js/misfire.js", "js/edits.js", "js/newcomers.js", "js/desk.js", "js/select.js", "js/undo.js", "js/open.js", "js/filters.js", "js/keys.js", "js/notify.js",
 }
 
 // htmxConfig: no style sheet of its own, no history (no page is swapped whole),

@@ -119,6 +119,35 @@ func TestInABrowserSeveralAreApprovedByKeys(t *testing.T) {
 	p.bulkHeld(false, fine, more)
 }
 
+// What was put on the page is pressed before htmx has taken it up: it does not
+// load a page of its own.
+func TestInABrowserWhatHasJustAppearedCanBePressed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fine, more, _ := w.mixed()
+	p := w.tab()
+	p.do("size", chromedp.EmulateViewport(1440, 900))
+	p.signIn()
+	p.sees("#live-text", "live")
+	p.shownBeside(fine.ID)
+	p.press("x", "j")
+	p.shownBeside(more.ID)
+	p.press("x")
+	p.calm()
+	p.press("A")
+	p.click(bulkRow(more) + " button[name=look]")
+	p.sees(bulkRow(more), "THE-FOLDER")
+	p.click(bulkRow(more) + " [name=pick]")
+	p.value(`window.same = "page"`)
+	p.value(`document.addEventListener("htmx:after:settle", () => document.querySelector("#detail [data-act=undo]")?.click())`)
+	p.click("#bulk-sure")
+	p.sees("#detail h2", "Undone 2 of 2")
+	if p.value("window.same") != "page" {
+		t.Error("the page was loaded again")
+	}
+	p.bulkHeld(false, fine, more)
+}
+
 // tabTo goes on with Tab until an element has the focus.
 func (t *tab) tabTo(selector string) {
 	t.tb.Helper()
