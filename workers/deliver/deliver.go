@@ -249,13 +249,12 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 	case upstream.WrongKey:
 		return wrongKey(o.Text)
 	case upstream.Refused:
-		if v.Lost {
-			// It may refuse because it has the decision from before.
-			if end := readBack(ctx, client, v); end.Told == models.ToldDelivered || end.Told == models.ToldElsewhere || end.Told == models.ToldGone {
-				return end
-			}
+		refused := models.DeliveryEnd{Told: models.ToldRefused, Text: o.Text, Status: o.Status, Words: o.Words}
+		if !v.Lost {
+			return refused
 		}
-		return models.DeliveryEnd{Told: models.ToldRefused, Text: o.Text, Status: o.Status, Words: o.Words}
+		// It may refuse because it has the decision from before.
+		return refusedAfterLost(ctx, client, v, refused)
 	case upstream.Retry:
 	}
 	return later(o.Text, o.Lost)
@@ -269,14 +268,44 @@ func later(text string, lost bool) models.DeliveryEnd {
 	return models.DeliveryEnd{Told: models.ToldLater, Lost: lost, Text: text}
 }
 
+// refusedAfterLost finds out whether a verdict may be taken back that was refused
+// after an attempt whose answer was lost: only where the other system still waits.
+func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.Delivery, refused models.DeliveryEnd) models.DeliveryEnd {
+	s, err := standing(ctx, client, v)
+	if err == nil && !s.Decided {
+		return refused
+	}
+	if !errors.Is(err, upstream.ErrCannot) {
+		return hears(s, err, v)
+	}
+	listed, err := client.Lists(ctx, v.Kind == models.OutsideContact, v.CallID)
+	switch {
+	case upstream.RefusesKey(err) != 0:
+		return wrongKey(err.Error())
+	case err != nil:
+		return later(refused.Text+" An answer was lost before, and whether it still waits could not be found out: "+err.Error(), false)
+	case listed:
+		return refused
+	}
+	return models.DeliveryEnd{Told: models.ToldElsewhere, Text: refused.Text + " It does not list the call any more, and an answer was lost before: it was settled there, perhaps by this decision."}
+}
+
 // readBack finds out whose verdict the other system has, after an attempt of ours
 // whose answer was lost.
 func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) models.DeliveryEnd {
-	read := client.ReadBackCall
+	s, err := standing(ctx, client, v)
+	return hears(s, err, v)
+}
+
+func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) (*upstream.Standing, error) {
 	if v.Kind == models.OutsideContact {
-		read = client.ReadBackContact
+		return client.ReadBackContact(ctx, v.CallID)
 	}
-	s, err := read(ctx, v.CallID)
+	return client.ReadBackCall(ctx, v.CallID)
+}
+
+// hears is what follows from where a call stands at the other system.
+func hears(s *upstream.Standing, err error, v *models.Delivery) models.DeliveryEnd {
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
 		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}

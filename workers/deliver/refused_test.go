@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -70,5 +71,49 @@ func TestAWrongKeyPausesDeliveries(t *testing.T) {
 				t.Error("the log holds the key")
 			}
 		})
+	}
+}
+
+// A decision that may have arrived is not taken back by a refusal while the other
+// system can't be asked: a wrong key pauses it, and a list that breaks off is asked
+// for again.
+func TestARefusalAfterALostAnswerTakesNothingBackUnasked(t *testing.T) {
+	t.Parallel()
+	for _, cloud := range []bool{false, true} {
+		for name, fault := range map[string]upstreamtest.Fault{"wrong key": {Status: 401}, "failing": {Status: 500}, "broken off": {Cut: true}} {
+			t.Run(fmt.Sprintf("%s, cloud %t", name, cloud), func(t *testing.T) {
+				t.Parallel()
+				p := newPlace(t)
+				verdicts, asked := upstreamtest.Script("c", lost, upstreamtest.Fault{Status: 422}), false
+				u := p.upstream(t, "hub", upstreamtest.Options{Cloud: cloud, Plan: func(r upstreamtest.Request) upstreamtest.Fault {
+					if !r.Act.Responds() && !asked {
+						asked = true
+						return fault
+					}
+					return verdicts(r)
+				}})
+				id := u.call(t, "c", true)
+				run(t, p.deliverer(t, deliver.Options{}))
+				if name == "wrong key" {
+					eventually(t, "it is paused", func() bool {
+						states, err := p.UpstreamStates(t.Context(), p.owner)
+						must(t, err)
+						return states[0].PausedAt != nil
+					})
+					must(t, p.ResumeUpstream(t.Context(), p.owner, u.id))
+				}
+				// The third attempt meets the decision that the first one brought.
+				want := "approved reviewer, confirmed"
+				if cloud {
+					want = "approved reviewer, delivered"
+				}
+				eventually(t, want, func() bool { return p.stands(t, id) == want })
+				var withdrawn int
+				p.read(t, `SELECT count(*) FROM withdrawals`, nil, &withdrawn)
+				if withdrawn != 0 {
+					t.Error("the decision was taken back")
+				}
+			})
+		}
 	}
 }

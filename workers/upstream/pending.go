@@ -43,6 +43,32 @@ func (c *Client) PendingContacts(ctx context.Context) (Listing[Contact], error) 
 	return pending(ctx, c, c.dialect.contacts, "human_contacts", readContact)
 }
 
+// Lists reports whether a call, or a contact, still waits for a decision by the
+// upstream's own list. Code: unavailable, also where the list is not complete.
+func (c *Client) Lists(ctx context.Context, contact bool, callID string) (bool, error) {
+	if contact {
+		list, err := c.PendingContacts(ctx)
+		return list.lists(callID, func(one *Contact) string { return one.CallID }, err)
+	}
+	list, err := c.PendingCalls(ctx)
+	return list.lists(callID, func(one *FunctionCall) string { return one.CallID }, err)
+}
+
+func (l *Listing[T]) lists(callID string, id func(*T) string, err error) (bool, error) {
+	for i := range l.Items {
+		if id(&l.Items[i]) == callID {
+			return true, nil
+		}
+	}
+	switch {
+	case slices.Contains(l.Mentioned, callID):
+		return true, nil
+	case err == nil && !l.Complete:
+		return false, models.Errorf(models.CodeUnavailable, "The list is not complete: %s", l.Flaw)
+	}
+	return false, err
+}
+
 const (
 	pageSize   = 100
 	readings   = 3 // of all pages, at most
