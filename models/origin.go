@@ -15,6 +15,8 @@ type Origin struct {
 	// FoundIn is the run in which the call was found, where the other system asks
 	// for another run; empty: it is that run.
 	FoundIn string
+	// Beside is what that system sends beside the arguments, as JSON; empty: nothing.
+	Beside string
 	// Linked is the other row of the same act; nil: there is none.
 	Linked *Linked
 	// CascadedFrom is the call with which this one was rejected; empty: none.

@@ -51,7 +51,7 @@ type OutsideItem struct {
 	Arguments  []byte // JSON as sent: the whole item where they were not found in it
 	Message    string // of a contact; empty: it was not found
 	Options    []Option
-	Rest       []byte         // of a contact: what it sends beside these, as JSON
+	Rest       []byte         // what it sends beside these, as JSON; nil: nothing
 	Timeout    *time.Duration // left when it was fetched; nil: none, or not known
 	TimeoutAt  time.Time      // its deadline by the upstream's clock; zero: none
 	Raw        []byte

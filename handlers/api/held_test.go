@@ -385,3 +385,20 @@ func TestLargeAndOddReportsAreKept(t *testing.T) {
 	w.call(w.reviewer, "POST", path, `{"approved":true,"digest":"`+one.text("digest")+`"}`).want(t, 422, map[string]any{"code": "wrong_decision_kind"})
 	w.call(w.reviewer, "POST", path, `{"approved":false,"reason":"too long to read"}`).want(t, 202, nil)
 }
+
+// A client is told the input that runs, also where the reported one is kept cut; and
+// whoever decides by program reads what the other system sends beside it.
+func TestAProgramReadsWhatAnotherSystemAsks(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	w.report(w.agent, w.openRun(`{"runId":"r"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"text":"`+strings.Repeat("x", models.MaxInput)+`"}}`)
+	all := w.listen(w.reviewer, eventStream, "")
+	item := outsideCall("call-1", "bash", `{"command":"ls"}`)
+	item.Rest = []byte(`{"as":"root"}`)
+	id := w.wants(t, item)
+	told := about(all, "type", "new_approval").body
+	if !strings.Contains(told, `"function_args":{"command":"ls"}`) {
+		t.Errorf("told %.300s", told)
+	}
+	w.call(w.reviewer, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"origin.beside": `{"as":"root"}`})
+}

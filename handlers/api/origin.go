@@ -16,6 +16,7 @@ type Origin struct {
 	ApprovalID    string           `json:"approvalId,omitempty" doc:"What that system calls the request itself, beside the id of its call"`
 	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
 	FoundIn       string           `json:"foundIn,omitempty" doc:"The run in which it found the call, where it asks for another run"`
+	Beside        string           `json:"beside,omitempty" doc:"What that system sends beside the arguments of its call and is not understood: JSON as text, of a very long one the beginning"`
 	Linked        *Linked          `json:"linked,omitempty" doc:"The other row of the same act: of an approval its reported call, of a call its approval. They are two where the inputs differ, or the call was reported after the decision"`
 	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
 	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
@@ -89,7 +90,7 @@ func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
 func originOf(one *Approval, o *models.Origin) *Origin {
-	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, FoundIn: o.FoundIn, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, FoundIn: o.FoundIn, Beside: o.Beside, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
 	if l := o.Linked; l != nil {
 		out.Linked = &Linked{ID: l.ID, ConversationID: l.ConversationID, Is: "approval", RunID: l.RunID, MatchedBy: l.By, SameInput: l.SameInput}
 		if l.IsCall {

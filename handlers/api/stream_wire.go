@@ -161,8 +161,8 @@ func functionOf(a *models.Approval) (kind, name string, args json.RawMessage) {
 		members["content"] = a.Content
 		kind = call
 	case models.KindToolCall, models.KindBudget:
-		if a.UpstreamID != nil && a.Context != "" && a.InputBytes == nil && json.Valid([]byte(a.Context)) {
-			return call, a.ToolName, json.RawMessage(a.Context) // what the other system runs, where it is another input than was reported
+		if other, ok := otherInput(a); ok {
+			return call, a.ToolName, other
 		}
 		return call, a.ToolName, rawOf(a.ToolInputJSON)
 	}
@@ -171,6 +171,19 @@ func functionOf(a *models.Approval) (kind, name string, args json.RawMessage) {
 		args = json.RawMessage(`{}`)
 	}
 	return kind, cmp.Or(a.ToolName, string(a.Kind)), args
+}
+
+// otherInput is what another system asks with and runs, where it is another input
+// than was reported; as a text where it is kept cut.
+func otherInput(a *models.Approval) (json.RawMessage, bool) {
+	if a.UpstreamID == nil || a.Kind != models.KindToolCall || a.Context == "" || a.IsRemoved() {
+		return nil, false
+	}
+	if json.Valid([]byte(a.Context)) {
+		return json.RawMessage(a.Context), true
+	}
+	quoted, err := json.Marshal(a.Context)
+	return quoted, err == nil
 }
 
 // callID is what the one who asked calls a request: another system its own id,

@@ -199,3 +199,30 @@ func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
 	p.post(decideOf(&a), got.form(".verdict", "#reject")).is(http.StatusUnprocessableEntity)
 	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"too long"}}).redirects(pageOf(&a))
 }
+
+// What another system sends beside the arguments of a call is read before it is
+// decided: of one that found no call, and of one that found it.
+func TestWhatIsSentBesideTheInputIsShown(t *testing.T) {
+	t.Parallel()
+	for _, matched := range []bool{false, true} {
+		w := newWorld(t)
+		o := newOutside(t, w)
+		if matched {
+			w.run(models.RunInput{RunID: "r"}, queued("use", "Bash", `{"command":"ls"}`))
+		}
+		item := models.OutsideItem{CallID: "c", RunID: "r", Name: "Bash", Arguments: []byte(`{"command":"ls"}`), Rest: []byte("{\"as\":\"root\u202e\"}"), Timeout: new(time.Hour)}
+		o.take(item)
+		o.take(item)
+		a := o.waits()
+		origins, err := w.store.Origins(t.Context(), w.owner, a.ID)
+		if by := origins[a.ID].MatchedBy; err != nil || (by != "unmatched") != matched {
+			t.Fatalf("matched by %q, %v", by, err)
+		}
+		c := w.signedIn(ownerEmail)
+		for _, text := range []string{"What night-shift sends beside the input", "&#34;as&#34;", "in what is sent beside the input ("} {
+			if page := c.get("/approvals/" + string(a.ID)); !strings.Contains(page.body, text) {
+				t.Errorf("matched %t: %q is not on the page", matched, text)
+			}
+		}
+	}
+}

@@ -68,13 +68,18 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 // contactContext is what a contact sends beside its question: its subject, and the
 // rest as JSON.
 func contactContext(item models.OutsideItem, row *outsideRow) string {
+	return strings.TrimSpace(row.Name + "\n\n" + restOf(item))
+}
+
+// restOf is what an item sends beside what is asked.
+func restOf(item models.OutsideItem) string {
 	rest := cutAt(validText(string(item.Rest)), maxRaw)
 	if n := len(item.Rest); n > len(rest) {
-		rest = fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
+		return fmt.Sprintf("%s… (the beginning of %d bytes)", rest, n)
 	} else if canonical, err := models.CanonicalJSON("rest", item.Rest); n > 0 && err == nil {
-		rest = string(canonical)
+		return string(canonical)
 	}
-	return strings.TrimSpace(row.Name + "\n\n" + rest)
+	return rest
 }
 
 // askOwn stores a response of the upstream's own, in its standing conversation

@@ -17,7 +17,7 @@ const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was
 // routed sees that one, and not the run above its own.
-const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), r.contradiction,
+const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), coalesce(o.beside, ''), r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
  v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at, d.in_flight_at,
  r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
@@ -78,7 +78,7 @@ func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Orig
 		attempts       *int
 	}
 	var r models.Response
-	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
+	err = row.Scan(&id, &o.UpstreamName, &o.ApprovalID, &o.MatchedBy, &o.FoundIn, &o.Beside, &o.Contradiction, &o.ParentID, &o.ParentRun, &o.ParentTitle, &o.StartedBy, &o.StartedInput,
 		&told.verdict, &told.voter, &told.since, &told.attempts, &told.problem, &told.next, &told.until, &told.begun,
 		&o.ContentBytes, &o.CascadedFrom, &r.ApprovalStatus, &r.ApprovalTimeoutAt, &r.HeldUntil, &r.IsCompleted, &r.Closed, &r.IsError)
 	o.Contradiction = strings.TrimSpace(o.Contradiction + " " + r.RanAnyway(now))

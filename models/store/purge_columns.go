@@ -69,7 +69,7 @@ var textColumns = map[string]map[string]string{
 	"turns":         {"conversation_id": keptID, "model": keptName, "said": markTurn, "removed": keptMark},
 	"early_results": {"conversation_id": keptID, "tool_use_id": keptID, "result": markText, "removed": keptMark},
 	"outside_approvals": {
-		"upstream_id": keptID, "call_id": keptID, "kind": keptWord, "run_id": keptID, "name": keptName, "arguments": markObject, "raw": markObject,
+		"upstream_id": keptID, "call_id": keptID, "kind": keptWord, "run_id": keptID, "name": keptName, "arguments": markObject, "raw": markObject, "beside": markText,
 		"response_id": keptID, "tool_use_id": keptID, "digest": keptDigest, "linked_id": keptID, "linked_by": keptWord, "removed": keptMark,
 	},
 	"withdrawals": {"vote_id": keptID, "response_id": keptID, "kind": keptWord, "by_name": keptName, "said": markText},

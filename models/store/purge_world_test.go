@@ -152,7 +152,7 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 	mustDo(t, err)
 
 	item := call(key("outside"), "", "order", string(n.json("outside")))
-	item.Raw = n.json("raw")
+	item.Raw, item.Rest = n.json("raw"), n.json("beside")
 	out := w.taken(t, item)
 	w.vote(t, out, models.DecisionInput{Approved: new(true), Reason: n.new("outside reason")})
 	w.deliver(t, out, models.ToldDelivered)

@@ -23,6 +23,7 @@ type outsideRow struct {
 	Name       string
 	Arguments  string
 	Raw        string
+	Beside     string // of a call
 	FirstAt    time.Time
 	TimeoutAt  *time.Time
 	Polls      int
@@ -81,7 +82,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 	err := t.gorm().Where("upstream_id = ? AND call_id = ?", u.ID, item.CallID).Take(row).Error
 	row.ApprovalID = validText(item.ApprovalID)
 	if err == nil && row.ResponseID == "" { // as listed now: what was kept may have been removed meanwhile
-		row.Arguments, row.Raw = outsideTexts(item)
+		row.keep(item)
 		return row, t.keepTexts(row)
 	}
 	if err == nil || !errors.Is(err, gorm.ErrRecordNotFound) {
@@ -90,7 +91,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 	row = &outsideRow{
 		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: row.ApprovalID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
 	}
-	row.Arguments, row.Raw = outsideTexts(item)
+	row.keep(item)
 	if until := item.Deadline(t.now); until != nil {
 		row.TimeoutAt = new(stamp(*until))
 	}
@@ -100,12 +101,16 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 	return row, nil
 }
 
-func outsideTexts(item models.OutsideItem) (arguments, raw string) {
-	return cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
+// keep takes over the texts of an item.
+func (o *outsideRow) keep(item models.OutsideItem) {
+	o.Arguments, o.Raw = cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
+	if item.Kind == models.OutsideCallKind {
+		o.Beside = restOf(item)
+	}
 }
 
 func (t *tx) keepTexts(row *outsideRow) error {
-	err := t.gorm().Model(row).Where("(arguments, raw) IS NOT (?, ?)", row.Arguments, row.Raw).Select("arguments", "raw").UpdateColumns(row).Error
+	err := t.gorm().Model(row).Where("(arguments, raw, beside) IS NOT (?, ?, ?)", row.Arguments, row.Raw, row.Beside).Select("arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
 	}

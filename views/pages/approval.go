@@ -161,6 +161,7 @@ type Approval struct {
 	OutsideID, OutsideCall string
 
 	Other  ui.Code // the input that it asks with, where that is another one
+	Beside ui.Code // what it sends beside the input
 	Closed string  // why it can only be rejected; empty: it can be approved
 
 	Card
@@ -228,7 +229,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if in.Budget != nil {
 		v.Follows = r.ConversationID
 	}
-	v.Warnings = warnings(&a, input)
+	v.Warnings = warnings(&a, in.Origin.Beside, input)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)

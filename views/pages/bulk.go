@@ -240,7 +240,7 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 func (row *BulkRow) marks(item *BulkItem, now time.Time) {
 	a := item.Approval
 	input := newInputView(&a.Response, folding{})
-	row.Warnings = warnings(a, input)
+	row.Warnings = warnings(a, "", input)
 	if item.Twin != nil {
 		row.Twin = newTwin(a, *item.Twin, now)
 	}

@@ -53,7 +53,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		}
 		out = append(out, text+".")
 	}
-	if len(warnings(a, newInputView(&a.Response, folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
+	if len(warnings(a, "", newInputView(&a.Response, folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
 		out = append(out, "It carries a warning.")
 	}
 	if len(Folds(&a.Response)) > 0 {

@@ -116,7 +116,7 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	v.reach(in.Reach, now)
 	if in.Closed == "" {
 		input := newInputView(r, folding{})
-		v.Warnings = warnings(&a, input)
+		v.Warnings = warnings(&a, "", input)
 		if a.Risk.NeedsDigest() {
 			v.Source = input.whole
 			v.Source.Opened = true

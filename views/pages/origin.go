@@ -98,6 +98,9 @@ func (v *Approval) outside(in ApprovalInput) {
 		return
 	}
 	v.EditJSON = ""
+	if o.Beside != "" {
+		v.Beside = ui.Code{ID: "beside", Label: "What " + v.Hears + " sends beside the input", Text: laidOutJSON(o.Beside)}
+	}
 	if other, ok := otherInput(&a.Response, v.Hears); ok {
 		v.Other = v.folding.of(other, partOther)
 		v.Blocks = nil // of what the agent reported, which is not what runs

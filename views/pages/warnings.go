@@ -9,8 +9,9 @@ import (
 // Warning is what must be read before deciding, in one line. Detail opens below it.
 type Warning struct{ Text, Detail string }
 
-// warnings are what was found in the input, and in the words around it.
-func warnings(a *models.Approval, input inputView) []Warning {
+// warnings are what was found in the input, in what another system sends beside it,
+// and in the words around it.
+func warnings(a *models.Approval, beside string, input inputView) []Warning {
 	var out []Warning
 	if input.tampered {
 		out = append(out, Warning{Text: "The stored input does not match its digest. Do not approve this."})
@@ -23,6 +24,7 @@ func warnings(a *models.Approval, input inputView) []Warning {
 		{inputName(a.Kind), input.found},
 		{"the description", findings(a.Description)},
 		{"the context", findings(a.Context)},
+		{"what is sent beside the input", findings(laidOutJSON(beside))},
 		{"the options", findings(a.Options)},
 		{"the policy's reason", findings(a.PolicyReason)},
 		{"the rule's name", findings(a.PolicyRule)},

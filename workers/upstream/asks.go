@@ -57,11 +57,57 @@ func (o object) unknown() bool {
 		if slices.Contains(knownMembers, name) || slices.Contains(argumentNames, name) {
 			continue
 		}
-		if !slices.Contains([]string{"null", `""`, "{}", "[]"}, string(canonical(v))) {
+		if holds(v) {
 			return true
 		}
 	}
 	return false
+}
+
+// holds reports whether a value is more than nothing.
+func holds(v jsontext.Value) bool {
+	return !slices.Contains([]string{"null", `""`, "{}", "[]"}, string(canonical(v)))
+}
+
+// beside is what an item sends beside a call's arguments and is not understood; nil:
+// nothing. Two members of one name that differ give the whole item.
+func (o itemParts) beside(raw jsontext.Value) jsontext.Value {
+	rest := rest{}
+	for _, in := range []object{o.all, o.spec} {
+		for name, v := range in {
+			known := slices.Contains(knownMembers, name) && !slices.Contains(questionMembers, name) || slices.Contains(argumentNames, name)
+			if !known && holds(v) {
+				rest.keep(name, v)
+			}
+		}
+	}
+	return rest.json(raw)
+}
+
+// rest gathers members of several objects.
+type rest struct {
+	members object
+	clash   bool // two of one name differ
+}
+
+func (r *rest) keep(name string, v jsontext.Value) {
+	if r.members == nil {
+		r.members = object{}
+	}
+	r.clash = r.clash || r.members[name] != nil && !bytes.Equal(canonical(r.members[name]), canonical(v))
+	r.members[name] = v
+}
+
+// json is all that was gathered, or whole where that can't be told in one object.
+func (r *rest) json(whole jsontext.Value) jsontext.Value {
+	if len(r.members) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(r.members, lenient, json.Deterministic(true))
+	if err != nil || r.clash {
+		return whole
+	}
+	return raw
 }
 
 // ask finds the question of a contact: in its spec or beside the ids, or else in
@@ -101,16 +147,12 @@ func (c *Contact) ask(o itemParts) {
 // rest is what a contact sends beside what is shown of it: what its arguments hold,
 // another text under a second name, and members that are not understood.
 func (c *Contact) rest(o itemParts) jsontext.Value {
-	rest, clash := object{}, false
-	keep := func(name string, v jsontext.Value) {
-		clash = clash || rest[name] != nil && !bytes.Equal(canonical(rest[name]), canonical(v))
-		rest[name] = v
-	}
+	rest := rest{}
 	keepOf := func(in object, args bool) {
 		for name, v := range in {
 			known := slices.Contains(knownMembers, name) || slices.Contains(argumentNames, name)
 			if in.has(name) && !c.shows(in, name) && (args || !known || slices.Contains(questionMembers, name)) {
-				keep(name, v)
+				rest.keep(name, v)
 			}
 		}
 	}
@@ -121,18 +163,11 @@ func (c *Contact) rest(o itemParts) jsontext.Value {
 			if args, ok := in.object(name); ok {
 				keepOf(args, true)
 			} else if in.has(name) {
-				keep(name, in[name])
+				rest.keep(name, in[name])
 			}
 		}
 	}
-	if len(rest) == 0 {
-		return nil
-	}
-	raw, err := json.Marshal(rest, lenient, json.Deterministic(true))
-	if err != nil || clash {
-		return c.Raw
-	}
-	return raw
+	return rest.json(c.Raw)
 }
 
 // questionMembers are those that a question may be made of.

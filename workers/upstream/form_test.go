@@ -268,3 +268,28 @@ func TestWhatIsLeftOfATimeout(t *testing.T) {
 		}
 	}
 }
+
+// What stands beside arguments and is not understood is kept: people read it.
+func TestWhatACallSendsBesideItsArguments(t *testing.T) {
+	t.Parallel()
+	const known = `"id":"p","call_id":"a","run_id":"r","type":"function_call","status":"pending","function_name":"f","requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:05:00Z"`
+	for _, c := range []struct{ what, item, want string }{
+		{"nothing", `{` + known + `,"function_args":{"x":1}}`, ""},
+		{"nothing that holds anything", `{` + known + `,"function_args":{"x":1},"note":"","tags":[],"by":null,"labels":{}}`, ""},
+		{"members", `{` + known + `,"function_args":{"x":1},"force":true,"message":"hurry","count":0}`, `{"count":0,"force":true,"message":"hurry"}`},
+		{"in the spec and beside it", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"as":"root"},"force":true}`, `{"as":"root","force":true}`},
+		{"one name for two things", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"as":"root"},"as":"me"}`, "all"},
+		{"arguments that were not found", `{` + known + `,"payload":{"x":1}}`, ""}, // the whole item is the input
+	} {
+		l, err := saying(t, upstream.Plain, `[`+c.item+`]`).PendingCalls(t.Context())
+		if err != nil || len(l.Items) != 1 {
+			t.Fatalf("%s: %v %+v", c.what, err, l)
+		}
+		if c.want == "all" {
+			c.want = c.item
+		}
+		if got := string(l.Items[0].Beside); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}

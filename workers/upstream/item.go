@@ -20,7 +20,8 @@ type FunctionCall struct {
 	// Arguments is JSON as sent: the whole item where its arguments were not found. It
 	// may hold what models.Canonical refuses.
 	Arguments   jsontext.Value
-	RequestedAt time.Time // by the upstream's clock; zero if not said
+	Beside      jsontext.Value // what it sends beside these and is not understood, as JSON; nil: nothing
+	RequestedAt time.Time      // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
 	// clock; nil if it has no deadline or the upstream told no time, not positive if
 	// the deadline has passed.
@@ -99,11 +100,13 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	}
 	if call.Arguments == nil {
 		call.Arguments = raw
+	} else {
+		call.Beside = o.beside(raw)
 	}
 	status := statusOf(o.all)
 	call.RequestedAt, call.TimeoutAt, call.Timeout = times(o.all, o.spec, status, at)
 	_, decided := status.boolean("approved")
-	asks := fmt.Sprintf("%q %q %q %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments))
+	asks := fmt.Sprintf("%q %q %q %s %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments), canonical(call.Beside))
 	return item[FunctionCall]{id: o.id, asks: asks, settled: decided || saysOver(o.all), value: call}, true
 }
 
