@@ -103,6 +103,9 @@ func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writ
 	if err := s.store.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
+	if !w.Committed { // to flush what has no row yet would send a head that echo does not know of
+		w.WriteHeader(http.StatusOK)
+	}
 	if err := errors.Join(out.Flush(), http.NewResponseController(w).Flush()); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
@@ -64,6 +65,7 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
 	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
 	server.Config.Handler = w.site
+	server.Config.ErrorLog = log.New(faults{tb}, "", 0)
 	server.Start()
 	w.url = server.URL
 	tb.Cleanup(func() {
@@ -314,4 +316,15 @@ func (p *page) form(selector string, pressed string) url.Values {
 		}
 	}
 	return values
+}
+
+// faults are what the HTTP server says that went wrong: an answer that was begun
+// twice is a fault of a handler.
+type faults struct{ tb testing.TB }
+
+func (f faults) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "superfluous") {
+		f.tb.Errorf("the server says: %s", line)
+	}
+	return len(line), nil
 }
