@@ -21,7 +21,7 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outs
 		r.ToolName = "(no name)"
 	}
 	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
-	if err != nil || len(item.Arguments) > models.MaxInput {
+	if err != nil || len(item.Arguments) > models.MaxInput || !row.whole(&item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
 		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxInput/2))
@@ -34,8 +34,8 @@ func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outs
 	return t.askOwn(u, r, row, nil)
 }
 
-// askContact makes a question of a human contact, in its run if that is known.
-func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+// questionOf is what a human contact asks, as a question.
+func questionOf(item *models.OutsideItem) (models.Response, error) {
 	r := models.Response{Kind: models.KindQuestion, ToolName: "question", ToolInputJSON: "{}", Description: validText(item.Message)}
 	if n := len(r.Description); n > models.MaxContent {
 		r.Description = fmt.Sprintf("%s… (the beginning of %d bytes)", cutAt(r.Description, models.MaxContent), n)
@@ -43,11 +43,18 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 	if r.Description == "" {
 		r.Description = "The other system asks a person. Its question was not found: the context below is all that it sent."
 	}
-	r.Context = contactContext(item, row)
 	var err error
-	if r.Options, err = models.StoredOptions(item.Options); err != nil {
+	r.Options, err = models.StoredOptions(item.Options)
+	return r, err
+}
+
+// askContact makes a question of a human contact, in its run if that is known.
+func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	r, err := questionOf(&item)
+	if err != nil {
 		return nil, err
 	}
+	r.Context = contactContext(item, row)
 	if r.Digest, err = r.DigestUnder(models.DigestVersion); err != nil {
 		return nil, err
 	}

@@ -7,9 +7,14 @@ import (
 	"countersign/models/events"
 )
 
-const openAfter = `SELECT id FROM responses INDEXED BY responses_batch
- WHERE conversation_id = ? AND batch_id = ? AND sequence > ? AND kind = 'tool_call' AND is_completed = FALSE
- AND ((approval_status IS NULL AND cause = '') OR approval_status = 'pending') ORDER BY sequence`
+// The calls after one in its batch that nothing has happened to: also no approval of
+// another system that they are linked to.
+const openAfter = `SELECT r.id FROM responses r INDEXED BY responses_batch
+ WHERE r.conversation_id = ? AND r.batch_id = ? AND r.sequence > ? AND r.kind = 'tool_call' AND r.is_completed = FALSE
+ AND ((r.approval_status IS NULL AND r.cause = '') OR r.approval_status = 'pending') AND NOT ` + approvedByLink + ` ORDER BY r.sequence`
+
+const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l INDEXED BY outside_approvals_linked CROSS JOIN responses a ON a.id = l.response_id
+ WHERE l.linked_id = r.id AND l.linked_id <> '' AND a.approval_status = 'approved')`
 
 // cascade rejects the open calls after one that a person rejected, in the same
 // batch, where the conversation wants that: the agent planned them together.
@@ -38,7 +43,7 @@ func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
 }
 
 const linkedPlace = `SELECT r.conversation_id, r.batch_id, r.sequence FROM outside_approvals o JOIN responses r ON r.id = o.linked_id
- WHERE o.upstream_id = ? AND o.call_id = ? AND o.linked_id <> ''`
+ WHERE o.upstream_id = ? AND o.call_id = ? AND o.response_id = ? AND o.linked_id <> '' AND r.digest = o.digest`
 
 type batchPlace struct {
 	ConversationID models.ConversationID
@@ -53,7 +58,7 @@ func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 	if a.BatchID != nil || a.UpstreamID == nil || a.CallID == nil {
 		return place, nil
 	}
-	if err := t.gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID).Scan(&place).Error; err != nil {
+	if err := t.gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID, a.ID).Scan(&place).Error; err != nil {
 		return place, fmt.Errorf("look for the call of an outside approval: %w", err)
 	}
 	return place, nil

@@ -50,7 +50,7 @@ const (
 	untoldOf    = `SELECT response_id, next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
 	// Of one that is paused, only the end of a decision's time is waited for.
 	pausedOf      = `SELECT response_id, give_up_at AS next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
-	toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id WHERE r.id = ?`
+	toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
 )
 
 // DueDeliveries are the verdicts that are to be told now, the longest due first

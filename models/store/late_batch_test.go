@@ -69,8 +69,8 @@ func TestARejectionReachesTheApprovalOfALinkedCall(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
-	w.clock.Step(13 * time.Second)
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "write", `{}`), reported("u2", "bash", `{"n":1}`))
+	w.clock.Step(models.NameAloneAfter)
 	w.link(t)
 	first := w.taken(t, call("d", "r", "write", `{}`))
 	if r := w.byID(t, first); r.conv != conv || w.origin(t, id).Linked == nil {

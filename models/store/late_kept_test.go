@@ -53,6 +53,7 @@ func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 	w := newAbroad(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
 	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u1", "bash", `{"n":"as reported"}`))
+	w.clock.Step(models.NameAloneAfter)
 	w.link(t)
 	use := w.byUse(t, "u1").id
 	w.report(t, conv, result("u1"))

@@ -37,9 +37,8 @@ const (
 // and the end is long ago.
 const linkable = `SELECT o.call_id FROM outside_approvals o INDEXED BY outside_approvals_waiting WHERE o.upstream_id = ?1 AND o.waits = TRUE AND (` +
 	`EXISTS (SELECT 1 FROM responses a WHERE a.id = o.response_id AND a.approval_timestamp <= ?4)` +
-	` OR ` + ofOwnRun + fitsByName + isOwnRun +
-	` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow + fitsByInput + isRunBelow +
-	` OR o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
+	` OR ` + ofOwnRun + fitsByInput + isOwnRun + ` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow + fitsByInput + isRunBelow +
+	` OR o.linked_id = '' AND o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isOwnRun + ` OR ` + ofOwnRun + fitsByName + isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
 
 // LinkOutside looks again for the calls of an upstream's approvals that found none.
 // An approval and its call that both have a row keep them, and lead to each other.
@@ -67,7 +66,7 @@ func (s *Store) LinkOutside(ctx context.Context, l *models.Lease, u *models.Upst
 // linkWaiting links one approval that waits, if a call fits it by now.
 func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	var row outsideRow
-	err := t.gorm().Where("upstream_id = ? AND call_id = ? AND waits = TRUE", u.ID, callID).Take(&row).Error
+	err := t.gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID, models.OutsideCallKind).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
 	}
@@ -82,7 +81,7 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 		return t.gorm().Model(&row).UpdateColumn("waits", false).Error
 	}
 	match, ok, err := t.callFor(u, row.call(), row.RunID, row.FirstAt)
-	if err != nil || !ok {
+	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
 	return t.link(a, &row, match)
@@ -94,10 +93,11 @@ func (o *outsideRow) call() models.OutsideCall {
 }
 
 // link has an approval and its call, which keep a row each, lead to each other.
-// What a rejection does to the calls queued after it happens from there.
+// What a rejection does to the calls queued after it happens from there. A call with
+// another input is the one that is meant only as long as none with the same comes.
 func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error {
-	row.Waits, row.LinkedID, row.LinkedBy = false, match.ID, match.By
-	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": false, "linked_id": match.ID, "linked_by": match.By}).Error
+	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
+	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
 	if err != nil {
 		return fmt.Errorf("link outside approval: %w", err)
 	}

@@ -17,7 +17,7 @@ const maxLinkedInput = 16 << 10
 //
 //nolint:gosec // put together of constants
 var linksQuery = linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
- CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
+ CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
 UNION ALL ` + linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o INDEXED BY outside_approvals_linked ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.response_id` + linksTo
 

@@ -128,7 +128,7 @@ func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool)
 // of is the row that has an upstream's call; empty if none has.
 func (w *abroad) of(t *testing.T, callID string) outsideRow {
 	t.Helper()
-	r, _ := w.row(t, `upstream_id = ? AND call_id = ?`, w.up.ID, callID)
+	r, _ := w.row(t, `upstream_id = ? AND call_id = ? ORDER BY number DESC`, w.up.ID, callID)
 	return r
 }
 

@@ -94,7 +94,7 @@ func planResponse(ctx context.Context, q rowQuerier, main purgedRow) ([]purgedRo
 	}
 	rows := []purgedRow{main}
 	if upstream, ok := r.get("upstream_id"); ok {
-		rows = append(rows, purgedRow{table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3", key: []any{upstream, r.text("call_id")}, mark: main.mark, at: main.at})
+		rows = append(rows, purgedRow{table: "outside_approvals", where: "upstream_id = ?2 AND call_id = ?3 AND response_id = ?4", key: []any{upstream, r.text("call_id"), id}, mark: main.mark, at: main.at})
 	}
 	for _, of := range [...]struct{ table, ids, where string }{
 		{"votes", `SELECT id FROM votes WHERE response_id = ? ORDER BY id`, "id = ?2"},

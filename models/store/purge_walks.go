@@ -105,14 +105,14 @@ var purgeWalks = []walk{
 	{
 		// Those that found their request go with it. One that never did belongs to no
 		// conversation, and is over when its time is up; without a time, after a day.
-		table: "outside_approvals", keys: 2, where: `x.upstream_id = ?1 AND x.call_id = ?2`,
-		after: `x.upstream_id, x.call_id`,
-		row: `x.upstream_id, x.call_id, coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.response_id), '') AS conversation,
+		table: "outside_approvals", keys: 1, number: true, where: `x.number = ?1`,
+		after: `x.number, ''`,
+		row: `x.number, '', coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.response_id), '') AS conversation,
  x.first_at AS at, x.first_at < ?3 AND x.raw IS NOT json_object('removed', x.removed) AND CASE WHEN x.response_id = ''
  THEN coalesce(x.timeout_at, datetime(x.first_at, '+1 day')) < min(?3, ?5)
  ELSE EXISTS (SELECT 1 FROM responses r WHERE r.id = x.response_id AND r.removed IS NOT NULL) END AS due FROM outside_approvals x`,
-		all: ` WHERE (x.upstream_id, x.call_id) > (?1, ?2) ORDER BY x.upstream_id, x.call_id LIMIT ?6`,
-		one: ` WHERE x.upstream_id > ?1 AND FALSE AND ?4 = '' LIMIT ?6`,
+		all: ` WHERE x.number > ?1 ORDER BY x.number LIMIT ?6`,
+		one: ` WHERE x.number > ?1 AND FALSE AND ?4 = '' LIMIT ?6`,
 	},
 	{
 		table: "grants", keys: 1, where: `x.id = ?1`,

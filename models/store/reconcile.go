@@ -8,7 +8,7 @@ import (
 )
 
 const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r INDEXED BY responses_pending_upstream
- JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id
+ JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id
  WHERE r.upstream_id = ? AND r.approval_status = 'pending' AND r.held_until IS NULL AND o.kind = ?`
 
 // Reconcile settles what an upstream does not list as pending any more: somebody

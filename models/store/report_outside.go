@@ -14,7 +14,7 @@ import (
 // input: of the call's own run, of a run that it started, of the run that started
 // it. The one that was asked for first comes first.
 const (
-	wantedColumns = `SELECT o.upstream_id, o.call_id, o.response_id FROM `
+	wantedColumns = `SELECT o.number, o.upstream_id, o.call_id, o.response_id FROM `
 	wantedOf      = ` CROSS JOIN upstreams u ON u.id = o.upstream_id AND u.owner_id = ?1 CROSS JOIN responses a ON a.id = o.response_id
  WHERE o.waits = TRUE AND o.digest = ?2 AND o.tool_use_id IN ('', ?3) AND (a.approval_status = 'pending' OR a.approval_timestamp > ?4)`
 	wantedInRun = wantedColumns + `outside_approvals o INDEXED BY outside_approvals_wanted` + wantedOf + ` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
@@ -49,7 +49,7 @@ func (r *report) wanted(e *runEvent) (*outsideRow, error) {
 		}
 		var row outsideRow
 		err := r.conn.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.now.Add(-linkAfterEnd), look.run).
-			Scan(&row.UpstreamID, &row.CallID, &row.ResponseID)
+			Scan(&row.Number, &row.UpstreamID, &row.CallID, &row.ResponseID)
 		if err == nil {
 			return &row, nil
 		}
@@ -74,7 +74,7 @@ func (r *report) adoptOutside(e *runEvent) (wanted *outsideRow, id models.Respon
 	if a.StateAt(r.now) != models.StatusPending || a.HeldUntil != nil {
 		return wanted, "", nil
 	}
-	if err := r.gorm().Model(wanted).UpdateColumn("waits", false).Error; err != nil {
+	if err := r.gorm().Model(wanted).UpdateColumns(map[string]any{"waits": false, "linked_id": "", "linked_by": ""}).Error; err != nil {
 		return nil, "", fmt.Errorf("adopt outside approval: %w", err)
 	}
 	return nil, a.ID, r.moveOutside(e, a)

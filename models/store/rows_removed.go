@@ -16,7 +16,7 @@ func removedFrom(table string) string { return table + ", removed" }
 // keyColumns name a row where that is not its id.
 var keyColumns = map[string][]string{
 	"turns": {"conversation_id", "sequence"}, "budget_steps": {"conversation_id", "sequence"},
-	"early_results": {"conversation_id", "tool_use_id"}, "outside_approvals": {"upstream_id", "call_id"}, "deliveries": {"response_id"}, "withdrawals": {"vote_id"},
+	"early_results": {"conversation_id", "tool_use_id"}, "outside_approvals": {"number"}, "deliveries": {"response_id"}, "withdrawals": {"vote_id"},
 }
 
 // removedCheck compares the rows that a step of a purge names: where it says that

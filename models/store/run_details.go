@@ -14,7 +14,7 @@ var runDetailsQuery = `SELECT r.id, r.sequence, coalesce(r.batch_id, ''), r.pare
  substr(r.tool_result, 1, ?4), coalesce(r.result_bytes, octet_length(r.tool_result)), r.closed, r.contradiction, r.matched_by,
  r.approval_status, r.approval_timestamp, r.approval_timeout_at, r.held_until, f.id, f.sequence
  FROM responses r INDEXED BY responses_history LEFT JOIN responses g ON g.id = r.cascaded_from
- LEFT JOIN outside_approvals o ON o.upstream_id = g.upstream_id AND o.call_id = g.call_id AND o.linked_id <> ''
+ LEFT JOIN outside_approvals o ON o.upstream_id = g.upstream_id AND o.call_id = g.call_id AND o.response_id = g.id AND o.linked_id <> ''
  LEFT JOIN responses f ON f.id = coalesce(o.linked_id, g.id)
  WHERE r.conversation_id = ?1 AND r.sequence BETWEEN ?2 AND ?3 AND r.kind = 'tool_call' ORDER BY r.sequence LIMIT ` + strconv.Itoa(MaxPage)
 

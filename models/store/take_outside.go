@@ -1,13 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"gorm.io/gorm"
+	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/models/events"
@@ -16,9 +15,11 @@ import (
 
 // outsideRow is what was fetched.
 type outsideRow struct {
-	UpstreamID models.UpstreamID `gorm:"primaryKey"`
-	CallID     string            `gorm:"primaryKey"`
+	Number     int64 `gorm:"primaryKey"`
+	UpstreamID models.UpstreamID
+	CallID     string
 	Kind       models.OutsideKind
+	Again      int // which request of this id and kind it is, from 0
 	RunID      string
 	Name       string
 	Arguments  string
@@ -37,6 +38,7 @@ type outsideRow struct {
 	Digest    string
 	LinkedID  models.ResponseID
 	LinkedBy  models.MatchedBy
+	Removed   *string
 }
 
 func (outsideRow) TableName() string { return "outside_approvals" }
@@ -50,13 +52,20 @@ const maxRaw = models.MaxInput
 
 // TakeOutside takes one thing that an upstream lists as pending: it finds the
 // tool call that it is for, or waits for it until the next poll, or gets a
-// response of its own. What is known already changes nothing. It writes nothing
-// for who has lost the lease: CodeConflict.
+// response of its own. What is known already changes nothing. What asks for
+// something else under an id that is known, or is listed again after it was
+// settled, is another request. It writes nothing for who has lost the lease:
+// CodeConflict.
 func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
 	// Nearly all that is listed is known from the poll before: it need not queue
 	// behind those who write.
-	if known, err := exists(s.r.QueryRowContext(context.WithoutCancel(ctx), placedOutside, id, item.CallID)); known || err != nil {
-		return err
+	now := s.now()
+	var known knownOutside
+	if err := s.gr.WithContext(context.WithoutCancel(ctx)).Raw(knownOutsideQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+		return fmt.Errorf("look for an outside approval: %w", err)
+	}
+	if known.stays(&item, now) {
+		return nil
 	}
 	return s.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
@@ -74,22 +83,109 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 	})
 }
 
-const placedOutside = `SELECT 1 FROM outside_approvals WHERE upstream_id = ? AND call_id = ? AND response_id <> ''`
+// knownOutside is what is known of an item from the polls before; zero: nothing.
+type knownOutside struct {
+	Row outsideRow `gorm:"embedded"`
+
+	Status      models.Status
+	SettledAt   *time.Time
+	Deadline    time.Time
+	HeldUntil   *time.Time
+	Description string
+	Options     string
+}
+
+// The last request of an id and kind, with the response that stands for it.
+const knownOutsideQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options
+ FROM outside_approvals o LEFT JOIN responses r ON r.id = o.response_id WHERE o.upstream_id = ? AND o.call_id = ? AND o.kind = ? ORDER BY o.again DESC LIMIT 1`
+
+// stays reports whether there is nothing to do about an item.
+func (k *knownOutside) stays(item *models.OutsideItem, now time.Time) bool {
+	return k.Row.ResponseID != "" && k.asksFor(item) && !k.isAskedAgain(now) && k.movedDeadline(item, now) == nil
+}
+
+// asksFor reports whether an item asks for what it asked for before. Where its
+// arguments are not known, the whole item stands for them, of which anything may
+// change.
+func (k *knownOutside) asksFor(item *models.OutsideItem) bool {
+	if k.Row.Removed != nil {
+		return true // nobody knows any more
+	}
+	if k.Row.Kind == models.OutsideContact {
+		r, err := questionOf(item)
+		return err != nil || r.Description == k.Description && r.Options == k.Options
+	}
+	was := outsideRow{}
+	was.keep(*item)
+	if k.Row.Name != validText(item.Name) {
+		return false
+	}
+	if k.Row.Arguments == was.Arguments || k.Row.Arguments == k.Row.Raw || was.Arguments == was.Raw {
+		return true
+	}
+	before, err := models.CanonicalJSON("arguments", []byte(k.Row.Arguments))
+	now, err2 := models.CanonicalJSON("arguments", []byte(was.Arguments))
+	return err == nil && err2 == nil && bytes.Equal(before, now)
+}
+
+// againAfter is for how long what was settled may still be listed: lists may lag
+// behind.
+const againAfter = time.Minute
+
+// isAskedAgain reports whether an item that is listed was settled a while ago and
+// not by a decision from here: it is pending there all the same.
+func (k *knownOutside) isAskedAgain(now time.Time) bool {
+	return k.Status == models.StatusResolved && k.SettledAt != nil && !now.Before(k.SettledAt.Add(againAfter))
+}
+
+// movedDeadline is the deadline that a pending request has by now at the other
+// system; nil: it is the one that is known.
+func (k *knownOutside) movedDeadline(item *models.OutsideItem, now time.Time) *time.Time {
+	until := item.Deadline(now)
+	if k.Status != models.StatusPending || k.HeldUntil != nil || until == nil || !now.Before(*until) || k.Deadline.Sub(*until).Abs() <= movedBy {
+		return nil
+	}
+	return new(stamp(*until))
+}
+
+// movedBy is by how much a deadline must differ to have moved: what an upstream says
+// of it is as exact as its clock.
+const movedBy = 30 * time.Second
 
 // outside reads what was fetched of an item, or keeps it.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
-	row := &outsideRow{}
-	err := t.gorm().Where("upstream_id = ? AND call_id = ?", u.ID, item.CallID).Take(row).Error
+	var known knownOutside
+	if err := t.gorm().Raw(knownOutsideQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+		return nil, fmt.Errorf("look for an outside approval: %w", err)
+	}
+	row := &known.Row
 	row.ApprovalID = validText(item.ApprovalID)
-	if err == nil && row.ResponseID == "" { // as listed now: what was kept may have been removed meanwhile
+	switch {
+	case row.Number == 0:
+		return t.keepOutside(u, item, 0)
+	case row.ResponseID == "": // as listed now: what was kept may have been removed meanwhile
+		row.Name = validText(item.Name)
 		row.keep(item)
 		return row, t.keepTexts(row)
+	case !known.asksFor(&item):
+		return t.replaceOutside(u, item, row)
+	case known.isAskedAgain(t.now):
+		return t.keepOutside(u, item, row.Again+1)
 	}
-	if err == nil || !errors.Is(err, gorm.ErrRecordNotFound) {
-		return row, err
+	if until := known.movedDeadline(&item, t.now); until != nil {
+		a, err := t.standing(row.ResponseID)
+		if err != nil || a.PastDeadline(t.now) {
+			return row, err
+		}
+		return row, t.extend(models.System("poller"), a, clock{deadline: *until})
 	}
-	row = &outsideRow{
-		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: row.ApprovalID, Kind: item.Kind, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
+	return row, nil
+}
+
+// keepOutside keeps what was fetched as a request of its own.
+func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*outsideRow, error) {
+	row := &outsideRow{
+		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
 	}
 	row.keep(item)
 	if until := item.Deadline(t.now); until != nil {
@@ -101,6 +197,33 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 	return row, nil
 }
 
+// replaceOutside ends a request whose id asks for something else by now: a decision
+// on it would release what nobody has looked at. A decision that may be on its way
+// goes before.
+func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*outsideRow, error) {
+	a, err := t.standing(row.ResponseID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Status() != models.StatusPending:
+	case a.PastDeadline(t.now):
+		err = t.expireNow(a)
+	default:
+		err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, u.Name+" asks for something else under the same id now.")
+	}
+	if models.ErrorCode(err) == models.CodeBeingDecided {
+		return row, nil // the next poll tries again
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Model(row).UpdateColumn("waits", false).Error; err != nil {
+		return nil, fmt.Errorf("replace outside approval: %w", err)
+	}
+	return t.keepOutside(u, item, row.Again+1)
+}
+
 // keep takes over the texts of an item.
 func (o *outsideRow) keep(item models.OutsideItem) {
 	o.Arguments, o.Raw = cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
@@ -109,8 +232,14 @@ func (o *outsideRow) keep(item models.OutsideItem) {
 	}
 }
 
+// whole reports whether all that a call would run with is kept, letter by letter, and
+// all that stands beside it.
+func (o *outsideRow) whole(item *models.OutsideItem) bool {
+	return o.Arguments == string(item.Arguments) && len(item.Rest) <= maxRaw && utf8.Valid(item.Rest)
+}
+
 func (t *tx) keepTexts(row *outsideRow) error {
-	err := t.gorm().Model(row).Where("(arguments, raw, beside) IS NOT (?, ?, ?)", row.Arguments, row.Raw, row.Beside).Select("arguments", "raw", "beside").UpdateColumns(row).Error
+	err := t.gorm().Model(row).Where("(arguments, raw, beside) IS NOT (?, ?, ?)", row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
 	}
@@ -130,6 +259,9 @@ func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outs
 		a, err = t.askUnmatched(u, item, row)
 	default:
 		if a, err = t.askMatched(u, item, row); a == nil && err == nil {
+			a, err = t.askCascaded(u, item, row)
+		}
+		if a == nil && err == nil {
 			if row.Polls++; row.Polls < unmatchedAfter {
 				return t.gorm().Model(row).UpdateColumn("polls", row.Polls).Error
 			}
@@ -238,12 +370,47 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 	return a, t.askOutside(u, a, row)
 }
 
+// cascadedCall is the call of an item in its own run that was rejected with its
+// batch before the item was listed, and the call with which it was.
+const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations c INDEXED BY conversations_run
+ CROSS JOIN responses r INDEXED BY responses_cascaded ON r.conversation_id = c.id AND r.digest = ?3 AND r.cause = 'cascade' AND r.is_completed = FALSE
+ WHERE c.owner_id = ?1 AND c.run_id = ?2 AND r.tool_name = ?4 AND ?5 IN ('', r.tool_use_id) AND r.cascaded_from IS NOT NULL AND NOT ` + isLinked + ` ORDER BY r.sequence LIMIT 1`
+
+// askCascaded gives an item whose call was rejected with its batch a response of its
+// own that is rejected with it; nil: there is no such call.
+func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	call := outsideCall(item)
+	var found struct{ ID, Source models.ResponseID }
+	if err := t.gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("look for a rejected call: %w", err)
+	}
+	if found.ID == "" || call.Digest == "" {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	a, err := t.askUnmatched(u, item, row)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error; err != nil {
+		return nil, fmt.Errorf("place outside approval: %w", err)
+	}
+	row.ResponseID = a.ID
+	if err := t.link(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
+		return nil, err
+	}
+	from, err := t.standing(found.Source)
+	if err != nil {
+		return nil, err
+	}
+	return a, t.cascadeTo(models.System("cascade"), from, a.ID)
+}
+
 // otherInput has a call show what the other system asks with, since that is what
 // it will run. What is not kept whole cannot be approved.
 func (t *tx) otherInput(a *models.Approval, item models.OutsideItem, row *outsideRow) error {
 	a.Contradiction = "The other system asks with another input than the agent reported."
 	a.Context = row.Arguments
-	if len(item.Arguments) <= len(row.Arguments) {
+	if row.whole(&item) {
 		return nil
 	}
 	length := int64(len(item.Arguments))
