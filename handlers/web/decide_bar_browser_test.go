@@ -225,8 +225,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			}))
 			arm := func() {
 				if how == "keys" {
-					p.calm()
-					p.press("a")
+					p.acts("a")
 				} else {
 					press("#approve")
 				}
