@@ -71,8 +71,7 @@ func TestInABrowserAnEditIsNeverDropped(t *testing.T) {
 			switch how {
 			case "keys":
 				p.press("\x1b")
-				p.calm()
-				p.press("a")
+				p.acts("a")
 			default:
 				press("#approve-edited")
 			}
@@ -328,7 +327,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			p.calm()
 			p.value(`document.querySelector("#detail").scrollTop = 9999, scrollTo(0, 9999), ""`)
 			if how == "keys" {
-				p.press("a")
+				p.acts("a")
 			} else {
 				press("#approve")
 			}
