@@ -126,6 +126,15 @@ func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 	if r := w.of(t, "d"); r.id != approved {
 		t.Errorf("what was decided is asked again: %+v", r)
 	}
+	// One that the other system says it has decided is not asked for ever.
+	told := w.of(t, "c").id
+	w.vote(t, told, yes())
+	w.deliver(t, told, models.ToldElsewhere)
+	w.clock.Step(time.Hour)
+	w.take(t, item)
+	if r := w.of(t, "c"); r.id != told {
+		t.Errorf("asked again although it is decided there: %+v", r)
+	}
 	w.verifyRows(t)
 }
 

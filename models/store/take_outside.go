@@ -93,10 +93,12 @@ type knownOutside struct {
 	HeldUntil   *time.Time
 	Description string
 	Options     string
+	SaidSo      bool // the other system itself said that it has a decision
 }
 
 // The last request of an id and kind, with the response that stands for it.
-const knownOutsideQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options
+const knownOutsideQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status, r.approval_timestamp AS settled_at, r.approval_timeout_at AS deadline, r.held_until, r.description, r.options,
+ EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = o.response_id AND d.outcome = 'elsewhere') AS said_so
  FROM outside_approvals o LEFT JOIN responses r ON r.id = o.response_id WHERE o.upstream_id = ? AND o.call_id = ? AND o.kind = ? ORDER BY o.again DESC LIMIT 1`
 
 // stays reports whether there is nothing to do about an item.
@@ -132,10 +134,11 @@ func (k *knownOutside) asksFor(item *models.OutsideItem) bool {
 // behind.
 const againAfter = time.Minute
 
-// isAskedAgain reports whether an item that is listed was settled a while ago and
-// not by a decision from here: it is pending there all the same.
+// isAskedAgain reports whether an item that is listed was settled a while ago, and
+// neither by a decision from here nor by one that the other system told of: it is
+// pending there all the same.
 func (k *knownOutside) isAskedAgain(now time.Time) bool {
-	return k.Status == models.StatusResolved && k.SettledAt != nil && !now.Before(k.SettledAt.Add(againAfter))
+	return k.Status == models.StatusResolved && !k.SaidSo && k.SettledAt != nil && !now.Before(k.SettledAt.Add(againAfter))
 }
 
 // movedDeadline is the deadline that a pending request has by now at the other
