@@ -3,7 +3,10 @@ package cmd_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -52,6 +55,9 @@ func held(t *testing.T, path string, texts []string) (found []string) {
 	}
 	for _, file := range files {
 		raw, err := exec.CommandContext(t.Context(), "cat", file).Output()
+		if _, gone := os.Stat(file); errors.Is(gone, fs.ErrNotExist) {
+			continue // it was there for a moment
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
