@@ -50,7 +50,9 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 
 	// The key that is stored now pauses it, in both ways.
 	_, told, err = w.BeginDelivery(t.Context(), w.tell, id)
-	mustDo(t, err)
+	if told == nil || err != nil {
+		t.Fatalf("nothing is told with the new key: %v", err)
+	}
 	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
 	if !w.paused(t) {
 		t.Error("the new key is refused to a decision, and the upstream is not paused")
