@@ -109,6 +109,7 @@ type DeliveryEnd struct {
 	Status   int
 	Words    string
 	WrongKey bool          // of ToldLater: the upstream takes nothing with this key
+	Key      []byte        // sealed, as the attempt began with it; of WrongKey
 	Pause    time.Duration // before the next attempt, of ToldLater
 }
 
@@ -119,6 +120,7 @@ const MaxUpstreamTimeout = time.Minute
 type PollNote struct {
 	Failed   bool
 	WrongKey bool          // it refuses the key
+	Key      []byte        // sealed, as the poll began with it; of WrongKey
 	Problem  string        // in words; without a failure, why nothing was taken for settled
 	Next     time.Duration // until the next one
 }

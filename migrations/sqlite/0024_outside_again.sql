@@ -38,4 +38,4 @@ DROP INDEX responses_upstream_call;
 CREATE UNIQUE INDEX responses_upstream_call ON responses (upstream_id, call_id, kind) WHERE upstream_id IS NOT NULL AND call_id IS NOT NULL AND approval_status = 'pending';
 
 -- Calls that were rejected with their batch, which another system may ask about yet.
-CREATE INDEX responses_cascaded ON responses (conversation_id, digest) WHERE cause = 'cascade' AND is_completed = FALSE;
+CREATE INDEX responses_cascaded ON responses (conversation_id, digest, sequence) WHERE cause = 'cascade' AND is_completed = FALSE;

@@ -45,48 +45,7 @@ func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	return n > 0, nil
 }
 
-const (
-	upstreamIDs = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
-	untoldOf    = `SELECT response_id, next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
-	// Of one that is paused, only the end of a decision's time is waited for.
-	pausedOf      = `SELECT response_id, give_up_at AS next_at FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
-	toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
-)
-
-// DueDeliveries are the verdicts that are to be told now, the longest due first
-// and at most limit of each upstream, so that one that does not answer holds up
-// no other; and when the next one is, if any waits.
-func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.UpstreamID][]models.ResponseID, next time.Time, err error) {
-	var upstreams []struct {
-		ID     models.UpstreamID
-		Paused bool
-	}
-	if err := s.gr.WithContext(ctx).Raw(upstreamIDs).Scan(&upstreams).Error; err != nil {
-		return nil, next, fmt.Errorf("list deliveries: %w", err)
-	}
-	now := s.now()
-	due = map[models.UpstreamID][]models.ResponseID{}
-	for _, u := range upstreams {
-		id, query := u.ID, untoldOf
-		if u.Paused {
-			query = pausedOf
-		}
-		var rows []deliveryRow
-		if err := s.gr.WithContext(ctx).Raw(query, id, limit+1).Scan(&rows).Error; err != nil {
-			return nil, next, fmt.Errorf("list deliveries: %w", err)
-		}
-		for _, r := range rows {
-			if r.NextAt.After(now) || len(due[id]) == limit {
-				if next.IsZero() || r.NextAt.Before(next) {
-					next = r.NextAt
-				}
-				break
-			}
-			due[id] = append(due[id], r.ResponseID)
-		}
-	}
-	return due, next, nil
-}
+const toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
 
 // BeginDelivery notes that an attempt begins, before anything is sent, and says
 // what is to be told to whom. Nil: there is nothing to tell any more; a verdict
@@ -296,12 +255,20 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 // retryDelivery has an attempt made again. The last one is when the time is over.
 func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
 	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
+	next := stamp(t.now.Add(end.Pause))
 	if end.WrongKey {
-		if err := t.pauseUpstream("delivery", row.UpstreamID, end.Text); err != nil {
+		same, err := t.hasKey(row.UpstreamID, end.Key)
+		switch {
+		case err != nil:
 			return err
+		case !same:
+			next = t.now // with the new key it is told at once
+		default:
+			if err := t.pauseUpstream("delivery", row.UpstreamID, end.Text); err != nil {
+				return err
+			}
 		}
 	}
-	next := stamp(t.now.Add(end.Pause))
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt
 	}

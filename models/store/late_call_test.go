@@ -161,6 +161,7 @@ func TestWithAnotherInputTheRowsStayTwoAndLeadToEachOther(t *testing.T) {
 	if o := w.origin(t, id); o.Linked != nil {
 		t.Fatalf("linked before it was known which calls come: %+v", o.Linked)
 	}
+	w.clock.Step(models.NameAloneAfter)
 	w.link(t)
 	two := w.byUse(t, "u2")
 	o := w.origin(t, id)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -144,6 +145,13 @@ func resumed(u *models.Upstream, now time.Time) map[string]any {
 	return columns
 }
 
+// hasKey reports whether a sealed key is still the upstream's. That an older one is
+// refused tells nothing of the one that came after it.
+func (t *tx) hasKey(id models.UpstreamID, sealed []byte) (bool, error) {
+	u, err := t.upstream(id)
+	return err == nil && bytes.Equal(u.KeySealed, sealed), err
+}
+
 // pauseUpstream leaves an upstream alone that refuses the key, until somebody gives
 // it another one or resumes it.
 func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) error {
@@ -243,6 +251,11 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 	return s.write(ctx, func(t *tx) error {
 		if err := t.holds(l); err != nil {
 			return err
+		}
+		if note.WrongKey {
+			if same, err := t.hasKey(id, note.Key); err != nil || !same {
+				return err // the poll with the new key stays due
+			}
 		}
 		columns := map[string]any{"polled_at": t.now, "next_poll_at": stamp(t.now.Add(note.Next)), "problem": note.Problem}
 		if note.Failed {

@@ -142,8 +142,9 @@ func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 	item.Timeout = new(time.Minute)
 	id := w.taken(t, item)
 	w.vote(t, id, yes())
-	w.begin(t, id)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Text: "The upstream refuses the key (401)."}))
+	_, u, err := w.BeginDelivery(t.Context(), w.tell, id)
+	mustDo(t, err)
+	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: u.KeySealed, Text: "The upstream refuses the key (401)."}))
 	if w.begin(t, id) != nil || len(w.due(t)) != 0 {
 		t.Error("it is told while the upstream is paused")
 	}

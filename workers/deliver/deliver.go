@@ -183,7 +183,7 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 	}
 	end := d.tell(ctx, delivery, u)
 	if end.Told == models.ToldLater {
-		end.Pause = d.pause(delivery.Attempts)
+		end.Pause, end.Key = d.pause(delivery.Attempts), u.KeySealed
 	}
 	if end.Told == models.ToldLater || end.Told == models.ToldRefused {
 		log.WarnContext(ctx, "a verdict is not told yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))

@@ -138,7 +138,7 @@ func (p *Poller) Once(ctx context.Context, l *models.Lease, u *models.Upstream) 
 	case ctx.Err() != nil || models.ErrorCode(err) == models.CodeConflict:
 		return // the server stops, or the lease is lost: nothing is known of the upstream
 	case err != nil:
-		note.Failed, note.Problem, note.WrongKey = true, err.Error(), upstream.RefusesKey(err) != 0
+		note.Failed, note.Problem, note.WrongKey, note.Key = true, err.Error(), upstream.RefusesKey(err) != 0, u.KeySealed
 		log.WarnContext(ctx, "an upstream could not be polled", slog.String("problem", note.Problem), slog.Int("failures", u.Failures+1))
 	case flaw != "":
 		note.Problem = flaw

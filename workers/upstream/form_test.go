@@ -58,6 +58,11 @@ func TestFormsOfAList(t *testing.T) {
 		{"a settled one", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"status":{"approved":false}}]`, "a +", "a"},
 		{"a settled one, in a word", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"status":"approved"}]`, "a +", "a"},
 		{"a pending one, in a word", `[{"call_id":"b","spec":{"fn":"f"},"status":"pending"}]`, "b +", "b"},
+		{"a pending one, not yet approved, beside the word", `[{"call_id":"b","spec":{"fn":"f"},"status":"pending","approved":false}]`, "b +", "b"},
+		{"a pending one, by its word", `[{"call_id":"b","spec":{"fn":"f"},"status":"PENDING","approved":true}]`, "b +", "b"},
+		{"one of an unknown word, not approved", `[{"call_id":"b","spec":{"fn":"f"},"status":"in review","approved":false}]`, "b +", "b"},
+		{"one of an unknown word, approved", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"status":"done","approved":true}]`, "a +", "a"},
+		{"a settled one without a word", `[` + a + `,{"call_id":"b","spec":{"fn":"f"},"approved":false}]`, "a +", "a"},
 		{"a pending one, not yet approved", `[{"call_id":"b","spec":{"fn":"f"},"status":{"approved":null}}]`, "b +", "b"},
 	} {
 		for d, want := range map[upstream.Dialect]string{upstream.Plain: c.plain, upstream.Cloud: c.cloud} {
@@ -97,6 +102,24 @@ func TestFormsOfACall(t *testing.T) {
 		{"a spec that is no object", `{"call_id":"a","spec":"rm -rf /"}`, "", "", "", `all`},
 		{"nothing but an id", `{"call_id":"a"}`, "", "", "", `all`},
 		{"a name that is no text", `{"call_id":"a","function_name":7,"function_args":{"x":1}}`, "", "", "", `{"x":1}`},
+		{"empty arguments beside a spec that is no object", `{"call_id":"a","function_name":"f","function_args":{},"spec":["rm -rf"]}`, "", "f", "", `all`},
+		{"empty arguments beside a spec that says two things", `{"call_id":"a","function_name":"f","function_args":{},"spec":{"fn":"g","fn":"h"}}`, "", "f", "", `all`},
+		{"empty arguments beside a state", `{"call_id":"a","function_name":"f","function_args":{},"state":{"command":"rm"}}`, "", "f", "", `all`},
+		{"empty arguments beside more than a status", `{"call_id":"a","function_name":"f","function_args":{},"status":{"command":"rm"}}`, "", "f", "", `all`},
+		{"empty arguments beside a status of an unknown word", `{"call_id":"a","function_name":"f","function_args":{},"status":"rm -rf /"}`, "", "f", "", `all`},
+		{"empty arguments beside a type that is none", `{"call_id":"a","function_name":"f","function_args":{},"type":"rm -rf /"}`, "", "f", "", `all`},
+		{"empty arguments beside a message that is no text", `{"call_id":"a","function_name":"f","function_args":{},"message":{"command":"rm"}}`, "", "f", "", `all`},
+		{"empty arguments beside an unknown channel", `{"call_id":"a","function_name":"f","function_args":{},"channel":{"shell":"rm"}}`, "", "f", "", `all`},
+		{"empty arguments beside ways to refuse that are none", `{"call_id":"a","function_name":"f","function_args":{},"reject_options":[{"name":"no","run":"rm"}]}`, "", "f", "", `all`},
+		{"empty arguments beside a moment that is none", `{"call_id":"a","function_name":"f","function_args":{},"requested_at":"rm -rf /"}`, "", "f", "", `all`},
+		{"empty arguments beside a moment that is not said", `{"call_id":"a","function_name":"f","function_args":{},"timeout_at":"0001-01-01T00:00:00Z"}`, "", "f", "", `{}`},
+		{"empty arguments beside a run that is an object", `{"call_id":"a","run_id":{"command":"rm"},"function_name":"f","function_args":{}}`, "", "f", "", `all`},
+		{"empty arguments beside a name that is no text", `{"call_id":"a","function_name":{"command":"rm"},"tool_name":"f","function_args":{}}`, "", "f", "", `all`},
+		{"no arguments, in a text, beside others", `{"call_id":"a","function_name":"f","arguments":" {} ","payload":"rm"}`, "", "f", "", `all`},
+		{"empty arguments beside a message", `{"call_id":"a","function_name":"f","function_args":{},"message":"hurry"}`, "", "f", "", `{}`},
+		{"two names", `{"call_id":"a","function_name":"read_file","tool_name":"delete_file","function_args":{"x":1}}`, "", "read_file", "", `all`},
+		{"another name in the spec", `{"call_id":"a","function_name":"delete_file","spec":{"fn":"read_file","kwargs":{"x":1}}}`, "", "read_file", "", `all`},
+		{"one name twice", `{"call_id":"a","function_name":"f","spec":{"fn":"f","kwargs":{"x":1}}}`, "", "f", "", `{"x":1}`},
 		{"nested", `{"call_id":"a","run_id":"r","spec":{"fn":"f","kwargs":{"x":1}}}`, "r", "f", "", `{"x":1}`},
 		{"flat", `{"call_id":"a","run_id":"r","function_name":"f","arguments":{"x":1},"tool_use_id":"u"}`, "r", "f", "u", `{"x":1}`},
 		{"camel case", `{"id":"a","runId":"r","toolName":"f","input":{},"toolUseId":"u"}`, "r", "f", "u", `{}`},
@@ -150,6 +173,21 @@ func TestAContactIsNeverDroppedNorCut(t *testing.T) {
 		{"more than a question", `{"call_id":"a","function_args":{"message":"Which?","subject":"Deploy","options":["eu"],"region":{"now":"us"}}}`, "Which?", "Deploy", `{"region":{"now":"us"}}`, "eu"},
 		{"two questions", `{"call_id":"a","message":"Which?","function_args":{"message":"Why?"}}`, "Which?", "", `{"message":"Why?"}`, ""},
 		{"a question beside arguments that clash", `{"call_id":"a","message":"Which?","function_args":{"x":1},"input":{"x":2}}`, "Which?", "", "all", ""},
+		{"a spec that is no object", `{"call_id":"a","message":"Which?","spec":["rm -rf"]}`, "Which?", "", `{"spec":["rm -rf"]}`, ""},
+		{"a state", `{"call_id":"a","spec":{"msg":"Which?","state":{"command":"rm"}}}`, "Which?", "", `{"state":{"command":"rm"}}`, ""},
+		{"two tools", `{"call_id":"a","function_name":"ask","tool_name":"delete_file","message":"Which?"}`, "Which?", "", `{"function_name":"ask","tool_name":"delete_file"}`, ""},
+		{"an answer beside the word for pending", `{"call_id":"a","status":"pending","response":"yes","message":"Which?"}`, "Which?", "", `{"response":"yes"}`, ""},
+		{"a subject that is no text", `{"call_id":"a","message":"Which?","subject":["Deploy"]}`, "Which?", "", `{"subject":["Deploy"]}`, ""},
+		{
+			"answers that say more than their titles", `{"call_id":"a","spec":{"msg":"Which?","response_options":[{"name":"eu","description":"costs more"}]}}`, "Which?", "",
+			`{"response_options":[{"name":"eu","description":"costs more"}]}`, "eu",
+		},
+		{"answers that are none", `{"call_id":"a","spec":{"msg":"Which?","response_options":[7]}}`, "Which?", "", `{"response_options":[7]}`, ""},
+		{
+			"the cloud's own, all members", `{"run_id":"r","call_id":"human_call-1","spec":{"msg":"Which?","subject":"Deploy","channel":{"email":{"address":"a@example.com","context_about_user":null,"references_message_id":"<1@example.com>"}},` +
+				`"response_options":[{"name":"eu","title":"Europe","description":null,"prompt_fill":"","interactive":false}],"state":null},"status":{"requested_at":"2026-11-20T11:59:00Z","responded_at":null,"response":null,"response_option_name":null}}`,
+			"Which?", "Deploy", "", "eu",
+		},
 		{"a question of another name", `{"call_id":"a","function_args":{"prompt":"Which?"}}`, "", "", "all", ""},
 		{"a question that is no text", `{"call_id":"a","message":{"en":"Which?"}}`, "", "", "all", ""},
 		{"no question", `{"call_id":"a"}`, "", "", "all", ""},
@@ -190,86 +228,7 @@ func TestWhatTheSpecificationTellsOfAnItem(t *testing.T) {
 	}
 }
 
-func TestFormsOfAMoment(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 11, 20, 11, 30, 15, 0, time.UTC)
-	micro := at.Add(123456 * time.Microsecond)
-	for written, want := range map[string]time.Time{
-		`"2026-11-20T11:30:15Z"`:                at,
-		`"2026-11-20T11:30:15"`:                 at,
-		`"2026-11-20T11:30:15.123456"`:          micro,
-		`"2026-11-20T11:30:15,123456Z"`:         micro,
-		`"2026-11-20T11:30:15.123456789+00:00"`: micro,
-		`"2026-11-20 13:30:15.123456+02:00"`:    micro,
-		`"2026-11-20T13:30:15+0200"`:            at,
-		`"2026-11-20T13:30:15+02"`:              at,
-		`"2026-11-20 11:30:15 UTC"`:             at,
-		`"2026-11-20 13:30:15 +0200"`:           at,
-		`" 2026-11-20t11:30:15z "`:              at,
-		`"2026-11-20T11:30Z"`:                   at.Add(-15 * time.Second),
-		`"2026-11-20 11:30"`:                    at.Add(-15 * time.Second),
-		`"2026-11-20"`:                          time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
-		`"Fri, 20 Nov 2026 11:30:15 GMT"`:       at,
-		`"Fri, 20 Nov 2026 13:30:15 +0200"`:     at,
-		`1795174215`:                            at,
-		`1795174215.123456`:                     micro,
-		`1795174215123`:                         at.Add(123 * time.Millisecond),
-		`1795174215123.456`:                     at.Add(123 * time.Millisecond),
-		`1795174215123456`:                      micro,
-		`1795174215123456789`:                   micro,
-		`"1795174215"`:                          at,
-		`0`:                                     {},
-		`-5`:                                    {},
-		`1e300`:                                 {},
-		`"yesterday"`:                           {},
-		`""`:                                    {},
-		`"0001-01-01T00:00:00Z"`:                {},
-		`"2026-13-40T25:61:61Z"`:                {},
-		`{}`:                                    {},
-		`true`:                                  {},
-	} {
-		l, err := saying(t, upstream.Plain, `[{"call_id":"a","spec":{"fn":"f"},"status":{"requested_at":`+written+`}}]`).PendingCalls(t.Context())
-		if err != nil || len(l.Items) != 1 || !l.Complete {
-			t.Errorf("%s: %v %+v", written, err, l)
-			continue
-		}
-		if got := l.Items[0].RequestedAt; !got.Equal(want) || got.Location() != time.UTC {
-			t.Errorf("%s: %s, want %s", written, got, want)
-		}
-	}
-}
-
-// Moments are compared with the upstream's own clock (noon, in saying), whatever
-// ours says.
-func TestWhatIsLeftOfATimeout(t *testing.T) {
-	t.Parallel()
-	for item, want := range map[string]string{
-		`"status":{"requested_at":"2026-11-20T11:59:00Z"},"timeout_seconds":300`: "4m0s",
-		`"timeout_seconds":300`: "5m0s",
-		`"status":{"requested_at":"2026-11-20T11:50:00Z"},"timeout_seconds":300`:              "-5m0s",
-		`"status":{"requested_at":"2026-11-20T12:50:00Z"},"timeout_seconds":300`:              "5m0s",
-		`"status":{"requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:00:30"}`: "30s",
-		`"expires_at":"soon"`:     "",
-		`"timeout_seconds":"300"`: "",
-		`"timeout_seconds":-1`:    "",
-		`"x":1`:                   "",
-	} {
-		l, err := saying(t, upstream.Plain, `[{"call_id":"a","spec":{"fn":"f"},`+item+`}]`).PendingCalls(t.Context())
-		if err != nil || len(l.Items) != 1 {
-			t.Errorf("%s: %v %+v", item, err, l)
-			continue
-		}
-		got := ""
-		if left := l.Items[0].Timeout; left != nil {
-			got = left.String()
-		}
-		if got != want {
-			t.Errorf("%s: %q is left, want %q", item, got, want)
-		}
-	}
-}
-
-// What stands beside arguments and is not understood is kept: people read it.
+// What stands beside arguments and may matter is kept: people read it.
 func TestWhatACallSendsBesideItsArguments(t *testing.T) {
 	t.Parallel()
 	const known = `"id":"p","call_id":"a","run_id":"r","type":"function_call","status":"pending","function_name":"f","requested_at":"2026-11-20T11:59:00Z","timeout_at":"2026-11-20T12:05:00Z"`
@@ -279,6 +238,39 @@ func TestWhatACallSendsBesideItsArguments(t *testing.T) {
 		{"members", `{` + known + `,"function_args":{"x":1},"force":true,"message":"hurry","count":0}`, `{"count":0,"force":true,"message":"hurry"}`},
 		{"in the spec and beside it", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"as":"root"},"force":true}`, `{"as":"root","force":true}`},
 		{"one name for two things", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"as":"root"},"as":"me"}`, "all"},
+		{"a spec that is no object", `{` + known + `,"function_args":{"x":1},"spec":["rm -rf"]}`, `{"spec":["rm -rf"]}`},
+		{"a spec that says two things", `{` + known + `,"function_args":{"x":1},"spec":{"fn":"g","fn":"h"}}`, `{"spec":{"fn":"g","fn":"h"}}`},
+		{"a state", `{` + known + `,"function_args":{"x":1},"state":{"command":"rm"}}`, `{"state":{"command":"rm"}}`},
+		{"a name that is no text", `{"call_id":"a","function_name":7,"function_args":{"x":1}}`, `{"function_name":7}`},
+		{
+			"more than a status", `{"call_id":"a","function_name":"f","function_args":{"x":1},"status":{"requested_at":"2026-11-20T11:59:00Z","comment":"hurry"}}`,
+			`{"status":{"requested_at":"2026-11-20T11:59:00Z","comment":"hurry"}}`,
+		},
+		{"a status that says two things", `{"call_id":"a","function_name":"f","function_args":{"x":1},"status":{"a":1,"a":2}}`, `{"status":{"a":1,"a":2}}`},
+		{"a status beside the one that is read", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"status":"pending"}}`, `{"status":"pending"}`},
+		{"another type", `{"call_id":"a","type":"human_contact","function_name":"f","function_args":{"x":1}}`, `{"type":"human_contact"}`},
+		{
+			"other ids", `{"call_id":"a","callId":"b","id":"p","approval_id":"q","run_id":"r","function_name":"f","function_args":{"x":1},"spec":{"run_id":"s"}}`,
+			`{"approval_id":"q","callId":"b","run_id":"s"}`,
+		},
+		{"ids that are none", `{"call_id":"a","run_id":["r"],"tool_use_id":{},"toolUseId":{"u":1},"function_name":"f","function_args":{"x":1}}`, `{"run_id":["r"],"toolUseId":{"u":1}}`},
+		{"moments that are none", `{"call_id":"a","timeout_seconds":"300","created_at":"soon","function_name":"f","function_args":{"x":1}}`, `{"created_at":"soon","timeout_seconds":"300"}`},
+		{"approved beside the word for pending", `{` + known + `,"function_args":{"x":1},"approved":true}`, `{"approved":true}`},
+		{"not approved beside the word for pending", `{` + known + `,"function_args":{"x":1},"approved":false}`, ""},
+		{
+			"ways to refuse", `{"call_id":"a","spec":{"fn":"f","kwargs":{},"reject_options":[{"name":"later","description":"Ask again tomorrow","interactive":false}]}}`,
+			`{"reject_options":[{"name":"later","description":"Ask again tomorrow","interactive":false}]}`,
+		},
+		{"answers to a call", `{` + known + `,"function_args":{"x":1},"options":["--force"]}`, `{"options":["--force"]}`},
+		{"an unknown channel", `{` + known + `,"function_args":{"x":1},"channel":{"slack":{"channel":"#prod"}}}`, `{"channel":{"slack":{"channel":"#prod"}}}`},
+		{"a channel that is no object", `{` + known + `,"function_args":{"x":1},"channel":"#prod"}`, `{"channel":"#prod"}`},
+		{"what a channel says", `{"call_id":"a","spec":{"fn":"f","kwargs":{},"channel":{"slack":{"channel_or_user_id":"C1","context_about_channel_or_user":"who pays","bot_token":"xoxb-1"},` +
+			`"email":{"address":"a@example.com","subject":"Refund","additional_recipients":null}}}}`, `{"channel":{"email":{"subject":"Refund"},"slack":{"context_about_channel_or_user":"who pays"}}}`},
+		{"more than an address", `{"call_id":"a","spec":{"fn":"f","kwargs":{"x":1},"channel":{"email":{"address":"rm -rf /"}}}}`, `{"channel":{"email":{"address":"rm -rf /"}}}`},
+		{"the cloud's own item, all members", `{"run_id":"r","call_id":"call-c17ea629","spec":{"fn":"send_email","kwargs":{"to":"a@example.com"},"channel":{"slack":{"channel_or_user_id":"C0123","context_about_channel_or_user":null,` +
+			`"bot_token":"xoxb-1","allowed_responder_ids":["U1","U2"],"experimental_slack_blocks":true,"thread_ts":"1732100000.000100"},"email":null,"sms":{"phone_number":"+15550100","context_about_user":""},"whatsapp":null},` +
+			`"reject_options":null,"state":null},"status":{"requested_at":"2026-11-20T11:59:00.123456","responded_at":null,"approved":null,"comment":null,"reject_option_name":null,"slack_message_ts":"1732100000.000200","user_info":null}}`, ""},
+		{"the cloud's own item, no arguments", `{"run_id":"r","call_id":"call-c17ea629","spec":{"fn":"noop","kwargs":{},"reject_options":[],"state":{}},"status":{"requested_at":"2026-11-20T11:59:00Z"}}`, ""},
 		{"arguments that were not found", `{` + known + `,"payload":{"x":1}}`, ""}, // the whole item is the input
 	} {
 		l, err := saying(t, upstream.Plain, `[`+c.item+`]`).PendingCalls(t.Context())

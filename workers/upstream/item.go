@@ -3,6 +3,7 @@ package upstream
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,7 +21,7 @@ type FunctionCall struct {
 	// Arguments is JSON as sent: the whole item where its arguments were not found. It
 	// may hold what models.Canonical refuses.
 	Arguments   jsontext.Value
-	Beside      jsontext.Value // what it sends beside these and is not understood, as JSON; nil: nothing
+	Beside      jsontext.Value // what else it sends that may matter, as JSON; nil: nothing
 	RequestedAt time.Time      // by the upstream's clock; zero if not said
 	// Timeout is how much time was left when it was fetched, by the upstream's own
 	// clock; nil if it has no deadline or the upstream told no time, not positive if
@@ -56,13 +57,19 @@ type item[T any] struct {
 // itemParts are what both kinds have.
 type itemParts struct {
 	all, spec object
+	nested    bool   // the spec is an object of its own
+	kind      string // the type that it should say it is
 	id, run   string
 	approval  string
+	use       string
+	name      string // of the tool: the first of several
+	twoNames  bool   // others differ
 }
 
 // Items are read alike in both dialects: what is asked stands in spec or, where
 // there is none, beside the ids.
-func readItem(raw jsontext.Value) (o itemParts, ok bool) {
+func readItem(raw jsontext.Value, kind string) (o itemParts, ok bool) {
+	o.kind = kind
 	if o.all, ok = readObject(raw); !ok {
 		return o, false
 	}
@@ -71,33 +78,32 @@ func readItem(raw jsontext.Value) (o itemParts, ok bool) {
 	}
 	o.approval, _ = o.all.id("id", "approval_id", "approvalId")
 	o.run, _ = o.all.id("run_id", "runId")
-	if o.spec, ok = o.all.object("spec"); !ok {
+	if o.spec, o.nested = o.all.object("spec"); !o.nested {
 		o.spec = o.all
 	}
-	return o, true
-}
-
-// first is a text of the spec or, where that has none, of what stands beside it.
-func (o itemParts) first(names ...string) string {
-	text, ok := o.spec.text(names...)
-	if !ok {
-		text, _ = o.all.text(names...)
+	if o.use, ok = o.all.id("tool_use_id", "toolUseId"); !ok {
+		o.use, _ = o.spec.id("tool_use_id", "toolUseId")
 	}
-	return text
+	for _, in := range []object{o.spec, o.all} {
+		for _, member := range nameMembers {
+			name, _ := in.text(member)
+			o.twoNames = o.twoNames || o.name != "" && name != "" && name != o.name
+			if o.name == "" {
+				o.name = name
+			}
+		}
+	}
+	return o, true
 }
 
 // readCall reads a function call that was listed at a time of the upstream's
 // clock; false if it is no object with an id.
 func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
-	o, ok := readItem(raw)
+	o, ok := readItem(raw, "function_call")
 	if !ok {
 		return item[FunctionCall]{}, false
 	}
-	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, Raw: raw, Arguments: o.arguments()}
-	call.ToolName = o.first("fn", "function_name", "functionName", "tool_name", "toolName", "name")
-	if call.ToolUseID, ok = o.all.id("tool_use_id", "toolUseId"); !ok {
-		call.ToolUseID, _ = o.spec.id("tool_use_id", "toolUseId")
-	}
+	call := FunctionCall{CallID: o.id, ApprovalID: o.approval, RunID: o.run, ToolName: o.name, ToolUseID: o.use, Raw: raw, Arguments: o.arguments()}
 	if call.Arguments == nil {
 		call.Arguments = raw
 	} else {
@@ -105,14 +111,13 @@ func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	}
 	status := statusOf(o.all)
 	call.RequestedAt, call.TimeoutAt, call.Timeout = times(o.all, o.spec, status, at)
-	_, decided := status.boolean("approved")
 	asks := fmt.Sprintf("%q %q %q %s %s", o.run, call.ToolName, call.ToolUseID, canonical(call.Arguments), canonical(call.Beside))
-	return item[FunctionCall]{id: o.id, asks: asks, settled: decided || saysOver(o.all), value: call}, true
+	return item[FunctionCall]{id: o.id, asks: asks, settled: o.over(status.boolean("approved")), value: call}, true
 }
 
 // readContact reads a human contact, as readCall.
 func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
-	o, ok := readItem(raw)
+	o, ok := readItem(raw, "human_contact")
 	if !ok {
 		return item[Contact]{}, false
 	}
@@ -122,7 +127,7 @@ func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
 	contact.RequestedAt, contact.TimeoutAt, contact.Timeout = times(o.all, o.spec, status, at)
 	answer, _ := status.text("response")
 	asks := fmt.Sprintf("%q %q %q %q %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
-	return item[Contact]{id: o.id, asks: asks, settled: answer != "" || saysOver(o.all), value: contact}, true
+	return item[Contact]{id: o.id, asks: asks, settled: o.over(answer != "", answer != ""), value: contact}, true
 }
 
 // statusOf is the item's status object; where the status is a word or missing,
@@ -134,13 +139,24 @@ func statusOf(all object) object {
 	return all
 }
 
-// over are the words of a status that says that nothing waits any more. An
-// unknown word does not say so.
-var over = []string{"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired", "cancelled", "canceled"}
+// over are the words of a status that says that nothing waits any more, waiting
+// those of one that does. An unknown word says neither.
+var (
+	over    = []string{"approved", "rejected", "denied", "declined", "completed", "answered", "responded", "resolved", "expired", "cancelled", "canceled"}
+	waiting = []string{"pending", "waiting", "requested", "open"}
+)
 
-func saysOver(all object) bool {
-	word, _ := all.text("status")
-	return slices.Contains(over, word)
+// word is the status where that is a word.
+func (o itemParts) word() string {
+	word, _ := o.all.text("status")
+	return strings.ToLower(word)
+}
+
+// over reports whether an item is settled, which has a decision or not. Beside a word,
+// a no may also mean not yet; and a word that says that it waits outweighs both.
+func (o itemParts) over(yes, decided bool) bool {
+	word := o.word()
+	return slices.Contains(over, word) || decided && !slices.Contains(waiting, word) && (yes || word == "")
 }
 
 // options reads the offered answers: names, or objects with a name and perhaps a
