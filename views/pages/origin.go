@@ -111,10 +111,11 @@ func (v *Approval) outside(in ApprovalInput) {
 // otherInput is the input that another system asks with and runs, where it is
 // another one than was reported.
 func otherInput(r *models.Response, hears string) (ui.Code, bool) {
-	if r.UpstreamID == nil || r.Kind != models.KindToolCall || r.Context == "" {
+	other, ok := r.OtherInput()
+	if !ok {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(r.Context), Numbers: true}, true
+	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
 }
 
 // laidOutJSON indents what is JSON, and leaves all else as it is.
