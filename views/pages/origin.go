@@ -98,8 +98,8 @@ func (v *Approval) outside(in ApprovalInput) {
 		return
 	}
 	v.EditJSON = ""
-	if o.Beside != "" {
-		v.Beside = ui.Code{ID: "beside", Label: "What " + v.Hears + " sends beside the input", Text: laidOutJSON(o.Beside)}
+	if beside, ok := besideInput(&a.Response, o.Beside, v.Hears); ok {
+		v.Beside = v.folding.of(beside, partBeside)
 	}
 	if other, ok := otherInput(&a.Response, v.Hears); ok {
 		v.Other = v.folding.of(other, partOther)
@@ -116,6 +116,14 @@ func otherInput(r *models.Response, hears string) (ui.Code, bool) {
 		return ui.Code{}, false
 	}
 	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
+}
+
+// besideInput is what another system sends beside the input that it asks with.
+func besideInput(r *models.Response, beside, hears string) (ui.Code, bool) {
+	if r.UpstreamID == nil || beside == "" {
+		return ui.Code{}, false
+	}
+	return ui.Code{ID: "beside", Part: partBeside, Label: "What " + hears + " sends beside the input", Text: laidOutJSON(beside)}, true
 }
 
 // laidOutJSON indents what is JSON, and leaves all else as it is.
