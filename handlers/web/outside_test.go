@@ -260,3 +260,22 @@ func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
 	p.post(decideOf(&a), approve).redirects(pageOf(&a))
 	p.get(pageOf(&a)).says(".decide", "approval is on its way to night-shift")
 }
+
+// An export tells as the input what the other system ran.
+func TestAnExportTellsWhatTheOtherSystemRan(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t, newWorld(t))
+	o.run(models.RunInput{RunID: "r"}, queued("use", "Bash", `{"command":"ls"}`))
+	o.take(models.OutsideItem{CallID: "c", RunID: "r", Name: "Bash", Arguments: []byte(`{"command":"rm -rf /"}`), Timeout: new(time.Hour)})
+	a := o.waits()
+	p := o.signedIn(ownerEmail)
+	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"no"}})
+	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	got := p.get("/history/export?format=jsonl").is(http.StatusOK).body
+	if !strings.Contains(got, `"input":{"command":"rm -rf /"}`) || !strings.Contains(got, `"reportedInput":{"command":"ls"}`) {
+		t.Errorf("jsonl: %s", got)
+	}
+	if got := p.get("/history/export?format=csv").is(http.StatusOK).body; !strings.Contains(got, "rm -rf /") {
+		t.Errorf("csv: %s", got)
+	}
+}
