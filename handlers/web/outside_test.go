@@ -261,14 +261,15 @@ func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
 	p.get(pageOf(&a)).says(".decide", "approval is on its way to night-shift")
 }
 
-// An export tells as the input what the other system ran.
-func TestAnExportTellsWhatTheOtherSystemRan(t *testing.T) {
+// The line of the inbox and an export tell what the other system runs.
+func TestTheLineAndTheExportTellWhatTheOtherSystemRuns(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t, newWorld(t))
 	o.run(models.RunInput{RunID: "r"}, queued("use", "Bash", `{"command":"ls"}`))
 	o.take(models.OutsideItem{CallID: "c", RunID: "r", Name: "Bash", Arguments: []byte(`{"command":"rm -rf /"}`), Timeout: new(time.Hour)})
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
+	p.get("/").says("#row-"+string(a.ID), "rm -rf /")
 	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"no"}})
 	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
 	got := p.get("/history/export?format=jsonl").is(http.StatusOK).body
