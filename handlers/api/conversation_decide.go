@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -55,12 +56,13 @@ type ConversationApprovals struct {
 type ConversationApproval struct {
 	ID                models.ResponseID `json:"id"`
 	Kind              models.Kind       `json:"kind" enum:"proposal,tool_call,question,budget"`
-	Content           string            `json:"content" doc:"The text of a proposal; of others, a line that says what it is about"`
+	Content           string            `json:"content" doc:"The text of a proposal; of others, a line that says what it is about; of a call that another system runs with another input than was reported, the beginning of that input"`
+	ReportedInput     json.RawMessage   `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Timestamp         time.Time         `json:"timestamp"`
 	Status            models.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	ApprovalTimestamp *time.Time        `json:"approvalTimestamp" doc:"When it was settled; null while pending"`
 	Feedback          *string           `json:"feedback" doc:"The reviewer's words, or why it ended without one; null: none were given"`
-	Digest            string            `json:"digest" doc:"Of what is decided: send it to approve high and critical risk"`
+	Digest            string            `json:"digest" doc:"Of what is decided, or of the reportedInput where there is one: send it to approve high and critical risk"`
 	Risk              models.Risk       `json:"risk" enum:"low,medium,high,critical"`
 	Waiting           *bool             `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
@@ -99,7 +101,8 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 
 func conversationApprovalOf(a *models.Approval) ConversationApproval {
 	status := a.Status()
-	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: a.Risk, Held: heldOf(a)}
+	_, reported := inputOf(a)
+	out := ConversationApproval{ID: a.ID, Kind: a.Kind, Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: a.Risk, Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At
 		if d.Reason != "" {

@@ -75,13 +75,14 @@ type ConversationResponse struct {
 	ToolUseID        *string               `json:"toolUseId" doc:"The agent's own name for a call; null: none"`
 	BatchID          *string               `json:"batchId" doc:"Shared by the calls that the agent queued at once; null: none"`
 	IsCompleted      bool                  `json:"isCompleted" doc:"A call: it has a result, or the run went on without"`
-	Input            json.RawMessage       `json:"input" doc:"As sent; of a budget request, the budget it asks for; null where there is none"`
+	Input            json.RawMessage       `json:"input" doc:"As sent; of a budget request, the budget it asks for; null where there is none. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput    json.RawMessage       `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Options          []models.Option       `json:"options,omitempty"`
 	Description      string                `json:"description"`
 	Energy           int64                 `json:"energy" doc:"What it cost"`
 	EnergyBudget     *int64                `json:"energyBudget" doc:"The budget that it proposes; not applied"`
 	ModelUsed        string                `json:"modelUsed"`
-	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided"`
+	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	RequiresApproval bool                  `json:"requiresApproval"`
 	Status           *models.Status        `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
@@ -113,10 +114,11 @@ func conversationOf(v *models.ConversationView) Conversation {
 
 func responseOf(kit handlers.Kit, a *models.Approval) *ConversationResponse {
 	status := a.Status()
+	input, reported := inputOf(a)
 	out := &ConversationResponse{
 		ResponseID: a.ID, RequestID: a.ConversationID, Sequence: a.Sequence, Kind: a.Kind, Content: a.Content, ToolName: a.ToolName,
 		ToolUseID: a.ToolUseID, BatchID: a.BatchID, IsCompleted: a.IsCompleted,
-		Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options), Description: a.Description, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
+		Input: input, ReportedInput: reported, Options: optionsOf(a.Options), Description: a.Description, Energy: a.Energy, EnergyBudget: a.EnergyBudget,
 		ModelUsed: a.ModelUsed, Digest: a.Digest, Risk: a.Risk, RequiresApproval: a.RequiresApproval, Cause: a.Cause,
 		Timestamp: a.CreatedAt, TimeoutAt: timeoutOf(a), Removed: a.RemovedText(),
 	}

@@ -63,6 +63,9 @@ func summaryOf(a *models.Approval) string {
 	case models.KindReply, models.KindProposal:
 		return a.Content
 	case models.KindToolCall:
+		if other, ok := a.OtherInput(); ok {
+			return line(a.ToolName + " " + other) // the agent describes what it reported
+		}
 		if a.Description != "" {
 			return line(a.ToolName + ": " + a.Description)
 		}

@@ -15,6 +15,7 @@ type ApprovalRequired struct {
 	Kind        models.Kind       `json:"kind"`
 	ToolName    string            `json:"toolName"`
 	Input       json.RawMessage   `json:"input"`
+	Reported    json.RawMessage   `json:"reportedInput,omitempty"` // only where another input runs
 	Content     string            `json:"content,omitempty"`
 	Description string            `json:"description"`
 	Digest      string            `json:"digest"`
@@ -69,6 +70,7 @@ type RunApproval struct {
 	Kind        models.Kind           `json:"kind"`
 	ToolName    string                `json:"tool_name"`
 	ToolInput   json.RawMessage       `json:"tool_input"`
+	Reported    json.RawMessage       `json:"reported_input,omitempty"` // only where another input runs
 	Content     string                `json:"content,omitempty"`
 	Description string                `json:"description"`
 	CreatedAt   time.Time             `json:"created_at"`
@@ -95,8 +97,9 @@ type SessionStatusChanged struct {
 
 func approvalRequired(h *store.Happening) any {
 	a := h.Approval
+	input, reported := inputOf(a)
 	return &ApprovalRequired{
-		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description,
+		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
 		Digest: a.Digest, Risk: a.Risk, Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
 	}
 }
@@ -127,10 +130,11 @@ func newApproval(h *store.Happening) any {
 		asked = *a.ApprovalRequestedAt
 	}
 	kind, name, args := functionOf(a)
+	input, reported := inputOf(a)
 	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
 		ID: a.ID, Type: kind, Status: models.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
 		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
-		ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON), Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
+		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
 
@@ -161,29 +165,14 @@ func functionOf(a *models.Approval) (kind, name string, args json.RawMessage) {
 		members["content"] = a.Content
 		kind = call
 	case models.KindToolCall, models.KindBudget:
-		if other, ok := otherInput(a); ok {
-			return call, a.ToolName, other
-		}
-		return call, a.ToolName, rawOf(a.ToolInputJSON)
+		input, _ := inputOf(a)
+		return call, a.ToolName, input
 	}
 	args, err := json.Marshal(members)
 	if err != nil {
 		args = json.RawMessage(`{}`)
 	}
 	return kind, cmp.Or(a.ToolName, string(a.Kind)), args
-}
-
-// otherInput is what another system asks with and runs, where it is another input
-// than was reported; as a text where it is kept cut.
-func otherInput(a *models.Approval) (json.RawMessage, bool) {
-	if a.UpstreamID == nil || a.Kind != models.KindToolCall || a.Context == "" || a.IsRemoved() {
-		return nil, false
-	}
-	if json.Valid([]byte(a.Context)) {
-		return json.RawMessage(a.Context), true
-	}
-	quoted, err := json.Marshal(a.Context)
-	return quoted, err == nil
 }
 
 // callID is what the one who asked calls a request: another system its own id,

@@ -52,7 +52,7 @@ type ToolAnswer struct {
 	SessionID        string            `json:"session_id" doc:"As sent"`
 	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
 	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
-	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
 	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
 	Removed          string            `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
@@ -65,8 +65,9 @@ type Invocation struct {
 	JobID            *string           `json:"job_id"`
 	SessionID        string            `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
 	ToolName         string            `json:"tool_name"`
-	ToolInput        json.RawMessage   `json:"tool_input" doc:"As sent"`
-	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where a reviewer approved another input than the one sent: run this one"`
+	ToolInput        json.RawMessage   `json:"tool_input" doc:"As sent. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput    json.RawMessage   `json:"reported_input,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
+	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
 	Kind             models.Kind       `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
 	Content          string            `json:"content,omitempty" doc:"The text of a proposal"`
 	Description      string            `json:"description"`
@@ -74,7 +75,7 @@ type Invocation struct {
 	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
 	Cause            models.Cause      `json:"cause" doc:"What led to the status; empty while pending"`
 	Risk             models.Risk       `json:"risk" enum:"low,medium,high,critical"`
-	Digest           string            `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input"`
+	Digest           string            `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
 	RequestedAt      time.Time         `json:"requested_at"`
 	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
 	DecidedAt        *time.Time        `json:"decided_at" doc:"Null while pending"`
@@ -116,8 +117,9 @@ func toolAnswerOf(a *models.Approval, session string) *ToolAnswer {
 
 func invocationOf(a *models.Approval, session string) *Invocation {
 	status := a.Status()
+	input, reported := inputOf(a)
 	out := &Invocation{
-		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: rawOf(a.ToolInputJSON),
+		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
 		Risk: a.Risk, Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}

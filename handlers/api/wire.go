@@ -42,16 +42,17 @@ type Approval struct {
 	Sequence         int64                 `json:"sequence"`
 	Kind             models.Kind           `json:"kind"`
 	ToolName         string                `json:"toolName"`
-	Input            json.RawMessage       `json:"input" doc:"As sent; null with a reply or proposal, which has content"`
+	Input            json.RawMessage       `json:"input" doc:"As sent; null with a reply or proposal, which has content. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput    json.RawMessage       `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Content          string                `json:"content,omitempty" doc:"The text of a reply or proposal"`
 	Options          []models.Option       `json:"options,omitempty"`
 	Description      string                `json:"description"`
-	Context          string                `json:"context,omitempty"`
+	Context          string                `json:"context,omitempty" doc:"In the agent's words"`
 	EnergyBudget     *int64                `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
 	ToolUseID        *string               `json:"toolUseId"`
 	JobID            *string               `json:"jobId"`
 	RunID            *string               `json:"runId"`
-	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget"`
+	Digest           string                `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
 	Risk             models.Risk           `json:"risk" enum:"low,medium,high,critical"`
 	Status           models.Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
 	Cause            models.Cause          `json:"cause"`
@@ -85,7 +86,7 @@ type Decision struct {
 	Reason   string          `json:"reason"`
 	By       *Decider        `json:"by"`
 	At       time.Time       `json:"at"`
-	Edited   bool            `json:"edited" doc:"The input released is not the one sent"`
+	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
 	Answer   *string         `json:"answer"`
 	Option   *string         `json:"option"`
@@ -147,10 +148,11 @@ type Responded struct {
 // the wire.
 func approvalOf(kit handlers.Kit, a *models.Approval) *Approval {
 	status := a.Status()
+	input, reported := inputOf(a)
 	out := &Approval{
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Sequence: a.Sequence,
-		Kind: a.Kind, ToolName: a.ToolName, Input: rawOf(a.ToolInputJSON), Options: optionsOf(a.Options),
-		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: a.Context, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
+		Kind: a.Kind, ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: a.Risk, Status: shown(status), Cause: a.Cause, GrantID: a.GrantID, Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedElsewhen(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
@@ -192,7 +194,8 @@ func decisionOf(a *models.Approval, status models.Status) *Decision {
 		d.Reason = a.PolicyReason
 	}
 	if d.Approved && (a.Kind == models.KindToolCall || a.Kind == models.KindBudget) {
-		d.Input = rawOf(a.ToolInputJSON)
+		d.Input, _ = inputOf(a)
+		_, d.Edited = a.OtherInput()
 	}
 	if v := a.Vote; v != nil {
 		d.By = &Decider{ID: v.UserID, Name: v.UserName}

@@ -33,23 +33,23 @@ func (s *Site) runAround(ctx context.Context, actor models.Actor, id models.Conv
 		return out, nil
 	}
 	var err error
-	if out.Opened, err = s.openedOf(ctx, actor, entries); err != nil {
+	if out.Origins, err = s.store.Origins(ctx, actor, ids...); err != nil {
 		return out, err
 	}
-	if out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to); err != nil {
+	if out.Opened, err = s.openedOf(ctx, actor, entries, out.Origins); err != nil {
 		return out, err
 	}
-	out.Origins, err = s.store.Origins(ctx, actor, ids...)
+	out.Calls, err = s.store.RunDetails(ctx, actor, id, from, to)
 	return out, err
 }
 
 // openedOf are the folded parts that the reader has opened, of those requests that
 // are closed until all of them are.
-func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []models.HistoryEntry) (map[models.ResponseID][]string, error) {
+func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []models.HistoryEntry, origins map[models.ResponseID]models.Origin) (map[models.ResponseID][]string, error) {
 	var out map[models.ResponseID][]string
 	for _, e := range entries {
 		a := e.Response
-		if a == nil || a.Status() != models.StatusPending || len(pages.Unopened(&a.Response, nil)) == 0 {
+		if a == nil || a.Status() != models.StatusPending || len(pages.Unopened(&a.Response, origins[a.ID].Beside, nil)) == 0 {
 			continue
 		}
 		opened, err := s.store.OpenedParts(ctx, actor, a.ID)

@@ -66,7 +66,9 @@ func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
 	case err != nil:
 		return err
 	}
-	d.Page.Folds = pages.Folds(&a.Response)
+	if d.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
+		return err
+	}
 	if err := s.openedIfShown(ctx, actor, a, d.Digest); err != nil || !decidable(a, d.Digest) {
 		return err
 	}

@@ -65,7 +65,9 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 		if err := s.openedIfShown(ctx, actor, a, form.digest); err != nil {
 			return nil, err
 		}
-		in.Page.Folds = pages.Folds(&a.Response)
+		if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
+			return nil, err
+		}
 		if decidable(a, form.digest) {
 			if err := form.edit(a, &in); err != nil {
 				return nil, err
@@ -105,7 +107,20 @@ func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Appr
 	if err != nil {
 		return err
 	}
-	return a.CheckOpened(pages.Folds(&a.Response), opened)
+	folds, err := s.folds(ctx, actor, a)
+	if err != nil {
+		return err
+	}
+	return a.CheckOpened(folds, opened)
+}
+
+// folds are the parts of a request that its page folds for the person.
+func (s *Site) folds(ctx context.Context, actor models.Actor, a *models.Approval) ([]string, error) {
+	if a.UpstreamID == nil {
+		return pages.Folds(&a.Response, ""), nil
+	}
+	origins, err := s.store.Origins(ctx, actor, a.ID)
+	return pages.Folds(&a.Response, origins[a.ID].Beside), err
 }
 
 // What can be wrong with a verdict: it meets another state than was shown, or

@@ -110,7 +110,11 @@ func (s *Site) openPart(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(pages.Folds(&a.Response), part) {
+	folds, err := s.folds(ctx, actor, a)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(folds, part) {
 		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such folded part."), pages.ApprovalInput{}, "")
 	}
 	if err := s.store.OpenPart(ctx, actor, id, part); err != nil {

@@ -164,8 +164,12 @@ func (s *Site) makeGrant(c echo.Context) error {
 		return c.Redirect(http.StatusSeeOther, views.GrantURL(g.ID))
 	}
 	approved := "grant-made-approved"
+	folds, err := s.folds(r.Context(), actor, a)
+	if err != nil {
+		return err
+	}
 	if _, err := s.store.Decide(r.Context(), actor, id, models.DecisionInput{
-		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: pages.Folds(&a.Response), SeenEnd: seenEnd(r.PostForm)},
+		Approved: new(true), Digest: r.PostForm.Get("digest"), Page: &models.PageView{Folds: folds, SeenEnd: seenEnd(r.PostForm)},
 	}); err != nil {
 		if asError(err, tooLate...) == nil {
 			return err

@@ -58,6 +58,7 @@ type exportedRequest struct {
 	Input          json.RawMessage       `json:"input,omitempty"`
 	CutInput       string                `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
 	InputBytes     int64                 `json:"inputBytes,omitempty"`
+	ReportedInput  json.RawMessage       `json:"reportedInput,omitempty"` // what the agent reported, where another system ran another input
 	Content        string                `json:"content,omitempty"`
 	Description    string                `json:"description,omitempty"`
 	Answer         string                `json:"answer,omitempty"`
@@ -101,13 +102,17 @@ func exportedOf(a *models.Approval) exportedRequest {
 	if a.RunID != nil {
 		e.RunID = *a.RunID
 	}
+	input := exportedInput(a)
 	switch {
 	case a.InputBytes != nil:
-		e.CutInput, e.InputBytes = a.ToolInputJSON, *a.InputBytes
-	case json.Valid([]byte(a.ToolInputJSON)):
-		e.Input = json.RawMessage(a.ToolInputJSON)
+		e.CutInput, e.InputBytes = input, *a.InputBytes
+	case json.Valid([]byte(input)):
+		e.Input = json.RawMessage(input)
 	default:
-		e.CutInput = a.ToolInputJSON
+		e.CutInput = input
+	}
+	if _, other := a.OtherInput(); other && json.Valid([]byte(a.ToolInputJSON)) {
+		e.ReportedInput = json.RawMessage(a.ToolInputJSON)
 	}
 	if v := a.Vote; v != nil && a.Cause == models.CauseReviewer {
 		e.By, e.ByName = v.UserID, v.UserName
@@ -119,6 +124,14 @@ func exportedOf(a *models.Approval) exportedRequest {
 		}
 	}
 	return e
+}
+
+// exportedInput is the input that runs.
+func exportedInput(a *models.Approval) string {
+	if other, ok := a.OtherInput(); ok {
+		return other
+	}
+	return a.ToolInputJSON
 }
 
 func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
@@ -154,7 +167,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 		if a.ApprovalTimestamp != nil && a.ApprovalRequestedAt != nil {
 			took = strconv.FormatFloat(a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt).Seconds(), 'f', 3, 64)
 		}
-		input := a.ToolInputJSON
+		input := exportedInput(a)
 		if input == "" {
 			input = a.Content
 		}

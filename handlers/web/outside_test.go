@@ -226,3 +226,57 @@ func TestWhatIsSentBesideTheInputIsShown(t *testing.T) {
 		}
 	}
 }
+
+// What another system sends beside a dangerous input is opened, and its end seen, as
+// all of the request is: on its page, and in its conversation.
+func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t, riskyWorld(t))
+	rest := `{"as":"` + strings.Repeat("x", 7000) + `","end":"THE-END"}`
+	conv := o.run(models.RunInput{RunID: "r"}, queued("use", "tool-critical", `{"command":"ls"}`))
+	o.take(models.OutsideItem{CallID: "c", RunID: "r", Name: "tool-critical", Arguments: []byte(`{"command":"ls"}`), Rest: []byte(rest), Timeout: new(time.Hour)})
+	a := o.waits()
+	p := o.signedIn(ownerEmail)
+	approve := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "confirmed": {"true"}, "seen_end": {"1"}}
+	closed := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "Open the folded part first")
+	if got := closed.doc.Find(`.what form.open-part input[value=beside]`).Length(); got != 1 || strings.Contains(closed.body, "THE-END") {
+		t.Errorf("%d forms open it, or it is open", got)
+	}
+	p.post(decideOf(&a), approve).is(http.StatusUnprocessableEntity).says("main", "a part of this is folded")
+	p.post("/conversations/"+string(conv)+"/decide/"+string(a.ID), approve).is(http.StatusUnprocessableEntity)
+	p.get("/conversations/"+string(conv)).says("main", "Open the folded part first")
+
+	p.post("/approvals/"+string(a.ID)+"/open", url.Values{"part": {"other"}}).is(http.StatusUnprocessableEntity)
+	p.post("/approvals/"+string(a.ID)+"/open", url.Values{"part": {"beside"}}).redirects(pageOf(&a) + "#beside")
+	open := p.get(pageOf(&a)).says(".what", "THE-END").saysNot(".decide", "Open the folded part first")
+	if open.doc.Find(`#beside [data-seen-end$=" beside"]`).Length() != 1 {
+		t.Error("nobody has to see its end")
+	}
+	asked := p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).says("main", "THE-END")
+	if asked.doc.Find(".open-part").Length() != 0 {
+		t.Error("it folds where it is confirmed")
+	}
+	p.get("/conversations/"+string(conv)).says("main", "THE-END").saysNot("main", "Open the folded part first")
+	p.post(decideOf(&a), approve).redirects(pageOf(&a))
+	p.get(pageOf(&a)).says(".decide", "approval is on its way to night-shift")
+}
+
+// The line of the inbox and an export tell what the other system runs.
+func TestTheLineAndTheExportTellWhatTheOtherSystemRuns(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t, newWorld(t))
+	o.run(models.RunInput{RunID: "r"}, queued("use", "Bash", `{"command":"ls"}`))
+	o.take(models.OutsideItem{CallID: "c", RunID: "r", Name: "Bash", Arguments: []byte(`{"command":"rm -rf /"}`), Timeout: new(time.Hour)})
+	a := o.waits()
+	p := o.signedIn(ownerEmail)
+	p.get("/").says("#row-"+string(a.ID), "rm -rf /")
+	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"no"}})
+	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	got := p.get("/history/export?format=jsonl").is(http.StatusOK).body
+	if !strings.Contains(got, `"input":{"command":"rm -rf /"}`) || !strings.Contains(got, `"reportedInput":{"command":"ls"}`) {
+		t.Errorf("jsonl: %s", got)
+	}
+	if got := p.get("/history/export?format=csv").is(http.StatusOK).body; !strings.Contains(got, "rm -rf /") {
+		t.Errorf("csv: %s", got)
+	}
+}

@@ -54,11 +54,11 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
  n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at,
  r.removed`
 
-// MaxBrief is where inputs are cut in lists that show a line of each, in
+// MaxBrief is where inputs, of a call and of another system that asks for it, are cut in lists that show a line of each, in
 // characters: some are 256 KiB, and a page has fifty.
 const MaxBrief = 4096
 
-var briefColumns = strings.NewReplacer(`r.context`, `''`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`, `r.content`, `substr(r.content, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
+var briefColumns = strings.NewReplacer(`r.context`, `iif(r.upstream_id IS NULL, '', substr(r.context, 1, `+strconv.Itoa(MaxBrief)+`))`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`, `r.content`, `substr(r.content, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id

@@ -91,7 +91,7 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 		}),
 		page("whole-edit", "A change of a file, with what stands around it", Edit(), whole),
 		page("folded", "High risk with a folded part: closed until it is opened", LongScript(), whole),
-		page("opened", "The same, opened", LongScript(), whole, func(in *pages.ApprovalInput) { in.Opened = pages.Folds(&in.Approval.Response) }),
+		page("opened", "The same, opened", LongScript(), whole, func(in *pages.ApprovalInput) { in.Opened = pages.Folds(&in.Approval.Response, "") }),
 		page("question-whole", "A question: its options, more time, ask back", Question(), whole),
 		page("held-mine", "Approved by the reader, who may take it back", HeldBy(Shell(), UserID, "Ada Berg"), whole),
 		page("held-other", "Approved by somebody else a moment ago", HeldBy(Shell(), "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind"), whole),

@@ -137,7 +137,7 @@ func (v *Approval) shut(in ApprovalInput) {
 	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
-	folded := Unopened(&in.Approval.Response, in.Opened)
+	folded := Unopened(&in.Approval.Response, in.Origin.Beside, in.Opened)
 	switch len(folded) {
 	case 0:
 		return
@@ -151,11 +151,11 @@ func (v *Approval) shut(in ApprovalInput) {
 
 // Unopened are the folded parts of a request that somebody has not opened yet,
 // and must before approving it: none of a request of low or medium risk.
-func Unopened(r *models.Response, opened []string) []string {
+func Unopened(r *models.Response, beside string, opened []string) []string {
 	if !r.Risk.NeedsDigest() {
 		return nil
 	}
-	return models.Unopened(Folds(r), opened)
+	return models.Unopened(Folds(r, beside), opened)
 }
 
 func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {

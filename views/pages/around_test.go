@@ -98,7 +98,7 @@ func TestWhatIsOfferedBesideAVerdict(t *testing.T) {
 func TestClosedUntilOpened(t *testing.T) {
 	t.Parallel()
 	a := gallery.LongScript()
-	folds := pages.Folds(&a.Response)
+	folds := pages.Folds(&a.Response, "")
 	if len(folds) == 0 {
 		t.Fatal("nothing is folded")
 	}

@@ -56,7 +56,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 	if len(warnings(a, "", newInputView(&a.Response, folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
 		out = append(out, "It carries a warning.")
 	}
-	if len(Folds(&a.Response)) > 0 {
+	if len(Folds(&a.Response, "")) > 0 {
 		out = append(out, "It is too long to be shown here.")
 	}
 	return out

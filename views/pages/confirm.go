@@ -34,6 +34,7 @@ type Confirm struct {
 	Hidden []HiddenField
 	Source ui.Code
 	Other  ui.Code // what another system asks with
+	Beside ui.Code // what it sends beside that
 	Sum    string  // of a budget request
 }
 
@@ -46,9 +47,10 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 		return
 	}
 	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", Source: v.Whole}
-	out.Source.Opened, out.Source.Part, out.Source.End = true, "", ""
-	out.Other = v.Other
-	out.Other.Opened, out.Other.Part, out.Other.End = true, "", ""
+	out.Other, out.Beside = v.Other, v.Beside
+	for _, c := range [...]*ui.Code{&out.Source, &out.Other, &out.Beside} {
+		c.Opened, c.Part, c.End = true, "", ""
+	}
 	switch {
 	case c.Input != nil && r.Kind == models.KindBudget:
 		out.Sum = in.Form.Sum

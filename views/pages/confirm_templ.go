@@ -201,7 +201,7 @@ func ConfirmPanel(v Approval) templ.Component {
 			}
 		}
 		if v.Beside.Text != "" {
-			templ_7745c5c3_Err = ui.CodeView(v.Beside).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.CodeView(v.Confirm.Beside).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -202,8 +202,9 @@ func (v *HistoryEntry) ask(c *models.ConversationView, a *models.Approval, aroun
 	for i := range ask.Blocks {
 		ask.Blocks[i].ID, ask.Blocks[i].OpenInto = ask.id(ask.Blocks[i].ID), ""
 	}
-	ask.Whole.OpenInto, ask.Other.OpenInto = "", ""
-	ask.Whole.ID, ask.Raw.ID, ask.Other.ID = ask.id(ask.Whole.ID), ask.id(ask.Raw.ID), ask.id(ask.Other.ID)
+	for _, c := range [...]*ui.Code{&ask.Whole, &ask.Raw, &ask.Other, &ask.Beside} {
+		c.ID, c.OpenInto = ask.id(c.ID), ""
+	}
 	if ask.Linked != nil && ask.Linked.Input != nil {
 		ask.Linked.Input.ID = ask.id(ask.Linked.Input.ID)
 	}

@@ -8,7 +8,7 @@ func endsOf(r *models.Response) string { return string(r.ID) + " " + r.Digest }
 
 // markEnds marks the last lines that must have been in view before a request that
 // can do much harm is approved: of the blocks if they hold all of the input, else of
-// its source too.
+// its source too; and of what another system sends beside it.
 func (v *Approval) markEnds(r *models.Response, all bool) {
 	if !v.Arms || !v.Pending {
 		return
@@ -21,6 +21,9 @@ func (v *Approval) markEnds(r *models.Response, all bool) {
 		v.Other.End = v.end(partOther) // which is what runs
 	} else if !all {
 		v.Whole.End = v.end(partSource)
+	}
+	if v.Beside.Text != "" {
+		v.Beside.End = v.end(partBeside)
 	}
 }
 

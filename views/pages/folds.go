@@ -7,8 +7,8 @@ import (
 
 // Folds are the names of the parts of what is decided that its page folds: those
 // who approve a request of high or critical risk must have opened all of them.
-// Empty if nothing is folded.
-func Folds(r *models.Response) []string {
+// beside is what another system sends beside the input. Empty if nothing is folded.
+func Folds(r *models.Response, beside string) []string {
 	var blocks []ui.Block
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		blocks = append(blocks, ui.Block{Code: ui.Code{Part: partSource, Text: r.Content}})
@@ -22,6 +22,9 @@ func Folds(r *models.Response) []string {
 		if whole := (ui.Code{Part: partSource, Text: indent(canonical)}); sourceShown(r, whole) {
 			blocks = append(blocks, ui.Block{Code: whole})
 		}
+	}
+	if c, ok := besideInput(r, beside, ""); ok {
+		blocks = append(blocks, ui.Block{Code: c})
 	}
 	var out []string
 	for _, b := range blocks {

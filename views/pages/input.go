@@ -45,6 +45,7 @@ func (f folding) of(c ui.Code, part string) ui.Code {
 const (
 	partSource = "source" // the whole input, or a content
 	partOther  = "other"  // the input that another system asks with
+	partBeside = "beside" // what it sends beside that
 )
 
 func newInputView(r *models.Response, f folding) inputView {

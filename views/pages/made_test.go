@@ -124,7 +124,7 @@ func TestFoldsOfWhatIsDecided(t *testing.T) {
 		{"a question", gallery.Question(), nil},
 		{"a budget request", gallery.Wish(500), nil},
 	} {
-		if got := pages.Folds(&tt.a.Response); !slices.Equal(got, tt.want) {
+		if got := pages.Folds(&tt.a.Response, ""); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -252,7 +252,7 @@ func BenchmarkFolds(b *testing.B) {
 		a := gallery.Call("Edit", in)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				pages.Folds(&a.Response)
+				pages.Folds(&a.Response, "")
 			}
 		})
 	}

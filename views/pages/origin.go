@@ -98,8 +98,8 @@ func (v *Approval) outside(in ApprovalInput) {
 		return
 	}
 	v.EditJSON = ""
-	if o.Beside != "" {
-		v.Beside = ui.Code{ID: "beside", Label: "What " + v.Hears + " sends beside the input", Text: laidOutJSON(o.Beside)}
+	if beside, ok := besideInput(&a.Response, o.Beside, v.Hears); ok {
+		v.Beside = v.folding.of(beside, partBeside)
 	}
 	if other, ok := otherInput(&a.Response, v.Hears); ok {
 		v.Other = v.folding.of(other, partOther)
@@ -111,10 +111,19 @@ func (v *Approval) outside(in ApprovalInput) {
 // otherInput is the input that another system asks with and runs, where it is
 // another one than was reported.
 func otherInput(r *models.Response, hears string) (ui.Code, bool) {
-	if r.UpstreamID == nil || r.Kind != models.KindToolCall || r.Context == "" {
+	other, ok := r.OtherInput()
+	if !ok {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(r.Context), Numbers: true}, true
+	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
+}
+
+// besideInput is what another system sends beside the input that it asks with.
+func besideInput(r *models.Response, beside, hears string) (ui.Code, bool) {
+	if r.UpstreamID == nil || beside == "" {
+		return ui.Code{}, false
+	}
+	return ui.Code{ID: "beside", Part: partBeside, Label: "What " + hears + " sends beside the input", Text: laidOutJSON(beside)}, true
 }
 
 // laidOutJSON indents what is JSON, and leaves all else as it is.

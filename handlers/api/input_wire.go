@@ -1,0 +1,34 @@
+package api
+
+import (
+	"encoding/json"
+
+	"countersign/models"
+)
+
+// inputOf is the input of a request as every surface tells it: what runs. Where
+// another system asks with another input than its agent reported, the first is the
+// other system's, and reported is the agent's; reported is nil elsewhere.
+func inputOf(a *models.Approval) (input, reported json.RawMessage) {
+	other, ok := a.OtherInput()
+	if !ok {
+		return rawOf(a.ToolInputJSON), nil
+	}
+	if _, err := models.CanonicalJSON("input", []byte(other)); err == nil {
+		return json.RawMessage(other), rawOf(a.ToolInputJSON)
+	}
+	quoted, err := json.Marshal(other) // kept cut, or JSON that may be read in two ways
+	if err != nil {
+		return nil, rawOf(a.ToolInputJSON)
+	}
+	return quoted, rawOf(a.ToolInputJSON)
+}
+
+// contextOf is what an agent tells about its request. Where another system asks with
+// another input, that is kept in its place, and told as the input.
+func contextOf(a *models.Approval) string {
+	if _, ok := a.OtherInput(); ok {
+		return ""
+	}
+	return a.Context
+}
