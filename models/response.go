@@ -248,6 +248,15 @@ func (r *Response) TimeoutText() string {
 	return "Approval request timed out (" + SpokenDuration(r.ApprovalTimeoutAt.Sub(asked)) + ")"
 }
 
+// OtherInput is what another system asks with and runs, where that is another input
+// than the agent reported; empty: there is none.
+func (r *Response) OtherInput() string {
+	if r.UpstreamID == nil || r.Kind != KindToolCall || r.IsRemoved() {
+		return ""
+	}
+	return r.Context
+}
+
 // LetThrough reports whether the call went ahead without a person.
 func (r *Response) LetThrough() bool { return r.Status() == StatusNone && r.Cause != CauseNone }
 

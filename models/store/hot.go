@@ -58,7 +58,11 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
 // characters: some are 256 KiB, and a page has fifty.
 const MaxBrief = 4096
 
-var briefColumns = strings.NewReplacer(`r.context`, `''`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`, `r.content`, `substr(r.content, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
+// briefColumns keep the context only of what another system asks: it may be the
+// input that runs.
+var briefColumns = strings.NewReplacer(
+	`r.context`, `iif(r.upstream_id IS NULL, '', `+briefText(`r.context`)+`)`, `r.tool_input_json`, briefText(`r.tool_input_json`), `r.content`, briefText(`r.content`),
+).Replace(approvalColumns)
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id

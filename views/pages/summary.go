@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -28,6 +29,10 @@ type line struct {
 	hidden []string // members of the input that it does not show, sorted
 }
 
+// runs is the input that would run: another system's own, where it is another one
+// than the agent reported.
+func runs(r *models.Response) string { return cmp.Or(r.OtherInput(), r.ToolInputJSON) }
+
 // summary says in one line what a request would do: its command, its path, its
 // amount, or else its input as compact JSON.
 func summary(r *models.Response) string { return summaryLine(r).text }
@@ -39,7 +44,7 @@ func summaryLine(r *models.Response) line {
 	if all {
 		return l
 	}
-	members, _, _ := briefOf(r.ToolInputJSON)
+	members, _, _ := briefOf(runs(r))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(shows, name) {
 			l.hidden = append(l.hidden, name)
@@ -62,9 +67,10 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	} else if sum != "" {
 		return strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "), nil, true
 	}
-	members, cut, ok := briefOf(r.ToolInputJSON)
+	input := runs(r)
+	members, cut, ok := briefOf(input)
 	if !ok {
-		return compact(r.ToolInputJSON), nil, true
+		return compact(input), nil, true
 	}
 	if r.Kind == models.KindQuestion && r.Description != "" {
 		return r.Description, nil, false
@@ -90,7 +96,7 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	if len(members) == 0 {
 		return "no input", nil, true
 	}
-	return compact(r.ToolInputJSON), nil, true
+	return compact(input), nil, true
 }
 
 // nameOf is the member that firstOf takes the text from; none: there is none.
