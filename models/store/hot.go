@@ -150,7 +150,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
  WHERE id = ?2 AND instr(contradiction, ?1) = 0`,
 		&h.addEarlyResult:   `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
-		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
+		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
 		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
 		&h.anyEarlyResult:   `SELECT 1 FROM early_results LIMIT 1`,
 		&h.unfinishedBefore: unfinishedBefore,
