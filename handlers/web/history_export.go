@@ -58,6 +58,7 @@ type exportedRequest struct {
 	Input          json.RawMessage       `json:"input,omitempty"`
 	CutInput       string                `json:"cutInput,omitempty"` // the beginning of one that is not kept whole
 	InputBytes     int64                 `json:"inputBytes,omitempty"`
+	OtherInput     json.RawMessage       `json:"otherInput,omitempty"` // that another system asked with, and ran
 	Content        string                `json:"content,omitempty"`
 	Description    string                `json:"description,omitempty"`
 	Answer         string                `json:"answer,omitempty"`
@@ -109,6 +110,11 @@ func exportedOf(a *models.Approval) exportedRequest {
 	default:
 		e.CutInput = a.ToolInputJSON
 	}
+	if other := a.OtherInput(); json.Valid([]byte(other)) {
+		e.OtherInput = json.RawMessage(other)
+	} else if other != "" {
+		e.OtherInput, _ = json.Marshal(other) // kept cut: a text
+	}
 	if v := a.Vote; v != nil && a.Cause == models.CauseReviewer {
 		e.By, e.ByName = v.UserID, v.UserName
 		if v.Input != nil {
@@ -138,7 +144,7 @@ func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
 // exportColumns head a CSV file.
 var exportColumns = []string{
 	"id", "settled_at", "status", "cause", "by", "reason", "kind", "tool", "input", "edited_input", "answer", "description", "risk", "asked_at", "took_seconds",
-	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page",
+	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page", "other_input",
 }
 
 func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
@@ -161,7 +167,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 		row := []string{
 			string(e.ID), e.SettledAt, e.Status, string(e.Cause), e.ByName, e.Reason, string(e.Kind), e.Tool, input, string(e.EditedInput), e.Answer, e.Description,
 			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner, e.Conversation, e.RunID, string(e.GrantID),
-			views.ApprovalURL(a.ID),
+			views.ApprovalURL(a.ID), a.OtherInput(),
 		}
 		for i := range row {
 			row[i] = models.HarmlessCell(row[i])

@@ -29,6 +29,11 @@ func TestTheLineIsOfWhatAnotherSystemRuns(t *testing.T) {
 	p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).redirects(pageOf(&a))
 	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
 	says("history", "/history", ".history .row")
+	for format, want := range map[string]string{"csv": `,"{""command"":""rm -rf /"",`, "jsonl": `"otherInput":{"command":"rm -rf /",`} {
+		if got := p.get("/history/export?format=" + format).is(http.StatusOK).body; !strings.Contains(got, want) {
+			t.Errorf("history as %s: %s", format, got)
+		}
+	}
 	says("trail", "/audit?what=decisions", ".trail-summary")
 	for _, format := range []string{"csv", "jsonl"} {
 		says := p.get("/audit/export?what=decisions&format=" + format).is(http.StatusOK).body
