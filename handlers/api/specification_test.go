@@ -146,6 +146,7 @@ func TestWhoWaitsIsToldToPeople(t *testing.T) {
 		t.Errorf("nobody waits, and waiting is %v", got)
 	}
 	told := []<-chan answer{waitFor(w.agent, id), waitFor(w.agent, routed), waitFor(w.reviewer, id)} // a person's wait is not an agent's
+	w.agentsWait("2")
 	for who, want := range map[string]struct{ token, n string }{
 		"the agent": {w.agent, "2"}, "its owner": {w.reviewer, "2"}, "an admin": {w.admin, "2"}, "who was asked too": {w.stranger, "1"},
 		"another agent": {w.second, "0"}, "a foreign agent": {w.foreign, "0"},

@@ -89,7 +89,9 @@ func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut
 	if err != nil {
 		return nil, naming(in.Body.ToolUseID, err)
 	}
-	return &decidedToolOut{Status: decidedStatus(got), Body: invocationOf(got, in.Body.SessionID)}, nil
+	out := invocationOf(got, in.Body.SessionID)
+	out.Waiting = a.waitingFor(in.actor, got.ID, got.Status())
+	return &decidedToolOut{Status: decidedStatus(got), Body: out}, nil
 }
 
 type invocationIn struct {

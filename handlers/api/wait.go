@@ -32,6 +32,7 @@ type waiting struct {
 	fallback bool      // the caller wants to know of fallback_auto_approve
 	tool     *toolName // set where the request was named by tool use id
 	response bool      // of a conversation: shown as that surface does
+	actor    models.Actor
 
 	route, requestID string
 }
@@ -44,7 +45,7 @@ func (c *signedIn) wait(ctx context.Context, w *waiting) (*models.Approval, erro
 		w.watch.Close()
 		return got, err
 	}
-	w.route, w.requestID = c.Operation().Path, c.requestID
+	w.actor, w.route, w.requestID = c.actor, c.Operation().Path, c.requestID
 	c.waits = w
 	return nil, nil //nolint:nilnil // the sleeper answers
 }
@@ -152,6 +153,10 @@ func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err
 	if err == nil && x.waits.fallback {
 		fallback, err = a.fallbackNow(ctx)
 	}
+	var body any
+	if err == nil {
+		body, err = a.shown(ctx, x.waits, got)
+	}
 	if err != nil {
 		p := a.problem(ctx, x.waits.route, x.waits.requestID, naming(x.waits.name(), err))
 		handlers.WriteProblem(x, p)
@@ -170,7 +175,7 @@ func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err
 	}
 	h.Set(echo.HeaderContentType, "application/json")
 	x.WriteHeader(status)
-	if err := writeBody(x, a.shown(x.waits, got)); err != nil {
+	if err := writeBody(x, body); err != nil {
 		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", x.waits.requestID), slog.String("error", err.Error()))
 	}
 	x.tell(status)
@@ -184,15 +189,18 @@ func (w *waiting) name() string {
 	return string(w.id)
 }
 
-// shown is a request as the surface that it is waited for on shows it.
-func (a *API) shown(w *waiting, got *models.Approval) any {
+// shown is a request as the surface that it is waited for on shows it, to who waits.
+func (a *API) shown(ctx context.Context, w *waiting, got *models.Approval) (any, error) {
 	switch {
 	case w.tool != nil:
-		return invocationOf(got, w.tool.sessionID)
+		out := invocationOf(got, w.tool.sessionID)
+		out.Waiting = a.waitingFor(w.actor, got.ID, got.Status())
+		return out, nil
 	case w.response:
-		return responseOf(a.kit, got)
+		return responseOf(a.kit, got), nil
 	}
-	return approvalOf(a.kit, got)
+	out := approvalOf(a.kit, got)
+	return out, a.addOrigins(ctx, w.actor, out)
 }
 
 func (x *exchange) tell(status int) {

@@ -66,6 +66,7 @@ func aWaitEndsWithTheDecision(t *testing.T, w *world) {
 	for _, told := range []<-chan answer{asked, got, watched} {
 		(<-told).want(t, 200, map[string]any{"status": "approved", "decision.reason": "go", "decision.by.name": "owner@example.com"})
 	}
+	w.blocked(0) // the answer is sent first
 	w.call(w.admin, "GET", "/v1/approvals/stats", "").
 		want(t, 200, map[string]any{"pendingCount": jsonNumber("0"), "resolversCount": jsonNumber("0"), "responsesCount": jsonNumber("1")})
 }

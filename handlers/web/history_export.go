@@ -151,7 +151,7 @@ func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
 // exportColumns head a CSV file.
 var exportColumns = []string{
 	"id", "settled_at", "status", "cause", "by", "reason", "kind", "tool", "input", "edited_input", "answer", "description", "risk", "asked_at", "took_seconds",
-	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page",
+	"digest", "policy_version", "policy_rule", "agent", "owner", "conversation", "run", "grant_id", "page", "reported_input",
 }
 
 func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
@@ -174,7 +174,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 		row := []string{
 			string(e.ID), e.SettledAt, e.Status, string(e.Cause), e.ByName, e.Reason, string(e.Kind), e.Tool, input, string(e.EditedInput), e.Answer, e.Description,
 			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner, e.Conversation, e.RunID, string(e.GrantID),
-			views.ApprovalURL(a.ID),
+			views.ApprovalURL(a.ID), string(e.ReportedInput),
 		}
 		for i := range row {
 			row[i] = models.HarmlessCell(row[i])

@@ -14,12 +14,12 @@ import (
 func (w *world) waitsFor(a *models.Approval) (end func()) {
 	w.tb.Helper()
 	ctx, cancel := context.WithCancel(w.tb.Context())
-	before, ended := w.store.Waiters(), make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		_, _ = w.store.Await(ctx, w.agent, a.ID, time.Hour)
 	}()
-	for deadline := time.Now().Add(browsing); w.store.Waiters() == before; {
+	for deadline := time.Now().Add(browsing); !w.store.Presence(a.ID).Waiting; {
 		if time.Now().After(deadline) {
 			w.tb.Fatal("the agent does not wait")
 		}

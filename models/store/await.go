@@ -44,12 +44,9 @@ func (w *waiters) add(actor models.Actor, id models.ResponseID, ch chan *models.
 	}
 	w.count++
 	w.of[actor.ID]++
-	if actor.IsAgent() {
-		w.enter(actor, id)
-	}
 }
 
-func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes, over bool, now time.Time) {
+func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *models.Approval, notes bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	leave(w.byID, id, ch)
@@ -59,9 +56,6 @@ func (w *waiters) remove(actor models.Actor, id models.ResponseID, ch chan *mode
 	w.count--
 	if w.of[actor.ID]--; w.of[actor.ID] == 0 {
 		delete(w.of, actor.ID)
-	}
-	if actor.IsAgent() {
-		w.exit(id, over, now)
 	}
 }
 

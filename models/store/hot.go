@@ -58,7 +58,11 @@ const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agen
 // characters: some are 256 KiB, and a page has fifty.
 const MaxBrief = 4096
 
-var briefColumns = strings.NewReplacer(`r.context`, `iif(r.upstream_id IS NULL, '', substr(r.context, 1, `+strconv.Itoa(MaxBrief)+`))`, `r.tool_input_json`, `substr(r.tool_input_json, 1, `+strconv.Itoa(MaxBrief)+`)`, `r.content`, `substr(r.content, 1, `+strconv.Itoa(MaxBrief)+`)`).Replace(approvalColumns)
+// briefColumns keep the context only of what another system asks: it may be the
+// input that runs.
+var briefColumns = strings.NewReplacer(
+	`r.context`, `iif(r.upstream_id IS NULL, '', `+briefText(`r.context`)+`)`, `r.tool_input_json`, briefText(`r.tool_input_json`), `r.content`, briefText(`r.content`),
+).Replace(approvalColumns)
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id
@@ -146,7 +150,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
  WHERE id = ?2 AND instr(contradiction, ?1) = 0`,
 		&h.addEarlyResult:   `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
-		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result`,
+		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
 		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
 		&h.anyEarlyResult:   `SELECT 1 FROM early_results LIMIT 1`,
 		&h.unfinishedBefore: unfinishedBefore,

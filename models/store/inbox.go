@@ -42,7 +42,7 @@ type InboxQuery struct {
 	Whose Whose
 	Order InboxOrder
 	After string // InboxPage.Next of the page before
-	Brief bool   // for a list of one line each: inputs are cut to MaxBrief, contexts left out
+	Brief bool   // for a list of one line each: inputs are cut to MaxBrief; a context is left out unless another system asks
 	Limit int    // 0: DefaultPage
 	// MaxBytes is where the page ends though more would fit; 0: nowhere.
 	MaxBytes int

@@ -25,18 +25,20 @@ const (
 // presence is what is known of an agent's waits for one request.
 type presence struct {
 	waits int
-	owner string    // the agent's
+	owner string    // the request's
 	left  time.Time // when the last one ended
 }
 
-// enter notes that an agent waits. The caller holds the lock.
-func (w *waiters) enter(actor models.Actor, id models.ResponseID) {
+// enter notes that an agent waits for a request of an owner's.
+func (w *waiters) enter(owner models.UserID, id models.ResponseID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	p := w.present[id]
 	if p == nil {
 		if len(w.present) >= maxPresences {
 			w.forgetSome()
 		}
-		p = &presence{owner: string(actor.OwnerID)}
+		p = &presence{owner: string(owner)}
 		w.present[id] = p
 	}
 	p.waits++
@@ -46,6 +48,8 @@ func (w *waiters) enter(actor models.Actor, id models.ResponseID) {
 
 // exit notes that a wait of an agent's ended; over says that its request has, too.
 func (w *waiters) exit(id models.ResponseID, over bool, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	p := w.present[id]
 	if p == nil {
 		return

@@ -51,8 +51,9 @@ const (
 
 	// What waits for somebody is left alone: what is pending or held, what another
 	// system has not been told, calls under way that may yet be asked about, and the
-	// call that a pending request of another system is linked to.
-	responseOver = `x.approval_status IS NOT 'pending'
+	// call that a pending request of another system is linked to. So are the words
+	// around what is pending: whoever decides reads them.
+	responseOver = `x.approval_status IS NOT 'pending' AND (x.kind <> 'reply' OR ` + nonePends + `)
  AND (x.approval_status IS NOT NULL OR x.cause <> '' OR x.kind = 'reply' OR x.is_completed
   OR (SELECT c.status IN ('completed', 'failed') OR c.updated_at < ?3 FROM conversations c WHERE c.id = x.conversation_id))
  AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = x.id AND d.done_at IS NULL)
@@ -74,7 +75,7 @@ var purgeWalks = []walk{
 	{
 		table: "messages", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`, within: `x.sequence, ''`,
-		row: `x.id, '', x.conversation_id, x.created_at AS at, x.created_at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AS due FROM messages x`,
+		row: `x.id, '', x.conversation_id, x.created_at AS at, x.created_at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM messages x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > ?1 ORDER BY x.sequence LIMIT ?6`,
 	},

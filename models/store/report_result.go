@@ -16,6 +16,7 @@ type given struct {
 	isError bool
 	bytes   *int64
 	text    string
+	removed *string // the mark of the removal that took it
 }
 
 // result completes a call, or waits for it to be reported. Whether anybody has
@@ -84,6 +85,9 @@ func (r *report) earlyResult(e *runEvent, out *models.RunEventResult) error {
 	if g == nil || err != nil {
 		return err
 	}
+	if g.removed != nil {
+		return r.resultRemoved(g, out.ResponseID)
+	}
 	return r.complete(*g, &models.RunEventResult{ResponseID: out.ResponseID})
 }
 
@@ -102,7 +106,7 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
 	var g given
-	err := t.conn.changeRow(t.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text)
+	err := t.conn.changeRow(t.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text, &g.removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -110,6 +114,19 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 		return nil, fmt.Errorf("look for an early result: %w", err)
 	}
 	return &g, nil
+}
+
+// resultRemoved completes a call whose result was removed before the call was
+// known: it has none, and says why.
+func (t *tx) resultRemoved(g *given, id models.ResponseID) error {
+	if _, err := t.conn.exec(t.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
+		return fmt.Errorf("complete without a result: %w", err)
+	}
+	text := "Its result came before the call, and was " + *g.removed + "."
+	if _, err := t.conn.exec(t.hot.contradict, text, id); err != nil {
+		return fmt.Errorf("note a removed result: %w", err)
+	}
+	return nil
 }
 
 // askedLate gives a request the result that was reported before it was made.
@@ -122,6 +139,10 @@ func (t *tx) askedLate(a *models.Approval) error {
 		return err
 	}
 	a.IsCompleted = true
+	if g.removed != nil {
+		a.Closed = models.ClosedByRun
+		return t.resultRemoved(g, a.ID)
+	}
 	if _, err := t.conn.exec(t.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
 		return fmt.Errorf("store result: %w", err)
 	}

@@ -26,7 +26,7 @@ type SettledQuery struct {
 
 // SettledPage is one page of what was settled, newest first.
 type SettledPage struct {
-	Items []models.Approval // inputs are cut to MaxBrief, contexts left out
+	Items []models.Approval // inputs are cut to MaxBrief; a context is left out unless another system asks
 	Next  string            // empty: the last page
 	// Cut says that looking for what passes the filters ended early, at Back, after
 	// Searched rows; Next goes on from there, though Items may be few or none.

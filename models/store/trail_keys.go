@@ -20,7 +20,7 @@ const (
 // trailParts are the actions of each part. The + keeps the planner from taking the
 // index of all actions: a person's own entries are fewer.
 var trailParts = map[TrailPart]string{
-	TrailDecisions:     `+action IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.cancelled')`,
+	TrailDecisions:     `+action IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.withdrawn', 'approval.cancelled')`,
 	TrailRequests:      `+action GLOB 'approval.*'`,
 	TrailConversations: `(+action GLOB 'conversation.*' OR +action GLOB 'message.*' OR +action GLOB 'response.*' OR +action GLOB 'call.*')`,
 	TrailRules:         `(+action GLOB 'policy.*' OR +action GLOB 'grant.*' OR +action GLOB 'upstream.*')`,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -13,6 +14,8 @@ import (
 const (
 	trailRouted = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id IN (SELECT value FROM json_each(?))`
 	trailVotes  = `SELECT id, reason FROM votes WHERE id IN (SELECT value FROM json_each(?))`
+	// Why a vote was taken back, by another than who gave it.
+	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id IN (SELECT value FROM json_each(?))`
 )
 
 var trailRequests = `SELECT ` + briefColumns + ` FROM json_each(?) j CROSS JOIN responses r ON r.id = j.value` + approvalFrom[len(` FROM responses r`):]
@@ -27,7 +30,11 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 	if err != nil {
 		return nil, err
 	}
-	reasons, err := s.reasonsOf(ctx, entries)
+	reasons, err := s.reasonsOf(ctx, trailVotes, entries, "approval.voted")
+	if err != nil {
+		return nil, err
+	}
+	withdrawn, err := s.reasonsOf(ctx, trailWithdrawn, entries, withdrawals...)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +58,8 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 		switch {
 		case e.Action == "approval.voted":
 			e.Reason = reasons[voteOf(e.Data)]
+		case slices.Contains(withdrawals, e.Action):
+			e.Reason = withdrawn[voteOf(e.Data)]
 		case e.Action == "approval.let_through":
 			e.Reason = a.PolicyReason
 		case e.Action == "approval."+string(a.Status()):
@@ -107,16 +116,19 @@ func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[m
 	return out, err
 }
 
-// reasonsOf reads what was said with decisions that were held at first.
-func (s *Store) reasonsOf(ctx context.Context, entries []models.Entry) (map[models.VoteID]string, error) {
+// withdrawals are the actions that take back a vote of another's.
+var withdrawals = []string{"approval.withdrawn", "approval.refused"}
+
+// reasonsOf reads, by vote, what was said with the entries of some actions.
+func (s *Store) reasonsOf(ctx context.Context, query string, entries []models.Entry, actions ...string) (map[models.VoteID]string, error) {
 	var ids []models.VoteID
 	for i := range entries {
-		if id := voteOf(entries[i].Data); entries[i].Action == "approval.voted" && id != "" {
+		if id := voteOf(entries[i].Data); id != "" && slices.Contains(actions, entries[i].Action) {
 			ids = append(ids, id)
 		}
 	}
 	out := map[models.VoteID]string{}
-	err := eachOfIDs(ctx, s.r, trailVotes, ids, nil, func(row scanner) error {
+	err := eachOfIDs(ctx, s.r, query, ids, nil, func(row scanner) error {
 		var id models.VoteID
 		var reason string
 		err := row.Scan(&id, &reason)

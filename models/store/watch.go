@@ -26,6 +26,7 @@ type Watch struct {
 	check  bool        // the credential is to be looked at: something about access changed
 	ending bool        // the server stops
 	closed bool        // the request is settled
+	enters bool        // it is noted that the agent waits
 
 	begun time.Time
 	notes bool          // a question about the request ends it too
@@ -55,9 +56,6 @@ func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Durati
 	s.waiters.add(actor, id, w.outcome, w.notes)
 	w.begun = s.now()
 	w.logWait("wait begun", slog.Duration("longest", wait))
-	if actor.IsAgent() {
-		s.tellPresence(id)
-	}
 	return w
 }
 
@@ -71,8 +69,11 @@ func (w *Watch) rouse() {
 
 // Close ends the registration.
 func (w *Watch) Close() {
-	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes, w.closed, w.s.now())
-	if w.actor.IsAgent() && !w.closed && w.s.bus.Subscribers(events.Presence(string(w.id))) > 0 {
+	if w.enters {
+		w.s.waiters.exit(w.id, w.closed, w.s.now())
+	}
+	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
+	if w.enters && !w.closed && w.s.bus.Subscribers(events.Presence(string(w.id))) > 0 {
 		time.AfterFunc(presenceGrace, func() { w.s.tellPresence(w.id) }) // it may wait again at once
 	}
 	w.end.Stop()
@@ -104,7 +105,13 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	}
 	w.reread.Reset(next)
 	w.closed = a.Status() != models.StatusPending
-	return a, over || w.ending || a.Status() != models.StatusPending || w.asked(a), nil
+	done = over || w.ending || w.closed || w.asked(a)
+	if !done && !w.enters && w.actor.IsAgent() {
+		w.enters = true // only now is it known that there is such a request, and whose
+		w.s.waiters.enter(a.OwnerID, w.id)
+		w.s.tellPresence(w.id)
+	}
+	return a, done, nil
 }
 
 // asked reports whether the row carries a question that the caller has not seen.

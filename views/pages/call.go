@@ -66,7 +66,7 @@ func NewCall(in CallInput, now time.Time) CallView {
 	case !in.Result.Completed:
 		v.NoResult = "None yet."
 	case d.Closed != "":
-		v.NoResult = "None came before it was closed."
+		v.NoResult = "There is none: the call was closed without."
 	default:
 		label := "Result, as reported by "
 		if in.Result.IsError && !denied(r) {

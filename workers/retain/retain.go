@@ -21,7 +21,8 @@ type Worker struct {
 	Log   *slog.Logger
 	Pause time.Duration
 
-	owed bool // the log of the database still holds what was removed
+	begun bool // the rule has been applied
+	owed  bool // the log of the database may hold what was removed
 }
 
 // Once removes all that is due now.
@@ -31,6 +32,9 @@ func (w *Worker) Once(ctx context.Context) error {
 		return err
 	}
 	if days := now.Policy.Document().RetentionDays; days > 0 {
+		if !w.begun {
+			w.begun, w.owed = true, true // a process that died may have removed, and not emptied the log
+		}
 		n, err := w.Store.Numbers(ctx)
 		if err != nil {
 			return err
@@ -50,7 +54,7 @@ func (w *Worker) Once(ctx context.Context) error {
 		return err
 	}
 	if w.owed = !done; w.owed {
-		w.Log.WarnContext(ctx, "the write-ahead log could not be emptied, since somebody reads from it: it still holds what was removed, and is tried again")
+		w.Log.WarnContext(ctx, "the write-ahead log could not be emptied, since somebody reads from it: it may still hold what was removed, and is tried again")
 	}
 	return nil
 }

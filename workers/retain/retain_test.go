@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"log/slog"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -94,4 +95,48 @@ func TestTheRuleRemovesWhatIsOlderThanItKeeps(t *testing.T) {
 		t.Errorf("afterwards: %s", &log)
 	}
 	storetest.CheckRows(t, s)
+}
+
+// TestTheLogIsEmptiedAfterACrash that came between removing and emptying it.
+func TestTheLogIsEmptiedAfterACrash(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, admin, "bot")
+	a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "deploy", Input: []byte(`{"v":"only-once"}`), Explicit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ApplyPolicy(t.Context(), admin, []byte(`{"retention_days":1}`), "", 0); err != nil {
+		t.Fatal(err)
+	}
+	clock.Step(8 * 24 * time.Hour)
+	p, err := s.NewPurge(t.Context(), models.System(models.RetentionActor), models.PurgeQuery{Before: s.Now().AddDate(0, 0, -1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	holds := func() bool { // by another process: closing the file here would drop the store's locks
+		raw, err := exec.CommandContext(t.Context(), "cat", s.Path()+"-wal").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Contains(raw, []byte("only-once"))
+	}
+	if !holds() {
+		t.Fatal("the log does not hold what was removed")
+	}
+	w := &retain.Worker{Store: s, Log: slog.New(slog.DiscardHandler)}
+	if err := w.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if holds() {
+		t.Error("the log still holds what was removed")
+	}
 }

@@ -1,0 +1,75 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// TestAPurgeLeavesTheWordsAroundWhatIsPending: whoever decides reads what was said
+// before.
+func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	run, _, err := b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "r"})
+	mustDo(t, err)
+	_, err = b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: run.ID, Content: "Never the audit logs."})
+	mustDo(t, err)
+	_, err = b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindReply, Content: "I found 3 GB."})
+	mustDo(t, err)
+	asked, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindProposal, Content: "I would delete what we spoke of."})
+	mustDo(t, err)
+	b.clock.Step(time.Hour)
+	words := func() string {
+		return strings.Join(append(column(t, b.Store, `SELECT content FROM messages`), column(t, b.Store, `SELECT content FROM responses ORDER BY sequence`)...), "|")
+	}
+	q := models.PurgeQuery{Before: b.clock.Now()}
+	before := words()
+	if got := purge(t, b.Store, q); got.Rows() != 0 || words() != before {
+		t.Errorf("while it is pending: %+v, left is %s", got.Removed, words())
+	}
+	in := yes()
+	in.Digest = asked.Digest
+	_, err = b.Decide(t.Context(), b.owner, asked.ID, in)
+	mustDo(t, err)
+	b.clock.Step(time.Hour)
+	q.Before = b.clock.Now()
+	if got := purge(t, b.Store, q); got.Removed["messages"] != 1 || got.Removed["responses"] != 2 {
+		t.Errorf("once it is decided: %+v", got.Removed)
+	}
+	storetest.CheckRows(t, b.Store)
+}
+
+// TestARemovedResultIsNoResult: a call that is reported, or asked about, after its
+// result was removed is complete without one and says why.
+func TestARemovedResultIsNoResult(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	conv := w.open(t, models.RunInput{RunID: "r"}, result("late"), result("asked"))
+	w.clock.Step(time.Hour)
+	if got := purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()}); got.Removed["early_results"] != 2 {
+		t.Fatalf("removed %+v", got.Removed)
+	}
+	w.report(t, conv, reported("late", "bash", `{"n":1}`))
+	w.ask(t, models.AskInput{RunID: "r", ToolName: "bash", ToolUseID: "asked", Input: []byte(`{"n":2}`)})
+	want := "run||Its result came before the call, and was removed on 2026-03-02, by tester."
+	for _, got := range column(t, w.Store, `SELECT closed || '|' || tool_result || '|' || contradiction FROM responses WHERE is_completed AND removed IS NULL`) {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if n := scalar[int](t, w.Store, `SELECT count(*) FROM responses WHERE is_completed`); n != 2 {
+		t.Errorf("%d calls are complete", n)
+	}
+	storetest.CheckRows(t, w.Store)
+	again := result("late")
+	again.ID = "again"
+	w.report(t, conv, again) // it is told again, and taken
+	if got := scalar[string](t, w.Store, `SELECT closed || tool_result FROM responses WHERE tool_use_id = 'late'`); got != "done" {
+		t.Errorf("told again it is %q", got)
+	}
+	storetest.CheckRows(t, w.Store)
+}
