@@ -3,7 +3,6 @@ package web_test
 import (
 	"context"
 	"io"
-	"log"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
@@ -65,7 +64,7 @@ func emptyWorld(tb testing.TB, streamsEach int) *world {
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
 	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
 	server.Config.Handler = w.site
-	server.Config.ErrorLog = log.New(faults{tb}, "", 0)
+	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()
 	w.url = server.URL
 	tb.Cleanup(func() {

@@ -115,10 +115,10 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, compared("compared-approved", "Compared with the last that was allowed", &in.Approval, last, last.Released(), now))
+		v.Compared = append(v.Compared, compared("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.ToolInputJSON, now))
+		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, inputThatRuns(&last.Response), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -213,6 +213,14 @@ func went(r *models.Response) string {
 	return "done"
 }
 
+// releasedWith is the input that a call was let through with.
+func releasedWith(a *models.Approval) string {
+	if other, ok := a.OtherInput(); ok {
+		return other
+	}
+	return a.Released()
+}
+
 func compared(id, label string, a, with *models.Approval, before string, now time.Time) Compared {
 	c := Compared{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
 	if c.At.IsZero() {
@@ -227,7 +235,7 @@ func compared(id, label string, a, with *models.Approval, before string, now tim
 		}
 		return c
 	}
-	was, is := laidOutJSON(before), laidOutJSON(a.ToolInputJSON)
+	was, is := laidOutJSON(before), laidOutJSON(inputThatRuns(&a.Response))
 	if c.Same = was == is; c.Same {
 		return c
 	}
