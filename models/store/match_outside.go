@@ -1,0 +1,198 @@
+package store
+
+import (
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/events"
+	"countersign/models/policy"
+)
+
+// outsideCall is what tells an item's call from others.
+func outsideCall(item models.OutsideItem) models.OutsideCall {
+	call := models.OutsideCall{ToolName: item.Name, ToolUseID: item.ToolUseID}
+	if canonical, err := models.Canonical(models.KindToolCall, item.Name, item.Arguments); err == nil {
+		call.Digest = models.Digest(canonical)
+	}
+	return call
+}
+
+// awaitCall has an approval that found no call wait for one.
+func (t *tx) awaitCall(item models.OutsideItem, row *outsideRow, a *models.Approval) error {
+	call := outsideCall(item)
+	if call.Digest != a.Digest {
+		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
+	}
+	t.conn.w.known.wanted = new(true)
+	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
+	if err != nil {
+		return fmt.Errorf("have an outside approval wait for its call: %w", err)
+	}
+	return nil
+}
+
+// runsFor are the conversations that an item may be about: that of its run, else
+// those that it started, in order of creation.
+func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, error) {
+	var ids []models.ConversationID
+	if run == "" {
+		return nil, nil
+	}
+	if err := t.gorm().Raw(runByID, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
+		return ids, err
+	}
+	err := t.gorm().Raw(runsByParent, u.OwnerID, run).Scan(&ids).Error
+	return ids, err
+}
+
+const (
+	runByID      = `SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`
+	runsByParent = `SELECT id FROM conversations INDEXED BY conversations_parent_run WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
+)
+
+// Three rows tell as much as all open calls of a conversation (models.Correlate).
+const (
+	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses r `
+	openByUse   = openColumns + `INDEXED BY responses_tool_use WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` + isLinked
+	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' AND NOT ` + isLinked + ` ORDER BY sequence LIMIT `
+	openByInput = openColumns + `INDEXED BY responses_open_input WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
+	openByName  = openColumns + `INDEXED BY responses_open WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
+)
+
+// candidates are the open calls of a conversation that decide a match.
+func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]models.OpenCall, error) {
+	var out []models.OpenCall
+	add := func(query, key string) error {
+		var some []models.OpenCall
+		if err := t.gorm().Raw(query, id, key).Scan(&some).Error; err != nil {
+			return fmt.Errorf("look for open calls: %w", err)
+		}
+		out = append(out, some...)
+		return nil
+	}
+	if o.ToolUseID != "" {
+		return out, add(openByUse, o.ToolUseID)
+	}
+	if o.Digest != "" {
+		if err := add(openByInput, o.Digest); err != nil {
+			return nil, err
+		}
+	}
+	err := add(openByName, o.ToolName)
+	return out, err
+}
+
+// askMatched finds the call that an item is for and makes it pending; nil where
+// none fits now.
+func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	match, ok, err := t.callFor(u, outsideCall(item), item.RunID, row.FirstAt)
+	if err != nil || !ok {
+		return nil, err //nolint:nilnil // no call fits yet
+	}
+	a, err := t.standing(match.ID)
+	if err != nil {
+		return nil, err
+	}
+	a.MatchedBy = match.By
+	if !match.SameInput {
+		if err := t.otherInput(a, item, row); err != nil {
+			return nil, err
+		}
+	}
+	return a, t.askOutside(u, a, row)
+}
+
+// cascadedCall is the call of an item in its own run that was rejected with its
+// batch before the item was listed, and the call with which it was.
+const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations c INDEXED BY conversations_run
+ CROSS JOIN responses r INDEXED BY responses_cascaded ON r.conversation_id = c.id AND r.digest = ?3 AND r.cause = 'cascade' AND r.is_completed = FALSE
+ WHERE c.owner_id = ?1 AND c.run_id = ?2 AND r.tool_name = ?4 AND ?5 IN ('', r.tool_use_id) AND r.cascaded_from IS NOT NULL AND NOT ` + isLinked + ` ORDER BY r.sequence LIMIT 1`
+
+// askCascaded gives an item whose call was rejected with its batch a response of its
+// own that is rejected with it; nil: there is no such call.
+func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+	call := outsideCall(item)
+	var found struct{ ID, Source models.ResponseID }
+	if err := t.gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("look for a rejected call: %w", err)
+	}
+	if found.ID == "" || call.Digest == "" {
+		return nil, nil //nolint:nilnil // none is an answer here
+	}
+	a, err := t.askUnmatched(u, item, row)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error; err != nil {
+		return nil, fmt.Errorf("place outside approval: %w", err)
+	}
+	row.ResponseID = a.ID
+	if err := t.link(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
+		return nil, err
+	}
+	from, err := t.standing(found.Source)
+	if err != nil {
+		return nil, err
+	}
+	return a, t.cascadeTo(models.System("cascade"), from, a.ID)
+}
+
+// otherInput has a call show what the other system asks with, since that is what
+// it will run. What is not kept whole cannot be approved.
+func (t *tx) otherInput(a *models.Approval, item models.OutsideItem, row *outsideRow) error {
+	a.Contradiction = "The other system asks with another input than the agent reported."
+	a.Context = row.Arguments
+	if row.whole(&item) {
+		return nil
+	}
+	length := int64(len(item.Arguments))
+	a.InputBytes = &length
+	if err := t.gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
+		return fmt.Errorf("note the length of an input: %w", err)
+	}
+	return nil
+}
+
+// askOutside makes a row pending for an item: a call that stands, or one that was
+// stored for it.
+func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow) error {
+	version, p, err := t.policy()
+	if err != nil {
+		return err
+	}
+	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
+	pending, when := models.StatusPending, t.now
+	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
+	if row.ApprovalID != "" {
+		a.ApprovalID = &row.ApprovalID
+	}
+	a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason = j.Risk, version, j.Rule, j.Reason
+	a.ApprovalStatus, a.ApprovalRequestedAt, a.RequiresApproval, a.ApprovalTimeoutAt = &pending, &when, true, models.NoDeadline
+	if row.TimeoutAt != nil {
+		a.ApprovalTimeoutAt = *row.TimeoutAt // the other system's clock
+	}
+	// Nobody able to approve is no refusal here: the other system waits until its own
+	// deadline, and owner and admins may reject.
+	routed, _, err := t.whoDecides(&a.Response, j)
+	if err != nil {
+		return err
+	}
+	if t.running, err = t.isRunning(a.ConversationID); err != nil {
+		return err
+	}
+	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+	if err != nil {
+		return fmt.Errorf("match outside approval: %w", err)
+	}
+	if !exactlyOne(n) {
+		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
+	}
+	if err := t.addDeciders(&a.Response, routed); err != nil {
+		return err
+	}
+	t.publish(events.Conversation(string(a.ConversationID)))
+	poller := models.System("poller")
+	t.logAsked(a)
+	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))
+}
