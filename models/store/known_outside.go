@@ -27,13 +27,13 @@ const knownOutsideQuery = `SELECT o.*, coalesce(r.approval_status, '') AS status
 
 // stays reports whether there is nothing to do about an item.
 func (k *knownOutside) stays(item *models.OutsideItem, now time.Time) bool {
-	return k.Row.ResponseID != "" && k.asksFor(item) && !k.isAskedAgain(now) && k.movedDeadline(item, now) == nil
+	return k.Row.ResponseID != "" && k.asksFor(item, now) && !k.isAskedAgain(now) && k.movedDeadline(item, now) == nil
 }
 
 // asksFor reports whether an item asks for what it asked for before. Where its
-// arguments are not known, the whole item stands for them, of which anything may
-// change.
-func (k *knownOutside) asksFor(item *models.OutsideItem) bool {
+// arguments are not known the whole item stands for them, and anything in it may
+// change at each poll: such an item is another request once a minute at most.
+func (k *knownOutside) asksFor(item *models.OutsideItem, now time.Time) bool {
 	if k.Row.Removed != nil {
 		return true // nobody knows any more
 	}
@@ -41,17 +41,25 @@ func (k *knownOutside) asksFor(item *models.OutsideItem) bool {
 		r, err := questionOf(item)
 		return err != nil || r.Description == k.Description && r.Options == k.Options
 	}
-	was := outsideRow{}
-	was.keep(*item)
-	if k.Row.Name != validText(item.Name) {
+	is := outsideRow{Name: validText(item.Name)}
+	is.keep(*item)
+	wasWhole, isWhole := k.Row.Arguments == k.Row.Raw, is.Arguments == is.Raw
+	switch {
+	case k.Row.Name != is.Name || wasWhole != isWhole:
 		return false
-	}
-	if k.Row.Arguments == was.Arguments || k.Row.Arguments == k.Row.Raw || was.Arguments == was.Raw {
+	case k.Row.Arguments == is.Arguments || sameJSON(k.Row.Arguments, is.Arguments):
 		return true
 	}
-	before, err := models.CanonicalJSON("arguments", []byte(k.Row.Arguments))
-	now, err2 := models.CanonicalJSON("arguments", []byte(was.Arguments))
-	return err == nil && err2 == nil && bytes.Equal(before, now)
+	return isWhole && now.Before(k.Row.FirstAt.Add(againAfter))
+}
+
+func sameJSON(a, b string) bool {
+	before, err := models.CanonicalJSON("arguments", []byte(a))
+	if err != nil {
+		return false
+	}
+	after, err := models.CanonicalJSON("arguments", []byte(b))
+	return err == nil && bytes.Equal(before, after)
 }
 
 // againAfter is for how long what was settled may still be listed: lists may lag

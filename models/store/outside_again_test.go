@@ -83,6 +83,36 @@ func TestAnIDThatAsksForSomethingElseIsAnotherRequest(t *testing.T) {
 	}
 }
 
+// Of an item whose arguments are not known anything may change: it is another request
+// once a minute at most, and at once where its arguments are known from now on.
+func TestAWholeItemIsAnotherRequestOnceAMinute(t *testing.T) {
+	t.Parallel()
+	w := newAbroad(t)
+	item := func(raw string) models.OutsideItem {
+		i := call("c", "", "bash", raw)
+		i.Raw = []byte(raw)
+		return i
+	}
+	first := w.taken(t, item(`{"call_id":"c","payload":"ls","age":1}`))
+	w.take(t, item(`{"call_id":"c","payload":"ls","age":2}`))
+	if r := w.of(t, "c"); r.id != first {
+		t.Fatalf("another request at once: %+v", r)
+	}
+	w.clock.Step(time.Minute)
+	w.take(t, item(`{"call_id":"c","payload":"rm","age":3}`))
+	second := w.of(t, "c")
+	if second.id == first || second.status != "pending" {
+		t.Fatalf("what is shown is not what is asked: %+v", second)
+	}
+	known := item(`{"call_id":"c","function_args":{"command":"rm"}}`)
+	known.Arguments = []byte(`{"command":"rm"}`)
+	w.take(t, known)
+	if r := w.of(t, "c"); r.id == second.id {
+		t.Errorf("arguments that are known now are not shown: %+v", r)
+	}
+	w.verifyRows(t)
+}
+
 // A decision that is on its way is not taken back, whatever the id asks for now.
 func TestADecisionInFlightGoesBeforeAnotherRequestOfItsID(t *testing.T) {
 	t.Parallel()

@@ -95,7 +95,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 		row.Name = validText(item.Name)
 		row.keep(item)
 		return row, t.keepTexts(row)
-	case !known.asksFor(&item):
+	case !known.asksFor(&item, t.now):
 		return t.replaceOutside(u, item, row)
 	case known.isAskedAgain(t.now):
 		return t.keepOutside(u, item, row.Again+1)
