@@ -217,6 +217,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			p.signIn()
 			p.open("/?open=" + string(a.ID))
 			p.sees("#detail #approval-title", "Bash")
+			p.sees("#live-text", "live") // what comes with it is drawn again, and no question outlives that
 			live := `document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`
 			p.do("keep the focus", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // other tabs take it, and a hold ends with it
 				_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
