@@ -95,7 +95,11 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 	}
 	a.MatchedBy = match.By
 	if !match.SameInput {
-		if err := t.otherInput(a, item, row); err != nil {
+		// It is what the other system will run.
+		a.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
+	}
+	if !row.whole(&item) && (!match.SameInput || !wholeRest(&item)) {
+		if err := t.cutInput(a, int64(len(item.Arguments))); err != nil {
 			return nil, err
 		}
 	}
@@ -123,10 +127,6 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsi
 	if err != nil {
 		return nil, err
 	}
-	if err := t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error; err != nil {
-		return nil, fmt.Errorf("place outside approval: %w", err)
-	}
-	row.ResponseID = a.ID
 	if err := t.link(a, row, models.Match{ID: found.ID, By: models.MatchedByInput, SameInput: true}); err != nil {
 		return nil, err
 	}
@@ -137,15 +137,8 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsi
 	return a, t.cascadeTo(models.System("cascade"), from, a.ID)
 }
 
-// otherInput has a call show what the other system asks with, since that is what
-// it will run. What is not kept whole cannot be approved.
-func (t *tx) otherInput(a *models.Approval, item models.OutsideItem, row *outsideRow) error {
-	a.Contradiction = "The other system asks with another input than the agent reported."
-	a.Context = row.Arguments
-	if row.whole(&item) {
-		return nil
-	}
-	length := int64(len(item.Arguments))
+// cutInput notes that not all of what a call runs with is kept: it can't be approved.
+func (t *tx) cutInput(a *models.Approval, length int64) error {
 	a.InputBytes = &length
 	if err := t.gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
 		return fmt.Errorf("note the length of an input: %w", err)

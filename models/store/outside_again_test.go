@@ -198,14 +198,14 @@ func TestWhatIsNotKeptWholeCanOnlyBeRejected(t *testing.T) {
 		"long arguments":        func(i *models.OutsideItem) { i.Arguments = []byte(long) },
 		"long beside":           func(i *models.OutsideItem) { i.Rest = []byte(long) },
 	} {
-		for _, matched := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, matched %t", name, matched), func(t *testing.T) {
+		for _, matched := range []string{"no", `{"n":2}`, `{"n":1}`} { // the input of the call that it finds
+			t.Run(fmt.Sprintf("%s, matched %s", name, matched), func(t *testing.T) {
 				t.Parallel()
 				w := newAbroad(t)
 				item := call("c", "", "bash", `{"n":1}`)
-				if matched {
+				if matched != "no" {
 					item.RunID = "r"
-					w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", `{"n":2}`))
+					w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", matched))
 				}
 				change(&item)
 				id := w.taken(t, item)

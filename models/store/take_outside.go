@@ -163,11 +163,15 @@ func (o *outsideRow) keep(item models.OutsideItem) {
 // whole reports whether all that a call would run with is kept, letter by letter, and
 // all that stands beside it.
 func (o *outsideRow) whole(item *models.OutsideItem) bool {
-	return o.Arguments == string(item.Arguments) && len(item.Rest) <= maxRaw && utf8.Valid(item.Rest)
+	return o.Arguments == string(item.Arguments) && wholeRest(item)
+}
+
+func wholeRest(item *models.OutsideItem) bool {
+	return len(item.Rest) <= maxRaw && utf8.Valid(item.Rest)
 }
 
 func (t *tx) keepTexts(row *outsideRow) error {
-	err := t.gorm().Model(row).Where("(arguments, raw, beside) IS NOT (?, ?, ?)", row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
+	err := t.gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
 	}
