@@ -9,3 +9,12 @@ func (r *Response) OtherInput() (string, bool) {
 	}
 	return r.Context, true
 }
+
+// InputThatRuns is what would run: the input of another system where that is another
+// one than its agent reported, else the agent's.
+func (r *Response) InputThatRuns() string {
+	if other, ok := r.OtherInput(); ok {
+		return other
+	}
+	return r.ToolInputJSON
+}

@@ -102,7 +102,7 @@ func exportedOf(a *models.Approval) exportedRequest {
 	if a.RunID != nil {
 		e.RunID = *a.RunID
 	}
-	input := exportedInput(a)
+	input := a.InputThatRuns()
 	switch {
 	case a.InputBytes != nil:
 		e.CutInput, e.InputBytes = input, *a.InputBytes
@@ -124,14 +124,6 @@ func exportedOf(a *models.Approval) exportedRequest {
 		}
 	}
 	return e
-}
-
-// exportedInput is the input that runs.
-func exportedInput(a *models.Approval) string {
-	if other, ok := a.OtherInput(); ok {
-		return other
-	}
-	return a.ToolInputJSON
 }
 
 func exportJSONL(w io.Writer) (func(*models.Approval) error, error) {
@@ -167,7 +159,7 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 		if a.ApprovalTimestamp != nil && a.ApprovalRequestedAt != nil {
 			took = strconv.FormatFloat(a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt).Seconds(), 'f', 3, 64)
 		}
-		input := exportedInput(a)
+		input := a.InputThatRuns()
 		if input == "" {
 			input = a.Content
 		}

@@ -1,5 +1,5 @@
-// htmx takes up what it has put on the page a moment after it can be seen. What is
-// pressed in that moment would load a page of its own; so it is taken up first.
+// htmx processes new content a moment after it can be seen. A press in that moment
+// would load a separate page, so the pressed element is processed first.
 const uses = "[hx-get], [hx-post]";
 
 for (const type of ["click", "submit"]) {

@@ -118,7 +118,7 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		v.Compared = append(v.Compared, compared("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, inputThatRuns(&last.Response), now))
+		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.InputThatRuns(), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -235,7 +235,7 @@ func compared(id, label string, a, with *models.Approval, before string, now tim
 		}
 		return c
 	}
-	was, is := laidOutJSON(before), laidOutJSON(inputThatRuns(&a.Response))
+	was, is := laidOutJSON(before), laidOutJSON(a.InputThatRuns())
 	if c.Same = was == is; c.Same {
 		return c
 	}

@@ -39,7 +39,7 @@ func summaryLine(r *models.Response) line {
 	if all {
 		return l
 	}
-	members, _, _ := briefOf(inputThatRuns(r))
+	members, _, _ := briefOf(r.InputThatRuns())
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !slices.Contains(shows, name) {
 			l.hidden = append(l.hidden, name)
@@ -62,7 +62,7 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	} else if sum != "" {
 		return strings.TrimSuffix("Raise the budget to "+grouped(sum)+": "+r.Description, ": "), nil, true
 	}
-	input := inputThatRuns(r)
+	input := r.InputThatRuns()
 	members, cut, ok := briefOf(input)
 	if !ok {
 		return compact(input), nil, true
@@ -92,14 +92,6 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 		return "no input", nil, true
 	}
 	return compact(input), nil, true
-}
-
-// inputThatRuns is the other system's where it asks with another input than was reported.
-func inputThatRuns(r *models.Response) string {
-	if other, ok := r.OtherInput(); ok {
-		return other
-	}
-	return r.ToolInputJSON
 }
 
 // nameOf is the member that firstOf takes the text from; none: there is none.

@@ -20,8 +20,8 @@ const (
 )
 
 // words is what an upstream says in an answer, for people to read: the message of
-// an error in JSON, or else all of it. The key never stands in it. It is as the
-// upstream wrote it otherwise, so whoever shows it escapes it.
+// an error in JSON, or else all of it, with our key masked. Otherwise it is as the
+// upstream wrote it, so whoever shows it escapes it.
 func (c *Client) words(body []byte) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(body), "\uFFFD"))
 	if value := jsontext.Value(text); text != "" && value.Format(lenient, jsontext.PreserveRawStrings(false)) == nil {
