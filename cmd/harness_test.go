@@ -85,6 +85,7 @@ func serve(t *testing.T, dir, addr string, change ...func(*cmd.Config)) *server 
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
+	storetest.Migrate(t, dir)
 	cfg := cmd.Config{Addr: addr, Data: dir}
 	for _, c := range change {
 		c(&cfg)

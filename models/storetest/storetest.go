@@ -2,12 +2,21 @@
 package storetest
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/pressly/goose/v3"
+
+	"countersign/migrations"
 	"countersign/models/store"
 )
 
@@ -35,6 +44,7 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	if o.Dir == "" {
 		o.Dir = Dir(tb)
 	}
+	Migrate(tb, o.Dir)
 	s, err := store.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatalf("open store: %v", err)
@@ -46,6 +56,51 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	})
 	return s
 }
+
+// Migrate puts an empty database with this program's schema into a folder that has
+// none, so that it need not be migrated there: that is nearly all the time that
+// opening a fresh one takes. Tests of migrations leave it out.
+func Migrate(tb testing.TB, dir string) {
+	tb.Helper()
+	file := filepath.Join(dir, store.FileName)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	empty, err := migrated()
+	if err == nil {
+		err = os.WriteFile(file, empty, 0o600)
+	}
+	if err != nil {
+		tb.Fatalf("make a migrated database: %v", err)
+	}
+}
+
+// migrated is the file that Migrate puts there, made once.
+var migrated = sync.OnceValues(func() (_ []byte, err error) {
+	dir, err := os.MkdirTemp("", "migrated")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, store.FileName)
+	db, err := sql.Open("sqlite3", "file:"+file+"?_journal_mode=WAL&_foreign_keys=on&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	_, err = provider.Up(context.Background())
+	if err = errors.Join(err, db.Close()); err != nil { // closed, it is one file
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 // Dir is a fresh data folder with the mode that the store insists on.
 func Dir(tb testing.TB) string {

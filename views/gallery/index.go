@@ -1,16 +1,23 @@
 package gallery
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
-// Find is the state of a page by its name.
+// Find is the state of a page by its name. It is for drawing: whoever finds the
+// same state gets the same one.
 func Find(page, name string) (State, bool) {
-	states := States()
-	i := slices.IndexFunc(states, func(s State) bool { return s.Page == page && s.Name == name })
+	i := slices.IndexFunc(found(), func(s State) bool { return s.Page == page && s.Name == name })
 	if i < 0 {
 		return State{}, false
 	}
-	return states[i], true
+	return found()[i], true
 }
+
+// found are all states, made once: to make two hundred of them takes far longer
+// than to draw one.
+var found = sync.OnceValue(States)
 
 // byPage groups states, the pages in the order in which they first come.
 func byPage(states []State) [][]State {
