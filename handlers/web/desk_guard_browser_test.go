@@ -77,11 +77,11 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	p.shownBeside(asked[1].ID)
 	p.calm()
 	p.value(`document.addEventListener("countersign:hint", (event) => { window.hinted = event.detail; })`) // it leaves the page after a while
-	p.value(fmt.Sprintf(`document.addEventListener("htmx:after:swap", () => queueMicrotask(() => {
-		if (window.struck || document.querySelector("#detail [data-card]").dataset.card !== %q) return;
+	p.value(fmt.Sprintf(`new MutationObserver(() => {
+		if (window.struck || document.querySelector("#detail [data-card]")?.dataset.card !== %q) return;
 		window.struck = true;
 		document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true, cancelable: true }));
-	}))`, asked[2].ID))
+	}).observe(document.getElementById("main"), { subtree: true, childList: true, attributes: true }), ""`, asked[2].ID))
 	p.press("a")
 	w.decided(asked[1].ID)
 	p.becomes(`window.hinted === "Just changed: look again."`)

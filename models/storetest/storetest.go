@@ -68,6 +68,9 @@ func Migrate(tb testing.TB, dir string) {
 	}
 	empty, err := migrated()
 	if err == nil {
+		err = os.MkdirAll(dir, 0o700) // as store.Open does
+	}
+	if err == nil {
 		err = os.WriteFile(file, empty, 0o600)
 	}
 	if err != nil {
