@@ -98,6 +98,31 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	w.waits(asked[2], asked[3])
 }
 
+// A request that is only drawn again, and gone for a moment on the way, has been
+// looked at; one that has become another has not.
+func TestInABrowserWhatIsDrawnAgainNeedNotBeLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.desk(w.pays().ID)
+	p.do("size", chromedp.EmulateViewport(1440, 500))
+	p.calm()
+	for change, unseen := range map[string]string{"": "undefined", `card.dataset.digest = "another";`: ""} {
+		p.value(`delete window.unseen, (() => {
+			const card = document.querySelector("#detail [data-card]"), place = document.createComment("");
+			card.replaceWith(place);
+			requestAnimationFrame(() => {
+				` + change + `
+				place.replaceWith(card);
+				document.querySelector("#decide").scrollIntoView();
+				setTimeout(() => { window.unseen = String(document.documentElement.dataset.unseen); });
+			});
+		})(), ""`)
+		p.becomes(fmt.Sprintf(`window.unseen === %q`, unseen))
+		p.value(`document.querySelector("#approval-title").scrollIntoView(), ""`)
+		p.calm()
+	}
+}
+
 func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,11 +32,12 @@ function moved() {
 let top = null; // the title that is watched, with what it names
 let name = "";
 let timer = 0;
+let lookedAt = ""; // the one whose top has been in view
 
 const seen = new IntersectionObserver((entries) => {
   const inView = entries.at(-1).isIntersecting;
   clearTimeout(timer);
-  if (inView) timer = setTimeout(() => { delete root.dataset.unseen; seen.disconnect(); }, WAIT);
+  if (inView) timer = setTimeout(() => { lookedAt = name; delete root.dataset.unseen; seen.disconnect(); }, WAIT);
 }, { threshold: 0.6 });
 
 function watch() {
@@ -45,14 +46,13 @@ function watch() {
   const title = card?.querySelector("#approval-title") ?? null;
   const now = card ? `${card.dataset.card} ${card.dataset.digest}` : "";
   if (title === top && now === name) return;
-  const same = now === name; // the request was only drawn again
   top = title;
   name = now;
-  if (same && root.dataset.unseen === undefined) return;
+  if (shown.length && now !== lookedAt) lookedAt = ""; // what is only drawn again may be gone for a moment
   clearTimeout(timer);
   seen.disconnect();
   delete root.dataset.unseen;
-  if (!title) return;
+  if (!title || now === lookedAt) return;
   root.dataset.unseen = "";
   seen.observe(title);
 }
