@@ -59,6 +59,15 @@ func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersi
 	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
 }
 
+// policyGuide explains the policy document.
+func (s *Site) policyGuide(c echo.Context) error {
+	frame, err := s.frame(c, "How the policy works", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.PolicyGuidePage(frame), nil)
+}
+
 func namesReviewer(r policy.Rule, email string) bool {
 	return slices.ContainsFunc(r.Reviewers, func(named string) bool { return strings.EqualFold(named, email) })
 }

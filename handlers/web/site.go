@@ -119,6 +119,7 @@ func (s *Site) routes(e *echo.Echo) {
 	post("/agents/tokens/:id/revoke", s.revokeToken)
 	get("/policy", s.policy)
 	post("/policy", s.changePolicy, adminsOnly)
+	get("/policy/guide", s.policyGuide)
 	get("/policy/versions/:n", s.policyVersion, adminsOnly)
 	get("/events", s.events)
 	s.requestRoutes(get, post)
