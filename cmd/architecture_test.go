@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -230,4 +231,27 @@ func headings(text string) (out []string) {
 		out = append(out, "#"+strings.ReplaceAll(words, " ", "-"))
 	}
 	return out
+}
+
+// Every decision has a number of its own and its line in the index, and every
+// number that is cited is a decision's.
+func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
+	t.Parallel()
+	text := read(t, "DECISIONS.md")
+	decided := map[string]int{}
+	for _, n := range regexp.MustCompile(`(?m)^### (D\d+)\. `).FindAllStringSubmatch(text, -1) {
+		decided[n[1]]++
+	}
+	for i := range len(decided) {
+		if number := "D" + strconv.Itoa(i+1); decided[number] != 1 || strings.Count(text, "\n- ["+number+"](#"+strings.ToLower(number)+"-") != 1 {
+			t.Errorf("%s: %d records, want one with one line in the index", number, decided[number])
+		}
+	}
+	ours(t, func(name string) {
+		for _, n := range regexp.MustCompile(`DECISIONS(?:\.md)?,? (D\d+)`).FindAllStringSubmatch(read(t, name), -1) {
+			if decided[n[1]] == 0 {
+				t.Errorf("%s cites %s, which is no decision", name, n[1])
+			}
+		}
+	})
 }
