@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,7 +10,63 @@ import (
 )
 
 // documents are the files that tell others how to run this program.
-var documents = []string{"../README.md", "../.deploy/Dockerfile", "../.deploy/countersign.service"}
+var documents = []string{
+	"../README.md", "../.deploy/README.md", "../.deploy/Dockerfile", "../.deploy/countersign.service", "../models/policy/guide.md",
+	"../handlers/api/guide/approvals.md", "../handlers/api/guide/conversations.md", "../handlers/api/guide/run_events.md",
+}
+
+// Every setting of the server is in the table for those who run it.
+func TestEverySettingIsDocumented(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../.deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range slices.Concat([]setting{dataSetting}, serveSettings, upstreamSettings, llmSettings) {
+		if row := "| `--" + s.flag + "` | `" + s.env() + "` |"; !strings.Contains(string(raw), row) {
+			t.Errorf("the table of settings has no row that begins %s", row)
+		}
+	}
+}
+
+// A newcomer reads the README in ten minutes: what it had beyond that is elsewhere.
+func TestTheREADMEIsShort(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(raw), "\n"); lines > 200 {
+		t.Errorf("%d lines, at most 200", lines)
+	}
+}
+
+// A hint of the doctor that names a section of a document leads there.
+func TestHintsOfTheDoctorLeadToASection(t *testing.T) {
+	t.Parallel()
+	sources, err := filepath.Glob("doctor*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hint := regexp.MustCompile(`([\w./]+\.md), “([^”]+)”`)
+	seen := 0
+	for _, source := range sources {
+		code, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range hint.FindAllStringSubmatch(string(code), -1) {
+			seen++
+			doc, err := os.ReadFile("../" + named[1])
+			if err != nil || !strings.Contains(string(doc), "\n## "+named[2]+"\n") {
+				t.Errorf("%s: %s has no section %s (%v)", source, named[1], named[2], err)
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("found %d hints: the doctor is not read", seen)
+	}
+}
 
 // TestDocumentedSettingsExist reads every variable and every command with its
 // flags out of the documents.

@@ -27,7 +27,7 @@ func (d *doctor) publicURL(ctx context.Context) diagnosis {
 		return well("none is set: for this machine only")
 	}
 	if public.Scheme == "http" && !handlers.IsLoopback(public.Hostname()) {
-		return fail("put a proxy with a certificate before it and set --public-url to https://…; README, “Behind TLS”",
+		return fail("put a proxy with a certificate before it and set --public-url to https://…; .deploy/README.md, “Behind TLS”",
 			"%s is plain HTTP: browsers keep a sign-in only over HTTPS or on localhost", public)
 	}
 	local := &url.URL{Scheme: "http", Host: dialable(d.cfg.Addr)}
@@ -35,7 +35,7 @@ func (d *doctor) publicURL(ctx context.Context) diagnosis {
 		return warn("start the server, or set --addr to where it listens",
 			"%s was not tried: no server answers on %s", public, d.cfg.Addr)
 	}
-	const proxy = "look at the proxy: name, certificate, where it leads; README, “Behind TLS”"
+	const proxy = "look at the proxy: name, certificate, where it leads; .deploy/README.md, “Behind TLS”"
 	switch status, err := probe(ctx, public, views.SignInURL("")); {
 	case err != nil:
 		return fail(proxy, "%s does not answer: %v", public, err)

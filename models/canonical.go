@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits of what may be sent (design, section 6), in bytes unless said.
+// What may be sent (ARCHITECTURE.md, "Limits"), in bytes unless said.
 const (
 	MaxBody        = 1 << 20
 	MaxInput       = 256 << 10

@@ -12,7 +12,7 @@ import (
 // the strings are stable and are what clients see.
 type Code string
 
-// The codes of section 6 of the design, and the few that only the inside knows.
+// The codes (ARCHITECTURE.md, "Errors"); the last few are for the inside.
 const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
 	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown

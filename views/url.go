@@ -59,6 +59,9 @@ func AuditURL() string { return "/audit" }
 // PolicyURL shows, and for admins changes, what needs approval.
 func PolicyURL() string { return "/policy" }
 
+// PolicyGuideURL explains the policy document.
+func PolicyGuideURL() string { return "/policy/guide" }
+
 // PolicyVersionURL shows one version of the policy document.
 func PolicyVersionURL(version int64) string {
 	return "/policy/versions/" + strconv.FormatInt(version, 10)

@@ -96,7 +96,7 @@ func (a *API) openAPI(c echo.Context) error {
 
 func configOf(version string) huma.Config {
 	config := huma.DefaultConfig("Countersign", version)
-	config.Info.Description = "The approval queue: an agent asks, a person decides, the agent goes on or does not."
+	config.Info.Description = apiGuide
 	config.CreateHooks = nil // no $schema members in answers
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.Formats = map[string]huma.Format{"application/json": format, "json": format}

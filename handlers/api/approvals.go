@@ -21,7 +21,7 @@ func (a *API) registerApprovals() {
 	}, a.ask)
 	register(a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
-		Summary: "See where a request stands, or wait for it", Errors: []int{401, 404, 422},
+		Summary: "See where a request stands, or wait for it", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
 	}, a.get)
 	register(a, Anyone, huma.Operation{
 		OperationID: "cancel-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/cancel",

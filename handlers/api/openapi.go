@@ -69,11 +69,11 @@ func (a *API) describe() {
 		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(a.kit.PublicURL.String(), "/")}}
 	}
 	doc.Tags = []*huma.Tag{
-		{Name: "Approvals", Description: "The approval queue: for any agent. An agent asks and waits; a person decides here or on the page."},
-		{Name: "Tool approval", Description: "For orchestrators that pause a tool: requests are known by tool_use_id, the configuration by four fields."},
-		{Name: "Conversations", Description: "For those who talk: messages, replies and proposals, and what an agent may spend. Numbers are whole: 5 and 5.0 are one."},
-		{Name: "Run events", Description: "For those who follow a run: it is shown as it happens, and requests find the calls that they are for."},
-		{Name: "Streams", Description: "Server-sent events, resumed by Last-Event-ID from the ledger."},
+		{Name: "Approvals", Description: approvalsGuide},
+		{Name: "Tool approval", Description: toolGuide},
+		{Name: "Conversations", Description: conversationsGuide},
+		{Name: "Run events", Description: runEventsGuide},
+		{Name: "Streams", Description: streamsGuide},
 		{Name: "Operation", Description: "For those who run the server."},
 	}
 	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return !usesTag(doc, t.Name) })

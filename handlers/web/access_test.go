@@ -121,6 +121,7 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/agents", 200, 200, 200},
 		{"GET", "/audit", 200, 200, 200},
 		{"GET", "/policy", 200, 200, 200},
+		{"GET", "/policy/guide", 200, 200, 200},
 		{"GET", "/policy/versions/1", 403, 403, 200},
 		{"GET", "/policy/versions/99", 403, 403, 404},
 		{"GET", "/policy/versions/x", 403, 403, 404},

@@ -55,6 +55,9 @@ func TestDocsDescribeTheWholeAPI(t *testing.T) {
 			t.Errorf("a link leads to #%s, which is not there", link[1])
 		}
 	}
+	if laid := strings.Count(html, `<div class="markdown natural"`); laid != len(docs.Groups)+1 {
+		t.Errorf("%d texts are laid out, want that of the API and of each of its %d groups: is one too long, or built to take long?", laid, len(docs.Groups))
+	}
 	for _, at := range regexp.MustCompile(`(?:src|href)="(https?:|//)[^"]*"`).FindAllString(html, -1) {
 		t.Errorf("leads elsewhere: %s", at)
 	}

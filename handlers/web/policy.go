@@ -19,6 +19,13 @@ import (
 // versionsShown is how many versions the policy page lists.
 const versionsShown = 50
 
+func (s *Site) policyRoutes(get, post adder) {
+	get("/policy", s.policy)
+	post("/policy", s.changePolicy, adminsOnly)
+	get("/policy/guide", s.policyGuide)
+	get("/policy/versions/:n", s.policyVersion, adminsOnly)
+}
+
 func (s *Site) policy(c echo.Context) error {
 	standing, err := s.store.CurrentPolicy(c.Request().Context())
 	if err != nil {
@@ -57,6 +64,15 @@ func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersi
 		return err
 	}
 	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
+}
+
+// policyGuide explains the policy document.
+func (s *Site) policyGuide(c echo.Context) error {
+	frame, err := s.frame(c, "How the policy works", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.PolicyGuidePage(frame), nil)
 }
 
 func namesReviewer(r policy.Rule, email string) bool {

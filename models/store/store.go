@@ -28,7 +28,7 @@ type Options struct {
 	Now func() time.Time // the clock; time.Now if nil
 	Log *slog.Logger     // slog.Default if nil
 
-	// Limits of DESIGN section 6; zero means the default, negative means off.
+	// See ARCHITECTURE.md, "Limits"; zero means the default, negative means off.
 	AsksPerMinute   int // per token, initially 600
 	PendingPerAgent int // initially 10,000
 	ReportsPerHour  int // events, per token, initially 20,000

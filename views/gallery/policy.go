@@ -31,6 +31,7 @@ func policyStates() []State {
 		page("stale", "Another version was saved meanwhile", stale),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
+		{Page: "policy", Name: "guide", Note: "How the policy works", Component: pages.PolicyGuidePage(Frame("How the policy works", "/policy/guide"))},
 		{Page: "policy", Name: "version", Note: "An older one, as stored", Component: pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), version)},
 	}
 }

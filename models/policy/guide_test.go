@@ -1,7 +1,7 @@
 package policy_test
 
 import (
-	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -9,23 +9,19 @@ import (
 	"countersign/models/policy"
 )
 
-// readmePolicy is the document that follows a word in bold in the README.
-func readmePolicy(t *testing.T, title string) string {
+// guidePolicy is the document that follows a word in bold in the guide.
+func guidePolicy(t *testing.T, title string) string {
 	t.Helper()
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(raw), "**"+title+"**")
+	_, after, found := strings.Cut(policy.Guide, "**"+title+"**")
 	_, after, fenced := strings.Cut(after, "```json\n")
 	doc, _, closed := strings.Cut(after, "```\n")
 	if !found || !fenced || !closed {
-		t.Fatalf("the README has no document after %s", title)
+		t.Fatalf("the guide has no document after %s", title)
 	}
 	return doc
 }
 
-func TestPoliciesOfTheREADMEDoWhatTheySay(t *testing.T) {
+func TestPoliciesOfTheGuideDoWhatTheySay(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		title string
@@ -46,7 +42,7 @@ func TestPoliciesOfTheREADMEDoWhatTheySay(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.title, func(t *testing.T) {
 			t.Parallel()
-			p, err := policy.Parse([]byte(readmePolicy(t, tt.title)))
+			p, err := policy.Parse([]byte(guidePolicy(t, tt.title)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,15 +58,11 @@ func TestPoliciesOfTheREADMEDoWhatTheySay(t *testing.T) {
 	}
 }
 
-// Every other document in the README must be one that can be applied.
-func TestEveryPolicyOfTheREADMEParses(t *testing.T) {
+// Every other document in the guide must be one that can be applied.
+func TestEveryPolicyOfTheGuideParses(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	parsed := 0
-	for _, block := range strings.Split(string(raw), "```json\n")[1:] {
+	for _, block := range strings.Split(policy.Guide, "```json\n")[1:] {
 		doc, _, _ := strings.Cut(block, "```\n")
 		if _, err := policy.Parse([]byte(doc)); err != nil {
 			t.Errorf("%v in:\n%s", err, doc)
@@ -79,5 +71,18 @@ func TestEveryPolicyOfTheREADMEParses(t *testing.T) {
 	}
 	if parsed < 3 {
 		t.Errorf("%d documents, want three", parsed)
+	}
+}
+
+// The guide says of each member what it does, so that nobody has to read the code.
+func TestTheGuideNamesEveryMember(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []reflect.Type{reflect.TypeFor[policy.Document](), reflect.TypeFor[policy.Rule]()} {
+		for field := range kind.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" && name != "-" && !strings.Contains(policy.Guide, "`"+name+"`") && !strings.Contains(policy.Guide, `"`+name+`"`) && !strings.Contains(policy.Guide, "`"+name+":") {
+				t.Errorf("%s: the guide says nothing about %s", kind.Name(), name)
+			}
+		}
 	}
 }

@@ -1,0 +1,257 @@
+package cmd_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// repository is the top of the tree, as tests of this package see it.
+const repository = ".."
+
+func architecture(t *testing.T) string {
+	t.Helper()
+	return read(t, "ARCHITECTURE.md")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(repository, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// ours calls fn with each file that people here wrote, by its name in the repository.
+func ours(t *testing.T, fn func(name string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(repository), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if slices.Contains([]string{".git", ".bin", "bin", "data", "demo-data", "testdata", "vendor"}, d.Name()) {
+				return fs.SkipDir
+			}
+		case slices.Contains([]string{".go", ".templ", ".sql", ".md", ".yml", ".js", ".css"}, path.Ext(name)) && !strings.HasSuffix(name, "_templ.go"):
+			fn(name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every `file.go: Name` of the flows is a function or method in that file.
+func TestFunctionsOfTheArchitectureExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`([\\w./]+\\.go): ([\\w.]+)`").FindAllStringSubmatch(architecture(t), -1)
+	if len(named) < 50 {
+		t.Errorf("%d functions are named: the flows are not read", len(named))
+	}
+	for _, n := range named {
+		if !slices.Contains(functions(t, n[1]), n[2]) {
+			t.Errorf("there is no %s in %s", n[2], n[1])
+		}
+	}
+}
+
+// functions are the names in a file, a method's with its receiver's.
+func functions(t *testing.T, name string) (out []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository, name), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return nil
+	}
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if fn.Recv == nil {
+			out = append(out, fn.Name.Name)
+			continue
+		}
+		receiver := fn.Recv.List[0].Type
+		if pointer, ok := receiver.(*ast.StarExpr); ok {
+			receiver = pointer.X
+		}
+		if kind, ok := receiver.(*ast.Ident); ok {
+			out = append(out, kind.Name+"."+fn.Name.Name)
+		}
+	}
+	return out
+}
+
+// Files and folders that the architecture names are there.
+func TestFilesOfTheArchitectureExist(t *testing.T) {
+	t.Parallel()
+	for _, n := range regexp.MustCompile("`((?:cmd|models|handlers|views|static|migrations|workers)/?[\\w./]*|[\\w.]+\\.(?:go|md|yml))`").FindAllStringSubmatch(architecture(t), -1) {
+		if strings.Contains(n[1], "NNNN") || path.Dir(n[1]) == "." && path.Ext(n[1]) == ".go" && n[1] != "main.go" {
+			continue // an example
+		}
+		if slices.Contains([]string{"cmd.Execute", "models.ResponseID", "models.Error", "guide.md", "views/pages/name.go"}, n[1]) {
+			continue // names in the code, and examples of files
+		}
+		if _, err := os.Stat(filepath.Join(repository, n[1])); err != nil {
+			t.Errorf("%s: %v", n[1], err)
+		}
+	}
+}
+
+// Every invariant that is cited is defined, and every one that is defined is named
+// by a test.
+func TestInvariantsAreDefinedAndTested(t *testing.T) {
+	t.Parallel()
+	text := architecture(t)
+	defined := map[string]bool{}
+	for _, n := range regexp.MustCompile(`(?m)^- \*\*(I\d+) `).FindAllStringSubmatch(text, -1) {
+		defined[n[1]] = true
+	}
+	if len(defined) != 15 {
+		t.Errorf("%d invariants are defined, want I1 to I15", len(defined))
+	}
+	tested := map[string]bool{}
+	cited := regexp.MustCompile(`(?:\b|Test)(I\d+)(?:\b|[A-Z])`)
+	ours(t, func(name string) {
+		for _, n := range cited.FindAllStringSubmatch(read(t, name), -1) {
+			if !defined[n[1]] {
+				t.Errorf("%s cites %s, which ARCHITECTURE.md does not define", name, n[1])
+			}
+			tested[n[1]] = tested[n[1]] || strings.HasSuffix(name, "_test.go") && name != "cmd/architecture_test.go"
+		}
+	})
+	for number := range defined {
+		if !tested[number] {
+			t.Errorf("no test names %s", number)
+		}
+	}
+}
+
+// A section that is cited by its name is there.
+func TestCitedSectionsExist(t *testing.T) {
+	t.Parallel()
+	text := architecture(t)
+	ours(t, func(name string) {
+		for _, n := range regexp.MustCompile(`ARCHITECTURE\.md, "([^"]+)"`).FindAllStringSubmatch(read(t, name), -1) {
+			if !strings.Contains(text, "\n## "+n[1]+"\n") && name != "cmd/architecture_test.go" {
+				t.Errorf("%s cites a section %s", name, n[1])
+			}
+		}
+	})
+}
+
+// Every folder with code has its row, and imports no more of ours than it says.
+func TestFoldersImportWhatTheArchitectureSays(t *testing.T) {
+	t.Parallel()
+	allowed := map[string][]string{}
+	for _, n := range regexp.MustCompile("(?m)^\\| `([\\w./]+?)/?` \\| [^|]+ \\| ([^|]+) \\|$").FindAllStringSubmatch(architecture(t), -1) {
+		allowed[n[1]] = strings.Split(n[2], ", ")
+	}
+	ours(t, func(name string) {
+		folder := path.Dir(name)
+		if folder == "." {
+			folder = name
+		}
+		if path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		row, ok := allowed[folder]
+		if !ok {
+			t.Errorf("ARCHITECTURE.md has no row for %s", folder)
+			allowed[folder] = []string{"everything"}
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository, name), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			imported, own := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "countersign/")
+			if own && row[0] != "everything" && !slices.Contains(row, imported) {
+				t.Errorf("%s imports %s, which its row leaves out", name, imported)
+			}
+		}
+	})
+	for folder := range allowed {
+		if _, err := os.Stat(filepath.Join(repository, folder)); err != nil {
+			t.Errorf("a row names %s: %v", folder, err)
+		}
+	}
+}
+
+// Links between the documents lead to files, and to headings where they name one.
+func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(#[\w-]+)?\)`)
+	checked := 0
+	ours(t, func(name string) {
+		if path.Ext(name) != ".md" {
+			return
+		}
+		for _, n := range link.FindAllStringSubmatch(read(t, name), -1) {
+			if strings.Contains(n[1], "://") || n[1]+n[2] == "" {
+				continue
+			}
+			target := name
+			if n[1] != "" {
+				target = path.Join(path.Dir(name), n[1])
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(repository, target)); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if n[2] != "" && !slices.Contains(headings(read(t, target)), n[2]) {
+				t.Errorf("%s leads to %s%s, which is not there", name, target, n[2])
+			}
+		}
+	})
+	if checked < 30 {
+		t.Errorf("%d links: the documents are not read", checked)
+	}
+}
+
+// headings are the places in a document that a link may name.
+func headings(text string) (out []string) {
+	for _, n := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(text, -1) {
+		words := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(n[1]), "")
+		out = append(out, "#"+strings.ReplaceAll(words, " ", "-"))
+	}
+	return out
+}
+
+// Every decision has a number of its own and its line in the index, and every
+// number that is cited is a decision's.
+func TestDecisionsAreNumberedAndIndexed(t *testing.T) {
+	t.Parallel()
+	text := read(t, "DECISIONS.md")
+	decided := map[string]int{}
+	for _, n := range regexp.MustCompile(`(?m)^### (D\d+)\. `).FindAllStringSubmatch(text, -1) {
+		decided[n[1]]++
+	}
+	for i := range len(decided) {
+		if number := "D" + strconv.Itoa(i+1); decided[number] != 1 || strings.Count(text, "\n- ["+number+"](#"+strings.ToLower(number)+"-") != 1 {
+			t.Errorf("%s: %d records, want one with one line in the index", number, decided[number])
+		}
+	}
+	ours(t, func(name string) {
+		for _, n := range regexp.MustCompile(`DECISIONS(?:\.md)?,? (D\d+)`).FindAllStringSubmatch(read(t, name), -1) {
+			if decided[n[1]] == 0 {
+				t.Errorf("%s cites %s, which is no decision", name, n[1])
+			}
+		}
+	})
+}
