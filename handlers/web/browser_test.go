@@ -197,7 +197,7 @@ func quoted(s string) string { return "`" + s + "`" }
 // calm waits until what changes on the page no longer keeps a decision back.
 func (t *tab) calm() {
 	t.tb.Helper()
-	t.becomes(`document.documentElement.dataset.unseen === undefined && performance.now() - Number(document.documentElement.dataset.shifted ?? 0) > 360`)
+	t.becomes(`document.readyState === "complete" && document.documentElement.dataset.unseen === undefined && performance.now() - Number(document.documentElement.dataset.shifted ?? 0) > 360`)
 }
 
 // insist acts again while the page says that it has only just changed, as a person

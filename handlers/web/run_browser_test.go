@@ -159,3 +159,32 @@ func TestInABrowserACallThatIsAskedAboutIsReportedWhileItWaits(t *testing.T) {
 	p.click("#entry-1-approve")
 	p.sees("#entry-1", "approved")
 }
+
+// A call that has become one of its batch while its entry was being read anew is
+// shown in the batch, once.
+func TestInABrowserALateAnswerDoesNotShowABatchTwice(t *testing.T) {
+	t.Parallel()
+	w := liveWorld(t)
+	id := w.run(models.RunInput{RunID: "r"})
+	a := w.ask(func(in *models.AskInput) { in.ConversationID, in.ToolUseID = string(id), "u2" })
+	p := w.tab()
+	p.signIn()
+	p.open(conversationPath(id))
+	p.sees("#live-text", "live")
+	p.sees("#entry-1[data-waits]", "Bash")
+	p.value(`window.begun = 0, window.ended = 0, window.held = [], window.fetched = window.fetch, window.fetch = (url, init) =>
+		String(url).includes("part=entry") && !held.length ? new Promise((resolve) => held.push(resolve)).then(() => fetched(url, init)) : fetched(url, init),
+	["config", "finally"].forEach((when) => document.addEventListener("htmx:" + when + ":request", (event) => {
+		if (event.detail.ctx.request.action.includes("part=entry")) window[when === "config" ? "begun" : "ended"]++;
+	})), ""`)
+	w.report(id, queued("u1", "Read", `{}`), queued("u2", a.ToolName, a.ToolInputJSON))
+	p.becomes(`held.length === 1`)
+	w.report(id, models.RunEvent{ID: "m", Type: models.RunEventReply, Content: "said"})
+	p.becomes(`begun === 2`) // it is to be read once more
+	p.value(`held[0](), ""`)
+	p.becomes(`ended === 2`)
+	p.sees("li.batch #entry-1[data-waits]", "waiting for approval")
+	if got := p.value("document.querySelectorAll('.batch').length + ' ' + document.querySelectorAll('#entry-1').length"); got != "1 1" {
+		t.Errorf("it is shown more than once: %s", got)
+	}
+}

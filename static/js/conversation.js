@@ -40,6 +40,13 @@ if (page?.hasAttribute("data-live") && history && end) {
     below.hidden = atEnd;
   }).observe(page);
 
+  // An entry that has become one of a batch while it was being read anew brings the
+  // whole batch.
+  document.addEventListener("htmx:after:request", (event) => {
+    const ctx = event.detail?.ctx;
+    if (ctx?.target === ctx?.sourceElement && ctx.target?.matches(".batch-call")) ctx.target = ctx.target.closest(".batch");
+  });
+
   // A tail that has been replaced brings what stands already.
   document.addEventListener("htmx:before:swap", (event) => {
     const source = event.detail?.ctx?.sourceElement;
