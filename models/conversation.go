@@ -64,6 +64,7 @@ type Conversation struct {
 	ActiveAt   time.Time
 	PausedAt   *time.Time // no model call until somebody resumes; decisions are possible
 	ArchivedAt *time.Time
+	Removed    *string // the mark that stands in the place of its title; nil: it is kept
 }
 
 // Budget is what the conversation may spend and has spent.

@@ -30,6 +30,7 @@ type Grant struct {
 	RevokedAt   *time.Time
 	RevokedBy   *UserID
 	RevokerName string
+	Removed     *string // the mark that stands in the place of Fixed and Free; nil: they are kept
 
 	// What is read beside the row. MakerMayDecide says that whoever made it is
 	// enabled and still the owner or an admin: without that it covers nothing.

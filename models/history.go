@@ -32,6 +32,7 @@ type BudgetStep struct {
 	New            int64
 	Reason         string
 	ResponseID     *ResponseID // the request whose decision brought it
+	Removed        *string     // the mark that stands in the place of the reason; nil: it is kept
 }
 
 // HistoryEntry is one thing in a conversation's history: exactly one of the

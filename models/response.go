@@ -101,6 +101,7 @@ var NoDeadline = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 // Response is one thing an agent put forward, in sequence. Its content never
 // changes; the approval columns are its approval.
 type Response struct {
+	Number         int64      `gorm:"->"` // in order of arrival; the database gives it
 	ID             ResponseID `gorm:"primaryKey"`
 	ConversationID ConversationID
 	Sequence       int64
@@ -116,12 +117,11 @@ type Response struct {
 	UpstreamID *string
 	ApprovalID *string // the id at an outside system
 	BatchID    *string
-	// ParentToolUseID is the call that started the sub-agent whose it is.
-	ParentToolUseID string
 
 	Digest              string
 	DigestVersion       int // what the digest covers
 	Risk                Risk
+	Asked               bool // somebody asked for it: it was not only reported
 	RequiresApproval    bool
 	ApprovalStatus      *Status // NULL: none needed; use StateAt
 	ApprovalTimestamp   *time.Time
@@ -142,21 +142,16 @@ type Response struct {
 	VoteID              *VoteID // the vote that became the outcome
 	GrantID             *GrantID
 	CascadedFrom        *ResponseID
-	ReaskedFrom         *ResponseID
 
-	IsCompleted   bool
-	CompletedAt   *time.Time
-	ReportedAt    *time.Time // the agent has reported it itself, and says that it was then
-	IsError       bool       // the result is one
-	Closed        Closing    // completed without a result, and by whom
-	Contradiction string     // what was reported against what stands
-	MatchedBy     MatchedBy  // how an outside approval found the call
+	IsCompleted bool
+	ReportedAt  *time.Time // the agent has reported it itself, and says that it was then
+	IsError     bool       // the result is one
+	Closed      Closing    // completed without a result, and by whom
+	MatchedBy   MatchedBy  // how an outside approval found the call
 
-	// The true lengths, in bytes, of what is kept cut; nil: it is whole. A cut
+	// The true length, in bytes, of an input that is kept cut; nil: it is whole. A cut
 	// input cannot be approved.
-	InputBytes   *int64
-	ContentBytes *int64
-	ResultBytes  *int64
+	InputBytes *int64
 
 	Energy       int64
 	EnergyBudget *int64
@@ -169,10 +164,27 @@ type Response struct {
 	ToolName      string
 	ToolInputJSON string // as sent
 	Answer        string
-	ToolResult    string
 
 	Removed *string // the mark that stands in the place of contents; nil: they are kept
 }
+
+// Report is the rest of a response's row: what was reported of it. It is read
+// where it is shown, and is no part of Response.
+type Report struct {
+	ID ResponseID `gorm:"primaryKey"` // of the response
+
+	ParentToolUseID string // the call that started the sub-agent whose it is
+	CompletedAt     *time.Time
+	ToolResult      string
+	Contradiction   string // what was reported against what stands
+
+	// The true lengths, in bytes, of what is kept cut; nil: it is whole.
+	ContentBytes *int64
+	ResultBytes  *int64
+}
+
+// TableName is that of Response: both are one row.
+func (Report) TableName() string { return "responses" }
 
 // claimedSlack is how far an agent's clock may be off before its time is shown.
 const claimedSlack = time.Minute

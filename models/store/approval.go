@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"countersign/models"
@@ -13,45 +15,40 @@ import (
 // scanner is a *sql.Row or *sql.Rows.
 type scanner interface{ Scan(dest ...any) error }
 
+// approvalScan is where one row of approvalColumns is scanned into. It is used again
+// for the next, so that no row has to find its places anew.
+type approvalScan struct {
+	a          models.Approval
+	vote, note *optional
+	into       []any
+}
+
+var approvalScans = sync.Pool{New: func() any {
+	s := &approvalScan{vote: voteRow.optional(), note: noteRow.optional()}
+	s.into = slices.Concat(responseRow.targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName}, s.vote.targets(), s.note.targets())
+	return s
+}}
+
 // scanApproval reads approvalColumns, in their order.
 func scanApproval(row scanner) (*models.Approval, error) {
-	var (
-		a models.Approval
-		v struct {
-			id, userID, userName, verdict, reason, digest, seen sql.Null[string]
-			input, inputDigest, answer, option                  *string
-			at                                                  *time.Time
+	s := approvalScans.Get().(*approvalScan) //nolint:forcetypeassert // New makes no other
+	if err := row.Scan(s.into...); err != nil {
+		if errors.Is(err, sql.ErrNoRows) {
+			approvalScans.Put(s)
 		}
-		n struct {
-			id, kind, author, name, content sql.Null[string]
-			at                              *time.Time
-		}
-	)
-	err := row.Scan(&a.ID, &a.ConversationID, &a.Sequence, &a.OwnerID, &a.AgentID, &a.Kind, &a.CreatedAt,
-		&a.ToolUseID, &a.JobID, &a.Digest, &a.DigestVersion, &a.Risk, &a.RequiresApproval, &a.ApprovalStatus, &a.ApprovalTimestamp, &a.ApprovalFeedback, &a.Cause,
-		&a.PolicyVersion, &a.PolicyRule, &a.PolicyReason, &a.ReviewersOnly, &a.SelfApproval, &a.ApproversJSON, &a.ApprovalRequestedAt, &a.ApprovalTimeoutAt, &a.HeldUntil, &a.PausedLeft, &a.GrantID, &a.DecidedBy, &a.VoteID,
-		&a.ClaimedAt, &a.IsCompleted, &a.IsError, &a.Closed, &a.Answer, &a.ReportedAt, &a.InputBytes, &a.UpstreamID, &a.CallID, &a.BatchID, &a.Energy, &a.EnergyBudget, &a.ModelUsed, &a.Description, &a.Context, &a.Options, &a.Content, &a.ToolName, &a.ToolInputJSON,
-		&a.RunID, &a.ConversationTitle, &a.AgentName, &a.OwnerName,
-		&v.id, &v.userID, &v.userName, &v.verdict, &v.reason, &v.digest, &v.seen, &v.input, &v.inputDigest, &v.answer, &v.option, &v.at,
-		&n.id, &n.kind, &n.author, &n.name, &n.content, &n.at,
-		&a.Removed)
-	if err != nil {
-		return nil, err
+		return nil, err // what was scanned in part is not used again
 	}
-	if v.id.Valid {
-		a.Vote = &models.Vote{
-			ID: models.VoteID(v.id.V), ResponseID: a.ID, UserID: models.UserID(v.userID.V), UserName: v.userName.V,
-			Verdict: models.Verdict(v.verdict.V), Reason: v.reason.V, Digest: v.digest.V, SeenDigest: v.seen.V,
-			Input: v.input, InputDigest: v.inputDigest, Answer: v.answer, Option: v.option, At: *v.at,
-		}
+	a := s.a
+	s.a = models.Approval{}
+	if a.VoteID != nil {
+		a.Vote = &models.Vote{}
+		s.vote.take(a.Vote)
 	}
-	if n.id.Valid {
-		id := models.NoteID(n.id.V)
-		a.OpenNote, a.Note = &id, &models.Note{
-			ID: id, ResponseID: a.ID, AuthorKind: models.ActorKind(n.kind.V), AuthorID: n.author.V, AuthorName: n.name.V,
-			Asks: true, Content: n.content.V, At: *n.at,
-		}
+	if a.OpenNote != nil {
+		a.Note = &models.Note{}
+		s.note.take(a.Note)
 	}
+	approvalScans.Put(s)
 	return &a, nil
 }
 

@@ -195,10 +195,8 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 }
 
 func (t *tx) addResponse(r *models.Response) error {
-	if _, err := t.conn.exec(t.hot.addResponse, r.ID, r.ConversationID, r.Sequence, r.OwnerID, r.AgentID, r.Kind, r.CreatedAt,
-		r.ToolUseID, r.JobID, r.Digest, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
-		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.EnergyBudget, r.ModelUsed,
-		r.Description, r.Context, r.Options, r.Content, r.ToolName, r.ToolInputJSON, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.ClaimedAt); err != nil {
+	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
+	if err := t.conn.insert(insertAsked, t.hot.addWholeResponse, t.hot.addResponse, r); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil

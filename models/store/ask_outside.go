@@ -110,9 +110,9 @@ func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv
 	if a.Sequence, _, err = t.take(conv.ID, 0); err != nil {
 		return nil, err
 	}
-	if _, err := t.conn.exec(t.hot.addOutside, a.ID, a.ConversationID, a.Sequence, a.OwnerID, a.AgentID, a.Kind, a.CreatedAt, a.Digest, models.RiskMedium,
-		a.Description, a.Context, a.Options, a.ToolName, a.ToolInputJSON, a.InputBytes); err != nil {
-		return nil, fmt.Errorf("store outside approval: %w", err)
+	a.Risk = models.RiskMedium
+	if err := t.addResponse(&a.Response); err != nil {
+		return nil, err
 	}
 	return a, t.askOutside(u, a, row)
 }

@@ -42,7 +42,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		}
 	}
 	n, err := t.conn.exec(t.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
-		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.ID)
+		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}

@@ -40,7 +40,7 @@ func turnOf(request int) []models.RunEvent {
 func BenchmarkReportEvents(b *testing.B) {
 	for _, callers := range []int{1, 8} {
 		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := storetest.New(b, noLimits)
+			s := storetest.New(b, noLimits, func(o *store.Options) { o.ReportsPerHour = -1 })
 			owner := storetest.Admin(b, s)
 			agent, _ := storetest.AgentToken(b, s, owner, "bench")
 			work := make(chan int, b.N)

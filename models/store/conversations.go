@@ -11,10 +11,8 @@ import (
 
 // selectView reads one models.ConversationView; scanView takes the columns in
 // this order. What is pending is counted up to one more than is shown.
-const (
-	viewColumns = `c.id, c.owner_id, c.agent_id, c.run_id, c.parent_run_id, c.title, c.status, c.standing, c.on_reject, c.on_reject_by, c.next_sequence,
- c.energy_budget, c.energy_used, c.energy_reserved, c.budget_added, c.budget_refused, c.created_at, c.updated_at, c.active_at, c.paused_at, c.archived_at,
- a.name, a.system, u.name,
+var (
+	viewColumns = conversationRow.columns("c", nil) + `, a.name, a.system, u.name,
  (SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
   WHERE p.conversation_id = c.id AND p.approval_status = 'pending' LIMIT 1001))`
 	viewFrom   = ` FROM conversations c JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id`
@@ -22,9 +20,7 @@ const (
 )
 
 func scanView(row scanner, v *models.ConversationView) error {
-	err := row.Scan(&v.ID, &v.OwnerID, &v.AgentID, &v.RunID, &v.ParentRunID, &v.Title, &v.Status, &v.Standing, &v.OnReject, &v.OnRejectBy, &v.NextSequence,
-		&v.EnergyBudget, &v.EnergyUsed, &v.EnergyReserved, &v.BudgetAdded, &v.BudgetRefused, &v.CreatedAt, &v.UpdatedAt, &v.ActiveAt, &v.PausedAt, &v.ArchivedAt,
-		&v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)
+	err := row.Scan(append(conversationRow.targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
 	v.Status = v.Status.Shown(v.Pending > 0)
 	v.Pending = min(v.Pending, models.StatsCap)
 	return err

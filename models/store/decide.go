@@ -252,8 +252,7 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 }
 
 func (t *tx) addVote(v *models.Vote) error {
-	if _, err := t.conn.exec(t.hot.addVote, v.ID, v.ResponseID, v.UserID, v.UserName, v.Verdict, v.Reason, v.Digest, v.SeenDigest,
-		v.Input, v.InputDigest, v.Answer, v.Option, v.At); err != nil {
+	if err := t.conn.insert(insertVote, t.hot.addWholeVote, t.hot.addVote, v); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
 	return nil

@@ -19,7 +19,7 @@ type ExportQuery struct {
 // held, however slowly the reader takes them: an entry never changes.
 const exportPage = 1000
 
-const exportQuery = `SELECT ` + entryColumns + ` FROM ledger
+var exportQuery = `SELECT ` + entryColumns + ` FROM ledger
  WHERE seq > ? AND at >= ? AND (? = '' OR owner_id = ? OR actor_id = ?) ORDER BY seq LIMIT ?`
 
 // ExportLedger gives the entries of the ledger in order, as stored, one page
@@ -61,12 +61,13 @@ func (s *Store) exportAfter(ctx context.Context, after int64, q ExportQuery) ([]
 	}
 	defer rows.Close()
 	page := make([]models.Entry, 0, exportPage)
+	entries := newEntryReader()
 	for rows.Next() {
-		e, err := scanEntry(rows)
+		e, err := entries.read(rows)
 		if err != nil {
 			return nil, err
 		}
-		page = append(page, *e)
+		page = append(page, e)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)

@@ -182,10 +182,10 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, openedData(c))
 }
 
-// scanConversation reads conversationColumns; nil when there is none.
+// scanConversation reads a conversation; nil when there is none.
 func scanConversation(row *sql.Row) (*models.Conversation, error) {
 	var c models.Conversation
-	err := row.Scan(&c.ID, &c.OwnerID, &c.AgentID, &c.RunID, &c.Title, &c.Standing, &c.NextSequence)
+	err := row.Scan(conversationRow.targets(&c)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}

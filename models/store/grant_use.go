@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -86,8 +85,8 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	return nil, nil //nolint:nilnil // none is an answer here
 }
 
-// useGrant counts the use that let a stored call through, and names the grant in
-// its row. The UPDATE judges by itself that the grant is live.
+// useGrant counts the use that let a stored call through; its row names the grant.
+// The UPDATE judges by itself that the grant is live.
 func (t *tx) useGrant(a *models.Approval) error {
 	if a.GrantID == nil {
 		return nil
@@ -98,13 +97,6 @@ func (t *tx) useGrant(a *models.Approval) error {
 	}
 	if err != nil {
 		return fmt.Errorf("use grant %s: %w", *a.GrantID, err)
-	}
-	n, err = t.conn.exec(t.hot.nameGrant, *a.GrantID, a.ID)
-	if err == nil && !exactlyOne(n) {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
-		return fmt.Errorf("name the grant of %s: %w", a.ID, err)
 	}
 	t.publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return nil

@@ -28,11 +28,12 @@ const FromStart = -1
 
 // The three tables of a history have one sequence, and each an index on it.
 const (
-	messagesPart = `SELECT sequence, id, author_kind, author_id, author_name, content, content_bytes, response_id, created_at, removed
- FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
-	stepsPart = `SELECT sequence, at, actor_kind, actor_id, actor_name, old, new, reason, response_id
- FROM budget_steps WHERE conversation_id = ? AND sequence `
 	forwards, backwards = `> ? ORDER BY sequence LIMIT ?`, `< ? ORDER BY sequence DESC LIMIT ?`
+)
+
+var (
+	messagesPart = `SELECT ` + messageRow.columns("", nil) + ` FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
+	stepsPart    = `SELECT ` + stepRow.columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
 )
 
 func responsesPart(direction string) string {
@@ -127,27 +128,24 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 		return nil, err
 	}
 	read.sum = 0 // of each table: which of them come first shows when all are read
+	messages := readerOf[models.Message](messageRow)
 	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
-		m := &models.Message{ConversationID: id}
-		if err := row.Scan(&m.Sequence, &m.ID, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ContentBytes, &m.ResponseID, &m.CreatedAt, &m.Removed); err != nil {
+		m, err := messages.read(row)
+		if err != nil {
 			return err
 		}
-		return keep(models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: m})
+		return keep(models.HistoryEntry{Sequence: m.Sequence, At: m.CreatedAt, Message: &m})
 	})
 	if err != nil {
 		return nil, err
 	}
+	steps := readerOf[models.BudgetStep](stepRow)
 	err = eachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row scanner) error {
-		b, err := scanStep(row, id)
-		out = append(out, models.HistoryEntry{Sequence: b.Sequence, At: b.At, Budget: b})
+		b, err := steps.read(row)
+		out = append(out, models.HistoryEntry{Sequence: b.Sequence, At: b.At, Budget: &b})
 		return err
 	})
 	return out, err
-}
-
-func scanStep(row scanner, id models.ConversationID) (*models.BudgetStep, error) {
-	b := &models.BudgetStep{ConversationID: id}
-	return b, row.Scan(&b.Sequence, &b.At, &b.ActorKind, &b.ActorID, &b.ActorName, &b.Old, &b.New, &b.Reason, &b.ResponseID)
 }
 
 // errEnough ends eachRow early.
@@ -219,13 +217,14 @@ func (s *Store) BudgetSteps(ctx context.Context, actor models.Actor, id models.C
 		return nil, fmt.Errorf("list changes of a budget: %w", err)
 	}
 	defer rows.Close()
+	steps := readerOf[models.BudgetStep](stepRow)
 	var out []models.BudgetStep
 	for rows.Next() {
-		b, err := scanStep(rows, id)
+		b, err := steps.read(rows)
 		if err != nil {
 			return nil, fmt.Errorf("list changes of a budget: %w", err)
 		}
-		out = append(out, *b)
+		out = append(out, b)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("list changes of a budget: %w", err)

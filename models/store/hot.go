@@ -5,11 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
-
-	"countersign/models"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -19,25 +15,25 @@ import (
 type hotWriting struct {
 	head, setHead, addEntry, addReader *sql.Stmt
 
-	policyNow, policyDoc                                *sql.Stmt
-	approval                                            *sql.Stmt
-	byToolUse, byAgentToolUse                           *sql.Stmt
-	conversation, conversationByRun, conversationByRest *sql.Stmt
-	nextSequence, nextOfRest, touch, isRunning          *sql.Stmt
-	spendOfAgent, addAgentEnergy                        *sql.Stmt
-	latestSpoken, pendingBudget, pendingOutside         *sql.Stmt
-	addResponse, addDecider, addReviewer                *sql.Stmt
-	userEnabled, anyAdmin, pendingOfAgent               *sql.Stmt
+	policyNow, policyDoc                                   *sql.Stmt
+	approval                                               *sql.Stmt
+	byToolUse, byAgentToolUse                              *sql.Stmt
+	conversation, conversationByRun, conversationByRest    *sql.Stmt
+	nextSequence, nextOfRest, touch, isRunning             *sql.Stmt
+	spendOfAgent, addAgentEnergy                           *sql.Stmt
+	latestSpoken, pendingBudget, pendingOutside            *sql.Stmt
+	addResponse, addWholeResponse, addDecider, addReviewer *sql.Stmt
+	userEnabled, anyAdmin, pendingOfAgent                  *sql.Stmt
 
-	eventByKey, addEvent, addReported, joinReported, standingAsk *sql.Stmt
-	complete, addEarlyResult, takeEarlyResult, judgeReported     *sql.Stmt
-	sameResult, sameEarly, anyEarlyResult, contradict            *sql.Stmt
-	unfinishedBefore, closeCall, isClosed                        *sql.Stmt
-	hold, settleHeld, rejectOpen, matchOutside, addOutside       *sql.Stmt
+	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *sql.Stmt
+	complete, addEarlyResult, takeEarlyResult, judgeReported                       *sql.Stmt
+	sameResult, sameEarly, anyEarlyResult, contradict                              *sql.Stmt
+	unfinishedBefore, closeCall, isClosed                                          *sql.Stmt
+	hold, settleHeld, rejectOpen, matchOutside                                     *sql.Stmt
 
-	addVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
+	addVote, addWholeVote, settle, expire, dropDeciders, isReviewer, due *sql.Stmt
 
-	lastGrant, grantsOf, useGrant, nameGrant *sql.Stmt
+	lastGrant, grantsOf, useGrant *sql.Stmt
 }
 
 // hotReading are the reads of every wait, prepared on the read pool.
@@ -45,14 +41,7 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 
 // approvalColumns and approvalFrom read one models.Approval; scanApproval takes
 // them in this order.
-const approvalColumns = `r.id, r.conversation_id, r.sequence, r.owner_id, r.agent_id, r.kind, r.created_at,
- r.tool_use_id, r.job_id, r.digest, r.digest_version, r.risk, r.requires_approval, r.approval_status, r.approval_timestamp, r.approval_feedback, r.cause,
- r.policy_version, r.policy_rule, r.policy_reason, r.reviewers_only, r.self_approval, r.approvers, r.approval_requested_at, r.approval_timeout_at, r.held_until, r.paused_left, r.grant_id, r.decided_by, r.vote_id,
- r.claimed_at, r.is_completed, r.is_error, r.closed, r.answer, r.reported_at, r.input_bytes, r.upstream_id, r.call_id, r.batch_id, r.energy, r.energy_budget, r.model_used, r.description, r.context, r.options, r.content, r.tool_name, r.tool_input_json,
- c.run_id, c.title, a.name, u.name,
- v.id, v.user_id, v.user_name, v.verdict, v.reason, v.digest, v.seen_digest, v.input, v.input_digest, v.answer, v.option, v.at,
- n.id, n.author_kind, n.author_id, n.author_name, n.content, n.at,
- r.removed`
+var approvalColumns = approvalAs(nil)
 
 // MaxBrief is where inputs, of a call and of another system that asks for it, are cut in lists that show a line of each, in
 // characters: some are 256 KiB, and a page has fifty.
@@ -60,9 +49,15 @@ const MaxBrief = 4096
 
 // briefColumns keep the context only of what another system asks: it may be the
 // input that runs.
-var briefColumns = strings.NewReplacer(
-	`r.context`, `iif(r.upstream_id IS NULL, '', `+briefText(`r.context`)+`)`, `r.tool_input_json`, briefText(`r.tool_input_json`), `r.content`, briefText(`r.content`),
-).Replace(approvalColumns)
+var briefColumns = approvalAs(map[string]string{
+	"context": `iif(r.upstream_id IS NULL, '', ` + briefText(`r.context`) + `)`, "tool_input_json": briefText(`r.tool_input_json`), "content": briefText(`r.content`),
+})
+
+// approvalAs are the columns of an approval, with expressions instead of some of its
+// response.
+func approvalAs(instead map[string]string) string {
+	return responseRow.columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + voteRow.columns("v", nil) + `, ` + noteRow.columns("n", nil)
+}
 
 const approvalFrom = ` FROM responses r
  JOIN conversations c ON c.id = r.conversation_id
@@ -71,29 +66,20 @@ const approvalFrom = ` FROM responses r
  LEFT JOIN votes v ON v.id = r.vote_id
  LEFT JOIN notes n ON n.id = r.open_note`
 
-const selectApproval = `SELECT ` + approvalColumns + approvalFrom
-
-// responseColumns are what an ask stores; all else has its default.
-const responseColumns = `id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, job_id, digest, risk,
- requires_approval, approval_status, approval_timestamp, approval_feedback, cause, policy_version, policy_rule, policy_reason,
- approval_requested_at, approval_timeout_at, energy, energy_budget, model_used, description, context, options, content, tool_name, tool_input_json,
- reviewers_only, self_approval, approvers, claimed_at, asked, digest_version`
-
-// digestVersion is the version of new digests, as SQL.
-var digestVersion = strconv.Itoa(models.DigestVersion)
+var selectApproval = `SELECT ` + approvalColumns + approvalFrom
 
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
 const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_reserved + ?1 <= energy_budget)`
 
-const conversationColumns = `id, owner_id, agent_id, run_id, title, standing, next_sequence`
+var selectConversation = `SELECT ` + conversationRow.columns("", nil) + ` FROM conversations`
 
 // texts are the statements, by the place they fill; the plan test reads them too.
 func (h *hotWriting) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&h.head:     `SELECT seq, hash FROM ledger_head WHERE id = 1`,
 		&h.setHead:  `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&h.addEntry: `INSERT INTO ledger (` + entryColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&h.addEntry: insertEntry.whole(),
 
 		&h.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
 
@@ -103,9 +89,9 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.approval:           selectApproval + ` WHERE r.id = ?`,
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
-		&h.conversation:       `SELECT ` + conversationColumns + ` FROM conversations WHERE id = ?`,
-		&h.conversationByRun:  `SELECT ` + conversationColumns + ` FROM conversations WHERE owner_id = ? AND run_id = ?`,
-		&h.conversationByRest: `SELECT ` + conversationColumns + ` FROM conversations WHERE agent_id = ? AND standing`,
+		&h.conversation:       selectConversation + ` WHERE id = ?`,
+		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
+		&h.conversationByRest: selectConversation + ` WHERE agent_id = ? AND standing`,
 		// What a response costs is spent with its sequence, or there is no row: it
 		// would pass the budget (I14).
 		&h.nextSequence: `UPDATE conversations SET next_sequence = next_sequence + 1, energy_used = energy_used + ?1, updated_at = ?2
@@ -124,23 +110,23 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
-		&h.addResponse: `INSERT INTO responses (` + responseColumns + `)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?6 <> 'reply', ` + digestVersion + `)`,
-		&h.addDecider:     `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
-		&h.addReviewer:    `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
-		&h.userEnabled:    `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
-		&h.anyAdmin:       `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
-		&h.pendingOfAgent: `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
+		&h.addResponse:      insertAsked.lean(),
+		&h.addWholeResponse: insertAsked.whole(),
+		&h.addDecider:       `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
+		&h.addReviewer:      `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
+		&h.userEnabled:      `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
+		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
+		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
-		&h.eventByKey: `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
-		&h.addEvent:   `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
-		&h.addReported: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, tool_use_id, batch_id, parent_tool_use_id,
- digest, risk, content, tool_name, tool_input_json, input_bytes, content_bytes, reported_at, asked, digest_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, FALSE, ` + digestVersion + `)`,
-		&h.joinReported: `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
-		&h.standingAsk:  standingAsk,
+		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
+		&h.addEvent:         `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
+		&h.addReported:      insertReported.lean(),
+		&h.addWholeReported: insertReported.whole(),
+		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
+		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, claimed_at = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, claimed_at = ?, grant_id = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -157,8 +143,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
 		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,
 
-		&h.addVote: `INSERT INTO votes (id, response_id, user_id, user_name, verdict, reason, digest, seen_digest, input, input_digest, answer, option, at)
- VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		&h.addVote:      insertVote.lean(),
+		&h.addWholeVote: insertVote.whole(),
 		// The compare-and-set of I1: it names the state it leaves and judges the
 		// deadline; one row or nothing.
 		&h.settle: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?
@@ -172,8 +158,6 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.matchOutside: `UPDATE responses SET asked = TRUE, upstream_id = ?, call_id = ?, approval_id = ?, matched_by = ?, contradiction = ?, context = ?, risk = ?, policy_version = ?, policy_rule = ?, policy_reason = ?,
  reviewers_only = ?, self_approval = ?, approvers = ?, requires_approval = TRUE, approval_status = 'pending', approval_requested_at = ?, approval_timeout_at = ?
  WHERE id = ? AND approval_status IS NULL AND cause = '' AND is_completed = FALSE`,
-		&h.addOutside: `INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk,
- description, context, options, tool_name, tool_input_json, input_bytes, digest_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ` + digestVersion + `)`,
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		// With it comes whether the conversation goes on: the row has left pending.
@@ -190,7 +174,6 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  AND u.disabled_at IS NULL AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
 		&h.useGrant: `UPDATE grants SET uses = uses + 1, used_at = ?1
  WHERE id = ?2 AND uses < max_uses AND revoked_at IS NULL AND expires_at > ?1`,
-		&h.nameGrant: `UPDATE responses SET grant_id = ? WHERE id = ? AND grant_id IS NULL`,
 	}
 }
 

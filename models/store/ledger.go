@@ -58,8 +58,7 @@ func (t *tx) record(actor models.Actor, action string, about subject, data any) 
 	if e.Prev == nil {
 		e.Prev = []byte{}
 	}
-	if _, err := t.conn.exec(t.hot.addEntry, e.Seq, e.At, string(e.ActorKind), e.ActorID, e.ActorName, e.Action,
-		string(e.OwnerID), string(e.ConversationID), string(e.ResponseID), e.Data, e.Prev, e.Hash); err != nil {
+	if err := t.conn.insert(insertEntry, t.hot.addEntry, t.hot.addEntry, &e); err != nil {
 		return fmt.Errorf("append to ledger: %w", err)
 	}
 	t.conn.w.known.head, t.moved = next, true
@@ -121,15 +120,16 @@ func walkChain(ctx context.Context, db *sql.DB, kept *models.Head, told func(rea
 
 func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] {
 	return func(yield func(*models.Entry, error) bool) {
-		rows, err := dbtx.QueryContext(ctx, `SELECT `+entryColumns+` FROM ledger ORDER BY seq`)
+		rows, err := dbtx.QueryContext(ctx, selectEntries)
 		if err != nil {
 			yield(nil, fmt.Errorf("read ledger: %w", err))
 			return
 		}
 		defer rows.Close()
+		read := newEntryReader()
 		for rows.Next() {
-			e, err := scanEntry(rows)
-			if !yield(e, err) || err != nil {
+			e, err := read.read(rows)
+			if !yield(&e, err) || err != nil {
 				return
 			}
 		}
@@ -139,15 +139,22 @@ func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] 
 	}
 }
 
-const entryColumns = `seq, at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, response_id, data, prev, hash`
+var (
+	entryColumns  = entryRow.columns("", nil)
+	selectEntries = `SELECT ` + entryColumns + ` FROM ledger ORDER BY seq` //nolint:gosec // the columns are the model's
+)
 
-func scanEntry(rows *sql.Rows) (*models.Entry, error) {
-	var e models.Entry
-	if err := rows.Scan(&e.Seq, &e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action,
-		&e.OwnerID, &e.ConversationID, &e.ResponseID, &e.Data, &e.Prev, &e.Hash); err != nil {
-		return nil, fmt.Errorf("read ledger entry: %w", err)
+// entryReader scans entryColumns.
+type entryReader struct{ *reader[models.Entry] }
+
+func newEntryReader() entryReader { return entryReader{readerOf[models.Entry](entryRow)} }
+
+func (r entryReader) read(rows *sql.Rows) (models.Entry, error) {
+	e, err := r.reader.read(rows)
+	if err != nil {
+		return e, fmt.Errorf("read ledger entry: %w", err)
 	}
-	return &e, nil
+	return e, nil
 }
 
 // EntryTime reads the time of a ledger entry.

@@ -234,12 +234,13 @@ func ledgerEntries(ctx context.Context, db querier, query string, args ...any) (
 	}
 	defer rows.Close()
 	var out []models.Entry
+	entries := newEntryReader()
 	for rows.Next() {
-		e, err := scanEntry(rows)
+		e, err := entries.read(rows)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, *e)
+		out = append(out, e)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)

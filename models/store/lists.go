@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ var (
  WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
  AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
 
-	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY 3`
+	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.place("sequence"))
 )
 
 // ListQuery chooses from all requests that the actor may see.

@@ -96,7 +96,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 	a.MatchedBy = match.By
 	if !match.SameInput {
 		// It is what the other system will run.
-		a.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
+		row.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
 	}
 	if !row.whole(&item) && (!match.SameInput || !wholeRest(&item)) {
 		if err := t.cutInput(a, int64(len(item.Arguments))); err != nil {
@@ -173,7 +173,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if t.running, err = t.isRunning(a.ConversationID); err != nil {
 		return err
 	}
-	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, a.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)

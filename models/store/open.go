@@ -110,7 +110,7 @@ func openGORM(db *sql.DB, log *slog.Logger) (*gorm.DB, error) {
 	quiet := logger.NewSlogLogger(log, logger.Config{
 		SlowThreshold: time.Second, LogLevel: logger.Warn, IgnoreRecordNotFoundError: true, ParameterizedQueries: true,
 	})
-	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{SkipDefaultTransaction: true, Logger: quiet})
+	g, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{SkipDefaultTransaction: true, NamingStrategy: naming, Logger: quiet})
 	if err != nil {
 		return nil, fmt.Errorf("open gorm: %w", err)
 	}

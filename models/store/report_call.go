@@ -35,7 +35,7 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 			Digest: e.call, Risk: models.RiskMedium,
 		})
 		out.ResponseID = a.ID
-		if err := r.addReported(a); err != nil {
+		if err := r.addReported(a, &models.Report{ParentToolUseID: e.ParentToolUseID}); err != nil {
 			return err
 		}
 		if err := r.earlyResult(e, out); err != nil {
@@ -84,7 +84,7 @@ func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
 // reported is a response that the agent says it made.
 func (r *report) reported(e *runEvent, a models.Response) *models.Response {
 	at := r.at(e)
-	a.BatchID, a.ParentToolUseID, a.ReportedAt = nullable(e.BatchID), e.ParentToolUseID, &at
+	a.BatchID, a.ReportedAt = nullable(e.BatchID), &at
 	return &r.responseIn(r.actor, r.conv, a).Response
 }
 
@@ -98,14 +98,13 @@ func (r *report) at(e *runEvent) time.Time {
 }
 
 // addReported stores a reported response with the next sequence.
-func (r *report) addReported(a *models.Response) error {
+func (r *report) addReported(a *models.Response, with *models.Report) error {
 	sequence, _, err := r.take(r.conv.ID, 0)
 	if err != nil {
 		return err
 	}
-	a.Sequence = sequence
-	if _, err := r.conn.exec(r.hot.addReported, a.ID, a.ConversationID, a.Sequence, a.OwnerID, a.AgentID, a.Kind, a.CreatedAt, a.ToolUseID, a.BatchID,
-		a.ParentToolUseID, a.Digest, a.Risk, a.Content, a.ToolName, a.ToolInputJSON, a.InputBytes, a.ContentBytes, a.ReportedAt); err != nil {
+	a.Sequence, a.SelfApproval = sequence, selfApproval(a)
+	if err := r.conn.insert(insertReported, r.hot.addWholeReported, r.hot.addReported, a, with); err != nil {
 		return fmt.Errorf("store reported response: %w", err)
 	}
 	return nil

@@ -103,7 +103,7 @@ func (t *tx) closeCall(a *models.Approval, by models.Closing) error {
 	if a.Kind != models.KindToolCall || a.IsCompleted {
 		return nil
 	}
-	a.IsCompleted, a.CompletedAt, a.Closed = true, &t.now, by
+	a.IsCompleted, a.Closed = true, by
 	if _, err := t.conn.exec(t.hot.closeCall, t.now, by, a.ID); err != nil {
 		return fmt.Errorf("close call: %w", err)
 	}

@@ -16,9 +16,10 @@ func (r *report) reply(e *runEvent, out *models.RunEventResult) error {
 		return err
 	}
 	a := r.reported(e, models.Response{Kind: models.KindReply, Digest: models.Digest(canonical), Risk: models.RiskLow})
-	a.Content, a.ContentBytes = cutText(e.Content, e.ContentBytes)
+	with := &models.Report{ParentToolUseID: e.ParentToolUseID}
+	a.Content, with.ContentBytes = cutText(e.Content, e.ContentBytes)
 	out.ResponseID = a.ID
-	return r.addReported(a)
+	return r.addReported(a, with)
 }
 
 // message stores what the agent says that a person said: it stays the agent's

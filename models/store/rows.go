@@ -233,7 +233,7 @@ func (c *rowCheck) entries(yield func(*models.Entry, error) bool) {
 	response, vote := newRowValues("responses"), newRowValues("votes")
 	for rows.Next() {
 		var e models.Entry
-		into := []any{&e.Seq, &e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action, &e.OwnerID, &e.ConversationID, &e.ResponseID, &e.Data, &e.Prev, &e.Hash}
+		into := entryRow.targets(&e)
 		var number sql.NullInt64
 		var routed sql.NullString
 		into = append(append(append(into, &number, &routed), response.into...), vote.into...)

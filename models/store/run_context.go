@@ -24,13 +24,14 @@ const (
 )
 
 const (
-	runMessagesQuery = `SELECT id, conversation_id, sequence, author_kind, author_id, author_name, content, response_id, created_at
- FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 	runTurnsQuery = `SELECT conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said
  FROM turns WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runStepsQuery = `SELECT conversation_id, sequence, at, actor_kind, actor_id, actor_name, old, new, reason, response_id
- FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runPendingQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_spoken
+)
+
+var (
+	runMessagesQuery = `SELECT ` + messageRow.columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runStepsQuery    = `SELECT ` + stepRow.columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runPendingQuery  = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_spoken
  WHERE p.conversation_id = ? AND p.approval_status = 'pending' AND p.kind IN ('proposal', 'budget') AND (p.approval_timeout_at > ? OR p.held_until IS NOT NULL)
  ORDER BY p.sequence DESC LIMIT ?) ORDER BY r.sequence`
 	runDecidedQuery = selectApproval + ` WHERE r.conversation_id = ? AND r.sequence > ? AND r.kind IN ('proposal', 'budget') AND r.requires_approval
@@ -81,9 +82,9 @@ type runReader struct {
 // entries reads messages, turns and changes of the budget. What is left out is
 // left out of both lists at one place.
 func (r *runReader) entries(c *models.RunContext) error {
+	messages := readerOf[models.Message](messageRow)
 	err := r.each(runMessagesQuery, func(row scanner) error {
-		var m models.Message
-		err := row.Scan(&m.ID, &m.ConversationID, &m.Sequence, &m.AuthorKind, &m.AuthorID, &m.AuthorName, &m.Content, &m.ResponseID, &m.CreatedAt)
+		m, err := messages.read(row)
 		c.Messages = append(c.Messages, m)
 		return err
 	}, r.conv, contextEntries+1)
@@ -124,9 +125,9 @@ func (r *runReader) steps(c *models.RunContext) error {
 		read = c.Turns[len(c.Turns)-1].Read
 	}
 	c.Granted = make(map[models.ResponseID]models.BudgetStep)
+	steps := readerOf[models.BudgetStep](stepRow)
 	err := r.each(runStepsQuery, func(row scanner) error {
-		var b models.BudgetStep
-		err := row.Scan(&b.ConversationID, &b.Sequence, &b.At, &b.ActorKind, &b.ActorID, &b.ActorName, &b.Old, &b.New, &b.Reason, &b.ResponseID)
+		b, err := steps.read(row)
 		if b.ResponseID != nil {
 			c.Granted[*b.ResponseID] = b
 		}

@@ -27,7 +27,8 @@ type outsideRow struct {
 	Polls      int
 	ResponseID models.ResponseID
 
-	ApprovalID string `gorm:"-"` // of the item, as listed now
+	ApprovalID    string `gorm:"-"` // of the item, as listed now
+	Contradiction string `gorm:"-"` // the call, as the agent reported it, against the item
 	// Of one that found no call: whether it still waits for one, and by what it
 	// would know it; then the call that it is linked to.
 	Waits     bool

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm/schema"
+
+	"countersign/models"
+)
+
+// rowModels are the structs of each table; those of one table are its row together.
+var rowModels = map[string][]any{
+	"responses":         {&models.Response{}, &models.Report{}},
+	"votes":             {&models.Vote{}},
+	"notes":             {&models.Note{}},
+	"conversations":     {&models.Conversation{}},
+	"messages":          {&models.Message{}},
+	"budget_steps":      {&models.BudgetStep{}},
+	"grants":            {&models.Grant{}},
+	"upstreams":         {&models.Upstream{}},
+	"users":             {&models.User{}},
+	"web_sessions":      {&models.WebSession{}},
+	"agents":            {&models.Agent{}},
+	"tokens":            {&models.Token{}},
+	"invites":           {&models.Invite{}},
+	"ledger":            {&models.Entry{}},
+	"policies":          {&policyRow{}},
+	"deliveries":        {&deliveryRow{}},
+	"leases":            {&leaseRow{}},
+	"signin_failures":   {&signInFailure{}},
+	"outside_approvals": {&outsideRow{}},
+	"withdrawals":       {&withdrawalRow{}},
+	"setup_links":       {&setupLink{}},
+	"known_devices":     {&knownDevice{}},
+}
+
+// unread are columns that no struct has: nothing reads or writes them.
+var unread = map[string][]string{"responses": {"reasked_from"}}
+
+type tableColumn struct{ notNull, key bool }
+
+func columnsOf(t *testing.T, s *Store, table string) map[string]tableColumn {
+	t.Helper()
+	rows, err := s.r.QueryContext(context.Background(), `SELECT name, "notnull", pk > 0 FROM pragma_table_info(?)`, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	out := map[string]tableColumn{}
+	for rows.Next() {
+		var name string
+		var c tableColumn
+		if err := rows.Scan(&name, &c.notNull, &c.key); err != nil {
+			t.Fatal(err)
+		}
+		out[name] = c
+	}
+	if err := rows.Err(); err != nil || len(out) == 0 {
+		t.Fatalf("table %s has %d columns: %v", table, len(out), err)
+	}
+	return out
+}
+
+// Each column of the migrated tables is a field of the table's model, once, and each
+// field that is stored a column: what the one knows and the other does not is told.
+func TestEachColumnIsAField(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for table, structs := range rowModels {
+		columns := columnsOf(t, s, table)
+		for _, name := range unread[table] {
+			delete(columns, name)
+		}
+		fields := map[string]string{}
+		for _, model := range structs {
+			parsed, err := schema.Parse(model, &sync.Map{}, naming)
+			if err != nil {
+				t.Fatalf("%T: %v", model, err)
+			}
+			if parsed.Table != table {
+				t.Errorf("%T is a row of %s, not of %s", model, parsed.Table, table)
+			}
+			for _, name := range parsed.DBNames {
+				f := parsed.FieldsByDBName[name]
+				c, ok := columns[name]
+				switch {
+				case !ok && f.Creatable:
+					t.Errorf("%T: %s has no column %s.%s", model, f.Name, table, name)
+				case !ok:
+					continue // read beside the row
+				case fields[name] != "" && !f.PrimaryKey:
+					t.Errorf("%s.%s is %s and %T.%s", table, name, fields[name], model, f.Name)
+				case !c.notNull && !c.key && !mayBeNil(f):
+					t.Errorf("%s.%s may be NULL, which %T.%s cannot hold", table, name, model, f.Name)
+				}
+				if f.DefaultValue != "" || f.Serializer != nil && !f.PrimaryKey || f.EmbeddedSchema != nil {
+					t.Errorf("%T.%s has a default, a serializer or is embedded: its zero would not be stored as it is", model, f.Name)
+				}
+				fields[name] = fmt.Sprintf("%T.%s", model, f.Name)
+			}
+		}
+		for name := range columns {
+			if fields[name] == "" {
+				t.Errorf("%s.%s is a field of none of %s", table, name, typesOf(structs))
+			}
+		}
+	}
+	tables, err := tableNames(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, ok := rowModels[table]; !ok && plainTables[table] == "" {
+			t.Errorf("table %s has no model: add it to rowModels, or to plainTables and say why", table)
+		}
+	}
+}
+
+// plainTables have no model, and why.
+var plainTables = map[string]string{
+	"agent_allowances": "sums of energy by minute",
+	"agent_energy":     "sums of energy by minute",
+	"agent_inbox":      "the queue of the built-in agent: each statement takes what it needs",
+	"agent_windows":    "sums of energy by minute",
+	"deciders":         "a set: who may decide what waits",
+	"early_results":    "kept until the call is reported, by two statements",
+	"ledger_head":      "the last entry's number and hash",
+	"ledger_readers":   "a set: who may read which entry",
+	"opened_parts":     "a set: who has opened which part",
+	"position_key":     "one value",
+	"reviewers":        "a set: who was asked",
+	"row_checks":       "one row: the last check of all rows",
+	"run_events":       "a set: which events were reported",
+	"turns":            "JSON, as it was reported",
+}
+
+// What an INSERT leaves out has its zero as the default.
+func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
+	t.Parallel()
+	s := openTemp(t, Options{})
+	for _, i := range []*insertion{insertAsked, insertReported, insertVote} {
+		if len(i.seldom) == 0 {
+			t.Errorf("nothing is seldom in %s", i.table)
+		}
+		for _, c := range i.seldom {
+			var zero bool
+			err := s.r.QueryRowContext(t.Context(), `SELECT ("notnull" = 0 AND dflt_value IS NULL) OR dflt_value IN (char(39, 39), '0', 'FALSE') FROM pragma_table_info(?) WHERE name = ?`, i.table, c.name).Scan(&zero)
+			if err != nil || !zero {
+				t.Errorf("%s.%s has another default than its zero (%v)", i.table, c.name, err)
+			}
+		}
+	}
+}
+
+// A row that sets what is seldom set is stored whole.
+func TestARowIsStoredWholeWhereItHasTo(t *testing.T) {
+	t.Parallel()
+	usual, rare := &models.Vote{ID: "v", Verdict: models.VerdictApprove}, &models.Vote{ID: "v", WaitsFor: "[]"}
+	short, lean := insertVote.args(usual)
+	long, whole := insertVote.args(rare)
+	if !lean || whole || len(short) != len(insertVote.columns) || len(long) != len(short)+len(insertVote.seldom) || !slices.Contains(long, any("[]")) {
+		t.Errorf("%d arguments (%t) and %d (%t)", len(short), lean, len(long), whole)
+	}
+}
+
+func tableNames(s *Store) (names []string, err error) {
+	rows, err := s.r.QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+func mayBeNil(f *schema.Field) bool {
+	kind := f.FieldType.Kind()
+	return kind == reflect.Pointer || kind == reflect.Slice || strings.HasPrefix(f.FieldType.String(), "sql.Null")
+}
+
+func typesOf(structs []any) string {
+	names := make([]string, len(structs))
+	for i, model := range structs {
+		names[i] = fmt.Sprintf("%T", model)
+	}
+	return strings.Join(names, ", ")
+}
