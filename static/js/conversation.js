@@ -44,7 +44,7 @@ if (page?.hasAttribute("data-live") && history && end) {
   // whole batch.
   document.addEventListener("htmx:after:request", (event) => {
     const ctx = event.detail?.ctx;
-    if (ctx?.target === ctx?.sourceElement && ctx.target?.matches(".batch-call")) ctx.target = ctx.target.closest(".batch");
+    if (ctx?.target?.matches(".batch-call") && ctx.target === ctx.sourceElement) ctx.target = ctx.target.closest(".batch");
   });
 
   // A tail that has been replaced brings what stands already.
