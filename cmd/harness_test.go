@@ -265,7 +265,12 @@ func run(t *testing.T, stdin string, args ...string) (stdout, stderr string, cod
 
 func runWith(t *testing.T, env []string, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	p := start(t, env, args...)
+	return start(t, env, args...).give(t, stdin)
+}
+
+// give sends the whole input and waits for the end.
+func (p *process) give(t *testing.T, stdin string) (stdout, stderr string, code int) {
+	t.Helper()
 	if _, err := io.WriteString(p.in, stdin); err != nil && !errors.Is(err, syscall.EPIPE) {
 		t.Fatal(err)
 	}

@@ -350,6 +350,7 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 		name, in string
 		args     []string
 		fail     func(string) int
+		hears    string // what it must have said before its input begins
 		code     int
 		says     string
 		took     []string
@@ -357,7 +358,7 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 	}{
 		{name: "a token that does not hold", in: theEnd, fail: status(401), code: 4, says: "1 events of the run wait in", files: 1},
 		{name: "what is no server of ours", in: theEnd, fail: status(200), code: 4, says: "no Countersign server", files: 1},
-		{name: "no server", in: theEnd, args: []string{"--server", "http://127.0.0.1:9", "--drain-timeout", "50ms"}, code: 3, says: "does not answer", files: 1},
+		{name: "no server", in: theEnd, args: []string{"--server", "http://127.0.0.1:9", "--drain-timeout", "50ms"}, hears: "does not answer", code: 3, says: "does not answer", files: 1},
 		{name: "a refused event", in: call("refused") + theEnd, code: 4, says: "event refused/0 was not taken: toolName: is none⟨U+202E⟩", took: []string{"end/0"}},
 		{name: "a contradiction, which the server has noted", in: call("other") + theEnd, code: 0, says: "event other/0 contradicts", took: []string{"end/0"}},
 		{name: "no stream-json", in: "hello\n", code: 0, says: "no line was one of a run"},
@@ -370,7 +371,11 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 			k := newTaker(t)
 			k.failing(tt.fail)
 			env := k.env(t)
-			out, said, code := runWith(t, env, tt.in, append([]string{"ingest", "--run-id", "nightly/7"}, tt.args...)...)
+			p := start(t, env, append([]string{"ingest", "--run-id", "nightly/7"}, tt.args...)...)
+			if tt.hears != "" {
+				p.says(t, p.err, tt.hears)
+			}
+			out, said, code := p.give(t, tt.in)
 			if code != tt.code || out != tt.in || !strings.Contains(said, tt.says) {
 				t.Errorf("exit %d, want %d and %q; passed on %q; it said: %s", code, tt.code, tt.says, out, said)
 			}
