@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/models"
 	"countersign/models/store"
 )
 
@@ -16,7 +17,7 @@ func newBackup() *cobra.Command {
 		Long: "Write a copy of all data, as one moment saw it, into a new file that only its owner\n" +
 			"may read. A running server goes on meanwhile. The copy is verified before it gets its\n" +
 			"name: every page, every reference, the whole ledger. A file that is there is refused.\n\n" +
-			"The key file of upstreams (" + store.KeyFile + " in the data folder) is not in it: whoever\n" +
+			"The key file of upstreams (" + models.KeyFile + " in the data folder) is not in it: whoever\n" +
 			"finds a backup cannot use their keys. Keep a copy of that file elsewhere, or set the\n" +
 			"keys anew after a restore.\n\n" +
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",

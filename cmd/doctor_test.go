@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -76,7 +75,7 @@ func patient(t *testing.T, opts ...storetest.Option) (dir string) {
 // infect changes a database behind its program's back.
 func infect(t *testing.T, dir string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName)+"?mode=rw")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile)+"?mode=rw")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +125,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"an open folder", func(t *testing.T, dir string) { t.Helper(); chmod(t, dir, 0o755) }, nil, "permissions", "fail", "chmod 700"},
 		{"an open file", func(t *testing.T, dir string) {
 			t.Helper()
-			chmod(t, filepath.Join(dir, store.FileName), 0o644)
+			chmod(t, filepath.Join(dir, models.DatabaseFile), 0o644)
 		}, nil, "permissions", "fail", "chmod 600"},
 		{"an older schema", func(t *testing.T, dir string) {
 			t.Helper()
@@ -205,19 +204,19 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"an open key file", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)
-			chmod(t, filepath.Join(dir, store.KeyFile), 0o640)
+			chmod(t, filepath.Join(dir, models.KeyFile), 0o640)
 		}, nil, "permissions", "fail", "upstream.key in the data folder may be read by others (mode 0640): run chmod 600"},
 		{"no key file", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)
-			if err := os.Remove(filepath.Join(dir, store.KeyFile)); err != nil {
+			if err := os.Remove(filepath.Join(dir, models.KeyFile)); err != nil {
 				t.Fatal(err)
 			}
 		}, nil, "upstreams", "fail", "orders: there is no key file"},
 		{"another key file", func(t *testing.T, dir string) {
 			t.Helper()
 			addUpstream(t, dir)
-			if err := os.WriteFile(filepath.Join(dir, store.KeyFile), []byte(strings.Repeat("k", 32)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, models.KeyFile), []byte(strings.Repeat("k", 32)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, nil, "upstreams", "fail", "not the one that sealed"},
@@ -320,7 +319,7 @@ func TestDoctorTakesASize(t *testing.T) {
 
 func remove(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, store.FileName)); err != nil {
+	if err := os.Remove(filepath.Join(dir, models.DatabaseFile)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -335,7 +334,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 // scribble writes over a page of the database.
 func scribble(t *testing.T, dir string, at int64) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, store.FileName), os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, models.DatabaseFile), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"countersign/models"
 	"countersign/models/store"
 	"countersign/workers/upstream"
 )
 
-const setKeyAnew = "copy " + store.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
+const setKeyAnew = "copy " + models.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
 
 // upstreams tells whether the keys of other systems can be used, and how their
 // polls went. It asks none of them.

@@ -33,7 +33,7 @@ func TestIngestShowsARecordedRun(t *testing.T) {
 	if err != nil || len(runs.Items) != 1 || runs.Items[0].Status != models.ConversationCompleted {
 		t.Fatalf("the runs are %+v, %v", runs.Items, err)
 	}
-	h, err := w.Store().History(t.Context(), w.admin, runs.Items[0].ID, store.HistoryQuery{Limit: store.MaxPage})
+	h, err := w.Store().History(t.Context(), w.admin, runs.Items[0].ID, store.HistoryQuery{Limit: models.MaxPage})
 	if err != nil {
 		t.Fatal(err)
 	}

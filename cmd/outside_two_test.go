@@ -12,7 +12,6 @@ import (
 
 	"countersign/handlers/api"
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/workers/upstream/upstreamtest"
 )
 
@@ -81,7 +80,7 @@ func together(t *testing.T, what string, a, b heard) {
 // leaseOf reads who has the right to do something.
 func leaseOf(t *testing.T, dir, name string) (holder string, number int64) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName)+"?mode=ro&_busy_timeout=5000")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile)+"?mode=ro&_busy_timeout=5000")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -67,7 +66,7 @@ func cutOff(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(copied, store.FileName+"-wal")); err != nil || info.Size() == 0 {
+	if info, err := os.Stat(filepath.Join(copied, models.DatabaseFile+"-wal")); err != nil || info.Size() == 0 {
 		t.Fatalf("the log: %v, %v", info, err)
 	}
 	return copied
@@ -126,7 +125,7 @@ func TestAReadOnlyVolumeIsVerifiedAndExamined(t *testing.T) {
 // TestWhatAReadOnlyVolumeCannotTell says how to go on.
 func TestWhatAReadOnlyVolumeCannotTell(t *testing.T) {
 	t.Parallel()
-	volume := readOnlyCopy(t, cutOff(t), store.FileName+"-shm")
+	volume := readOnlyCopy(t, cutOff(t), models.DatabaseFile+"-shm")
 	if _, said, code := run(t, "", "audit", "verify", "--data", volume); code != 2 || !strings.Contains(said, "copy the whole folder") {
 		t.Errorf("exit %d: %s", code, said)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/models"
 	"countersign/models/store"
 )
 
@@ -23,7 +24,7 @@ func newRestore() *cobra.Command {
 			"--force, moved aside within the folder.\n\n" +
 			"What was revoked, disabled or changed after the backup stands again as it did then:\n" +
 			"look through tokens, people and policy.\n\n" +
-			"The keys of upstreams open only with the key file (" + store.KeyFile + ") of the folder that\n" +
+			"The keys of upstreams open only with the key file (" + models.KeyFile + ") of the folder that\n" +
 			"they were sealed in: copy it into the folder too, or set the keys anew.",
 		Args: cobra.ExactArgs(1),
 	}

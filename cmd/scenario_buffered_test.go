@@ -59,7 +59,7 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 			if run.OnReject != models.OnRejectCascade {
 				t.Errorf("an ingested run does %s after a rejection", run.OnReject)
 			}
-			h, err := w.Store().History(t.Context(), w.admin, run.ID, store.HistoryQuery{Limit: store.MaxPage})
+			h, err := w.Store().History(t.Context(), w.admin, run.ID, store.HistoryQuery{Limit: models.MaxPage})
 			if err != nil {
 				t.Fatal(err)
 			}

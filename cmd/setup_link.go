@@ -85,7 +85,7 @@ func inviteFirstUser(ctx context.Context, s *store.Store, cfg Config, public *ur
 		fmt.Fprintf(terminal, "\nNobody can sign in yet. Open this link once to make the first user:\n\n    %s\n\n", link)
 		return removeSetupFile(cfg.Data)
 	}
-	path := filepath.Join(cfg.Data, store.SetupLinkFile)
+	path := filepath.Join(cfg.Data, models.SetupLinkFile)
 	if err := writePrivate(path, link+"\n"); err != nil {
 		return fmt.Errorf("write the setup link: %w", err)
 	}
@@ -121,7 +121,7 @@ func removeUsedSetupFile(ctx context.Context, s *store.Store, dir string, log *s
 }
 
 func removeSetupFile(dir string) error {
-	err := os.Remove(filepath.Join(dir, store.SetupLinkFile))
+	err := os.Remove(filepath.Join(dir, models.SetupLinkFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the setup link's file: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/models/store"
+	"countersign/models"
 	"countersign/models/storetest"
 )
 
@@ -89,7 +89,7 @@ func nowhere(t *testing.T, dir, said string) {
 			t.Errorf("a key stands in %s", name)
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, store.KeyFile)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(dir, models.KeyFile)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key file: %v, %v; want mode 0600", info, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := os.ReadFile(filepath.Join(dir, store.KeyFile))
+	key, err := os.ReadFile(filepath.Join(dir, models.KeyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	opensAs(t, elsewhere, map[string]string{"orders": upstreamKey + "-2"})
 
 	withKey := storetest.Dir(t)
-	if err := os.WriteFile(filepath.Join(withKey, store.KeyFile), key, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(withKey, models.KeyFile), key, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, said, code := run(t, "", "restore", file, "--data", withKey); code != 0 || strings.Contains(said, "orders") {
@@ -198,7 +198,7 @@ func TestARestoreTellsOfKeysThatItCannotOpen(t *testing.T) {
 	opensAs(t, withKey, map[string]string{"orders": upstreamKey})
 
 	// A server does not start on a key file that others may read.
-	chmod(t, filepath.Join(withKey, store.KeyFile), 0o644)
+	chmod(t, filepath.Join(withKey, models.KeyFile), 0o644)
 	if _, said, code := run(t, "", "serve", "--data", withKey, "--addr", "127.0.0.1:0"); code != 1 || !strings.Contains(said, "chmod 600") {
 		t.Errorf("exit %d: %s", code, said)
 	}

@@ -91,6 +91,9 @@ func Invalid(field, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Text: "The request is not valid.", Fields: map[string]string{field: fmt.Sprintf(format, args...)}}
 }
 
+// NotFound is a 404: there is no such thing, or it may not be seen.
+func NotFound(what string) *Error { return Errorf(CodeNotFound, "No such %s.", what) }
+
 // ErrorCode returns the code of err: CodeInternal for anything that is not an
 // Error, and the empty code for nil.
 func ErrorCode(err error) Code {

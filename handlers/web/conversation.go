@@ -118,7 +118,7 @@ func (s *Site) conversationPage(c echo.Context, status int, in pages.Conversatio
 
 // waitingIn are the requests of a conversation that wait, newest first.
 func (s *Site) waitingIn(ctx context.Context, actor models.Actor, id models.ConversationID) ([]models.Approval, error) {
-	list, err := s.store.Approvals(ctx, actor, store.ListQuery{Conversation: id, Status: models.StatusPending, Limit: store.DefaultPage})
+	list, err := s.store.Approvals(ctx, actor, store.ListQuery{Conversation: id, Status: models.StatusPending, Limit: models.DefaultPage})
 	return list.Items, err
 }
 

@@ -121,7 +121,7 @@ func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *mode
 		if after == 0 {
 			after = store.FromStart
 		}
-		history, err := s.store.History(ctx, actor, v.ID, store.HistoryQuery{After: after, Limit: store.MaxPage})
+		history, err := s.store.History(ctx, actor, v.ID, store.HistoryQuery{After: after, Limit: models.MaxPage})
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +130,7 @@ func (s *Site) batchFrom(c echo.Context, v *models.ConversationView, first *mode
 			return nil, err
 		}
 		batch = append(batch, inBatch(first, history.Entries, run, &around.Run)...)
-		if len(history.Entries) < store.MaxPage || complete(first, batch, around.Run) {
+		if len(history.Entries) < models.MaxPage || complete(first, batch, around.Run) {
 			break
 		}
 		after = history.After

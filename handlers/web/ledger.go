@@ -55,7 +55,7 @@ func (s *Site) ledger(c echo.Context) error {
 // ledgerQuery reads the filters of an address: CodeInvalid names all that are
 // wrong.
 func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, before string) (store.LedgerQuery, error) {
-	q := store.LedgerQuery{Action: f.Action, Limit: store.DefaultPage}
+	q := store.LedgerQuery{Action: f.Action, Limit: models.DefaultPage}
 	faults := make(map[string]string)
 	var err error
 	if q.Who, err = s.whoIs(ctx, actor, f.Who); asError(err, models.CodeInvalid) != nil {

@@ -7,7 +7,6 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -22,7 +21,7 @@ func (s *Site) mySessions(c echo.Context) error {
 			return err
 		}
 	}
-	found, err := s.store.Sessions(ctx, actor, in.Before, store.DefaultPage)
+	found, err := s.store.Sessions(ctx, actor, in.Before, models.DefaultPage)
 	if err != nil {
 		return err
 	}

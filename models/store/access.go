@@ -3,14 +3,12 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"gorm.io/gorm"
-
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // accessCache keeps what credentials stand for, until anything about users,
@@ -87,12 +85,12 @@ func (s *Store) AuthenticateToken(ctx context.Context, secret string) (models.Ac
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, unauthenticated()
 	}
-	hash, now := hashSecret(secret), s.now()
+	hash, now := hashSecret(secret), s.db.Now()
 	t, gen, ok := s.access.get(hash)
 	if !ok {
 		var token models.Token
-		if err := s.gr.WithContext(ctx).Where("secret_hash = ?", hash[:]).Take(&token).Error; err != nil {
-			return models.Actor{}, notFoundAs(err, unauthenticated())
+		if err := s.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&token).Error; err != nil {
+			return models.Actor{}, db.NotFoundAs(err, unauthenticated())
 		}
 		var err error
 		if t, err = s.loadToken(ctx, &token, now); err != nil {
@@ -109,10 +107,10 @@ func (s *Store) AuthenticateToken(ctx context.Context, secret string) (models.Ac
 
 // loadToken judges a stored token and makes its actor.
 func (s *Store) loadToken(ctx context.Context, token *models.Token, now time.Time) (cachedToken, error) {
-	db := s.gr.WithContext(ctx)
+	pool := s.db.Gorm(ctx)
 	var user models.User
-	if err := db.Where("id = ?", token.UserID).Take(&user).Error; err != nil {
-		return cachedToken{}, notFoundAs(err, unauthenticated())
+	if err := pool.Where("id = ?", token.UserID).Take(&user).Error; err != nil {
+		return cachedToken{}, db.NotFoundAs(err, unauthenticated())
 	}
 	if !token.Live(now) {
 		return cachedToken{}, unauthenticated()
@@ -124,8 +122,8 @@ func (s *Store) loadToken(ctx context.Context, token *models.Token, now time.Tim
 			return cachedToken{}, unauthenticated()
 		}
 		var agent models.Agent
-		if err := db.Where("id = ?", *token.AgentID).Take(&agent).Error; err != nil {
-			return cachedToken{}, notFoundAs(err, unauthenticated())
+		if err := pool.Where("id = ?", *token.AgentID).Take(&agent).Error; err != nil {
+			return cachedToken{}, db.NotFoundAs(err, unauthenticated())
 		}
 		if agent.DisabledAt != nil {
 			return cachedToken{}, unauthenticated()
@@ -149,10 +147,10 @@ func (s *Store) CheckCredential(ctx context.Context, actor models.Actor) error {
 	switch {
 	case actor.TokenID != "":
 		var token models.Token
-		if err := s.gr.WithContext(ctx).Where("id = ?", actor.TokenID).Take(&token).Error; err != nil {
-			return notFoundAs(err, unauthenticated())
+		if err := s.db.Gorm(ctx).Where("id = ?", actor.TokenID).Take(&token).Error; err != nil {
+			return db.NotFoundAs(err, unauthenticated())
 		}
-		_, err := s.loadToken(ctx, &token, s.now())
+		_, err := s.loadToken(ctx, &token, s.db.Now())
 		return err
 	case actor.SessionID != "":
 		_, err := s.sessionActor(ctx, actor.SessionID)
@@ -173,7 +171,7 @@ func (s *Store) FlushLastUse(ctx context.Context) error {
 	}
 	err := s.write(ctx, func(t *tx) error {
 		for id, at := range used {
-			if err := t.gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
+			if err := t.Gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
 				return err
 			}
 		}
@@ -206,12 +204,4 @@ func (c *accessCache) overlay(tokens []models.Token) {
 			tokens[i].LastUsedAt = &at
 		}
 	}
-}
-
-// notFoundAs replaces GORM's "record not found" by want and leaves other errors.
-func notFoundAs(err, want error) error {
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return want
-	}
-	return err
 }

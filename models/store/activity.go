@@ -36,7 +36,7 @@ func (t *tx) logAsked(a *models.Approval) {
 	if a.LetThrough() {
 		outcome = "let_through"
 	}
-	t.op.activity = append(t.op.activity, activity{text: "approval asked", approval: a, outcome: outcome, cause: a.Cause, by: by})
+	t.activity = append(t.activity, activity{text: "approval asked", approval: a, outcome: outcome, cause: a.Cause, by: by})
 }
 
 // logOutcome notes how a request ended, for the log after the commit.
@@ -48,21 +48,17 @@ func (t *tx) logOutcome(by models.Actor, a *models.Approval) {
 	if a.ApprovalRequestedAt != nil && a.ApprovalTimestamp != nil {
 		l.waited, l.hasWaited = a.ApprovalTimestamp.Sub(*a.ApprovalRequestedAt), true
 	}
-	t.op.activity = append(t.op.activity, l)
+	t.activity = append(t.activity, l)
 }
 
 // logsAt reports whether a logger takes lines of a level; that never changes while
 // the store is open.
 func logsAt(log *slog.Logger, level slog.Level) bool { return log.Enabled(context.Background(), level) }
 
-// logActivity writes what a committed call asked and ended. Each caller writes its
-// own, behind the commit, so that nobody waits for another's lines.
-func (s *Store) logActivity(o *op) {
-	if o.err != nil {
-		return
-	}
-	for i := range o.activity {
-		l := &o.activity[i]
+// logActivity writes what a committed call asked and ended.
+func (s *Store) logActivity(lines []activity) {
+	for i := range lines {
+		l := &lines[i]
 		attrs := make([]slog.Attr, 0, 8)
 		attrs = append(attrs,
 			slog.String("approval", string(l.approval.ID)), slog.String("tool", l.approval.ToolName), slog.String("agent", l.approval.AgentName),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/policy"
 )
 
@@ -53,11 +54,11 @@ func (t *tx) spendOfAgent(agent models.AgentID, energy int64) (fits bool, err er
 		return err == nil, err
 	}
 	for {
-		n, err := t.conn.exec(t.hot.spendOfAgent, energy, agent, minuteOf(t.now), limit.Hours, limit.Energy)
+		n, err := t.Exec(t.s.hot.spendOfAgent, energy, agent, minuteOf(t.Now), limit.Hours, limit.Energy)
 		if err != nil {
 			return false, fmt.Errorf("spend an agent's energy: %w", err)
 		}
-		if exactlyOne(n) {
+		if db.ExactlyOne(n) {
 			return true, t.addAgentEnergy(agent, energy)
 		}
 		if moved, err := t.moveWindow(agent, limit.Hours); !moved || err != nil {
@@ -72,7 +73,7 @@ func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
 	if limit, err := t.agentLimit(); energy == 0 || limit == nil || err != nil {
 		return err
 	}
-	now := minuteOf(t.now)
+	now := minuteOf(t.Now)
 	for _, do := range []struct {
 		query string
 		args  []any
@@ -81,7 +82,7 @@ func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
 		{`UPDATE agent_energy SET energy = energy - ? WHERE agent_id = ? AND minute = ?`, []any{energy, agent, now}},
 		{`DELETE FROM agent_energy WHERE agent_id = ? AND minute = ? AND energy = 0`, []any{agent, now}},
 	} {
-		if err := t.gorm().Exec(do.query, do.args...).Error; err != nil {
+		if err := t.Gorm().Exec(do.query, do.args...).Error; err != nil {
 			return fmt.Errorf("refund an agent's energy: %w", err)
 		}
 	}
@@ -89,7 +90,7 @@ func (t *tx) refundAgent(agent models.AgentID, energy int64) error {
 }
 
 func (t *tx) addAgentEnergy(agent models.AgentID, energy int64) error {
-	if _, err := t.conn.exec(t.hot.addAgentEnergy, agent, minuteOf(t.now), energy); err != nil {
+	if _, err := t.Exec(t.s.hot.addAgentEnergy, agent, minuteOf(t.Now), energy); err != nil {
 		return fmt.Errorf("count an agent's energy: %w", err)
 	}
 	return nil
@@ -107,15 +108,15 @@ func (t *tx) agentLimit() (*policy.BudgetPerAgent, error) {
 // moveWindow adds up an agent's window anew where the stored sum is of another
 // minute; moved is false where it is of this one.
 func (t *tx) moveWindow(agent models.AgentID, hours int) (moved bool, err error) {
-	now := minuteOf(t.now)
-	current, err := exists(t.conn.QueryRowContext(context.Background(), windowIsCurrent, agent, now, hours))
+	now := minuteOf(t.Now)
+	current, err := db.Exists(t.QueryRowContext(context.Background(), windowIsCurrent, agent, now, hours))
 	if current || err != nil {
 		return false, err
 	}
-	if err := t.gorm().Exec(dropOldEnergy, agent, now-policy.MaxBudgetHours*60).Error; err != nil {
+	if err := t.Gorm().Exec(dropOldEnergy, agent, now-policy.MaxBudgetHours*60).Error; err != nil {
 		return false, fmt.Errorf("drop an agent's old energy: %w", err)
 	}
-	if _, err := t.conn.ExecContext(context.Background(), moveWindow, agent, now, hours); err != nil {
+	if _, err := t.ExecContext(context.Background(), moveWindow, agent, now, hours); err != nil {
 		return false, fmt.Errorf("add up an agent's energy: %w", err)
 	}
 	return true, nil
@@ -132,7 +133,7 @@ func (t *tx) agentBudget(agent models.AgentID, except models.ConversationID) (*m
 		return nil, err
 	}
 	b := &models.AgentBudget{Energy: limit.Energy, Hours: limit.Hours}
-	if err := t.conn.QueryRowContext(context.Background(), readWindow, agent, except).Scan(&b.Spent, &b.Allowed, &b.Reserved); err != nil {
+	if err := t.QueryRowContext(context.Background(), readWindow, agent, except).Scan(&b.Spent, &b.Allowed, &b.Reserved); err != nil {
 		return nil, fmt.Errorf("read an agent's budget: %w", err)
 	}
 	return b, nil
@@ -143,12 +144,12 @@ func (t *tx) agentBudget(agent models.AgentID, except models.ConversationID) (*m
 func (t *tx) roomForAgent(agent models.AgentID, b *models.AgentBudget, energy int64) (time.Time, error) {
 	over := b.Spent + b.Reserved + energy - b.Total()
 	var last sql.NullInt64
-	err := t.conn.QueryRowContext(context.Background(), roomAt, agent, minuteOf(t.now)-int64(b.Hours)*60, over).Scan(&last)
+	err := t.QueryRowContext(context.Background(), roomAt, agent, minuteOf(t.Now)-int64(b.Hours)*60, over).Scan(&last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, fmt.Errorf("look for room in an agent's budget: %w", err)
 	}
 	if !last.Valid {
-		return windowEnd(t.now, b.Hours), nil
+		return windowEnd(t.Now, b.Hours), nil
 	}
 	return windowEnd(startOf(last.Int64), b.Hours), nil
 }
@@ -190,8 +191,8 @@ func (s *Store) agentBudgets(ctx context.Context, which string, args ...any) (ma
 	if limit == nil {
 		return nil, nil
 	}
-	now := minuteOf(s.now())
-	rows, err := s.r.QueryContext(ctx, budgetsOfAgents+which, append([]any{now - int64(limit.Hours)*60, now}, args...)...)
+	now := minuteOf(s.db.Now())
+	rows, err := s.db.Reads().QueryContext(ctx, budgetsOfAgents+which, append([]any{now - int64(limit.Hours)*60, now}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the budgets of agents: %w", err)
 	}

@@ -19,12 +19,12 @@ func (s *Store) Agents(ctx context.Context, actor models.Actor) ([]models.Agent,
 	if err := needPersonOrOperator(actor); err != nil {
 		return nil, err
 	}
-	db := s.gr.WithContext(ctx).Order("name, id")
+	pool := s.db.Gorm(ctx).Order("name, id")
 	if actor.IsPerson() {
-		db = db.Where("owner_id = ?", actor.ID)
+		pool = pool.Where("owner_id = ?", actor.ID)
 	}
 	var agents []models.Agent
-	if err := db.Find(&agents).Error; err != nil {
+	if err := pool.Find(&agents).Error; err != nil {
 		return nil, fmt.Errorf("list agents: %w", err)
 	}
 	return agents, nil
@@ -41,7 +41,7 @@ func needPersonOrOperator(actor models.Actor) error {
 // agentNamed finds the owner's agent of that name or registers it.
 func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
 	var found []models.Agent
-	if err := t.gorm().Where("owner_id = ? AND name = ?", owner, name).Limit(1).Find(&found).Error; err != nil {
+	if err := t.Gorm().Where("owner_id = ? AND name = ?", owner, name).Limit(1).Find(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for agent: %w", err)
 	}
 	if len(found) > 0 {
@@ -50,8 +50,8 @@ func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*
 		}
 		return &found[0], nil
 	}
-	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, CreatedAt: t.now}
-	if err := t.gorm().Create(agent).Error; err != nil {
+	agent := &models.Agent{ID: models.NewID[models.AgentID](), OwnerID: owner, Name: name, CreatedAt: t.Now}
+	if err := t.Gorm().Create(agent).Error; err != nil {
 		return nil, fmt.Errorf("register agent: %w", err)
 	}
 	return agent, t.record(actor, "agent.registered", subject{owner: owner}, agentData{AgentID: agent.ID, Name: name})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -38,7 +39,7 @@ func (t *tx) refusedByAgentBudget(actor models.Actor, id models.ConversationID, 
 			return err
 		}
 	}
-	return commits(agentExhausted(b, energy, request))
+	return db.Commits(agentExhausted(b, energy, request))
 }
 
 // refusedAtOnce is refusedByAgentBudget for an agent whose conversation is not open
@@ -55,7 +56,7 @@ func (t *tx) refusedAtOnce(actor models.Actor, energy int64) error {
 	if request == nil || err != nil {
 		return err
 	}
-	return commits(agentExhausted(b, energy, request))
+	return db.Commits(agentExhausted(b, energy, request))
 }
 
 func agentExhausted(b *models.AgentBudget, energy int64, request *models.Approval) *models.Error {
@@ -79,7 +80,7 @@ func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 	if a, err := t.pendingBudget(string(agent)); a != nil || err != nil {
 		return a, err
 	}
-	id, err := t.rowID(t.conn.QueryRowContext(context.Background(), refusedAllowance, agent, minuteOf(t.now)))
+	id, err := t.rowID(t.QueryRowContext(context.Background(), refusedAllowance, agent, minuteOf(t.Now)))
 	if id == "" || err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (t *tx) allowanceRequest(agent models.AgentID) (*models.Approval, error) {
 // ends, and the request expires, when all that was spent has left the window.
 func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *models.AgentBudget, energy int64) (*models.Approval, error) {
 	want := max(1, b.Energy/2, b.Spent+b.Reserved+energy-b.Total())
-	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.now, b.Hours)}
+	asked := models.Allowance{Energy: min(want, models.MaxBudget), Until: windowEnd(t.Now, b.Hours)}
 	canonical, err := models.Canonical(models.KindBudget, models.ToolAllowEnergy, []byte(asked.Input()))
 	if err != nil {
 		return nil, err
@@ -143,26 +144,26 @@ func (t *tx) allow(actor models.Actor, a *models.Approval, got models.Allowance)
 	}
 	if got.Energy > 0 {
 		err := t.record(actor, "agent.allowance", subject{owner: a.OwnerID, conversation: a.ConversationID}, allowanceEntry{
-			AgentID: a.AgentID, Energy: got.Energy, Until: got.Until.Format(timeFormat), Response: a.ID,
+			AgentID: a.AgentID, Energy: got.Energy, Until: got.Until.Format(db.TimeFormat), Response: a.ID,
 		})
 		if err != nil {
 			return err
 		}
 	}
-	res := t.gorm().Exec(wakeWaiting+` AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.agent_id = ?3 AND c.status <> 'failed')`,
-		t.now, actor.IsPerson(), a.AgentID)
+	res := t.Gorm().Exec(wakeWaiting+` AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.agent_id = ?3 AND c.status <> 'failed')`,
+		t.Now, actor.IsPerson(), a.AgentID)
 	return t.woke(res.RowsAffected, res.Error)
 }
 
 // storeAllowance keeps what was decided; the agent's window is added up anew.
 func (t *tx) storeAllowance(a *models.Approval, got models.Allowance) error {
-	if err := t.gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
+	if err := t.Gorm().Exec(addAllowance, a.AgentID, minuteOf(got.Until), a.ID, got.Energy).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
 	}
-	if err := t.gorm().Exec(`DELETE FROM agent_windows WHERE agent_id = ?`, a.AgentID).Error; err != nil {
+	if err := t.Gorm().Exec(`DELETE FROM agent_windows WHERE agent_id = ?`, a.AgentID).Error; err != nil {
 		return fmt.Errorf("store allowance: %w", err)
 	}
-	t.publish(events.Agent(string(a.AgentID)))
+	t.Publish(events.Agent(string(a.AgentID)))
 	return nil
 }
 
@@ -172,7 +173,7 @@ func (t *tx) agentLimitChanged(old, next *policy.BudgetPerAgent) error {
 	if old == next || old != nil && next != nil && *old == *next {
 		return nil
 	}
-	res := t.gorm().Exec(wakeWaiting, t.now, false)
+	res := t.Gorm().Exec(wakeWaiting, t.Now, false)
 	return t.woke(res.RowsAffected, res.Error)
 }
 
@@ -181,7 +182,7 @@ func (t *tx) woke(n int64, err error) error {
 		return fmt.Errorf("wake the built-in agent: %w", err)
 	}
 	if n > 0 {
-		t.publish(events.AgentInbox)
+		t.Publish(events.AgentInbox)
 	}
 	return nil
 }
@@ -214,9 +215,9 @@ func (t *tx) waitForAgentBudget(run *models.Run, conv *models.Conversation, b *m
 	if err := t.giveBack(run, waits); err != nil {
 		return err
 	}
-	if err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room, conv.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ? WHERE conversation_id = ?`, room, conv.ID).Error; err != nil {
 		return fmt.Errorf("wait for an agent's budget: %w", err)
 	}
-	t.publish(events.AgentInbox)
+	t.Publish(events.AgentInbox)
 	return nil
 }

@@ -10,27 +10,25 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
-
-// scanner is a *sql.Row or *sql.Rows.
-type scanner interface{ Scan(dest ...any) error }
 
 // approvalScan is where one row of approvalColumns is scanned into. It is used again
 // for the next, so that no row has to find its places anew.
 type approvalScan struct {
 	a          models.Approval
-	vote, note *optional
+	vote, note *db.Optional
 	into       []any
 }
 
 var approvalScans = sync.Pool{New: func() any {
-	s := &approvalScan{vote: voteRow.optional(), note: noteRow.optional()}
-	s.into = slices.Concat(responseRow.targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName}, s.vote.targets(), s.note.targets())
+	s := &approvalScan{vote: voteRow.Optional(), note: noteRow.Optional()}
+	s.into = slices.Concat(responseRow.Targets(&s.a.Response), []any{&s.a.RunID, &s.a.ConversationTitle, &s.a.AgentName, &s.a.OwnerName}, s.vote.Targets(), s.note.Targets())
 	return s
 }}
 
 // scanApproval reads approvalColumns, in their order.
-func scanApproval(row scanner) (*models.Approval, error) {
+func scanApproval(row db.Scanner) (*models.Approval, error) {
 	s := approvalScans.Get().(*approvalScan) //nolint:forcetypeassert // New makes no other
 	if err := row.Scan(s.into...); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {
@@ -42,11 +40,11 @@ func scanApproval(row scanner) (*models.Approval, error) {
 	s.a = models.Approval{}
 	if a.VoteID != nil {
 		a.Vote = &models.Vote{}
-		s.vote.take(a.Vote)
+		s.vote.Take(a.Vote)
 	}
 	if a.OpenNote != nil {
 		a.Note = &models.Note{}
-		s.note.take(a.Note)
+		s.note.Take(a.Note)
 	}
 	approvalScans.Put(s)
 	return &a, nil
@@ -72,19 +70,19 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	// The driver starts a goroutine a query for a context that can end; this
 	// read is one row by its key.
 	ctx = context.WithoutCancel(ctx)
-	now := s.now() // before the read: what is decided afterwards is not late by it
+	now := s.db.Now() // before the read: what is decided afterwards is not late by it
 	a, err := s.readApproval(ctx, id)
 	if err == nil && a.PastDeadline(now) {
 		// Nobody is told that it has expired while a verdict that came in time is
 		// being committed (I1).
-		s.under.wait()
+		s.db.AwaitUnderway()
 		a, err = s.readApproval(ctx, id)
 	}
 	if err != nil {
 		return nil, err
 	}
 	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return exists(s.hot.isReviewer.QueryRowContext(ctx, actor.ID, id))
+		return db.Exists(s.reads.isReviewer.QueryRowContext(ctx, actor.ID, id))
 	})
 	if err != nil {
 		return nil, err
@@ -96,7 +94,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 }
 
 func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(s.hot.approval.QueryRowContext(ctx, id))
+	a, err := scanApproval(s.reads.approval.QueryRowContext(ctx, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noSuchApproval(id)
 	}
@@ -109,7 +107,7 @@ func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models
 // approval reads one within a transaction, as it stands, for an actor who may
 // see it.
 func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.conn.row(t.hot.approval, id))
+	a, err := scanApproval(t.Row(t.s.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noSuchApproval(id)
 	}
@@ -117,7 +115,7 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
 	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return exists(t.conn.row(t.hot.isReviewer, actor.ID, id))
+		return db.Exists(t.Row(t.s.hot.isReviewer, actor.ID, id))
 	})
 	if err != nil {
 		return nil, err
@@ -145,18 +143,6 @@ func maySee(actor models.Actor, r *models.Response, routed func() (bool, error))
 		return true, nil
 	}
 	return false, nil
-}
-
-// exists reports whether a one-column query found a row.
-func exists(row *sql.Row) (bool, error) {
-	var one int
-	switch err := row.Scan(&one); {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("look up: %w", err)
-	}
-	return true, nil
 }
 
 // nullable stores an empty string as NULL, for columns with unique indexes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/policy"
 )
 
@@ -35,7 +36,7 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	if able, err = t.enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
 		return routed, able || len(routed) > 0, err
 	}
-	able, err = exists(t.conn.row(t.hot.anyAdmin))
+	able, err = db.Exists(t.Row(t.s.hot.anyAdmin))
 	return routed, able, err
 }
 
@@ -49,7 +50,7 @@ func (t *tx) named(emails []string) ([]models.Approver, error) {
 		folded[i] = foldEmail(email)
 	}
 	var found []models.Approver
-	if err := t.gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folded).
+	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folded).
 		Order("id").Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("resolve reviewers: %w", err)
 	}
@@ -77,11 +78,11 @@ func (t *tx) canApprove(r *models.Response) (bool, error) {
 	if who.ReviewersOnly {
 		return false, nil
 	}
-	if err := t.gorm().Raw(enabledAdminBut, r.OwnerID).Scan(&found).Error; err != nil || len(found) > 0 {
+	if err := t.Gorm().Raw(enabledAdminBut, r.OwnerID).Scan(&found).Error; err != nil || len(found) > 0 {
 		return len(found) > 0, err
 	}
 	// Whom an edit was routed to may approve the request as well.
-	err := t.gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
+	err := t.Gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
 	return len(found) > 0, err
 }
 
@@ -110,7 +111,7 @@ const pendingLimited = `SELECT id FROM responses INDEXED BY responses_pending
 // was given in time. One of another system ends there.
 func (t *tx) endStranded() error {
 	var ids []models.ResponseID
-	if err := t.gorm().Raw(pendingLimited).Scan(&ids).Error; err != nil {
+	if err := t.Gorm().Raw(pendingLimited).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("look for requests without anybody: %w", err)
 	}
 	for _, id := range ids {
@@ -133,7 +134,7 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 	if able, err := t.canApprove(&a.Response); err != nil || able {
 		return err
 	}
-	if a.PastDeadline(t.now) {
+	if a.PastDeadline(t.Now) {
 		return t.expireNow(a)
 	}
 	if err := t.settleAs(models.System("policy"), a, models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response)); err != nil {
@@ -160,7 +161,7 @@ func (t *tx) checkMeetable(doc policy.Document) error {
 		return nil
 	}
 	var people []policy.Person
-	if err := t.gorm().Raw(peopleWhoApprove).Scan(&people).Error; err != nil {
+	if err := t.Gorm().Raw(peopleWhoApprove).Scan(&people).Error; err != nil {
 		return fmt.Errorf("read people: %w", err)
 	}
 	wrong := map[string]string{}

@@ -55,11 +55,11 @@ func (s *Store) Around(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, err
 	}
 	if a.Status() == models.StatusPending {
-		if err := s.gr.WithContext(ctx).Raw(waitingEdits, id).Scan(&out.Proposed).Error; err != nil {
+		if err := s.db.Gorm(ctx).Raw(waitingEdits, id).Scan(&out.Proposed).Error; err != nil {
 			return nil, fmt.Errorf("read proposed edits: %w", err)
 		}
 	}
-	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	if out.Twin, err = s.twin(ctx, actor, a); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	then := now
 	if a.PolicyVersion != now.Version {
 		var row policyRow
-		if err := s.gr.WithContext(ctx).Where("version = ?", a.PolicyVersion).Take(&row).Error; err != nil {
+		if err := s.db.Gorm(ctx).Where("version = ?", a.PolicyVersion).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
 		if then, err = s.compiled(row); err != nil {
@@ -165,7 +165,7 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 // latest is the newest of keys that the actor sees, whole; nil: there is none.
 func (s *Store) latest(ctx context.Context, keys string, args map[string]any) (*models.Approval, error) {
 	text := latestQuery(keys)
-	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (s *Store) wholeRow(ctx context.Context, k key) (*models.Approval, error) {
 // earlierCalls are those of the same agent and tool, as far as the actor sees them,
 // and whether there are more than were looked at.
 func (s *Store) earlierCalls(ctx context.Context, args map[string]any) ([]earlier, bool, error) {
-	stmt, err := s.lists.prepared(ctx, s.r, earlierQuery) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, earlierQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, false, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -34,11 +35,11 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 		}
 		reported := standing != nil && standing.Unasked()
 		if standing != nil && !reported {
-			out = at(standing, t.now)
+			out = at(standing, t.Now)
 			return nil
 		}
-		if s.disk.full.Load() {
-			return diskFull() // what stands is told all the same
+		if s.db.Full() {
+			return db.DiskFull() // what stands is told all the same
 		}
 		if !counted {
 			if err := s.quota.admit(t, actor); err != nil {
@@ -75,7 +76,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		return nil, err
 	}
 	a := &models.Approval{Response: models.Response{
-		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.now,
+		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.Now,
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
@@ -88,7 +89,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.place(actor, q, a, conv); err != nil {
 		return nil, err
 	}
-	t.publish(events.Conversation(string(a.ConversationID)))
+	t.Publish(events.Conversation(string(a.ConversationID)))
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		return nil, err
 	}
 	if a.Status() != models.StatusPending {
-		t.op.atOnce = a
+		t.atOnce = a
 	}
 	t.logAsked(a)
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
@@ -116,7 +117,7 @@ func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *model
 			return err
 		}
 		var err error
-		if conv, err = scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID)); err != nil {
+		if conv, err = scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID)); err != nil {
 			return err
 		}
 	}
@@ -146,7 +147,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		return nil, nil
 	}
 	settle := func(status models.Status, cause models.Cause, text string) {
-		at := t.now
+		at := t.Now
 		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, text
 		a.RequiresApproval, a.ApprovalRequestedAt = true, &at
 	}
@@ -170,7 +171,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		settle(models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response))
 		return nil, nil
 	}
-	pending, asked := models.StatusPending, t.now
+	pending, asked := models.StatusPending, t.Now
 	a.ApprovalStatus, a.RequiresApproval = &pending, true
 	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &asked, deadline
 	return reviewers, nil
@@ -184,19 +185,19 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 	}
 	switch {
 	case j.Timeout != nil:
-		return t.now.Add(time.Duration(*j.Timeout) * time.Minute), nil
+		return t.Now.Add(time.Duration(*j.Timeout) * time.Minute), nil
 	case q.TimeoutSeconds != nil:
-		return t.now.Add(time.Duration(*q.TimeoutSeconds) * time.Second), nil
+		return t.Now.Add(time.Duration(*q.TimeoutSeconds) * time.Second), nil
 	}
 	if minutes, ok := p.DefaultTimeout(q.Kind); ok {
-		return t.now.Add(time.Duration(minutes) * time.Minute), nil
+		return t.Now.Add(time.Duration(minutes) * time.Minute), nil
 	}
 	return models.NoDeadline, nil
 }
 
 func (t *tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
-	if err := t.conn.insert(insertAsked, t.hot.addWholeResponse, t.hot.addResponse, r); err != nil {
+	if err := t.Insert(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil
@@ -207,35 +208,35 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	switch r.Status() {
 	case models.StatusPending:
 	case models.StatusRejected:
-		t.publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
+		t.Publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
 		return nil
 	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
-	if _, err := t.conn.exec(t.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
+	if _, err := t.Exec(t.s.hot.addDecider, r.OwnerID, r.ApprovalTimeoutAt, r.ID); err != nil {
 		return fmt.Errorf("store decider: %w", err)
 	}
 	for _, id := range reviewers {
-		if _, err := t.conn.exec(t.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
+		if _, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID); err != nil {
 			return fmt.Errorf("store decider: %w", err)
 		}
-		if _, err := t.conn.exec(t.hot.addReviewer, id, r.ID); err != nil {
+		if _, err := t.Exec(t.s.hot.addReviewer, id, r.ID); err != nil {
 			return fmt.Errorf("store reviewer: %w", err)
 		}
 		topics = append(topics, events.InboxOf(string(id)))
 	}
-	t.publish(topics...)
+	t.Publish(topics...)
 	t.deadlineStored(r.ApprovalTimeoutAt)
 	return nil
 }
 
 func (t *tx) enabled(user models.UserID) (bool, error) {
-	known := t.conn.w.known.enabled
+	known := t.s.known.enabled
 	if enabled, ok := known[user]; ok {
 		return enabled, nil
 	}
-	enabled, err := exists(t.conn.row(t.hot.userEnabled, user))
+	enabled, err := db.Exists(t.Row(t.s.hot.userEnabled, user))
 	if err == nil && len(known) < maxKnownUsers {
 		known[user] = enabled
 	}
@@ -301,7 +302,7 @@ func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry
 		}
 	}
 	if a.HasDeadline() {
-		e.Deadline = a.ApprovalTimeoutAt.Format(timeFormat)
+		e.Deadline = a.ApprovalTimeoutAt.Format(db.TimeFormat)
 	}
 	return e
 }

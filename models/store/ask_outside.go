@@ -94,7 +94,7 @@ func restOf(item models.OutsideItem) string {
 func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv *models.Conversation) (*models.Approval, error) {
 	actor := upstreamActor(u)
 	if conv == nil {
-		found, err := scanConversation(t.conn.row(t.hot.conversationByRest, u.AgentID))
+		found, err := scanConversation(t.Row(t.s.hot.conversationByRest, u.AgentID))
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -41,23 +42,23 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 			return nil, err
 		}
 	}
-	n, err := t.conn.exec(t.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
+	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
 		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return nil, fmt.Errorf("judge reported call %s: something happened to it meanwhile", a.ID)
 	}
 	if err := t.useGrant(a); err != nil {
 		return nil, err
 	}
-	t.publish(events.Conversation(string(a.ConversationID)))
+	t.Publish(events.Conversation(string(a.ConversationID)))
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
 	if a.Status() != models.StatusPending {
-		t.op.atOnce = a
+		t.atOnce = a
 	}
 	t.logAsked(a)
 	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))

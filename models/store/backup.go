@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // Backup writes all that is committed now, as one moment saw it, into a new
@@ -57,7 +58,7 @@ func HasData(dir string) error {
 // databaseIn is the database file of a data folder, which must be there: what
 // only reads does not make an empty one.
 func databaseIn(dir string) (string, error) {
-	path := filepath.Join(dir, FileName)
+	path := filepath.Join(dir, models.DatabaseFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return "", fmt.Errorf("no Countersign data in %s; use --data", dir)
@@ -83,12 +84,12 @@ func reserve(file string) error {
 // vacuumInto copies a database within one read transaction, so that writers go
 // on meanwhile. What was deleted is not copied.
 func vacuumInto(ctx context.Context, source, target string) (err error) {
-	db, err := openDatabase(dsn(source, nil))
+	pool, err := db.OpenFile(db.DSN(source, nil))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, target)
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, target)
 	return err
 }
 

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"countersign/models"
+	"countersign/models/db"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +35,7 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 		return done, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	path := filepath.Join(dir, FileName)
+	path := filepath.Join(dir, models.DatabaseFile)
 	standing, err := lockDatabase(path)
 	if err != nil {
 		return done, err
@@ -76,7 +79,7 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	if err := folderMode(dir); err != nil {
+	if err := db.FolderMode(dir); err != nil {
 		return nil, err
 	}
 	lock, err := os.Open(dir)

@@ -122,7 +122,7 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 	if err != nil || done.Aside != "" || done.Head.String() != head.String() {
 		t.Fatalf("into a fresh folder: %+v, %v", done, err)
 	}
-	if mode(t, fresh) != 0o700 || mode(t, filepath.Join(fresh, store.FileName)) != 0o600 || len(names(t, fresh)) != 1 {
+	if mode(t, fresh) != 0o700 || mode(t, filepath.Join(fresh, models.DatabaseFile)) != 0o600 || len(names(t, fresh)) != 1 {
 		t.Errorf("the folder holds %v", names(t, fresh))
 	}
 	restored := storetest.New(t, storetest.WithDir(fresh))
@@ -148,14 +148,14 @@ func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 	if _, err := store.Restore(t.Context(), file, dir, false, now); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("over a database: %v", err)
 	}
-	if got := email(t, filepath.Join(dir, store.FileName)); got != "lost@example.com" {
+	if got := email(t, filepath.Join(dir, models.DatabaseFile)); got != "lost@example.com" {
 		t.Errorf("a refusal left the database of %q", got)
 	}
 	done, err := store.Restore(t.Context(), file, dir, true, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := email(t, filepath.Join(dir, store.FileName)); got != "kept@example.com" {
+	if got := email(t, filepath.Join(dir, models.DatabaseFile)); got != "kept@example.com" {
 		t.Errorf("restored the database of %q", got)
 	}
 	if got := email(t, done.Aside); got != "lost@example.com" || filepath.Dir(done.Aside) != dir {
@@ -248,7 +248,7 @@ func readFile(t *testing.T, file, query string, dest ...any) {
 // plant changes a database behind its program's back.
 func plant(t *testing.T, dir string, statements ...string) {
 	t.Helper()
-	plantFile(t, filepath.Join(dir, store.FileName), statements...)
+	plantFile(t, filepath.Join(dir, models.DatabaseFile), statements...)
 }
 
 func plantFile(t *testing.T, file string, statements ...string) {

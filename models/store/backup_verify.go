@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // Verified is what a sound database file holds.
@@ -35,20 +36,20 @@ func VerifyFile(ctx context.Context, file string) (_ Verified, err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Verified{}, err
 	}
-	db, err := openAlone(file)
+	pool, err := openAlone(file)
 	if err != nil {
 		return Verified{}, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return verify(ctx, db)
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	return verify(ctx, pool)
 }
 
-func verify(ctx context.Context, db *sql.DB) (Verified, error) {
+func verify(ctx context.Context, pool *sql.DB) (Verified, error) {
 	var v Verified
-	if err := soundPages(ctx, db); err != nil {
+	if err := soundPages(ctx, pool); err != nil {
 		return v, err
 	}
-	has, wants, err := schemaOf(ctx, db)
+	has, wants, err := db.SchemaOf(ctx, pool)
 	if err != nil {
 		return v, err
 	}
@@ -56,20 +57,20 @@ func verify(ctx context.Context, db *sql.DB) (Verified, error) {
 		return v, fmt.Errorf("the file has schema %d, and this program knows %d: it was written by a newer one", has, wants)
 	}
 	v.Schema = has
-	v.Head, err = chainOf(ctx, db, nil)
+	v.Head, err = chainOf(ctx, pool, nil)
 	return v, err
 }
 
 // soundPages has SQLite read every page and follow every reference.
-func soundPages(ctx context.Context, db *sql.DB) error {
-	faults, err := strs(ctx, db, `PRAGMA integrity_check(5)`)
+func soundPages(ctx context.Context, pool *sql.DB) error {
+	faults, err := strs(ctx, pool, `PRAGMA integrity_check(5)`)
 	if err != nil {
 		return fmt.Errorf("check the database: %w", err)
 	}
 	if len(faults) != 1 || faults[0] != "ok" {
 		return fmt.Errorf("the database is damaged: %s", strings.Join(faults, "; "))
 	}
-	faults, err = strs(ctx, db, `SELECT "table" || ' -> ' || parent FROM pragma_foreign_key_check LIMIT 5`)
+	faults, err = strs(ctx, pool, `SELECT "table" || ' -> ' || parent FROM pragma_foreign_key_check LIMIT 5`)
 	if err != nil {
 		return fmt.Errorf("check the references: %w", err)
 	}
@@ -79,21 +80,8 @@ func soundPages(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// schemaOf is the last migration that a database has, and the last that this
-// program knows.
-func schemaOf(ctx context.Context, db *sql.DB) (has, wants int64, err error) {
-	if wants, err = newestMigration(); err != nil {
-		return 0, 0, err
-	}
-	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&has)
-	if err != nil {
-		return 0, wants, fmt.Errorf("read the schema's version: %w", err)
-	}
-	return has, wants, nil
-}
-
-func strs(ctx context.Context, db *sql.DB, query string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, query)
+func strs(ctx context.Context, pool *sql.DB, query string) ([]string, error) {
+	rows, err := pool.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (s *Store) ChangeBudget(ctx context.Context, actor models.Actor, id models.
 			return err
 		}
 		if conv == nil || !seesConversation(actor, conv) {
-			return notFound("conversation")
+			return models.NotFound("conversation")
 		}
 		request, err := t.wishBudget(actor, conv, c, reason)
 		if err != nil {
@@ -96,10 +96,10 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 		return err
 	}
 	step := &models.BudgetStep{
-		ConversationID: conv.ID, Sequence: sequence, At: t.now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
+		ConversationID: conv.ID, Sequence: sequence, At: t.Now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
 		Old: old, New: next, Reason: reason, ResponseID: response,
 	}
-	if err := t.gorm().Create(step).Error; err != nil {
+	if err := t.Gorm().Create(step).Error; err != nil {
 		return fmt.Errorf("store budget: %w", err)
 	}
 	switch actor.Kind {
@@ -115,14 +115,14 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if !actor.IsAgent() {
 		conv.BudgetRefused = nil // an agent would ask again as soon as it had lowered its budget by one
 	}
-	err = t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
+	err = t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumns(map[string]any{
 		"energy_budget": next, "budget_added": conv.BudgetAdded, "budget_refused": conv.BudgetRefused,
 	}).Error
 	if err != nil {
 		return fmt.Errorf("store budget: %w", err)
 	}
 	t.changed(conv.ID)
-	t.publish(events.Agent(string(conv.AgentID)))
+	t.Publish(events.Agent(string(conv.AgentID)))
 	entry := budgetEntry{Old: old, New: next, Reason: digestOfText(reason), Sequence: sequence}
 	if response != nil {
 		entry.Response = *response
@@ -153,7 +153,7 @@ func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next 
 
 // settleAs settles a pending request without a vote, and records it.
 func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
-	settle, when := t.settle, t.now
+	settle, when := t.settle, t.Now
 	if a.HeldUntil != nil {
 		if err := t.overrule(a); err != nil {
 			return err
@@ -172,12 +172,12 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 // pendingBudget is the budget request that is pending for a conversation, or for
 // an agent: whose id it is; or nil. One whose time is up is written down as expired first: another may be made.
 func (t *tx) pendingBudget(id string) (*models.Approval, error) {
-	found, err := t.rowID(t.conn.row(t.hot.pendingBudget, id))
+	found, err := t.rowID(t.Row(t.s.hot.pendingBudget, id))
 	if err != nil || found == "" {
 		return nil, err
 	}
 	a, err := t.standing(found)
-	if err != nil || !a.PastDeadline(t.now) {
+	if err != nil || !a.PastDeadline(t.Now) {
 		return a, err
 	}
 	return nil, t.expireNow(a)
@@ -241,7 +241,7 @@ func (t *tx) budgetDecided(conv *models.Conversation) error {
 		return nil
 	}
 	conv.BudgetAdded = 0
-	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_added", 0).Error; err != nil {
+	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_added", 0).Error; err != nil {
 		return fmt.Errorf("store decided budget: %w", err)
 	}
 	return nil
@@ -260,7 +260,7 @@ func (t *tx) approveSmall(conv *models.Conversation, a *models.Approval, want in
 // a person writes, nobody is asked again.
 func (t *tx) budgetRefused(conv *models.Conversation, a *models.Approval) error {
 	conv.BudgetRefused, conv.BudgetAdded = &a.ID, 0
-	err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).
+	err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).
 		UpdateColumns(map[string]any{"budget_refused": a.ID, "budget_added": 0}).Error
 	if err != nil {
 		return fmt.Errorf("store refused budget: %w", err)

@@ -31,7 +31,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return nil
 		}
 		held := a.Status() == models.StatusPending && a.HeldUntil != nil
-		if err := conflictOf(at(a, t.now)); err != nil && !held {
+		if err := conflictOf(at(a, t.Now)); err != nil && !held {
 			return err
 		}
 		if actor.IsPerson() && a.UpstreamID != nil {

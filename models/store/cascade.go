@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -31,7 +32,7 @@ func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	var ids []models.ResponseID
-	if err := t.gorm().Raw(openAfter, conv.ID, *place.BatchID, place.Sequence).Scan(&ids).Error; err != nil {
+	if err := t.Gorm().Raw(openAfter, conv.ID, *place.BatchID, place.Sequence).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("read the rest of a batch: %w", err)
 	}
 	for _, id := range ids {
@@ -58,7 +59,7 @@ func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
 	if a.BatchID != nil || a.UpstreamID == nil || a.CallID == nil {
 		return place, nil
 	}
-	if err := t.gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID, a.ID).Scan(&place).Error; err != nil {
+	if err := t.Gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID, a.ID).Scan(&place).Error; err != nil {
 		return place, fmt.Errorf("look for the call of an outside approval: %w", err)
 	}
 	return place, nil
@@ -71,7 +72,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err != nil {
 		return err
 	}
-	if a.PastDeadline(t.now) {
+	if a.PastDeadline(t.Now) {
 		return t.expireNow(a)
 	}
 	settle := t.settle
@@ -84,10 +85,10 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 		}
 		settle = t.settleHeld
 	}
-	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.now
+	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
 	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
-	if err := t.gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
 	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback)}, From: from.ID}
@@ -109,7 +110,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if from.Vote == nil {
 		return nil
 	}
-	return t.addDelivery(a, from.Vote, t.now, t.now.Add(deliverFor)) // the other system still waits
+	return t.addDelivery(a, from.Vote, t.Now, t.Now.Add(deliverFor)) // the other system still waits
 }
 
 const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o INDEXED BY outside_approvals_linked
@@ -119,7 +120,7 @@ const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_app
 // was rejected: it has a row of its own, and could still be approved.
 func (t *tx) cascadeToLinked(actor models.Actor, from *models.Approval, call models.ResponseID) error {
 	var id models.ResponseID
-	if err := t.gorm().Raw(linkedApproval, call).Scan(&id).Error; err != nil {
+	if err := t.Gorm().Raw(linkedApproval, call).Scan(&id).Error; err != nil {
 		return fmt.Errorf("look for the approval of a call: %w", err)
 	}
 	if id == "" || id == from.ID {
@@ -136,15 +137,15 @@ type cascadeEntry struct {
 
 // rejectOpen rejects a call that nobody was asked about: NULL to rejected.
 func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
-	n, err := t.conn.exec(t.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
+	n, err := t.Exec(t.s.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
 	if err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
 	}
 	t.routed = nil
-	t.publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	t.Publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	t.tell(a)
 	t.logOutcome(actor, a)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // asked is an AskInput after the checks that need no database.
@@ -124,14 +125,14 @@ func (q *asked) checkRest() error {
 		if err != nil {
 			return models.Invalid("fallback.at", "must be a time such as 2026-01-02T15:04:05Z")
 		}
-		q.fallback = stamp(at)
+		q.fallback = db.Stamp(at)
 	}
 	if q.ClaimedAt != "" {
 		at, err := time.Parse(time.RFC3339, q.ClaimedAt)
 		if err != nil {
 			return models.Invalid("timestamp", "must be a time such as 2026-01-02T15:04:05Z")
 		}
-		q.claimed = new(stamp(at))
+		q.claimed = new(db.Stamp(at))
 	}
 	return q.checkOptions()
 }

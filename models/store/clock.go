@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // setClock is the compare-and-set of every change of a deadline: it names the
@@ -32,15 +33,15 @@ func (c clock) same(other clock) bool {
 // setClock is the only way to change a deadline once it was asked: the inboxes
 // move with it, and the expirer looks anew. a is changed too.
 func (t *tx) setClock(a *models.Approval, to clock) error {
-	res := t.gorm().Exec(setClock, to.deadline, to.left, to.open, a.ID, a.ApprovalTimeoutAt)
+	res := t.Gorm().Exec(setClock, to.deadline, to.left, to.open, a.ID, a.ApprovalTimeoutAt)
 	if res.Error != nil {
 		return fmt.Errorf("set clock: %w", res.Error)
 	}
-	if !exactlyOne(res.RowsAffected) {
+	if !db.ExactlyOne(res.RowsAffected) {
 		return fmt.Errorf("set clock of %s: it left pending, or its deadline moved meanwhile", a.ID)
 	}
 	if !to.deadline.Equal(a.ApprovalTimeoutAt) {
-		if err := t.gorm().Exec(movesDeciders, to.deadline, a.ID).Error; err != nil {
+		if err := t.Gorm().Exec(movesDeciders, to.deadline, a.ID).Error; err != nil {
 			return fmt.Errorf("move in inboxes: %w", err)
 		}
 		t.deadlineStored(to.deadline)
@@ -67,5 +68,5 @@ func movedFrom(old time.Time, a *models.Approval) clockEntry {
 	if old.Equal(a.ApprovalTimeoutAt) {
 		return clockEntry{Left: a.PausedLeft}
 	}
-	return clockEntry{Old: old.Format(timeFormat), New: a.ApprovalTimeoutAt.Format(timeFormat), Left: a.PausedLeft}
+	return clockEntry{Old: old.Format(db.TimeFormat), New: a.ApprovalTimeoutAt.Format(db.TimeFormat), Left: a.PausedLeft}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -27,7 +28,7 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 		if a == nil || !actor.Admin && actor.UserID() != a.OwnerID {
 			return noSuchApproval(id)
 		}
-		out = at(a, t.now)
+		out = at(a, t.Now)
 		if a.IsCompleted {
 			return t.closedAlready(a)
 		}
@@ -38,7 +39,7 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 			return err
 		}
 		t.changed(a.ConversationID)
-		t.publish(events.Approval(string(a.ID)))
+		t.Publish(events.Approval(string(a.ID)))
 		return t.record(actor, "call.closed", subjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
 	})
 	if err != nil {
@@ -61,7 +62,7 @@ func closable(a *models.Approval) error {
 
 // closedAlready refuses to close a call that has a result.
 func (t *tx) closedAlready(a *models.Approval) error {
-	closed, err := exists(t.conn.row(t.hot.isClosed, a.ID))
+	closed, err := db.Exists(t.Row(t.s.hot.isClosed, a.ID))
 	if err != nil || closed {
 		return err
 	}

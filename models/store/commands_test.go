@@ -68,7 +68,7 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		w.agents = append(w.agents, agent)
 	}
 	mustDo(t, made.Close())
-	file, err := os.ReadFile(filepath.Join(template, store.FileName))
+	file, err := os.ReadFile(filepath.Join(template, models.DatabaseFile))
 	mustDo(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		one := w
@@ -91,7 +91,7 @@ func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 		dir, err = os.MkdirTemp(t.TempDir(), "world") //nolint:usetesting // as above
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, store.FileName), file, 0o600)
+		err = os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600)
 	}
 	w.clock = storetest.NewClock()
 	if err == nil {

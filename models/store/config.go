@@ -36,9 +36,9 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 			return err
 		}
 		if string(old) == text {
-			return t.gorm().Where("version = ?", version).Take(&row).Error
+			return t.Gorm().Where("version = ?", version).Take(&row).Error
 		}
-		row = policyRow{Version: version + 1, Document: text, AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.now}
+		row = policyRow{Version: version + 1, Document: text, AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
 		return t.addPolicy(actor, row)
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -15,7 +16,7 @@ import (
 // is none.
 func (t *tx) fullConversation(id models.ConversationID) (*models.Conversation, error) {
 	var c models.Conversation
-	err := t.gorm().Where("id = ?", id).Take(&c).Error
+	err := t.Gorm().Where("id = ?", id).Take(&c).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, nil //nolint:nilnil // no row is an answer here
 	}
@@ -33,7 +34,7 @@ func (t *tx) owned(actor models.Actor, id models.ConversationID) (*models.Conver
 		return nil, err
 	}
 	if c == nil || !owns(actor, c) {
-		return nil, notFound("conversation")
+		return nil, models.NotFound("conversation")
 	}
 	return c, nil
 }
@@ -62,7 +63,7 @@ type statusEntry struct {
 // conversation is apart from requests that are pending (Shown).
 func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models.ConversationStatus, cause models.Cause) error {
 	var waits bool
-	if err := t.conn.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
+	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
 	}
 	if c.Status == status {
@@ -70,18 +71,18 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	entry := statusEntry{Old: c.Status, New: status, Cause: cause, Waits: waits}
 	c.Status, c.WaitsForRequest = status, false
-	err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).
+	err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).
 		UpdateColumns(map[string]any{"status": status, "waits_for_request": false}).Error
 	if err != nil {
 		return fmt.Errorf("store status: %w", err)
 	}
-	t.publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
+	t.Publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
 	t.changed(c.ID)
 	return t.record(actor, "conversation.status", subject{owner: c.OwnerID, conversation: c.ID}, entry)
 }
 
 // changed tells those who look at a conversation.
-func (t *tx) changed(id models.ConversationID) { t.publish(events.Conversation(string(id))) }
+func (t *tx) changed(id models.ConversationID) { t.Publish(events.Conversation(string(id))) }
 
 // waitsForPerson reports whether a proposal, a budget request or an outside
 // approval is pending in a conversation.
@@ -90,13 +91,13 @@ func (t *tx) waitsForPerson(id models.ConversationID) (bool, error) {
 	if latest != "" || err != nil {
 		return latest != "", err
 	}
-	return exists(t.conn.row(t.hot.pendingOutside, id))
+	return db.Exists(t.Row(t.s.hot.pendingOutside, id))
 }
 
 // latestPending is the most recent pending proposal or budget request of a
 // conversation; empty when there is none.
 func (t *tx) latestPending(id models.ConversationID) (models.ResponseID, error) {
-	return t.rowID(t.conn.row(t.hot.latestSpoken, id, t.now))
+	return t.rowID(t.Row(t.s.hot.latestSpoken, id, t.Now))
 }
 
 // outcomeReached is what an outcome means for its conversation: when no proposal,
@@ -119,7 +120,7 @@ func (t *tx) outcomeReached(actor models.Actor, a *models.Approval) error {
 	}
 	goesOn := c.WaitsForRequest
 	if c.Status == models.ConversationWaitingInput && !goesOn {
-		if goesOn, err = exists(t.conn.QueryRowContext(context.Background(), builtInQuery, c.ID)); err != nil {
+		if goesOn, err = db.Exists(t.QueryRowContext(context.Background(), builtInQuery, c.ID)); err != nil {
 			return err
 		}
 	}
@@ -137,14 +138,14 @@ const builtInQuery = `SELECT 1 FROM agent_inbox WHERE conversation_id = ?`
 // it runs. In any other, and in one that was stopped, it does nothing. What a
 // person did lets it make as many turns as ever.
 func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
-	res := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
+	res := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = ?, attempts = 0, turns = CASE WHEN ? THEN 0 ELSE turns END
  WHERE conversation_id = ? AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = conversation_id AND c.status <> 'failed')`,
-		t.now, actor.IsPerson(), id)
+		t.Now, actor.IsPerson(), id)
 	if res.Error != nil {
 		return fmt.Errorf("wake the built-in agent: %w", res.Error)
 	}
 	if res.RowsAffected > 0 {
-		t.publish(events.AgentInbox)
+		t.Publish(events.AgentInbox)
 	}
 	return nil
 }
@@ -154,12 +155,12 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 func (s *Store) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
 	var v models.ConversationView
 	v.Reader = actor.UserID()
-	err := scanView(s.r.QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
+	err := scanView(s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
 	if err != nil {
-		return nil, sqlNotFoundAs(err, notFound("conversation"))
+		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}
 	if !seesConversation(actor, &v.Conversation) {
-		return nil, notFound("conversation")
+		return nil, models.NotFound("conversation")
 	}
 	return &v, nil
 }

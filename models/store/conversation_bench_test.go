@@ -119,7 +119,7 @@ func BenchmarkHistory(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				h, err := s.History(b.Context(), agent, conv, q)
-				if err != nil || len(h.Entries) != store.DefaultPage {
+				if err != nil || len(h.Entries) != models.DefaultPage {
 					b.Fatalf("%+v, %v", h, err)
 				}
 			}
@@ -141,11 +141,11 @@ func TestALongHistoryOpensAtItsEnd(t *testing.T) {
 	s := storetest.New(t)
 	agent, conv := long(t, s, longHistory)
 	h, err := s.History(t.Context(), agent, conv, store.HistoryQuery{})
-	if err != nil || h.After != longHistory || len(h.Entries) != store.DefaultPage {
+	if err != nil || h.After != longHistory || len(h.Entries) != models.DefaultPage {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	seen := 0
-	for q := (store.HistoryQuery{Limit: store.MaxPage}); ; {
+	for q := (store.HistoryQuery{Limit: models.MaxPage}); ; {
 		h, err := s.History(t.Context(), agent, conv, q)
 		if err != nil {
 			t.Fatal(err)

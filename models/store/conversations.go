@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // selectView reads one models.ConversationView; scanView takes the columns in
 // this order. What is pending is counted up to one more than is shown.
 var (
-	viewColumns = conversationRow.columns("c", nil) + `, a.name, a.system, u.name,
+	viewColumns = conversationRow.Columns("c", nil) + `, a.name, a.system, u.name,
  (SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
   WHERE p.conversation_id = c.id AND p.approval_status = 'pending' LIMIT 1001))`
 	viewFrom   = ` FROM conversations c JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id`
 	selectView = `SELECT ` + viewColumns + viewFrom
 )
 
-func scanView(row scanner, v *models.ConversationView) error {
-	err := row.Scan(append(conversationRow.targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
+func scanView(row db.Scanner, v *models.ConversationView) error {
+	err := row.Scan(append(conversationRow.Targets(&v.Conversation), &v.AgentName, &v.BuiltIn, &v.OwnerName, &v.Pending)...)
 	v.Status = v.Status.Shown(v.Pending > 0)
 	v.Pending = min(v.Pending, models.StatsCap)
 	return err
@@ -33,7 +34,7 @@ type ConversationQuery struct {
 	Agent    models.AgentID
 	Archived bool   // those that were archived, instead of the others
 	Cursor   string // ConversationList.Next of the page before
-	Limit    int    // 0: DefaultPage
+	Limit    int    // 0: models.DefaultPage
 }
 
 // ConversationList is one page of conversations, most recently active first (to
@@ -59,16 +60,16 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 	case !actor.Admin:
 		q.Owner = actor.UserID()
 	}
-	after, err := parseCursor(q.Cursor)
+	after, err := db.ParseCursor(q.Cursor)
 	if err != nil {
 		return ConversationList{}, err
 	}
 	if q.Cursor == "" {
-		after = cursor{at: models.NoDeadline}
+		after = db.Cursor{At: models.NoDeadline}
 	}
-	limit := pageSize(q.Limit)
+	limit := db.PageSize(q.Limit)
 	query, args := q.sql(after, limit+1)
-	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return ConversationList{}, err
 	}
@@ -88,12 +89,12 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 	if err := rows.Err(); err != nil {
 		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
 	}
-	list.Items, list.Next = cut(list.Items, limit, func(v *models.ConversationView) cursor { return cursor{v.ActiveAt, string(v.ID)} })
+	list.Items, list.Next = db.Cut(list.Items, limit, func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} })
 	return list, nil
 }
 
 // sql picks the page's keys by the index that serves the filters, then joins.
-func (q ConversationQuery) sql(after cursor, limit int) (string, []any) {
+func (q ConversationQuery) sql(after db.Cursor, limit int) (string, []any) {
 	keys, args := q.keys(after, limit)
 	if q.Status == models.ConversationWaitingInput {
 		also, more := q.waiting(after, limit)
@@ -108,7 +109,7 @@ const pageOfKeys = ` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC,
 
 // keys are the page's conversations by their stored status, without those that are
 // shown as waiting instead of running.
-func (q ConversationQuery) keys(after cursor, limit int) (string, []any) {
+func (q ConversationQuery) keys(after db.Cursor, limit int) (string, []any) {
 	index, where, args := "conversations_all", []string{"k.archived_at IS NULL"}, []any{}
 	if q.Archived {
 		index, where[0] = "conversations_archived", "k.archived_at IS NOT NULL"
@@ -134,7 +135,7 @@ func (q ConversationQuery) keys(after cursor, limit int) (string, []any) {
 		index = "conversations_status"
 	}
 	return `SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
-		append(args, after.at, after.id, limit)
+		append(args, after.At, after.ID, limit)
 }
 
 func (q ConversationQuery) whose(where []string, args []any) ([]string, []any) {
@@ -150,7 +151,7 @@ func (q ConversationQuery) whose(where []string, args []any) ([]string, []any) {
 // waiting are the page's conversations that wait for requests. It steps from one
 // conversation to the next in the index of what is pending, so that its cost
 // follows how many wait, not how many run nor how much is pending in each.
-func (q ConversationQuery) waiting(after cursor, limit int) (string, []any) {
+func (q ConversationQuery) waiting(after db.Cursor, limit int) (string, []any) {
 	where, args := []string{"k.status = 'running'", "k.archived_at IS NULL"}, []any{}
 	if q.Archived {
 		where[1] = "k.archived_at IS NOT NULL"
@@ -160,7 +161,7 @@ func (q ConversationQuery) waiting(after cursor, limit int) (string, []any) {
 	return `WITH RECURSIVE w(id) AS (SELECT * FROM (` + first + ` ORDER BY p.conversation_id LIMIT 1)
  UNION ALL SELECT (` + first + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL)
  SELECT k.id, k.active_at FROM w CROSS JOIN conversations k ON k.id = w.id WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
-		append(args, after.at, after.id, limit)
+		append(args, after.At, after.ID, limit)
 }
 
 // openedAt is what a conversation that begins now has for its times.

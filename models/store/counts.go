@@ -11,7 +11,7 @@ import (
 // Stats counts what waits and what was decided in the last minute: own rows for
 // agents and reviewers, all for admins; capped at models.StatsCap.
 func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
-	now := s.now()
+	now := s.db.Now()
 	since := now.Add(-time.Minute)
 	var pending, settled string
 	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
@@ -40,7 +40,7 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 		into *int
 	}{{pending, args, &out.Pending}, {settled, settledArgs, &out.Responses}} {
 		query := `SELECT count(*) FROM (SELECT 1 FROM ` + c.from + ` LIMIT ?)`
-		if err := s.r.QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
+		if err := s.db.Reads().QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
 			return models.Stats{}, fmt.Errorf("count: %w", err)
 		}
 	}
@@ -53,9 +53,9 @@ func (s *Store) Sending(ctx context.Context, actor models.Actor) (int, error) {
 	if !actor.IsPerson() {
 		return 0, nil
 	}
-	now := s.now()
+	now := s.db.Now()
 	var n int
-	err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM responses r INDEXED BY responses_held
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM responses r INDEXED BY responses_held
  WHERE r.approval_status = 'pending' AND r.held_until IS NOT NULL AND r.upstream_id IS NULL AND r.held_until > ?
  AND EXISTS (SELECT 1 FROM votes v WHERE v.response_id = r.id AND v.user_id = ? AND v.undo_until > ? AND v.withdrawn_at IS NULL)`, now, actor.ID, now).Scan(&n)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -121,7 +122,7 @@ func settledText(a *models.Approval) string {
 
 // conflict is conflictOf, and names whose verdict is on its way.
 func (t *tx) conflict(a *models.Approval) error {
-	err := conflictOf(at(a, t.now))
+	err := conflictOf(at(a, t.Now))
 	if models.ErrorCode(err) != models.CodeBeingDecided {
 		return err
 	}
@@ -129,7 +130,7 @@ func (t *tx) conflict(a *models.Approval) error {
 	if voteErr != nil || vote == nil {
 		return errors.Join(voteErr, err)
 	}
-	a.Vote = windowAt(vote, t.now)
+	a.Vote = windowAt(vote, t.Now)
 	return &models.Error{Code: models.CodeBeingDecided, Text: "The verdict of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 
@@ -159,7 +160,7 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	}
 	vote := &models.Vote{
 		ID: models.NewID[models.VoteID](), ResponseID: a.ID, UserID: actor.UserID(), UserName: actor.Name, Verdict: verdict,
-		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.now,
+		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.Now,
 	}
 	j, err := t.checkEdit(a, in, vote)
 	if err != nil {
@@ -252,7 +253,7 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 }
 
 func (t *tx) addVote(v *models.Vote) error {
-	if err := t.conn.insert(insertVote, t.hot.addWholeVote, t.hot.addVote, v); err != nil {
+	if err := t.Insert(insertVote, t.s.hot.addWholeVote, t.s.hot.addVote, v); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
 	return nil
@@ -264,7 +265,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if v.Verdict == models.VerdictReject {
 		status = models.StatusRejected
 	}
-	when, by := t.now, v.UserID
+	when, by := t.Now, v.UserID
 	a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause = &status, &when, v.Reason, models.CauseReviewer
 	a.DecidedBy, a.VoteID, a.Vote = &by, &v.ID, v
 	switch {
@@ -329,11 +330,11 @@ func digestOfText(s string) string {
 // settle is the one UPDATE that leaves pending, with what hangs on it.
 func (t *tx) settle(actor models.Actor, a *models.Approval) error {
 	r := &a.Response
-	n, err := t.conn.exec(t.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.now)
+	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.Now)
 	if err != nil {
 		return fmt.Errorf("settle approval: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
 	}
 	return t.settled(actor, a)
@@ -351,12 +352,12 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) error {
 }
 
 func (t *tx) clearInboxes(a *models.Approval) error {
-	rows, err := t.conn.changeRows(t.hot.dropDeciders, a.ID, a.ConversationID)
+	rows, err := t.ChangeRows(t.s.hot.dropDeciders, a.ID, a.ConversationID)
 	if err != nil {
 		return fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
-	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
+	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
 	t.routed = nil
 	looked := false
 	for rows.Next() {
@@ -365,7 +366,7 @@ func (t *tx) clearInboxes(a *models.Approval) error {
 			return fmt.Errorf("clear inboxes: %w", err)
 		}
 		looked = true
-		t.publish(events.InboxOf(string(user)))
+		t.Publish(events.InboxOf(string(user)))
 		if user != a.OwnerID {
 			t.routed = append(t.routed, user)
 		}
@@ -381,7 +382,7 @@ func (t *tx) clearInboxes(a *models.Approval) error {
 	if len(t.routed) == 0 {
 		return nil
 	}
-	if err := t.gorm().Exec(settleReviewers, a.ApprovalTimestamp, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(settleReviewers, a.ApprovalTimestamp, a.ID).Error; err != nil {
 		return fmt.Errorf("note what was settled for reviewers: %w", err)
 	}
 	return nil

@@ -17,12 +17,12 @@ const (
 // the owner: they read the entry too.
 func (t *tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error) {
 	var all []models.UserID
-	if err := t.gorm().Raw(decidersOf, a.ID).Scan(&all).Error; err != nil {
+	if err := t.Gorm().Raw(decidersOf, a.ID).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)
 	}
-	t.publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))
+	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))
 	for _, user := range all {
-		t.publish(events.InboxOf(string(user)))
+		t.Publish(events.InboxOf(string(user)))
 		if user != a.OwnerID {
 			routed = append(routed, user)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -29,17 +30,17 @@ func (deliveryRow) TableName() string { return "deliveries" }
 // addDelivery has a verdict told to the other system: not before from, nor after
 // until.
 func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
-	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.now, GiveUpAt: until, NextAt: from}
-	if err := t.gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
+	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until, NextAt: from}
+	if err := t.Gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
 		return fmt.Errorf("store delivery: %w", err)
 	}
-	t.publish(events.Upstreams)
+	t.Publish(events.Upstreams)
 	return nil
 }
 
 func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	var n int64
-	if err := t.gorm().Model(&deliveryRow{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
+	if err := t.Gorm().Model(&deliveryRow{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read delivery: %w", err)
 	}
 	return n > 0, nil
@@ -58,15 +59,15 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 			return err
 		}
 		var row deliveryRow
-		if err := t.gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
-			return notFoundAs(err, nil)
+		if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
+			return db.NotFoundAs(err, nil)
 		}
 		a, err := t.standing(id)
 		if err != nil {
 			return err
 		}
-		if !t.now.Before(row.GiveUpAt) {
-			if row.InFlightAt != nil && t.now.Before(row.InFlightAt.Add(attemptEnds)) {
+		if !t.Now.Before(row.GiveUpAt) {
+			if row.InFlightAt != nil && t.Now.Before(row.InFlightAt.Add(attemptEnds)) {
 				// Another process may still hear what became of its attempt.
 				return t.deliverAt(&row, row.InFlightAt.Add(attemptEnds))
 			}
@@ -82,7 +83,7 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 		// An attempt of a process that died may have arrived.
 		row.Lost = row.Lost || row.InFlightAt != nil
 		row.Attempts++
-		if err := t.gorm().Model(&row).UpdateColumns(map[string]any{"attempts": row.Attempts, "in_flight_at": t.now, "lost": row.Lost}).Error; err != nil {
+		if err := t.Gorm().Model(&row).UpdateColumns(map[string]any{"attempts": row.Attempts, "in_flight_at": t.Now, "lost": row.Lost}).Error; err != nil {
 			return fmt.Errorf("note attempt: %w", err)
 		}
 		d, err = t.delivery(a, &row)
@@ -97,11 +98,11 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 // delivery is what is told.
 func (t *tx) delivery(a *models.Approval, row *deliveryRow) (*models.Delivery, error) {
 	var v models.Vote
-	if err := t.gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
+	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
 	var o outsideRow
-	if err := t.gorm().Raw(toldAboutCall, a.ID).Take(&o).Error; err != nil {
+	if err := t.Gorm().Raw(toldAboutCall, a.ID).Take(&o).Error; err != nil {
 		return nil, fmt.Errorf("read what was fetched: %w", err)
 	}
 	d := &models.Delivery{
@@ -136,7 +137,7 @@ func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
 }
 
 func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
-	err := t.gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.Now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
 	if err != nil {
 		return fmt.Errorf("store delivery: %w", err)
 	}
@@ -145,7 +146,7 @@ func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
 
 // noteContradiction adds to what a row is told to stand against.
 func (t *tx) noteContradiction(a *models.Approval, text string) error {
-	if err := t.gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE responses SET contradiction = ltrim(contradiction || ' ' || ?) WHERE id = ?`, text, a.ID).Error; err != nil {
 		return fmt.Errorf("note contradiction: %w", err)
 	}
 	t.changed(a.ConversationID)
@@ -166,8 +167,8 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 			return err
 		}
 		var row deliveryRow
-		if err := t.gorm().Where("response_id = ?", id).Take(&row).Error; err != nil {
-			return notFoundAs(err, notFound("delivery"))
+		if err := t.Gorm().Where("response_id = ?", id).Take(&row).Error; err != nil {
+			return db.NotFoundAs(err, models.NotFound("delivery"))
 		}
 		row.Problem = end.Text
 		a, err := t.standing(id)
@@ -219,7 +220,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 		return nil // it was settled by a cascade, and only told
 	}
 	var v models.Vote
-	if err := t.gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
+	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
 		return fmt.Errorf("read verdict: %w", err)
 	}
 	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
@@ -235,7 +236,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 }
 
 func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
-	status, when, cause := models.StatusResolved, t.now, models.CauseElsewhere
+	status, when, cause := models.StatusResolved, t.Now, models.CauseElsewhere
 	if end.Told == models.ToldGone {
 		cause = models.CauseGone
 	}
@@ -255,14 +256,14 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 // retryDelivery has an attempt made again. The last one is when the time is over.
 func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
 	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
-	next := stamp(t.now.Add(end.Pause))
+	next := db.Stamp(t.Now.Add(end.Pause))
 	if end.WrongKey {
 		same, err := t.hasKey(row.UpstreamID, end.Key)
 		switch {
 		case err != nil:
 			return err
 		case !same:
-			next = t.now // with the new key it is told at once
+			next = t.Now // with the new key it is told at once
 		default:
 			if err := t.pauseUpstream("delivery", row.UpstreamID, end.Text); err != nil {
 				return err
@@ -272,13 +273,13 @@ func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.Deli
 	if next.After(row.GiveUpAt) {
 		next = row.GiveUpAt
 	}
-	t.publish(events.Approval(string(a.ID)))
+	t.Publish(events.Approval(string(a.ID)))
 	t.changed(a.ConversationID)
 	return t.deliverAt(row, next)
 }
 
 func (t *tx) deliverAt(row *deliveryRow, next time.Time) error {
-	err := t.gorm().Model(row).UpdateColumns(map[string]any{
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
 		"next_at": next, "in_flight_at": row.InFlightAt, "lost": row.Lost, "problem": row.Problem,
 	}).Error
 	if err != nil {

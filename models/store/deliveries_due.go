@@ -25,10 +25,10 @@ func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.Up
 		ID     models.UpstreamID
 		Paused bool
 	}
-	if err := s.gr.WithContext(ctx).Raw(upstreamIDs).Scan(&upstreams).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(upstreamIDs).Scan(&upstreams).Error; err != nil {
 		return nil, next, fmt.Errorf("list deliveries: %w", err)
 	}
-	now := s.now()
+	now := s.db.Now()
 	due = map[models.UpstreamID][]models.ResponseID{}
 	for _, u := range upstreams {
 		id, query := u.ID, untoldOf
@@ -36,7 +36,7 @@ func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.Up
 			query = pausedOf
 		}
 		var rows []deliveryRow
-		if err := s.gr.WithContext(ctx).Raw(query, id, limit+1).Scan(&rows).Error; err != nil {
+		if err := s.db.Gorm(ctx).Raw(query, id, limit+1).Scan(&rows).Error; err != nil {
 			return nil, next, fmt.Errorf("list deliveries: %w", err)
 		}
 		for _, r := range rows {

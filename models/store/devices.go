@@ -28,7 +28,7 @@ func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device s
 	fresh := newSecret(devicePrefix)
 	err = s.writeAnyway(ctx, func(t *tx) error {
 		hash := hashSecret(device)
-		used := t.gorm().Model(&knownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.now)
+		used := t.Gorm().Model(&knownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("remember device: %w", used.Error)
 		}
@@ -36,7 +36,7 @@ func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device s
 			return nil
 		}
 		secret, hash = fresh, hashSecret(fresh)
-		if err := t.gorm().Create(&knownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.now, UsedAt: t.now}).Error; err != nil {
+		if err := t.Gorm().Create(&knownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("remember device: %w", err)
 		}
 		return t.forgetDevices(user, devicesEach)
@@ -46,7 +46,7 @@ func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device s
 
 // forgetDevices keeps the few of a person's browsers that were used last.
 func (t *tx) forgetDevices(user models.UserID, keep int) error {
-	err := t.gorm().Exec(`DELETE FROM known_devices WHERE secret_hash IN
+	err := t.Gorm().Exec(`DELETE FROM known_devices WHERE secret_hash IN
  (SELECT secret_hash FROM known_devices WHERE user_id = ? ORDER BY used_at DESC, secret_hash LIMIT -1 OFFSET ?)`, user, keep).Error
 	if err != nil {
 		return fmt.Errorf("forget devices: %w", err)
@@ -61,7 +61,7 @@ func (t *tx) knowsDevice(email, device string) (bool, error) {
 	}
 	hash := hashSecret(device)
 	var n int64
-	err := t.gorm().Raw(`SELECT count(*) FROM known_devices d JOIN users u ON u.id = d.user_id WHERE d.secret_hash = ? AND u.email = ?`,
+	err := t.Gorm().Raw(`SELECT count(*) FROM known_devices d JOIN users u ON u.id = d.user_id WHERE d.secret_hash = ? AND u.email = ?`,
 		hash[:], foldEmail(email)).Scan(&n).Error
 	if err != nil {
 		return false, fmt.Errorf("look for a device: %w", err)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // Inspection looks at a data folder from outside, as it is: it makes nothing,
@@ -40,7 +41,7 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	// file is all there is, and nobody changes it.
 	if size := logSize(path); size > 0 {
 		return nil, fmt.Errorf("%s is read-only, and %s holds %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
-			dir, FileName+"-wal", size, FileName+"-shm")
+			dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
 	}
 	if i.db, err = openInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
 		return nil, err
@@ -49,15 +50,15 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 }
 
 func openInspected(ctx context.Context, path, mode string) (*sql.DB, error) {
-	db, err := sql.Open("sqlite3", fileURI(path, mode+"&_txlock=immediate&_foreign_keys=on&_busy_timeout="+busyTimeout))
+	pool, err := sql.Open("sqlite3", fileURI(path, mode+"&_txlock=immediate&_foreign_keys=on&_busy_timeout="+db.BusyTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	var tables int
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+	if err := pool.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), pool.Close())
 	}
-	return db, nil
+	return pool, nil
 }
 
 // isReadOnly tells whether this program cannot write there, be it for the mode or
@@ -109,7 +110,7 @@ func (i *Inspection) Sound(ctx context.Context) error {
 // Schema is the version of the schema that stands and the one that this program
 // brings.
 func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
-	return schemaOf(ctx, i.db)
+	return db.SchemaOf(ctx, i.db)
 }
 
 // Ledger walks the whole chain, and tells its head and the time of its last
@@ -163,7 +164,7 @@ func CheckFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	if err := errors.Join(folderMode(dir), fileModes(dir)); err != nil {
+	if err := errors.Join(db.FolderMode(dir), db.FileModes(dir)); err != nil {
 		return err
 	}
 	return owners(dir)
@@ -179,9 +180,9 @@ func owners(dir string) error {
 	if me := os.Geteuid(); me != 0 && me != folder {
 		return fmt.Errorf("data folder %s belongs to user %d, and this program runs as user %d: run it as the server's user", dir, folder, me)
 	}
-	names := []string{KeyFile}
+	names := []string{models.KeyFile}
 	for _, end := range beside {
-		names = append(names, FileName+end)
+		names = append(names, models.DatabaseFile+end)
 	}
 	for _, name := range names {
 		owner, err := ownerOf(filepath.Join(dir, name))

@@ -58,8 +58,8 @@ func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, e
 	return d, err
 }
 
-func agentsAlone(ctx context.Context, db *sql.DB) ([]string, error) {
-	names, err := strs(ctx, db, aloneQuery)
+func agentsAlone(ctx context.Context, pool *sql.DB) ([]string, error) {
+	names, err := strs(ctx, pool, aloneQuery)
 	if err != nil {
 		return nil, fmt.Errorf("list agents without anybody: %w", err)
 	}

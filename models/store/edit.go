@@ -109,7 +109,7 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 // waitingEdits are the edits of a request that wait for somebody's approval.
 func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 	var votes []models.Vote
-	if err := t.gorm().Raw(waitingEdits, id).Scan(&votes).Error; err != nil {
+	if err := t.Gorm().Raw(waitingEdits, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read proposed edits: %w", err)
 	}
 	return votes, nil
@@ -119,13 +119,13 @@ func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 // has approved the same edit. The request stays pending for everybody, and goes to
 // their inboxes. It takes the place of what its voter proposed before.
 func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
-	if err := t.gorm().Exec(dropWaiting, t.now, a.ID, vote.UserID).Error; err != nil {
+	if err := t.Gorm().Exec(dropWaiting, t.Now, a.ID, vote.UserID).Error; err != nil {
 		return nil, fmt.Errorf("withdraw proposed edit: %w", err)
 	}
 	if err := t.addVote(vote); err != nil {
 		return nil, err
 	}
-	if err := t.gorm().Exec(keepWaiting, vote.WaitsFor, vote.ID).Error; err != nil {
+	if err := t.Gorm().Exec(keepWaiting, vote.WaitsFor, vote.ID).Error; err != nil {
 		return nil, fmt.Errorf("keep proposed edit: %w", err)
 	}
 	who, _ := vote.Waits()
@@ -151,7 +151,7 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 
 // dropEdit withdraws what a person proposed; false: there was nothing.
 func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
-	dropped := t.gorm().Exec(dropWaiting, t.now, a.ID, actor.UserID())
+	dropped := t.Gorm().Exec(dropWaiting, t.Now, a.ID, actor.UserID())
 	if dropped.Error != nil || dropped.RowsAffected == 0 {
 		return false, dropped.Error
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // take takes a conversation's next sequence and spends energy there, in one
@@ -14,7 +15,7 @@ import (
 // budget (I14).
 func (t *tx) take(id models.ConversationID, energy int64) (sequence int64, fits bool, err error) {
 	credit := min(t.prepaid, energy)
-	err = t.conn.changeRow(t.hot.nextSequence, energy-credit, t.now, id).Scan(&sequence, &t.running)
+	err = t.ChangeRow(t.s.hot.nextSequence, energy-credit, t.Now, id).Scan(&sequence, &t.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}
@@ -61,7 +62,7 @@ func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (
 	if err := t.refundAgent(actor.AgentID(), cost); err != nil {
 		return 0, err
 	}
-	return 0, commits(exhausted(conv, cost, request))
+	return 0, db.Commits(exhausted(conv, cost, request))
 }
 
 // placeAtRest is place for the agent's standing conversation, which mostly is
@@ -71,7 +72,7 @@ func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, e
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
 		return false, err
 	}
-	err = t.conn.changeRow(t.hot.nextOfRest, a.Energy, t.now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &t.running)
+	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &t.running)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, t.refundAgent(actor.AgentID(), a.Energy)
 	}
@@ -119,7 +120,7 @@ const minute = time.Minute
 // touch notes that a conversation is active. Lists are ordered by it, so it is
 // kept to the minute: most asks write nothing.
 func (t *tx) touch(id models.ConversationID) error {
-	at, known := t.now.Truncate(minute), t.conn.w.known.active
+	at, known := t.Now.Truncate(minute), t.s.known.active
 	if known[id].Equal(at) {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (t *tx) touch(id models.ConversationID) error {
 		clear(known)
 	}
 	known[id] = at
-	if _, err := t.conn.exec(t.hot.touch, at, id); err != nil {
+	if _, err := t.Exec(t.s.hot.touch, at, id); err != nil {
 		return fmt.Errorf("note activity: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // What was spent, in steps: each is as wide as ?2 sequences, so that a long
@@ -34,14 +35,14 @@ func (s *Store) EnergyOf(ctx context.Context, actor models.Actor, id models.Conv
 	}
 	width := v.NextSequence/int64(max(1, most)) + 1
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read energy: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	points := map[int64]*energyBucket{}
 	for _, query := range []string{spentByResponses, spentByTurns, budgetBySteps} {
-		err := eachRow(ctx, dbtx, query, []any{id, width}, func(row scanner) error {
+		err := eachRow(ctx, dbtx, query, []any{id, width}, func(row db.Scanner) error {
 			var bucket, sequence, n int64
 			var when string
 			if err := row.Scan(&bucket, &sequence, &when, &n); err != nil {
@@ -116,7 +117,7 @@ func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.Conv
 	if _, err := s.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), energyByTool, id, most)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), energyByTool, id, most)
 	if err != nil {
 		return nil, fmt.Errorf("read energy: %w", err)
 	}

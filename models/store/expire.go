@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // DeadlineStored is signalled when a deadline was stored that may be earlier
@@ -17,7 +18,7 @@ func (s *Store) DeadlineStored() <-chan struct{} { return s.deadline }
 // NextDeadline is when the next pending request runs out; false when none does.
 func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
 	var next time.Time
-	err := s.hot.nextDeadline.QueryRowContext(context.WithoutCancel(ctx)).Scan(&next)
+	err := s.reads.nextDeadline.QueryRowContext(context.WithoutCancel(ctx)).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -42,7 +43,7 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 			if err != nil {
 				return err
 			}
-			if !a.PastDeadline(t.now) {
+			if !a.PastDeadline(t.Now) {
 				continue
 			}
 			if err := t.expireNow(a); err != nil {
@@ -61,11 +62,11 @@ func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
 // expireNow writes down that the time of a pending request is up.
 func (t *tx) expireNow(a *models.Approval) error {
 	a.Expire()
-	changed, err := t.conn.exec(t.hot.expire, a.ApprovalFeedback, a.ID, t.now)
+	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.Now)
 	if err != nil {
 		return fmt.Errorf("expire: %w", err)
 	}
-	if !exactlyOne(changed) {
+	if !db.ExactlyOne(changed) {
 		return fmt.Errorf("expire approval %s: it left pending meanwhile", a.ID)
 	}
 	expirer := models.System("expirer")
@@ -77,7 +78,7 @@ func (t *tx) expireNow(a *models.Approval) error {
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {
-	rows, err := t.conn.rows(t.hot.due, t.now, limit)
+	rows, err := t.Rows(t.s.hot.due, t.Now, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what is due: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // ExportQuery says which entries of the ledger are wanted.
@@ -53,9 +54,9 @@ func (s *Store) ExportLedger(ctx context.Context, actor models.Actor, q ExportQu
 func (s *Store) exportAfter(ctx context.Context, after int64, q ExportQuery) ([]models.Entry, error) {
 	since := ""
 	if !q.Since.IsZero() {
-		since = q.Since.UTC().Format(timeFormat)
+		since = q.Since.UTC().Format(db.TimeFormat)
 	}
-	rows, err := s.r.QueryContext(ctx, exportQuery, after, since, q.User, q.User, q.User, exportPage)
+	rows, err := s.db.Reads().QueryContext(ctx, exportQuery, after, since, q.User, q.User, q.User, exportPage)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}

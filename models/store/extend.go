@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // Extend moves the deadline of a pending request to a later time, by somebody who
@@ -19,7 +20,7 @@ func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.Respon
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may extend a request.")
 	}
-	until = stamp(until)
+	until = db.Stamp(until)
 	var out *models.Approval
 	err := s.write(ctx, func(t *tx) error {
 		a, err := t.approval(actor, id)
@@ -54,14 +55,14 @@ func (t *tx) extended(a *models.Approval, until time.Time) (clock, error) {
 		return clock{}, &models.Error{Code: models.CodeWrongDecisionKind, Text: "The deadline of this request is the other system's.", Approval: a}
 	case !a.HasDeadline():
 		return clock{}, models.Invalid("minutes", "are not needed: this request has no deadline")
-	case until.After(t.now.Add(time.Duration(most) * time.Minute)):
+	case until.After(t.Now.Add(time.Duration(most) * time.Minute)):
 		return clock{}, models.Invalid("minutes", "must be at most %d from now", most)
 	case until.Before(a.ApprovalTimeoutAt):
 		return clock{}, models.Invalid("minutes", "must not end before the deadline that stands")
 	}
 	to := clockOf(a)
 	to.deadline = until
-	if left := secondsUntil(until, t.now); to.left != nil && *to.left < left {
+	if left := secondsUntil(until, t.Now); to.left != nil && *to.left < left {
 		to.left = &left
 	}
 	return to, nil

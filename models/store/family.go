@@ -16,7 +16,7 @@ const (
 )
 
 // Family are the run that started a run, nil if none is known, and those that it
-// started, in order of creation: at most MaxPage. An agent sees its own.
+// started, in order of creation: at most models.MaxPage. An agent sees its own.
 // CodeNotFound as for Conversation.
 func (s *Store) Family(ctx context.Context, actor models.Actor, id models.ConversationID) (parent *models.RunLink, children []models.RunLink, err error) {
 	c, err := s.Conversation(ctx, actor, id)
@@ -35,12 +35,12 @@ func (s *Store) Family(ctx context.Context, actor models.Actor, id models.Conver
 	if c.RunID == nil {
 		return parent, nil, nil
 	}
-	children, err = s.runLinks(ctx, actor, childrenQuery, c.OwnerID, *c.RunID, MaxPage)
+	children, err = s.runLinks(ctx, actor, childrenQuery, c.OwnerID, *c.RunID, models.MaxPage)
 	return parent, children, err
 }
 
 func (s *Store) runLinks(ctx context.Context, actor models.Actor, query string, args ...any) ([]models.RunLink, error) {
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), query, args...)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("look for related runs: %w", err)
 	}

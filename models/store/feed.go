@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -94,7 +95,7 @@ func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (
 		return 0, false, err
 	}
 	behind := 0
-	if err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM (`+query+`)`, args...).Scan(&behind); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM (`+query+`)`, args...).Scan(&behind); err != nil {
 		return 0, false, fmt.Errorf("count what a stream has to tell: %w", err)
 	}
 	if behind > MaxReplay {
@@ -156,8 +157,8 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.Background()                    // the driver starts a goroutine a query for a context that can end
-	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
+	ctx := context.Background()            // the driver starts a goroutine a query for a context that can end
+	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +234,7 @@ func (s *Store) changesFor(ctx context.Context, actor models.Actor, changes []mo
 	}
 	var own []models.StatusChange
 	for _, c := range changes {
-		sees, err := exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
+		sees, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ? AND agent_id = ?`, c.Conversation, actor.ID))
 		if err != nil {
 			return nil, err
 		}

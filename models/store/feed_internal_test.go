@@ -45,7 +45,7 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 			`INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'u', 'bot', '2026-01-01')`,
 			`INSERT INTO conversations (id, owner_id, agent_id, created_at, updated_at) VALUES ('c', 'u', 'a', '2026-01-01', '2026-01-01')`,
 		} {
-			if err := tx.gorm().Exec(row).Error; err != nil {
+			if err := tx.Gorm().Exec(row).Error; err != nil {
 				return err
 			}
 		}

@@ -33,9 +33,9 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	}
 	if q.namesNone() {
 		// An agent that names no conversation may repeat what it asked in one.
-		id, err := t.rowID(t.conn.row(t.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
+		id, err := t.rowID(t.Row(t.s.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digest))
 		if err == nil && id == "" && q.digestV1 != "" {
-			id, err = t.rowID(t.conn.row(t.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digestV1))
+			id, err = t.rowID(t.Row(t.s.hot.byAgentToolUse, actor.ID, q.ToolUseID, q.digestV1))
 		}
 		if err != nil {
 			return nil, nil, err
@@ -47,7 +47,7 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 	if conv == nil {
 		return nil, nil, nil
 	}
-	id, err := t.rowID(t.conn.row(t.hot.byToolUse, conv.ID, q.ToolUseID))
+	id, err := t.rowID(t.Row(t.s.hot.byToolUse, conv.ID, q.ToolUseID))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {
 
 // standing reads a row whoever it belongs to; nil when there is none.
 func (t *tx) standing(id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.conn.row(t.hot.approval, id))
+	a, err := scanApproval(t.Row(t.s.hot.approval, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}
@@ -92,7 +92,7 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
 		return nil, nil, &models.Error{
 			Code: models.CodeKeyConflict, Text: "A request with this key stands with another " + what + "; nothing was changed.",
-			Approval: at(a, t.now),
+			Approval: at(a, t.Now),
 		}
 	}
 	switch {
@@ -121,7 +121,7 @@ func idTaken(field string) error {
 // within the asker's own conversations.
 func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversation, error) {
 	if q.namesNone() {
-		return scanConversation(t.conn.row(t.hot.conversationByRest, actor.ID))
+		return scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
 	}
 	if q.Session != "" {
 		return t.sessionConversation(actor, q.Session)
@@ -129,7 +129,7 @@ func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversati
 	var byID, byRun *models.Conversation
 	var err error
 	if q.conversation != "" {
-		if byID, err = scanConversation(t.conn.row(t.hot.conversation, q.conversation)); err != nil {
+		if byID, err = scanConversation(t.Row(t.s.hot.conversation, q.conversation)); err != nil {
 			return nil, err
 		}
 		if err := ownConversation(actor, byID); err != nil {
@@ -139,7 +139,7 @@ func (t *tx) namedConversation(actor models.Actor, q *asked) (*models.Conversati
 	if q.RunID == "" {
 		return byID, nil
 	}
-	if byRun, err = scanConversation(t.conn.row(t.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
+	if byRun, err = scanConversation(t.Row(t.s.hot.conversationByRun, actor.OwnerID, q.RunID)); err != nil {
 		return nil, err
 	}
 	if err := ownConversation(actor, byRun); err != nil {
@@ -172,11 +172,11 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 		ParentRunID: nullable(q.parentRunID), Title: q.title, Status: models.ConversationRunning,
 		OnReject: cmp.Or(q.onReject, models.OnRejectContinue), OnRejectBy: q.onRejectBy, NextSequence: 1, Standing: q.namesNone(),
 	}
-	openedAt(c, t.now)
+	openedAt(c, t.Now)
 	if c.ID == "" {
 		c.ID = models.NewID[models.ConversationID]()
 	}
-	if err := t.gorm().Create(c).Error; err != nil {
+	if err := t.Gorm().Create(c).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
 	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, openedData(c))
@@ -185,7 +185,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 // scanConversation reads a conversation; nil when there is none.
 func scanConversation(row *sql.Row) (*models.Conversation, error) {
 	var c models.Conversation
-	err := row.Scan(conversationRow.targets(&c)...)
+	err := row.Scan(conversationRow.Targets(&c)...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil // no row is an answer here
 	}

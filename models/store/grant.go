@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -34,7 +35,7 @@ func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.Res
 		if err := mayGrant(actor, a); err != nil {
 			return err
 		}
-		out, err = t.makeGrant(actor, at(a, t.now), in)
+		out, err = t.makeGrant(actor, at(a, t.Now), in)
 		return err
 	})
 	if err != nil {
@@ -97,23 +98,23 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	}
 	g := &models.Grant{
 		ID: models.NewID[models.GrantID](), OwnerID: a.OwnerID, AgentID: a.AgentID, ToolName: a.ToolName, Fixed: fixed, Free: free,
-		MadeBy: actor.UserID(), MakerName: actor.Name, MadeFrom: a.ID, CreatedAt: t.now,
-		ExpiresAt: t.now.Add(time.Duration(in.Hours) * time.Hour), MaxUses: int64(in.Uses),
+		MadeBy: actor.UserID(), MakerName: actor.Name, MadeFrom: a.ID, CreatedAt: t.Now,
+		ExpiresAt: t.Now.Add(time.Duration(in.Hours) * time.Hour), MaxUses: int64(in.Uses),
 	}
 	if err := t.roomForGrant(g); err != nil {
 		return nil, err
 	}
-	if err := t.gorm().Create(g).Error; err != nil {
+	if err := t.Gorm().Create(g).Error; err != nil {
 		return nil, fmt.Errorf("store grant: %w", err)
 	}
 	g.AgentName, g.OwnerName, g.MakerMayDecide = a.AgentName, a.OwnerName, true
-	if until := t.conn.w.known.grants; until != nil && g.ExpiresAt.After(*until) {
-		t.conn.w.known.grants = &g.ExpiresAt
+	if until := t.s.known.grants; until != nil && g.ExpiresAt.After(*until) {
+		t.s.known.grants = &g.ExpiresAt
 	}
 	t.grantChanged(g)
 	return g, t.record(actor, "grant.made", subjectOf(&a.Response, nil), grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)), Free: models.Digest([]byte(g.Free)),
-		Expires: g.ExpiresAt.Format(timeFormat), MaxUses: g.MaxUses,
+		Expires: g.ExpiresAt.Format(db.TimeFormat), MaxUses: g.MaxUses,
 	})
 }
 
@@ -178,7 +179,7 @@ const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?
 // and more than an ask can look through.
 func (t *tx) roomForGrant(g *models.Grant) error {
 	var found struct{ Live, Same int }
-	if err := t.gorm().Raw(liveGrants, g.Fixed, g.Free, g.AgentID, g.ToolName, t.now).Scan(&found).Error; err != nil {
+	if err := t.Gorm().Raw(liveGrants, g.Fixed, g.Free, g.AgentID, g.ToolName, t.Now).Scan(&found).Error; err != nil {
 		return fmt.Errorf("count grants: %w", err)
 	}
 	switch {
@@ -199,11 +200,11 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 	}
 	var out *models.Grant
 	err := s.writeAnyway(ctx, func(t *tx) error {
-		g, err := grantFor(t.gorm(), actor, id)
+		g, err := grantFor(t.Gorm(), actor, id)
 		if err != nil {
 			return err
 		}
-		if out = g; !g.Live(t.now) {
+		if out = g; !g.Live(t.Now) {
 			return nil
 		}
 		return t.revokeGrant(actor, g)
@@ -215,19 +216,19 @@ func (s *Store) RevokeGrant(ctx context.Context, actor models.Actor, id models.G
 }
 
 func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
-	by, when := actor.UserID(), t.now
-	done := t.gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
+	by, when := actor.UserID(), t.Now
+	done := t.Gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
 		UpdateColumns(map[string]any{"revoked_at": when, "revoked_by": by, "revoker_name": actor.Name})
 	if done.Error != nil {
 		return fmt.Errorf("revoke grant: %w", done.Error)
 	}
-	if !exactlyOne(done.RowsAffected) {
+	if !db.ExactlyOne(done.RowsAffected) {
 		return fmt.Errorf("revoke grant %s: it was not live", g.ID)
 	}
 	g.RevokedAt, g.RevokedBy, g.RevokerName = &when, &by, actor.Name
 	t.grantChanged(g)
 	var conversation models.ConversationID
-	if err := t.gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
+	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
 		return fmt.Errorf("read the request of a grant: %w", err)
 	}
 	return t.record(actor, "grant.revoked", subject{owner: g.OwnerID, conversation: conversation, response: g.MadeFrom}, grantEntry{
@@ -237,7 +238,7 @@ func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 
 // grantChanged has the pages look again on which grants stand.
 func (t *tx) grantChanged(g *models.Grant) {
-	t.publish(events.InboxOfAdmins, events.InboxOf(string(g.OwnerID)), events.Approval(string(g.MadeFrom)))
+	t.Publish(events.InboxOfAdmins, events.InboxOf(string(g.OwnerID)), events.Approval(string(g.MadeFrom)))
 }
 
 // grantEntry is what the ledger says of a grant: its members by their digests.

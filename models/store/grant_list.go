@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // GrantList is one page of grants, newest first.
@@ -38,29 +39,29 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 	if err := needPersonForGrant(actor); err != nil {
 		return GrantList{}, err
 	}
-	from, err := parseCursor(after)
+	from, err := db.ParseCursor(after)
 	if err != nil {
 		return GrantList{}, err
 	}
 	if after == "" {
-		from = cursor{at: models.NoDeadline, id: maxID}
+		from = db.Cursor{At: models.NoDeadline, ID: db.MaxID}
 	}
-	limit = pageSize(limit)
+	limit = db.PageSize(limit)
 	query, args := grantsQuery(actor, from, limit+1)
 	var items []models.Grant
-	if err := s.gr.WithContext(ctx).Raw(query, args...).Scan(&items).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(query, args...).Scan(&items).Error; err != nil {
 		return GrantList{}, fmt.Errorf("list grants: %w", err)
 	}
 	var out GrantList
-	out.Items, out.Next = cut(items, limit, func(g *models.Grant) cursor { return cursor{g.CreatedAt, string(g.ID)} })
+	out.Items, out.Next = db.Cut(items, limit, func(g *models.Grant) db.Cursor { return db.Cursor{At: g.CreatedAt, ID: string(g.ID)} })
 	return out, nil
 }
 
 // grantsQuery picks the keys of a page by the index first.
-func grantsQuery(actor models.Actor, before cursor, limit int) (string, []any) {
-	keys, args := `SELECT id FROM grants INDEXED BY grants_all WHERE `, []any{before.at, before.id, limit}
+func grantsQuery(actor models.Actor, before db.Cursor, limit int) (string, []any) {
+	keys, args := `SELECT id FROM grants INDEXED BY grants_all WHERE `, []any{before.At, before.ID, limit}
 	if !actor.Admin {
-		keys, args = `SELECT id FROM grants INDEXED BY grants_owner WHERE owner_id = ? AND `, []any{actor.ID, before.at, before.id, limit}
+		keys, args = `SELECT id FROM grants INDEXED BY grants_owner WHERE owner_id = ? AND `, []any{actor.ID, before.At, before.ID, limit}
 	}
 	return briefGrant + ` FROM (` + keys + `(created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?) k
  JOIN grants g ON g.id = k.id` + grantFrom + ` ORDER BY g.created_at DESC, g.id DESC`, args
@@ -90,7 +91,7 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 			return GrantUses{}, err
 		}
 	}
-	g, err := grantFor(s.gr.WithContext(ctx), actor, id)
+	g, err := grantFor(s.db.Gorm(ctx), actor, id)
 	if err != nil {
 		return GrantUses{}, err
 	}
@@ -98,23 +99,23 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 	if !actor.Admin && g.OwnerID != actor.UserID() {
 		return out, nil
 	}
-	limit = pageSize(limit)
+	limit = db.PageSize(limit)
 	items, err := s.approvals(ctx, `SELECT `+briefColumns+approvalFrom+grantUsesQuery, id, after, limit+1)
 	if err != nil {
 		return GrantUses{}, err
 	}
-	out.Items, out.Next = cut(items, limit, func(a *models.Approval) cursor { return cursor{id: string(a.ID)} })
+	out.Items, out.Next = db.Cut(items, limit, func(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} })
 	return out, nil
 }
 
 // grantFor reads a grant for whoever may revoke it: its maker, the owner, admins.
-func grantFor(db *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
+func grantFor(pool *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
 	var found []models.Grant
-	if err := db.Raw(selectGrant, id).Scan(&found).Error; err != nil {
+	if err := pool.Raw(selectGrant, id).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("read grant: %w", err)
 	}
 	if len(found) == 0 || !actor.Admin && found[0].OwnerID != actor.UserID() && found[0].MadeBy != actor.UserID() {
-		return nil, notFound("grant")
+		return nil, models.NotFound("grant")
 	}
 	return &found[0], nil
 }
@@ -152,7 +153,7 @@ func (s *Store) GrantReach(ctx context.Context, actor models.Actor, id models.Re
 	if g.Fixed, g.Free, err = shape.Split(fixed); err != nil {
 		return reach, err
 	}
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), reachQuery, a.AgentID, a.ToolName, a.ID, reachCalls+1)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), reachQuery, a.AgentID, a.ToolName, a.ID, reachCalls+1)
 	if err != nil {
 		return reach, fmt.Errorf("look at past calls: %w", err)
 	}

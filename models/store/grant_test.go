@@ -37,7 +37,7 @@ func (b *bench) uses(t *testing.T, id models.GrantID) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if int64(len(g.Items)) != min(g.Uses, store.DefaultPage) {
+	if int64(len(g.Items)) != min(g.Uses, models.DefaultPage) {
 		t.Errorf("%d uses are counted, %d calls name the grant", g.Uses, len(g.Items))
 	}
 	return g.Uses

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -37,10 +38,10 @@ func (t *tx) granted(a *models.Approval) (bool, error) {
 // anyGrant reports whether any grant at all may be live, which the writer
 // remembers: where nobody makes grants, no ask looks for one.
 func (t *tx) anyGrant() (bool, error) {
-	known := &t.conn.w.known
+	known := &t.s.known
 	if known.grants == nil {
 		var last *time.Time
-		if err := t.conn.row(t.hot.lastGrant).Scan(&last, new(any)); err != nil {
+		if err := t.Row(t.s.hot.lastGrant).Scan(&last, new(any)); err != nil {
 			return false, fmt.Errorf("look for grants: %w", err)
 		}
 		if last == nil {
@@ -48,14 +49,14 @@ func (t *tx) anyGrant() (bool, error) {
 		}
 		known.grants = last
 	}
-	return t.now.Before(*known.grants), nil
+	return t.Now.Before(*known.grants), nil
 }
 
 // coveringGrant is the live grant of the call that expires first, or nil. Only
 // those count whose maker is enabled, still the owner or an admin, and may approve
 // the call.
 func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
-	rows, err := t.conn.rows(t.hot.grantsOf, a.AgentID, a.ToolName, t.now, a.OwnerID)
+	rows, err := t.Rows(t.s.hot.grantsOf, a.AgentID, a.ToolName, t.Now, a.OwnerID)
 	if err != nil {
 		return nil, fmt.Errorf("look for a grant: %w", err)
 	}
@@ -91,13 +92,13 @@ func (t *tx) useGrant(a *models.Approval) error {
 	if a.GrantID == nil {
 		return nil
 	}
-	n, err := t.conn.exec(t.hot.useGrant, t.now, *a.GrantID)
-	if err == nil && !exactlyOne(n) {
+	n, err := t.Exec(t.s.hot.useGrant, t.Now, *a.GrantID)
+	if err == nil && !db.ExactlyOne(n) {
 		err = errors.New("it is not live any more")
 	}
 	if err != nil {
 		return fmt.Errorf("use grant %s: %w", *a.GrantID, err)
 	}
-	t.publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
+	t.Publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return nil
 }

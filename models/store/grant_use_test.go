@@ -338,12 +338,12 @@ func TestI8AUseAndItsCallAreOneCommit(t *testing.T) {
 // copyDatabase copies what a killed process would leave.
 func copyDatabase(t *testing.T, from, to string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(from, store.FileName+"*"))
+	files, err := filepath.Glob(filepath.Join(from, models.DatabaseFile+"*"))
 	if err != nil || len(files) == 0 {
 		t.Errorf("nothing to copy in %s: %v", from, err)
 	}
 	for _, path := range files {
-		if filepath.Base(path) == store.FileName+"-shm" {
+		if filepath.Base(path) == models.DatabaseFile+"-shm" {
 			continue
 		}
 		in, err := os.Open(path)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -18,7 +19,7 @@ type HistoryQuery struct {
 	// 0 reads backwards.
 	After  int64
 	Before int64 // reads what comes before a sequence; 0: the end
-	Limit  int   // 0: DefaultPage
+	Limit  int   // 0: models.DefaultPage
 	// MaxBytes is where the page ends though more would fit; 0: nowhere.
 	MaxBytes int
 }
@@ -32,8 +33,8 @@ const (
 )
 
 var (
-	messagesPart = `SELECT ` + messageRow.columns("", nil) + ` FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
-	stepsPart    = `SELECT ` + stepRow.columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
+	messagesPart = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
+	stepsPart    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
 )
 
 func responsesPart(direction string) string {
@@ -46,7 +47,7 @@ func responsesPart(direction string) string {
 // budget, oldest first, as they hold now. CodeNotFound unless the actor is its
 // agent, its owner or an admin.
 func (s *Store) History(ctx context.Context, actor models.Actor, id models.ConversationID, q HistoryQuery) (*models.History, error) {
-	limit := pageSize(q.Limit)
+	limit := db.PageSize(q.Limit)
 	direction, key := backwards, q.Before
 	switch {
 	case q.After != 0:
@@ -55,17 +56,17 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 		key = 1 << 62
 	}
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	view := &models.ConversationView{}
 	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, id), view); err != nil {
-		return nil, sqlNotFoundAs(err, notFound("conversation"))
+		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}
 	if !seesConversation(actor, &view.Conversation) {
-		return nil, notFound("conversation")
+		return nil, models.NotFound("conversation")
 	}
 	entries, err := s.historyParts(ctx, dbtx, id, direction, key, limit+1, q.MaxBytes)
 	if err != nil {
@@ -106,7 +107,7 @@ func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, lim
 // historyParts reads of each table as many as a page can have, and one more.
 func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.ConversationID, direction string, key int64, limit, most int) ([]models.HistoryEntry, error) {
 	var out []models.HistoryEntry
-	now, read := s.now(), atMost{most: most}
+	now, read := s.db.Now(), atMost{most: most}
 	keep := func(e models.HistoryEntry) error {
 		out = append(out, e)
 		if read.full() {
@@ -117,7 +118,7 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 		}
 		return nil
 	}
-	err := eachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row scanner) error {
+	err := eachRow(ctx, dbtx, responsesPart(direction), []any{id, key, limit}, func(row db.Scanner) error {
 		a, err := scanApproval(row)
 		if err != nil {
 			return err
@@ -128,9 +129,9 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 		return nil, err
 	}
 	read.sum = 0 // of each table: which of them come first shows when all are read
-	messages := readerOf[models.Message](messageRow)
-	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row scanner) error {
-		m, err := messages.read(row)
+	messages := db.ReaderOf[models.Message](messageRow)
+	err = eachRow(ctx, dbtx, messagesPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
+		m, err := messages.Read(row)
 		if err != nil {
 			return err
 		}
@@ -139,9 +140,9 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 	if err != nil {
 		return nil, err
 	}
-	steps := readerOf[models.BudgetStep](stepRow)
-	err = eachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row scanner) error {
-		b, err := steps.read(row)
+	steps := db.ReaderOf[models.BudgetStep](stepRow)
+	err = eachRow(ctx, dbtx, stepsPart+direction, []any{id, key, limit}, func(row db.Scanner) error {
+		b, err := steps.Read(row)
 		out = append(out, models.HistoryEntry{Sequence: b.Sequence, At: b.At, Budget: &b})
 		return err
 	})
@@ -152,8 +153,8 @@ func (s *Store) historyParts(ctx context.Context, dbtx *sql.Tx, id models.Conver
 var errEnough = errors.New("enough was read")
 
 // eachRow runs a query of a snapshot and hands each row on.
-func eachRow(ctx context.Context, db querier, query string, args []any, each func(scanner) error) error {
-	rows, err := db.QueryContext(ctx, query, args...)
+func eachRow(ctx context.Context, pool db.Querier, query string, args []any, each func(db.Scanner) error) error {
+	rows, err := pool.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.
 	if after <= 0 {
 		after = FromStart
 	}
-	sub := s.bus.Subscribe(1, events.Conversation(string(id)), events.Access, events.Outside)
+	sub := s.db.Bus().Subscribe(1, events.Conversation(string(id)), events.Access, events.Outside)
 	defer sub.Close()
 	end := time.NewTimer(wait)
 	defer end.Stop()
@@ -212,15 +213,15 @@ func (s *Store) BudgetSteps(ctx context.Context, actor models.Actor, id models.C
 	if before <= 0 {
 		before = 1 << 62
 	}
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, pageSize(limit))
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), stepsPart+backwards, id, before, db.PageSize(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list changes of a budget: %w", err)
 	}
 	defer rows.Close()
-	steps := readerOf[models.BudgetStep](stepRow)
+	steps := db.ReaderOf[models.BudgetStep](stepRow)
 	var out []models.BudgetStep
 	for rows.Next() {
-		b, err := steps.read(rows)
+		b, err := steps.Read(rows)
 		if err != nil {
 			return nil, fmt.Errorf("list changes of a budget: %w", err)
 		}

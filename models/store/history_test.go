@@ -55,7 +55,7 @@ func TestHistoryPagesBothWays(t *testing.T) {
 	t.Parallel()
 	const n = 23
 	c := mixed(t, n)
-	all := c.history(t, store.HistoryQuery{Limit: store.MaxPage})
+	all := c.history(t, store.HistoryQuery{Limit: models.MaxPage})
 	if len(all.Entries) != n || all.Before != 0 || all.After != n {
 		t.Fatalf("%d entries, before %d, after %d", len(all.Entries), all.Before, all.After)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -33,22 +34,22 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 // pending, and nobody else can decide it (I1). In time is what was given in time:
 // from now on the request's own deadline does not end it.
 func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
-	until := t.now.Add(window)
+	until := t.Now.Add(window)
 	if a.UpstreamID != nil {
 		until = until.Add(deliverFor)
 		if a.ApprovalTimeoutAt.After(until) {
 			until = a.ApprovalTimeoutAt
 		}
 	}
-	n, err := t.conn.exec(t.hot.hold, until, a.ID, t.now)
+	n, err := t.Exec(t.s.hot.hold, until, a.ID, t.Now)
 	if err != nil {
 		return nil, fmt.Errorf("hold verdict: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return nil, fmt.Errorf("hold verdict on %s: it left pending meanwhile", a.ID)
 	}
 	if a.UpstreamID != nil {
-		if err := t.addDelivery(a, v, t.now.Add(window), until); err != nil {
+		if err := t.addDelivery(a, v, t.Now.Add(window), until); err != nil {
 			return nil, err
 		}
 	} else {
@@ -61,7 +62,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	}
 	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
-		Vote: v.ID, Until: until.Format(timeFormat), Row: heldDigest(v),
+		Vote: v.ID, Until: until.Format(db.TimeFormat), Row: heldDigest(v),
 	})
 }
 
@@ -73,7 +74,7 @@ const (
 // heldVote is the verdict that holds a row; nil when none does.
 func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	var votes []models.Vote
-	if err := t.gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
+	if err := t.Gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
 	return firstVote(votes), nil
@@ -93,13 +94,13 @@ func (s *Store) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*m
 	if !actor.IsPerson() {
 		return nil
 	}
-	now := s.now()
+	now := s.db.Now()
 	for _, a := range read {
 		if a.HeldUntil == nil || a.Status() != models.StatusPending {
 			continue
 		}
 		var votes []models.Vote
-		if err := s.gr.WithContext(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
+		if err := s.db.Gorm(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
 			return fmt.Errorf("read verdict: %w", err)
 		}
 		a.Vote = windowAt(firstVote(votes), now)
@@ -129,16 +130,16 @@ func (t *tx) overrule(a *models.Approval) error {
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
-	if err := t.gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.now, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.Now, a.ID).Error; err != nil {
 		return fmt.Errorf("withdraw delivery: %w", err)
 	}
-	t.publish(events.Upstreams)
+	t.Publish(events.Upstreams)
 	return nil
 }
 
 // withdrawVotes marks the verdict on a row as one that is not its outcome.
 func (t *tx) withdrawVotes(id models.ResponseID) error {
-	if err := t.gorm().Exec(withdrawVotes, t.now, id).Error; err != nil {
+	if err := t.Gorm().Exec(withdrawVotes, t.Now, id).Error; err != nil {
 		return fmt.Errorf("withdraw verdict: %w", err)
 	}
 	return nil
@@ -153,11 +154,11 @@ func voter(v *models.Vote) models.Actor {
 // when the verdict came.
 func (t *tx) settleHeld(actor models.Actor, a *models.Approval) error {
 	r := &a.Response
-	n, err := t.conn.exec(t.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
+	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
 	if err != nil {
 		return fmt.Errorf("settle held approval: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return fmt.Errorf("settle held approval %s: nothing held it", r.ID)
 	}
 	r.HeldUntil = nil

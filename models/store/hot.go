@@ -3,9 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
-	"sync"
+
+	"countersign/models/db"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -56,7 +55,7 @@ var briefColumns = approvalAs(map[string]string{
 // approvalAs are the columns of an approval, with expressions instead of some of its
 // response.
 func approvalAs(instead map[string]string) string {
-	return responseRow.columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + voteRow.columns("v", nil) + `, ` + noteRow.columns("n", nil)
+	return responseRow.Columns("r", instead) + `, c.run_id, c.title, a.name, u.name, ` + voteRow.Columns("v", nil) + `, ` + noteRow.Columns("n", nil)
 }
 
 const approvalFrom = ` FROM responses r
@@ -72,14 +71,14 @@ var selectApproval = `SELECT ` + approvalColumns + approvalFrom
 // costs nothing always is.
 const fitsBudget = `(?1 = 0 OR energy_budget IS NULL OR energy_used + energy_reserved + ?1 <= energy_budget)`
 
-var selectConversation = `SELECT ` + conversationRow.columns("", nil) + ` FROM conversations`
+var selectConversation = `SELECT ` + conversationRow.Columns("", nil) + ` FROM conversations`
 
 // texts are the statements, by the place they fill; the plan test reads them too.
 func (h *hotWriting) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&h.head:     `SELECT seq, hash FROM ledger_head WHERE id = 1`,
 		&h.setHead:  `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&h.addEntry: insertEntry.whole(),
+		&h.addEntry: insertEntry.Whole(),
 
 		&h.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
 
@@ -110,8 +109,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
-		&h.addResponse:      insertAsked.lean(),
-		&h.addWholeResponse: insertAsked.whole(),
+		&h.addResponse:      insertAsked.Lean(),
+		&h.addWholeResponse: insertAsked.Whole(),
 		&h.addDecider:       `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:      `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.userEnabled:      `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
@@ -120,8 +119,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
 		&h.addEvent:         `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
-		&h.addReported:      insertReported.lean(),
-		&h.addWholeReported: insertReported.whole(),
+		&h.addReported:      insertReported.Lean(),
+		&h.addWholeReported: insertReported.Whole(),
 		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
@@ -143,8 +142,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
 		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,
 
-		&h.addVote:      insertVote.lean(),
-		&h.addWholeVote: insertVote.whole(),
+		&h.addVote:      insertVote.Lean(),
+		&h.addWholeVote: insertVote.Whole(),
 		// The compare-and-set of I1: it names the state it leaves and judges the
 		// deadline; one row or nothing.
 		&h.settle: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?
@@ -186,58 +185,14 @@ func (h *hotReading) texts() map[**sql.Stmt]string {
 	}
 }
 
-func (h *hotReading) prepare(ctx context.Context, r *sql.DB) error {
+// prepare keeps them with the other reading statements, which the database closes.
+func (h *hotReading) prepare(ctx context.Context, d *db.DB) error {
 	for place, text := range h.texts() {
-		stmt, err := r.PrepareContext(ctx, text) //nolint:sqlclosecheck // close does
+		stmt, err := d.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the database is closed
 		if err != nil {
-			return fmt.Errorf("prepare %.40q: %w", text, err)
+			return err
 		}
 		*place = stmt
 	}
 	return nil
-}
-
-// listStatements are the statements of lists, prepared when they are first
-// wanted. There are as many as there are shapes of a list: a few dozen.
-type listStatements struct {
-	mu   sync.Mutex
-	byID map[string]*sql.Stmt
-}
-
-func (l *listStatements) prepared(ctx context.Context, r *sql.DB, text string) (*sql.Stmt, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if stmt, ok := l.byID[text]; ok {
-		return stmt, nil
-	}
-	stmt, err := r.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
-	if err != nil {
-		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
-	}
-	if l.byID == nil {
-		l.byID = make(map[string]*sql.Stmt)
-	}
-	l.byID[text] = stmt
-	return stmt, nil
-}
-
-func (l *listStatements) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var errs []error
-	for _, stmt := range l.byID {
-		errs = append(errs, stmt.Close())
-	}
-	l.byID = nil
-	return errors.Join(errs...)
-}
-
-func (h *hotReading) close() error {
-	var errs []error
-	for place := range h.texts() {
-		if *place != nil {
-			errs = append(errs, (*place).Close())
-		}
-	}
-	return errors.Join(errs...)
 }

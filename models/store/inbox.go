@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/policy"
 )
 
@@ -43,7 +44,7 @@ type InboxQuery struct {
 	Order InboxOrder
 	After string // InboxPage.Next of the page before
 	Brief bool   // for a list of one line each: inputs are cut to MaxBrief; a context is left out unless another system asks
-	Limit int    // 0: DefaultPage
+	Limit int    // 0: models.DefaultPage
 	// MaxBytes is where the page ends though more would fit; 0: nowhere.
 	MaxBytes int
 }
@@ -76,12 +77,12 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	if err := q.check(); err != nil {
 		return InboxPage{}, err
 	}
-	now := s.now()
+	now := s.db.Now()
 	l, err := s.inboxLook(ctx, actor, q, now)
 	if err != nil {
 		return InboxPage{}, err
 	}
-	page, limit := InboxPage{}, pageSize(q.Limit)
+	page, limit := InboxPage{}, db.PageSize(q.Limit)
 	if page.Count, page.CountCapped, err = s.inboxCount(ctx, actor, q, l, now); err != nil {
 		return InboxPage{}, err
 	}
@@ -133,9 +134,9 @@ func (q *InboxQuery) filtered() bool {
 // requests there are is not told to everybody.
 func (q *InboxQuery) cursor(k *key) string {
 	if q.Order == ByAge {
-		return cursor{id: k.id}.String()
+		return db.Cursor{ID: k.id}.String()
 	}
-	return cursor{k.timeout, k.id}.String()
+	return db.Cursor{At: k.timeout, ID: k.id}.String()
 }
 
 // heldBack is how far behind its deadline a request is still listed while a verdict
@@ -151,14 +152,14 @@ func (s *Store) inboxFrom(ctx context.Context, l *look, q InboxQuery, now time.T
 		l.from(key{number: number}, time.Time{})
 		return err
 	}
-	after, err := parseCursor(q.After)
+	after, err := db.ParseCursor(q.After)
 	if err != nil {
 		return err
 	}
-	if begins := now.Add(-heldBack); after.at.Before(begins) {
-		after = cursor{at: begins, id: maxID} // what is past its deadline has expired already (I3)
+	if begins := now.Add(-heldBack); after.At.Before(begins) {
+		after = db.Cursor{At: begins, ID: db.MaxID} // what is past its deadline has expired already (I3)
 	}
-	l.from(key{id: after.id}, after.at)
+	l.from(key{id: after.ID}, after.At)
 	return nil
 }
 
@@ -204,7 +205,7 @@ func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map
 	if err != nil {
 		return nil, err
 	}
-	stmt, err := s.lists.prepared(ctx, s.r, reasksQuery) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, reasksQuery) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, err
 	}

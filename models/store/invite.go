@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // inviteLength is how long the link of an invitation works.
@@ -58,12 +59,12 @@ func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, ro
 		}
 		invite = &models.Invite{
 			ID: models.NewID[models.InviteID](), SecretHash: hash[:], Email: email, Role: role,
-			InviterName: actor.Name, CreatedAt: t.now, ExpiresAt: t.now.Add(inviteLength),
+			InviterName: actor.Name, CreatedAt: t.Now, ExpiresAt: t.Now.Add(inviteLength),
 		}
 		if by := actor.UserID(); by != "" {
 			invite.InvitedBy = &by
 		}
-		if err := t.gorm().Create(invite).Error; err != nil {
+		if err := t.Gorm().Create(invite).Error; err != nil {
 			return fmt.Errorf("add invitation: %w", err)
 		}
 		return t.record(actor, "invite.made", subject{owner: actor.UserID()}, dataOf(invite))
@@ -78,7 +79,7 @@ func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, ro
 // withdrawOlder ends the open invitations of an e-mail.
 func (t *tx) withdrawOlder(actor models.Actor, email string) error {
 	var older []models.Invite
-	err := t.gorm().Where("used_at IS NULL AND withdrawn_at IS NULL AND email = ?", email).Order("id").Find(&older).Error
+	err := t.Gorm().Where("used_at IS NULL AND withdrawn_at IS NULL AND email = ?", email).Order("id").Find(&older).Error
 	if err != nil {
 		return fmt.Errorf("look for older invitations: %w", err)
 	}
@@ -92,12 +93,12 @@ func (t *tx) withdrawOlder(actor models.Actor, email string) error {
 
 // withdraw ends one invitation if it is open.
 func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
-	changed := t.gorm().Model(&models.Invite{}).
-		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.now)
+	changed := t.Gorm().Model(&models.Invite{}).
+		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.Now)
 	if changed.Error != nil {
 		return fmt.Errorf("withdraw invitation: %w", changed.Error)
 	}
-	if !exactlyOne(changed.RowsAffected) {
+	if !db.ExactlyOne(changed.RowsAffected) {
 		return nil
 	}
 	return t.record(actor, "invite.withdrawn", subject{owner: actor.UserID()}, dataOf(invite))
@@ -111,8 +112,8 @@ func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id model
 	}
 	return s.write(ctx, func(t *tx) error {
 		var invite models.Invite
-		if err := t.gorm().Where("id = ?", id).Take(&invite).Error; err != nil {
-			return notFoundAs(err, notFound("invitation"))
+		if err := t.Gorm().Where("id = ?", id).Take(&invite).Error; err != nil {
+			return db.NotFoundAs(err, models.NotFound("invitation"))
 		}
 		return t.withdraw(actor, &invite)
 	})
@@ -125,8 +126,8 @@ func (s *Store) Invites(ctx context.Context, actor models.Actor) ([]models.Invit
 		return nil, err
 	}
 	var out []models.Invite
-	err := s.gr.WithContext(ctx).Omit("secret_hash").
-		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", s.now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
+	err := s.db.Gorm(ctx).Omit("secret_hash").
+		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", s.db.Now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
 	}
@@ -145,7 +146,7 @@ const openInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invi
 func (s *Store) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
 	hash := hashSecret(secret)
 	var found []models.Invite
-	if err := s.gr.WithContext(ctx).Raw(openInvite, hash[:], s.now()).Scan(&found).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(openInvite, hash[:], s.db.Now()).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for invitation: %w", err)
 	}
 	if len(found) == 0 {
@@ -177,7 +178,7 @@ func (s *Store) Join(ctx context.Context, secret, name, password string) (*model
 	var user *models.User
 	err = s.write(ctx, func(t *tx) error {
 		var still []models.Invite
-		if err := t.gorm().Raw(openInvite, hash[:], t.now).Scan(&still).Error; err != nil {
+		if err := t.Gorm().Raw(openInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
 			return fmt.Errorf("look for invitation: %w", err)
 		}
 		if len(still) == 0 {
@@ -186,11 +187,11 @@ func (s *Store) Join(ctx context.Context, secret, name, password string) (*model
 		if err := t.emailFree(in.Email); err != nil {
 			return err
 		}
-		used := t.gorm().Model(&models.Invite{}).Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still[0].ID).Update("used_at", t.now)
+		used := t.Gorm().Model(&models.Invite{}).Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still[0].ID).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("use invitation: %w", used.Error)
 		}
-		if !exactlyOne(used.RowsAffected) {
+		if !db.ExactlyOne(used.RowsAffected) {
 			return badInvite()
 		}
 		user = t.newUser(in, passwordHash)
@@ -213,7 +214,7 @@ func badInvite() error {
 // emailFree refuses an e-mail that somebody signs in with.
 func (t *tx) emailFree(email string) error {
 	var taken int64
-	if err := t.gorm().Model(&models.User{}).Where("email = ?", email).Count(&taken).Error; err != nil {
+	if err := t.Gorm().Model(&models.User{}).Where("email = ?", email).Count(&taken).Error; err != nil {
 		return fmt.Errorf("look for the e-mail: %w", err)
 	}
 	if taken > 0 {

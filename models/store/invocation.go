@@ -76,7 +76,7 @@ func invocationAnywhere(actor models.Actor, toolUseID string) part {
 }
 
 func (s *Store) responseIDs(ctx context.Context, q part) ([]models.ResponseID, error) {
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), q.text, q.args...)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), q.text, q.args...)
 	if err != nil {
 		return nil, fmt.Errorf("look up a tool use id: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // knownOutside is what is known of an item from the polls before; zero: nothing.
@@ -80,7 +81,7 @@ func (k *knownOutside) movedDeadline(item *models.OutsideItem, now time.Time) *t
 	if k.Status != models.StatusPending || k.HeldUntil != nil || until == nil || !now.Before(*until) || k.Deadline.Sub(*until).Abs() <= movedBy {
 		return nil
 	}
-	return new(stamp(*until))
+	return new(db.Stamp(*until))
 }
 
 // movedBy is by how much a deadline must differ to have moved: what an upstream says

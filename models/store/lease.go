@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 type leaseRow struct {
@@ -23,13 +24,13 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	err := s.writeAnyway(ctx, func(t *tx) error {
 		out = nil
 		var rows []leaseRow
-		if err := t.gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
+		if err := t.Gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
 			return err
 		}
-		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: stamp(t.now.Add(ttl))}
+		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
 		if len(rows) > 0 {
 			old := rows[0]
-			if old.Holder != holder && old.Until.After(t.now) {
+			if old.Holder != holder && old.Until.After(t.Now) {
 				return nil
 			}
 			if l.Number = old.Number; old.Holder != holder {
@@ -37,7 +38,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 			}
 		}
 		out = &models.Lease{Name: name, Holder: holder, Number: l.Number}
-		return t.gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)
+		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)
  ON CONFLICT (name) DO UPDATE SET number = excluded.number, holder = excluded.holder, until = excluded.until`, l.Name, l.Number, l.Holder, l.Until).Error
 	})
 	if err != nil {
@@ -49,14 +50,14 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 // DropLease gives a lease back, so that another need not wait for its end.
 func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
 	return s.writeAnyway(ctx, func(t *tx) error {
-		return t.gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.now, l.Name, l.Holder, l.Number).Error
+		return t.Gorm().Exec(`UPDATE leases SET until = ? WHERE name = ? AND holder = ? AND number = ?`, t.Now, l.Name, l.Holder, l.Number).Error
 	})
 }
 
 // holds refuses whoever has lost the lease: nothing is written.
 func (t *tx) holds(l *models.Lease) error {
 	var rows []leaseRow
-	if err := t.gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.now).Limit(1).Find(&rows).Error; err != nil {
+	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
 		return err
 	}
 	if len(rows) == 0 {

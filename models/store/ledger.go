@@ -10,22 +10,20 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // ledgerHead is the head as this transaction sees it.
 func (t *tx) ledgerHead() (models.Head, error) {
-	k := &t.conn.w.known
+	k := &t.s.known
 	if !k.headKnown {
-		if err := t.conn.row(t.hot.head).Scan(&k.head.Seq, &k.head.Hash); err != nil {
+		if err := t.Row(t.s.hot.head).Scan(&k.head.Seq, &k.head.Hash); err != nil {
 			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 		}
 		k.headKnown = true
 	}
 	return k.head, nil
 }
-
-// timeFormat is how the ledger writes a time: fixed width, microseconds, UTC.
-const timeFormat = "2006-01-02T15:04:05.000000Z"
 
 // subject is what a ledger entry is about.
 type subject struct {
@@ -51,21 +49,34 @@ func (t *tx) record(actor models.Actor, action string, about subject, data any) 
 		return err
 	}
 	e := models.Entry{
-		At: t.now.Format(timeFormat), ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name, Action: action,
+		At: t.Now.Format(db.TimeFormat), ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name, Action: action,
 		OwnerID: about.owner, ConversationID: about.conversation, ResponseID: about.response, Data: string(raw),
 	}
 	next := models.Seal(head, &e)
 	if e.Prev == nil {
 		e.Prev = []byte{}
 	}
-	if err := t.conn.insert(insertEntry, t.hot.addEntry, t.hot.addEntry, &e); err != nil {
+	if err := t.Insert(insertEntry, t.s.hot.addEntry, t.s.hot.addEntry, &e); err != nil {
 		return fmt.Errorf("append to ledger: %w", err)
 	}
-	t.conn.w.known.head, t.moved = next, true
+	t.s.known.head, t.s.known.moved = next, true
 	for _, reader := range about.readers {
-		if _, err := t.conn.exec(t.hot.addReader, reader, e.Seq); err != nil {
+		if _, err := t.Exec(t.s.hot.addReader, reader, e.Seq); err != nil {
 			return fmt.Errorf("store reader of an entry: %w", err)
 		}
+	}
+	return nil
+}
+
+// storeHead keeps the head that a batch has moved.
+func (s *Store) storeHead() error {
+	k := &s.known
+	if !k.moved {
+		return nil
+	}
+	k.moved = false
+	if _, err := s.hot.setHead.ExecContext(context.Background(), k.head.Seq, k.head.Hash); err != nil {
+		return fmt.Errorf("store ledger head: %w", err)
 	}
 	return nil
 }
@@ -73,7 +84,7 @@ func (t *tx) record(actor models.Actor, action string, about subject, data any) 
 // LedgerHead is the recorded head: the number and hash to keep elsewhere.
 func (s *Store) LedgerHead(ctx context.Context) (models.Head, error) {
 	var h models.Head
-	if err := s.r.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq, &h.Hash); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq, &h.Hash); err != nil {
 		return h, fmt.Errorf("read ledger head: %w", err)
 	}
 	return h, nil
@@ -84,18 +95,18 @@ func (s *Store) LedgerHead(ctx context.Context) (models.Head, error) {
 // A broken chain is a *models.ChainError; any other error means that it could
 // not be checked.
 func (s *Store) VerifyLedger(ctx context.Context, kept *models.Head) (models.Head, error) {
-	return chainOf(ctx, s.r, kept)
+	return chainOf(ctx, s.db.Reads(), kept)
 }
 
-func chainOf(ctx context.Context, db *sql.DB, kept *models.Head) (models.Head, error) {
-	return walkChain(ctx, db, kept, func(int64, int64) {})
+func chainOf(ctx context.Context, pool *sql.DB, kept *models.Head) (models.Head, error) {
+	return walkChain(ctx, pool, kept, func(int64, int64) {})
 }
 
 // toldEvery is after how many entries a walk tells how far it is.
 const toldEvery = 4096
 
-func walkChain(ctx context.Context, db *sql.DB, kept *models.Head, told func(read, of int64)) (models.Head, error) {
-	dbtx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, told func(read, of int64)) (models.Head, error) {
+	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -140,17 +151,17 @@ func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] 
 }
 
 var (
-	entryColumns  = entryRow.columns("", nil)
+	entryColumns  = entryRow.Columns("", nil)
 	selectEntries = `SELECT ` + entryColumns + ` FROM ledger ORDER BY seq` //nolint:gosec // the columns are the model's
 )
 
 // entryReader scans entryColumns.
-type entryReader struct{ *reader[models.Entry] }
+type entryReader struct{ *db.Reader[models.Entry] }
 
-func newEntryReader() entryReader { return entryReader{readerOf[models.Entry](entryRow)} }
+func newEntryReader() entryReader { return entryReader{db.ReaderOf[models.Entry](entryRow)} }
 
 func (r entryReader) read(rows *sql.Rows) (models.Entry, error) {
-	e, err := r.reader.read(rows)
+	e, err := r.Reader.Read(rows)
 	if err != nil {
 		return e, fmt.Errorf("read ledger entry: %w", err)
 	}
@@ -159,7 +170,7 @@ func (r entryReader) read(rows *sql.Rows) (models.Entry, error) {
 
 // EntryTime reads the time of a ledger entry.
 func EntryTime(e models.Entry) time.Time {
-	t, err := time.Parse(timeFormat, e.At)
+	t, err := time.Parse(db.TimeFormat, e.At)
 	if err != nil {
 		return time.Time{}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // LedgerQuery narrows the ledger; the zero value is all of it. Members combine.
@@ -42,7 +43,7 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 	if err := needAdmin(actor); err != nil {
 		return LedgerPage{}, err
 	}
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -51,7 +52,7 @@ func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (
 	if err != nil || low >= high {
 		return LedgerPage{}, err
 	}
-	limit := pageSize(q.Limit)
+	limit := db.PageSize(q.Limit)
 	rare, err := q.rareAction(ctx, dbtx, low, high)
 	if err != nil {
 		return LedgerPage{}, err
@@ -207,7 +208,7 @@ func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) 
 		return 0, fmt.Errorf("read ledger: %w", err)
 	}
 	var err error
-	want := at.UTC().Format(timeFormat)
+	want := at.UTC().Format(db.TimeFormat)
 	found := sort.Search(int(last), func(i int) bool {
 		var reached bool
 		if err == nil {
@@ -221,14 +222,9 @@ func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) 
 	return int64(found) + 1, nil
 }
 
-// querier is the read pool, or a transaction on it.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // ledgerEntries runs a query of entryColumns.
-func ledgerEntries(ctx context.Context, db querier, query string, args ...any) ([]models.Entry, error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+func ledgerEntries(ctx context.Context, pool db.Querier, query string, args ...any) ([]models.Entry, error) {
+	rows, err := pool.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
@@ -260,7 +256,7 @@ func (s *Store) LedgerActions(ctx context.Context, actor models.Actor) ([]string
 		return nil, err
 	}
 	var out []string
-	if err := s.gr.WithContext(ctx).Raw(actionsQuery).Scan(&out).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(actionsQuery).Scan(&out).Error; err != nil {
 		return nil, fmt.Errorf("list actions: %w", err)
 	}
 	return out, nil
@@ -273,7 +269,7 @@ func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) 
 	if err := needAdmin(actor); err != nil {
 		return nil, nil, err
 	}
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read ledger: %w", err)
 	}
@@ -283,7 +279,7 @@ func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) 
 		return nil, nil, err
 	}
 	if len(found) == 0 || found[0].Seq != seq {
-		return nil, nil, notFound("ledger entry")
+		return nil, nil, models.NotFound("ledger entry")
 	}
 	if len(found) > 1 {
 		before = found[1].Hash
@@ -294,5 +290,5 @@ func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) 
 // CheckChain is VerifyLedger that tells, now and then, how many entries it has
 // read of how many.
 func (s *Store) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
-	return walkChain(ctx, s.r, nil, told)
+	return walkChain(ctx, s.db.Reads(), nil, told)
 }

@@ -44,9 +44,9 @@ const linkable = `SELECT o.call_id FROM outside_approvals o INDEXED BY outside_a
 // An approval and its call that both have a row keep them, and lead to each other.
 // It writes nothing for who has lost the lease: CodeConflict.
 func (s *Store) LinkOutside(ctx context.Context, l *models.Lease, u *models.Upstream) error {
-	now := s.now()
+	now := s.db.Now()
 	var calls []string
-	if err := s.gr.WithContext(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter), now.Add(-linkAfterEnd)).Scan(&calls).Error; err != nil {
+	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(linkable, u.ID, u.OwnerID, now.Add(-models.NameAloneAfter), now.Add(-linkAfterEnd)).Scan(&calls).Error; err != nil {
 		return fmt.Errorf("look for calls of outside approvals: %w", err)
 	}
 	for _, call := range calls {
@@ -66,7 +66,7 @@ func (s *Store) LinkOutside(ctx context.Context, l *models.Lease, u *models.Upst
 // linkWaiting links one approval that waits, if a call fits it by now.
 func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	var row outsideRow
-	err := t.gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID, models.OutsideCallKind).Take(&row).Error
+	err := t.Gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID, models.OutsideCallKind).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
 	}
@@ -77,11 +77,11 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if err != nil {
 		return err
 	}
-	if at := a.ApprovalTimestamp; at != nil && !t.now.Before(at.Add(linkAfterEnd)) {
-		return t.gorm().Model(&row).UpdateColumn("waits", false).Error
+	if at := a.ApprovalTimestamp; at != nil && !t.Now.Before(at.Add(linkAfterEnd)) {
+		return t.Gorm().Model(&row).UpdateColumn("waits", false).Error
 	}
 	match, ok, err := t.callFor(u, row.call(), row.RunID, row.FirstAt)
-	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
+	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
 	return t.link(a, &row, match)
@@ -97,7 +97,7 @@ func (o *outsideRow) call() models.OutsideCall {
 // another input is the one that is meant only as long as none with the same comes.
 func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error {
 	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
-	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
 	if err != nil {
 		return fmt.Errorf("link outside approval: %w", err)
 	}
@@ -113,7 +113,7 @@ func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error
 	}
 	t.changed(a.ConversationID)
 	t.changed(call.ConversationID)
-	t.publish(events.Approval(string(a.ID)), events.Approval(string(call.ID)))
+	t.Publish(events.Approval(string(a.ID)), events.Approval(string(call.ID)))
 	if a.Cause != models.CauseReviewer {
 		return nil
 	}
@@ -144,14 +144,14 @@ func (t *tx) callFor(u *models.Upstream, call models.OutsideCall, run string, si
 	if err != nil {
 		return models.Match{}, false, err
 	}
-	m, ok := models.CorrelateFamily(call, append(family, below...), !t.now.Before(since.Add(models.NameAloneAfter)))
+	m, ok := models.CorrelateFamily(call, append(family, below...), !t.Now.Before(since.Add(models.NameAloneAfter)))
 	return m, ok, nil
 }
 
 // openIn are the open calls that decide a match, of each run that a query finds.
 func (t *tx) openIn(query string, u *models.Upstream, run string, call models.OutsideCall) ([][]models.OpenCall, error) {
 	var runs []models.ConversationID
-	if err := t.gorm().Raw(query, u.OwnerID, run).Scan(&runs).Error; err != nil {
+	if err := t.Gorm().Raw(query, u.OwnerID, run).Scan(&runs).Error; err != nil {
 		return nil, fmt.Errorf("look for a run: %w", err)
 	}
 	calls := make([][]models.OpenCall, 0, len(runs))

@@ -10,12 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
-)
-
-// Paging limits: how many rows a list gives where nothing is said, and at most.
-const (
-	DefaultPage = 50
-	MaxPage     = 200
+	"countersign/models/db"
 )
 
 var (
@@ -23,7 +18,7 @@ var (
  WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
  AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
 
-	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.place("sequence"))
+	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.Place("sequence"))
 )
 
 // ListQuery chooses from all requests that the actor may see.
@@ -49,8 +44,8 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 			return List{}, err
 		}
 	}
-	limit := pageSize(q.Limit)
-	keys, args := listKeys(actor, q, s.now(), limit+1)
+	limit := db.PageSize(q.Limit)
+	keys, args := listKeys(actor, q, s.db.Now(), limit+1)
 	if keys == "" {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
@@ -60,11 +55,11 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 		return List{}, err
 	}
 	var out List
-	out.Items, out.Next = cut(items, fitting(items, limit, q.MaxBytes, weight), byID)
+	out.Items, out.Next = db.Cut(items, fitting(items, limit, q.MaxBytes, weight), byID)
 	return out, nil
 }
 
-func byID(a *models.Approval) cursor { return cursor{id: string(a.ID)} }
+func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
 // listKeys selects the numbers of a page, before the row that the cursor names,
 // with their place in it: by the conversation's history if one is named, else by
@@ -148,14 +143,14 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 			return List{}, err
 		}
 	}
-	limit = pageSize(limit)
+	limit = db.PageSize(limit)
 	items, err := s.approvalsWithin(ctx, MaxListBytes, pendingOfAgentQuery,
-		actor.ID, after, s.now(), limit+1)
+		actor.ID, after, s.db.Now(), limit+1)
 	if err != nil {
 		return List{}, err
 	}
 	var out List
-	out.Items, out.Next = cut(items, fitting(items, limit, MaxListBytes, weight), byID)
+	out.Items, out.Next = db.Cut(items, fitting(items, limit, MaxListBytes, weight), byID)
 	return out, nil
 }
 
@@ -166,11 +161,11 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 func (s *Store) Turns(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
 	var owner models.UserID
 	var agent models.AgentID
-	if err := s.r.QueryRowContext(ctx, `SELECT owner_id, agent_id FROM conversations WHERE id = ?`, id).Scan(&owner, &agent); err != nil {
-		return nil, sqlNotFoundAs(err, notFound("conversation"))
+	if err := s.db.Reads().QueryRowContext(ctx, `SELECT owner_id, agent_id FROM conversations WHERE id = ?`, id).Scan(&owner, &agent); err != nil {
+		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}
 	if agent != actor.AgentID() && !actor.MayAdminister() && owner != actor.UserID() {
-		return nil, notFound("conversation")
+		return nil, models.NotFound("conversation")
 	}
 	return s.turns(ctx, id, before, n)
 }
@@ -204,7 +199,7 @@ func (s *Store) approvals(ctx context.Context, query string, args ...any) ([]mod
 // approvalsWithin stops to read one row after those that weigh most together; 0:
 // it reads all.
 func (s *Store) approvalsWithin(ctx context.Context, most int, query string, args ...any) ([]models.Approval, error) {
-	stmt, err := s.lists.prepared(ctx, s.r, query) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
@@ -213,8 +208,8 @@ func (s *Store) approvalsWithin(ctx context.Context, most int, query string, arg
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
 	defer rows.Close()
-	now := s.now()
-	out, read := make([]models.Approval, 0, DefaultPage+1), atMost{most: most}
+	now := s.db.Now()
+	out, read := make([]models.Approval, 0, models.DefaultPage+1), atMost{most: most}
 	for rows.Next() {
 		a, err := scanApproval(rows)
 		if err != nil {

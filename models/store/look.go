@@ -117,7 +117,7 @@ var parameter = regexp.MustCompile(`:([a-z_]+)`)
 func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want, count, most int) (looked, error) {
 	var out looked
 	text := l.sql()
-	stmt, err := s.lists.prepared(ctx, s.r, text)
+	stmt, err := s.db.Prepared(ctx, text)
 	if err != nil {
 		return out, err
 	}
@@ -256,7 +256,7 @@ func numbersOf(keys []key) (string, error) {
 
 // scalar reads one number.
 func (s *Store) scalar(ctx context.Context, text string, args ...any) (int64, error) {
-	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return 0, err
 	}

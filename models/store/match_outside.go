@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -23,8 +24,8 @@ func (t *tx) awaitCall(item models.OutsideItem, row *outsideRow, a *models.Appro
 	if call.Digest != a.Digest {
 		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
 	}
-	t.conn.w.known.wanted = new(true)
-	err := t.gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
+	t.s.known.wanted = new(true)
+	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": true, "tool_use_id": call.ToolUseID, "digest": call.Digest}).Error
 	if err != nil {
 		return fmt.Errorf("have an outside approval wait for its call: %w", err)
 	}
@@ -38,10 +39,10 @@ func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, e
 	if run == "" {
 		return nil, nil
 	}
-	if err := t.gorm().Raw(runByID, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
+	if err := t.Gorm().Raw(runByID, u.OwnerID, run).Scan(&ids).Error; err != nil || len(ids) > 0 {
 		return ids, err
 	}
-	err := t.gorm().Raw(runsByParent, u.OwnerID, run).Scan(&ids).Error
+	err := t.Gorm().Raw(runsByParent, u.OwnerID, run).Scan(&ids).Error
 	return ids, err
 }
 
@@ -64,7 +65,7 @@ func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]model
 	var out []models.OpenCall
 	add := func(query, key string) error {
 		var some []models.OpenCall
-		if err := t.gorm().Raw(query, id, key).Scan(&some).Error; err != nil {
+		if err := t.Gorm().Raw(query, id, key).Scan(&some).Error; err != nil {
 			return fmt.Errorf("look for open calls: %w", err)
 		}
 		out = append(out, some...)
@@ -117,7 +118,7 @@ const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations 
 func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
 	call := outsideCall(item)
 	var found struct{ ID, Source models.ResponseID }
-	if err := t.gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
+	if err := t.Gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for a rejected call: %w", err)
 	}
 	if found.ID == "" || call.Digest == "" {
@@ -140,7 +141,7 @@ func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsi
 // cutInput notes that not all of what a call runs with is kept: it can't be approved.
 func (t *tx) cutInput(a *models.Approval, length int64) error {
 	a.InputBytes = &length
-	if err := t.gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE responses SET input_bytes = ? WHERE id = ?`, length, a.ID).Error; err != nil {
 		return fmt.Errorf("note the length of an input: %w", err)
 	}
 	return nil
@@ -154,7 +155,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 		return err
 	}
 	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
-	pending, when := models.StatusPending, t.now
+	pending, when := models.StatusPending, t.Now
 	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
 	if row.ApprovalID != "" {
 		a.ApprovalID = &row.ApprovalID
@@ -173,18 +174,18 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if t.running, err = t.isRunning(a.ConversationID); err != nil {
 		return err
 	}
-	n, err := t.conn.exec(t.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
+	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
 		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)
 	}
-	if !exactlyOne(n) {
+	if !db.ExactlyOne(n) {
 		return fmt.Errorf("match outside approval to %s: something happened to it meanwhile", a.ID)
 	}
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return err
 	}
-	t.publish(events.Conversation(string(a.ConversationID)))
+	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
 	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))

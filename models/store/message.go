@@ -84,7 +84,7 @@ func checkDecision(d *models.ConversationDecision) error {
 
 // begin opens a conversation of the person's with the built-in agent.
 func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageResult, error) {
-	if err := t.s.quota.admitMessage(t.now, actor); err != nil {
+	if err := t.s.quota.admitMessage(t.Now, actor); err != nil {
 		return nil, err
 	}
 	agent, err := t.builtIn(actor)
@@ -95,14 +95,14 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 		ID: models.NewID[models.ConversationID](), OwnerID: actor.UserID(), AgentID: agent.ID, Title: titleOf(in.Content),
 		Status: models.ConversationRunning, OnReject: "continue", NextSequence: 1,
 	}
-	openedAt(conv, t.now)
-	if err := t.gorm().Create(conv).Error; err != nil {
+	openedAt(conv, t.Now)
+	if err := t.Gorm().Create(conv).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
 	if err := t.record(actor, "conversation.opened", subject{owner: conv.OwnerID, conversation: conv.ID}, openedData(conv)); err != nil {
 		return nil, err
 	}
-	if err := t.gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
+	if err := t.Gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
 	if in.EnergyBudget != nil {
@@ -121,7 +121,7 @@ func (t *tx) builtIn(person models.Actor) (*models.Agent, error) {
 		return agent, err
 	}
 	agent.System = true
-	if err := t.gorm().Model(&models.Agent{}).Where("id = ?", agent.ID).UpdateColumn("system", true).Error; err != nil {
+	if err := t.Gorm().Model(&models.Agent{}).Where("id = ?", agent.ID).UpdateColumn("system", true).Error; err != nil {
 		return nil, fmt.Errorf("register the built-in agent: %w", err)
 	}
 	return agent, nil
@@ -134,7 +134,7 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 		return nil, err
 	}
 	if in.Content != "" {
-		if err := t.s.quota.admitMessage(t.now, actor); err != nil {
+		if err := t.s.quota.admitMessage(t.Now, actor); err != nil {
 			return nil, err
 		}
 	}
@@ -164,16 +164,16 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	}
 	m := &models.Message{
 		ID: models.NewID[models.MessageID](), ConversationID: conv.ID, Sequence: sequence, AuthorKind: author.Kind,
-		AuthorID: author.ID, AuthorName: author.Name, Content: content, CreatedAt: t.now,
+		AuthorID: author.ID, AuthorName: author.Name, Content: content, CreatedAt: t.Now,
 	}
 	if decided != nil {
 		m.ResponseID = &decided.ID
 	}
-	if err := t.gorm().Create(m).Error; err != nil {
+	if err := t.Gorm().Create(m).Error; err != nil {
 		return nil, fmt.Errorf("store message: %w", err)
 	}
 	t.changed(conv.ID)
-	t.publish(events.Agent(string(conv.AgentID)))
+	t.Publish(events.Agent(string(conv.AgentID)))
 	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": digestOfText(content)}
 	if m.ResponseID != nil {
 		entry["response"] = *m.ResponseID
@@ -197,7 +197,7 @@ func (t *tx) resumeBy(person models.Actor, conv *models.Conversation, decided *m
 	}
 	if conv.BudgetRefused != nil {
 		conv.BudgetRefused = nil
-		if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_refused", nil).Error; err != nil {
+		if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", conv.ID).UpdateColumn("budget_refused", nil).Error; err != nil {
 			return fmt.Errorf("forget refused budget: %w", err)
 		}
 	}
@@ -246,11 +246,11 @@ func (s *Store) DecideIn(ctx context.Context, actor models.Actor, id models.Conv
 		}
 		// Whoever a request was routed to may decide it here too, by its id.
 		if conv == nil || (!owns(actor, conv) && d.ResponseID == "") {
-			return notFound("conversation")
+			return models.NotFound("conversation")
 		}
 		if a, err = t.decideIn(actor, conv, d); err != nil {
 			if !owns(actor, conv) && models.ErrorCode(err) == models.CodeNotFound {
-				return notFound("conversation") // as if there were none
+				return models.NotFound("conversation") // as if there were none
 			}
 			return err
 		}
@@ -287,7 +287,7 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 	}
 	a, err := t.approval(actor, id)
 	if models.ErrorCode(err) == models.CodeNotFound || (err == nil && a.ConversationID != conv.ID) {
-		return nil, notFound("request in this conversation")
+		return nil, models.NotFound("request in this conversation")
 	}
 	if err != nil {
 		return nil, err

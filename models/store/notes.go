@@ -37,7 +37,7 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 		if err != nil {
 			return err
 		}
-		out = at(a, t.now)
+		out = at(a, t.Now)
 		last, err := t.lastNote(id)
 		if err != nil || repeats(last, actor, text, true) {
 			return err
@@ -71,9 +71,9 @@ func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 	to.open = &note.ID
 	if a.HasDeadline() {
 		if to.left == nil {
-			to.left = new(secondsUntil(old, t.now))
+			to.left = new(secondsUntil(old, t.Now))
 		}
-		if pause := t.now.Add(time.Duration(p.Document().MaxPauseMinutes) * time.Minute); pause.After(old) {
+		if pause := t.Now.Add(time.Duration(p.Document().MaxPauseMinutes) * time.Minute); pause.After(old) {
 			to.deadline = pause
 		}
 	}
@@ -81,7 +81,7 @@ func (t *tx) askBack(actor models.Actor, a *models.Approval, last *models.Note, 
 		return err
 	}
 	a.Note = note
-	t.op.noted = append(t.op.noted, a.ID)
+	t.noted = append(t.noted, a.ID)
 	return t.storeNote(actor, a, note, "approval.asked_back", old)
 }
 
@@ -110,7 +110,7 @@ func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.Re
 		if actor.IsPerson() && actor.UserID() != a.OwnerID {
 			return models.Errorf(models.CodeForbidden, "Only the agent that asked and its owner may answer.")
 		}
-		out = at(a, t.now)
+		out = at(a, t.Now)
 		last, err := t.lastNote(id)
 		if err != nil {
 			return err
@@ -147,8 +147,8 @@ func (t *tx) answerNote(actor models.Actor, a *models.Approval, last *models.Not
 	if a.OpenNote != nil {
 		to := clock{deadline: old}
 		// A pause that ran out while a verdict held the request gives nothing back (I3).
-		if a.PausedLeft != nil && t.now.Before(old) {
-			to.deadline = t.now.Add(time.Duration(*a.PausedLeft) * time.Second)
+		if a.PausedLeft != nil && t.Now.Before(old) {
+			to.deadline = t.Now.Add(time.Duration(*a.PausedLeft) * time.Second)
 		}
 		if err := t.setClock(a, to); err != nil {
 			return nil, err
@@ -166,7 +166,7 @@ func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.Respons
 		return nil, err
 	}
 	var notes []models.Note
-	if err := s.gr.WithContext(ctx).Raw(notesOf, id).Scan(&notes).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(notesOf, id).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	return notes, nil
@@ -186,7 +186,7 @@ func repeats(last *models.Note, actor models.Actor, text string, asks bool) bool
 
 func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
 	var notes []models.Note
-	if err := t.gorm().Raw(lastNote, id).Scan(&notes).Error; err != nil {
+	if err := t.Gorm().Raw(lastNote, id).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)
 	}
 	if len(notes) == 0 {
@@ -199,7 +199,7 @@ func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {
 func (t *tx) addNote(actor models.Actor, a *models.Approval, last *models.Note, text string, most int64) (*models.Note, error) {
 	n := &models.Note{
 		ID: models.NewID[models.NoteID](), ResponseID: a.ID, Number: 1, AuthorKind: actor.Kind, AuthorID: actor.ID, AuthorName: actor.Name,
-		Content: text, At: t.now,
+		Content: text, At: t.Now,
 	}
 	if last != nil {
 		n.Number = last.Number + 1
@@ -221,14 +221,14 @@ type noteEntry struct {
 
 // storeNote keeps a note and tells of it.
 func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, action string, old time.Time) error {
-	if err := t.gorm().Create(n).Error; err != nil {
+	if err := t.Gorm().Create(n).Error; err != nil {
 		return fmt.Errorf("store note: %w", err)
 	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
 	}
-	t.publish(events.Agent(string(a.AgentID)))
+	t.Publish(events.Agent(string(a.AgentID)))
 	return t.record(actor, action, subjectOf(&a.Response, readers), noteEntry{
 		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: digestOfText(n.Content),
 	})

@@ -22,11 +22,11 @@ const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = 
 func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 	n := models.Numbers{Waiters: s.waiters.len()}
 	var oldest int64
-	if err := s.r.QueryRowContext(ctx, pendingNumbers, s.now()).Scan(&n.Pending, &oldest); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, pendingNumbers, s.db.Now()).Scan(&n.Pending, &oldest); err != nil {
 		return n, fmt.Errorf("count what waits: %w", err)
 	}
 	if oldest > 0 {
-		if err := s.r.QueryRowContext(ctx, requestedAt, oldest).Scan(&n.Oldest); err != nil {
+		if err := s.db.Reads().QueryRowContext(ctx, requestedAt, oldest).Scan(&n.Oldest); err != nil {
 			return n, fmt.Errorf("read the oldest that waits: %w", err)
 		}
 	}
@@ -35,19 +35,19 @@ func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 		return n, err
 	}
 	n.LedgerSeq = head.Seq
-	if err := s.r.QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
 		return n, fmt.Errorf("count what upstreams wait for: %w", err)
 	}
-	n.RowCheck, err = lastRows(ctx, s.r)
+	n.RowCheck, err = lastRows(ctx, s.db.Reads())
 	return n, err
 }
 
 // observe tells what a committed call opened and settled.
-func (s *Store) observe(o *op) {
+func (s *Store) observe(o *result) {
 	if s.opts.ObserveOutcome == nil {
 		return
 	}
-	for _, a := range o.settled {
+	for _, a := range o.outcomes {
 		s.opts.ObserveOutcome(models.OutcomeOf(a))
 	}
 	if o.atOnce != nil {

@@ -35,7 +35,7 @@ func (s *Store) OpenRun(ctx context.Context, actor models.Actor, in models.RunIn
 			}
 			return t.showStatus(conv)
 		}
-		if err := t.s.quota.admitRun(t.now, actor); err != nil {
+		if err := t.s.quota.admitRun(t.Now, actor); err != nil {
 			return err
 		}
 		opened = true

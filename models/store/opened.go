@@ -43,7 +43,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		if len(opened) >= maxOpenedParts {
 			return models.Invalid("part", "is one too many: a request has at most %d", maxOpenedParts)
 		}
-		if err := t.gorm().Exec(`INSERT INTO opened_parts (user_id, response_id, part, at) VALUES (?, ?, ?, ?)`, actor.ID, id, part, t.now).Error; err != nil {
+		if err := t.Gorm().Exec(`INSERT INTO opened_parts (user_id, response_id, part, at) VALUES (?, ?, ?, ?)`, actor.ID, id, part, t.Now).Error; err != nil {
 			return fmt.Errorf("store opened part: %w", err)
 		}
 		return nil
@@ -54,7 +54,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 // of their names.
 func (s *Store) OpenedParts(ctx context.Context, actor models.Actor, id models.ResponseID) ([]string, error) {
 	var opened []string
-	if err := s.gr.WithContext(ctx).Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
 		return nil, fmt.Errorf("read opened parts: %w", err)
 	}
 	return opened, nil
@@ -62,7 +62,7 @@ func (s *Store) OpenedParts(ctx context.Context, actor models.Actor, id models.R
 
 func (t *tx) openedParts(actor models.Actor, id models.ResponseID) ([]string, error) {
 	var opened []string
-	if err := t.gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
+	if err := t.Gorm().Raw(openedParts, actor.ID, id).Scan(&opened).Error; err != nil {
 		return nil, fmt.Errorf("read opened parts: %w", err)
 	}
 	return opened, nil

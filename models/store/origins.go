@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // maxStartedInput is how much of the call that started a sub-agent is read: the
@@ -42,13 +43,13 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), originsQuery, string(list), actor.ID, actor.Admin, maxStartedInput)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), originsQuery, string(list), actor.ID, actor.Admin, maxStartedInput)
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
 	defer rows.Close()
 	out := make(map[models.ResponseID]models.Origin, len(ids))
-	now, outside := s.now(), false
+	now, outside := s.db.Now(), false
 	for rows.Next() {
 		id, o, err := scanOrigin(rows, now)
 		if err != nil {
@@ -68,7 +69,7 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	return out, s.addLinks(ctx, actor, string(list), out)
 }
 
-func scanOrigin(row scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
+func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.Origin, err error) {
 	var told struct {
 		verdict        *models.Verdict
 		voter, problem *string

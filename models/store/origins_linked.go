@@ -31,12 +31,12 @@ var (
 
 // addLinks adds the other rows of those whose origins were read.
 func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin) error {
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), linksQuery, ids, actor.ID, actor.Admin)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), linksQuery, ids, actor.ID, actor.Admin)
 	if err != nil {
 		return fmt.Errorf("read linked calls: %w", err)
 	}
 	defer rows.Close()
-	now := s.now()
+	now := s.db.Now()
 	for rows.Next() {
 		var id models.ResponseID
 		var l models.Linked

@@ -62,7 +62,7 @@ func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	w := newAbroad(t)
 	files := map[string][]byte{}
 	mustDo(t, w.Close())
-	for _, name := range []string{store.FileName, store.KeyFile} {
+	for _, name := range []string{models.DatabaseFile, models.KeyFile} {
 		raw, err := os.ReadFile(filepath.Join(filepath.Dir(w.Path()), name))
 		mustDo(t, err)
 		files[name] = raw

@@ -11,6 +11,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/passwords"
 )
 
@@ -134,8 +135,8 @@ func (s *Store) SetPassword(ctx context.Context, actor models.Actor, id models.U
 		return err
 	}
 	var user models.User
-	if err := s.gr.WithContext(ctx).Where("id = ?", id).Take(&user).Error; err != nil {
-		return notFoundAs(err, notFound("user"))
+	if err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error; err != nil {
+		return db.NotFoundAs(err, models.NotFound("user"))
 	}
 	if fault := passwordFault(password, user.Email); fault != "" {
 		return models.Invalid("password", "%s", fault)
@@ -174,8 +175,8 @@ func (s *Store) ChangePassword(ctx context.Context, actor models.Actor, current,
 		return err
 	}
 	var user models.User
-	if err := s.gr.WithContext(ctx).Where("id = ?", actor.ID).Take(&user).Error; err != nil {
-		return notFoundAs(err, notSignedIn())
+	if err := s.db.Gorm(ctx).Where("id = ?", actor.ID).Take(&user).Error; err != nil {
+		return db.NotFoundAs(err, notSignedIn())
 	}
 	ok, err := s.passwords.matches(ctx, current, user.PasswordHash)
 	if err != nil {
@@ -208,7 +209,7 @@ func (s *Store) ChangePassword(ctx context.Context, actor models.Actor, current,
 
 // storePassword writes the hash and ends the user's sessions but for keep.
 func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, keep models.SessionID) error {
-	err := t.gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("password_hash", hash).Error
+	err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("password_hash", hash).Error
 	if err != nil {
 		return fmt.Errorf("store password: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // PeoplePage is one page of people by e-mail.
@@ -31,10 +32,10 @@ func (s *Store) People(ctx context.Context, actor models.Actor, after string, li
 	if err := needAdmin(actor); err != nil {
 		return PeoplePage{}, err
 	}
-	limit = pageSize(limit)
-	now := s.now()
+	limit = db.PageSize(limit)
+	now := s.db.Now()
 	idle := now.Add(-sessionIdle)
-	rows, err := s.r.QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, foldEmail(after), limit+1)
+	rows, err := s.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, foldEmail(after), limit+1)
 	if err != nil {
 		return PeoplePage{}, fmt.Errorf("list people: %w", err)
 	}
@@ -86,12 +87,12 @@ func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserI
 		if err := t.keepAnAdmin(user, "stop being one"); err != nil {
 			return err
 		}
-		changed := t.gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
+		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND role = ?", id, user.Role).Update("role", role)
 		if changed.Error != nil {
 			return fmt.Errorf("set role: %w", changed.Error)
 		}
-		if !exactlyOne(changed.RowsAffected) {
-			return notFound("user")
+		if !db.ExactlyOne(changed.RowsAffected) {
+			return models.NotFound("user")
 		}
 		t.accessChanged()
 		if err := t.record(actor, "user.role_changed", subject{owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
@@ -119,7 +120,7 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 		return nil
 	}
 	var others int64
-	err := t.gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
+	err := t.Gorm().Model(&models.User{}).Where("role = 'admin' AND disabled_at IS NULL AND id <> ?", user.ID).Count(&others).Error
 	if err != nil {
 		return fmt.Errorf("count admins: %w", err)
 	}
@@ -142,12 +143,12 @@ func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.Us
 		if err != nil || user.Enabled() {
 			return err
 		}
-		changed := t.gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)
+		changed := t.Gorm().Model(&models.User{}).Where("id = ? AND disabled_at IS NOT NULL", id).Update("disabled_at", nil)
 		if changed.Error != nil {
 			return fmt.Errorf("enable user: %w", changed.Error)
 		}
-		if !exactlyOne(changed.RowsAffected) {
-			return notFound("user")
+		if !db.ExactlyOne(changed.RowsAffected) {
+			return models.NotFound("user")
 		}
 		t.accessChanged()
 		return t.record(actor, "user.enabled", subject{owner: id}, userData{UserID: id, Email: user.Email})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // TestConversationQueriesAreServedByAnIndex is the same for what the pages of
@@ -30,7 +31,7 @@ func TestConversationQueriesAreServedByAnIndex(t *testing.T) {
 			for _, agent := range []models.AgentID{"", "a"} {
 				for _, archived := range []bool{false, true} {
 					q := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}
-					text, args := q.sql(cursor{at: models.NoDeadline}, 51)
+					text, args := q.sql(db.Cursor{At: models.NoDeadline}, 51)
 					queries = append(queries, query{"conversations", text, args, true}) // joining a page sorts it again
 				}
 			}

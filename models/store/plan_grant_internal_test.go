@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // TestGrantQueriesAreServedByAnIndex, in its order: what grants are listed, used
@@ -14,7 +15,7 @@ func TestGrantQueriesAreServedByAnIndex(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
 	now := time.Unix(0, 0)
-	before := cursor{at: now, id: maxID}
+	before := db.Cursor{At: now, ID: db.MaxID}
 	ofAdmin, adminArgs := grantsQuery(models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}, before, 51)
 	ofOwner, ownerArgs := grantsQuery(models.Actor{Kind: models.ActorUser, ID: "u"}, before, 51)
 	for _, q := range []struct {

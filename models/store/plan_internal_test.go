@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -20,7 +21,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		sorts      bool // a page's worth of rows is sorted, by intent
 	}
 	var queries []query
-	for _, texts := range []map[string]string{named(new(hotWriting).texts()), named(s.hot.texts())} {
+	for _, texts := range []map[string]string{named(new(hotWriting).texts()), named(s.reads.texts())} {
 		for name, text := range texts {
 			queries = append(queries, query{name: name, text: text, args: blanks(text)})
 		}
@@ -43,7 +44,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 				queries = append(queries, query{"invocation of " + who + " " + session, q.text, q.args, false})
 			}
 			for _, conversations := range sessions(actor, session) {
-				q := sessionPendingQuery(actor, conversations, cursor{at: now, id: maxID}, 51)
+				q := sessionPendingQuery(actor, conversations, db.Cursor{At: now, ID: db.MaxID}, 51)
 				queries = append(queries, query{"pending in a session of " + who + " " + session, q.text, q.args, true})
 			}
 		}
@@ -66,7 +67,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		for _, owner := range []models.UserID{"", "u"} {
 			for _, agent := range []models.AgentID{"", "a"} {
 				for _, archived := range []bool{false, true} {
-					text, args := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}.sql(cursor{at: now, id: maxID}, 51)
+					text, args := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}.sql(db.Cursor{At: now, ID: db.MaxID}, 51)
 					queries = append(queries, query{"conversations", text, args, true})
 				}
 			}
@@ -106,7 +107,7 @@ var scannable = regexp.MustCompile(`^SCAN ([guk]\b|\(?(subquery-)?\d+\)?|CONSTAN
 
 func explain(t *testing.T, s *Store, text string, args []any) string {
 	t.Helper()
-	rows, err := s.r.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+text, args...)
+	rows, err := s.db.Reads().QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+text, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -36,15 +37,15 @@ func (policyRow) TableName() string { return "policies" }
 
 // policy is the version that stands as this transaction sees it, compiled.
 func (t *tx) policy() (int64, *policy.Policy, error) {
-	k := &t.conn.w.known
+	k := &t.s.known
 	if k.policy == 0 {
-		if err := t.conn.row(t.hot.policyNow).Scan(&k.policy); err != nil {
+		if err := t.Row(t.s.hot.policyNow).Scan(&k.policy); err != nil {
 			return 0, nil, fmt.Errorf("read policy version: %w", err)
 		}
 	}
 	version := k.policy
 	p, err := t.s.policyFor(version, func() (doc string, err error) {
-		err = t.conn.row(t.hot.policyDoc, version).Scan(&doc)
+		err = t.Row(t.s.hot.policyDoc, version).Scan(&doc)
 		return doc, err
 	})
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *Store) compiled(row policyRow) (PolicyVersion, error) {
 // CurrentPolicy is the version that stands.
 func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
 	var row policyRow
-	if err := s.gr.WithContext(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {
+	if err := s.db.Gorm(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {
 		return PolicyVersion{}, fmt.Errorf("read policy: %w", err)
 	}
 	return s.compiled(row)
@@ -91,7 +92,7 @@ func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, 
 	if !actor.MayAdminister() {
 		return nil, adminsOnly()
 	}
-	q := s.gr.WithContext(ctx).Order("version DESC").Limit(limit)
+	q := s.db.Gorm(ctx).Order("version DESC").Limit(limit)
 	if before > 0 {
 		q = q.Where("version < ?", before)
 	}
@@ -116,8 +117,8 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 		return PolicyVersion{}, adminsOnly()
 	}
 	var row policyRow
-	if err := s.gr.WithContext(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
-		return PolicyVersion{}, notFoundAs(err, notFound("policy version"))
+	if err := s.db.Gorm(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
+		return PolicyVersion{}, db.NotFoundAs(err, models.NotFound("policy version"))
 	}
 	return s.compiled(row)
 }
@@ -161,12 +162,12 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 			return fmt.Errorf("write policy: %w", err)
 		}
 		if string(old) == row.Document {
-			return t.gorm().Where("version = ?", version).Take(&row).Error
+			return t.Gorm().Where("version = ?", version).Take(&row).Error
 		}
 		if err := t.checkMeetable(p.Document()); err != nil {
 			return err
 		}
-		row.Version, row.CreatedAt = version+1, t.now
+		row.Version, row.CreatedAt = version+1, t.Now
 		if err := t.addPolicy(actor, row); err != nil {
 			return err
 		}
@@ -179,11 +180,11 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 }
 
 func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
-	if err := t.gorm().Create(&row).Error; err != nil {
+	if err := t.Gorm().Create(&row).Error; err != nil {
 		return fmt.Errorf("store policy: %w", err)
 	}
-	t.conn.w.known.policy = row.Version
-	t.publish(events.Policy)
+	t.s.known.policy = row.Version
+	t.Publish(events.Policy)
 	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
 }
 
@@ -193,7 +194,7 @@ const initialAuthor = "Countersign"
 // seedPolicy stores the initial document where there is none.
 func (s *Store) seedPolicy(ctx context.Context) error {
 	var n int64
-	if err := s.r.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM policies LIMIT 1)`).Scan(&n); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM policies LIMIT 1)`).Scan(&n); err != nil {
 		return fmt.Errorf("read policy: %w", err)
 	}
 	if n > 0 {
@@ -205,11 +206,11 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 	}
 	return s.write(ctx, func(t *tx) error {
 		var version sql.NullInt64
-		if err := t.conn.row(t.hot.policyNow).Scan(&version); err != nil || version.Valid {
+		if err := t.Row(t.s.hot.policyNow).Scan(&version); err != nil || version.Valid {
 			return err
 		}
 		return t.addPolicy(models.System("policy"), policyRow{
-			Version: 1, Document: string(text), AuthorName: initialAuthor, Note: "The initial policy.", CreatedAt: t.now,
+			Version: 1, Document: string(text), AuthorName: initialAuthor, Note: "The initial policy.", CreatedAt: t.Now,
 		})
 	})
 }
@@ -217,17 +218,17 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 // fallbackStood checks a report that a client went on without an answer: the
 // policy must have allowed it at that time, or within the ten minutes before.
 func (t *tx) fallbackStood(at time.Time) error {
-	if at.After(t.now.Add(time.Minute)) {
+	if at.After(t.Now.Add(time.Minute)) {
 		return models.Invalid("fallback.at", "must not be in the future")
 	}
 	version, _, err := t.policy()
 	if err != nil {
 		return err
 	}
-	until := t.now
+	until := t.Now
 	for ; version > 0; version-- {
 		var row policyRow
-		if err := t.gorm().Where("version = ?", version).Take(&row).Error; err != nil {
+		if err := t.Gorm().Where("version = ?", version).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
 		v, err := t.s.compiled(row)

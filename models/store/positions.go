@@ -9,7 +9,7 @@ import (
 // ledger. It is made with the database and goes with its backups.
 func (s *Store) PositionKey(ctx context.Context) ([]byte, error) {
 	var key []byte
-	if err := s.r.QueryRowContext(ctx, `SELECT key FROM position_key WHERE id = 1`).Scan(&key); err != nil {
+	if err := s.db.Reads().QueryRowContext(ctx, `SELECT key FROM position_key WHERE id = 1`).Scan(&key); err != nil {
 		return nil, fmt.Errorf("read the key of positions: %w", err)
 	}
 	return key, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -88,7 +89,7 @@ func (w *waiters) forgetSome() {
 // Presence tells whether the agent of a request waits for it now, and since when it
 // does not. It knows nothing of the time before the server started.
 func (s *Store) Presence(id models.ResponseID) models.Presence {
-	now := s.now()
+	now := s.db.Now()
 	s.waiters.mu.Lock()
 	defer s.waiters.mu.Unlock()
 	p := s.waiters.present[id]
@@ -101,8 +102,8 @@ func (s *Store) Presence(id models.ResponseID) models.Presence {
 // tellPresence has open pages of a request look again; most have none.
 func (s *Store) tellPresence(id models.ResponseID) {
 	topic := events.Presence(string(id))
-	if s.bus.Subscribers(topic) > 0 {
-		s.bus.Publish(topic)
+	if s.db.Bus().Subscribers(topic) > 0 {
+		s.db.Bus().Publish(topic)
 	}
 }
 
@@ -141,14 +142,14 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 const routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id IN (SELECT value FROM json_each(?))`
 
 func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []models.ResponseID) ([]models.ResponseID, error) {
-	if some, err := exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`, person.ID)); err != nil || !some {
+	if some, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`, person.ID)); err != nil || !some {
 		return nil, err
 	}
 	raw, err := json.Marshal(ids)
 	if err != nil {
 		return nil, fmt.Errorf("count waits: %w", err)
 	}
-	rows, err := s.r.QueryContext(ctx, routedQuery, person.ID, string(raw))
+	rows, err := s.db.Reads().QueryContext(ctx, routedQuery, person.ID, string(raw))
 	if err != nil {
 		return nil, fmt.Errorf("count waits: %w", err)
 	}

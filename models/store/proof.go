@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // rowDigest proves columns of a row that its ledger entry does not spell out: the
@@ -48,7 +49,7 @@ func askDigest(r *models.Response) string {
 func heldDigest(v *models.Vote) string {
 	var until *string
 	if v.UndoUntil != nil {
-		until = new(v.UndoUntil.Format(timeFormat))
+		until = new(v.UndoUntil.Format(db.TimeFormat))
 	}
 	return rowDigest(until, decimal(v.BudgetSet), decimal(v.BudgetDelta), v.Answer, v.Option)
 }
@@ -96,7 +97,7 @@ const fileFormat = "2006-01-02 15:04:05.999999999-07:00"
 
 // fileTime is how the file writes a time that the ledger tells.
 func fileTime(at string) string {
-	t, err := time.Parse(timeFormat, at)
+	t, err := time.Parse(db.TimeFormat, at)
 	if err != nil {
 		return at
 	}

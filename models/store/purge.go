@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 const (
@@ -41,18 +42,18 @@ func (s *Store) NewPurge(ctx context.Context, actor models.Actor, q models.Purge
 	if !actor.MayAdminister() && (actor.Kind != models.ActorSystem || actor.Name != models.RetentionActor) {
 		return nil, adminsOnly()
 	}
-	now := s.now()
+	now := s.db.Now()
 	if q.Before.IsZero() || q.Before.After(now) {
 		return nil, models.Invalid("before", "must be a time that has passed")
 	}
-	q.Before = stamp(q.Before)
+	q.Before = db.Stamp(q.Before)
 	if q.Conversation != "" {
-		found, err := exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ?`, q.Conversation))
+		found, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ?`, q.Conversation))
 		if err != nil {
 			return nil, err
 		}
 		if !found {
-			return nil, notFound("conversation")
+			return nil, models.NotFound("conversation")
 		}
 	}
 	return &Purge{s: s, actor: actor, q: q, at: now, walks: purgeWalks}, nil
@@ -104,7 +105,7 @@ func (p *Purge) read(ctx context.Context) error {
 		p.begun, p.after = true, w.first(p.q.Conversation)
 	}
 	text := w.text(p.q.Conversation)
-	rows, err := p.s.r.QueryContext(ctx, text, p.args(text, p.after[0], p.after[1])...)
+	rows, err := p.s.db.Reads().QueryContext(ctx, text, p.args(text, p.after[0], p.after[1])...)
 	if err != nil {
 		return err
 	}
@@ -147,13 +148,13 @@ func parameters(text string) int {
 // remove removes the contents of rows that are still due, or counts them.
 func (p *Purge) remove(ctx context.Context, batch []walked) error {
 	if p.q.DryRun {
-		done, err := p.plan(ctx, p.s.r, batch)
+		done, err := p.plan(ctx, p.s.db.Reads(), batch)
 		p.count(done)
 		return err
 	}
 	var done *purged
 	err := p.s.write(ctx, func(t *tx) (err error) {
-		if done, err = p.plan(ctx, &t.conn, batch); err != nil {
+		if done, err = p.plan(ctx, t, batch); err != nil {
 			return err
 		}
 		for _, conversation := range done.order {

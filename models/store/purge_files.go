@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"countersign/models/db"
 )
 
 const (
@@ -20,11 +22,11 @@ const (
 // empties the log, so that what was removed is not in it any more. It needs a
 // moment in which nobody reads from the log; false: there was none.
 func (s *Store) TruncateLog(ctx context.Context) (done bool, err error) {
-	db, err := openDatabase(dsn(s.path, url.Values{"_txlock": {"immediate"}, "_busy_timeout": {truncateBusy}}))
+	pool, err := db.OpenFile(db.DSN(s.Path(), url.Values{"_txlock": {"immediate"}, "_busy_timeout": {truncateBusy}}))
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, pool.Close()) }()
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for range truncateTries {
@@ -34,7 +36,7 @@ func (s *Store) TruncateLog(ctx context.Context) (done bool, err error) {
 		case <-pause.C:
 		}
 		var busy, frames, moved int
-		if err := db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved); err != nil {
+		if err := pool.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &moved); err != nil {
 			return false, fmt.Errorf("truncate the log: %w", err)
 		}
 		if busy == 0 {
@@ -46,14 +48,14 @@ func (s *Store) TruncateLog(ctx context.Context) (done bool, err error) {
 }
 
 // FreeBytes is how much of the database file is empty: Vacuum gives it back.
-func (s *Store) FreeBytes(ctx context.Context) (int64, error) { return freeBytes(ctx, s.r) }
+func (s *Store) FreeBytes(ctx context.Context) (int64, error) { return freeBytes(ctx, s.db.Reads()) }
 
 // FreeBytes is Store.FreeBytes of a folder.
 func (i *Inspection) FreeBytes(ctx context.Context) (int64, error) { return freeBytes(ctx, i.db) }
 
-func freeBytes(ctx context.Context, db *sql.DB) (int64, error) {
+func freeBytes(ctx context.Context, pool *sql.DB) (int64, error) {
 	var free, size int64
-	err := db.QueryRowContext(ctx, `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`).Scan(&free, &size)
+	err := pool.QueryRowContext(ctx, `SELECT (SELECT * FROM pragma_freelist_count), (SELECT * FROM pragma_page_size)`).Scan(&free, &size)
 	if err != nil {
 		return 0, fmt.Errorf("read free pages: %w", err)
 	}
@@ -64,12 +66,12 @@ func freeBytes(ctx context.Context, db *sql.DB) (int64, error) {
 // written meanwhile, and it takes as much free disk as the database does.
 func (s *Store) Vacuum(ctx context.Context) (err error) {
 	// With a driver that keeps its copy in a file: the others keep theirs in memory.
-	db, err := sql.Open("sqlite3", fileURI(s.path, "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+busyTimeout))
+	pool, err := sql.Open("sqlite3", fileURI(s.Path(), "mode=rw&_secure_delete=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout="+db.BusyTimeout))
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, `VACUUM`); err != nil {
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	if _, err := pool.ExecContext(ctx, `VACUUM`); err != nil {
 		return fmt.Errorf("write the database anew: %w", err)
 	}
 	return nil
@@ -79,7 +81,7 @@ func (s *Store) Vacuum(ctx context.Context) (err error) {
 // contents.
 func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {
 	w := &purgeWalks[0]
-	args := []any{0, "", stamp(before)}
+	args := []any{0, "", db.Stamp(before)}
 	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`, args...).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("look for contents that should be removed: %w", err)

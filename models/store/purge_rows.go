@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // purgedRow is a row of which contents are removed, or may be.
@@ -162,15 +163,15 @@ const closeRemoved = `UPDATE responses SET is_completed = TRUE, completed_at = ?
 // apply removes contents of a conversation's rows, with one entry of the ledger.
 func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRow) error {
 	mark := models.RemovedMark(p.at, p.actor)
-	entry := removedEntry{Removed: mark, Before: p.q.Before.Format(timeFormat)}
+	entry := removedEntry{Removed: mark, Before: p.q.Before.Format(db.TimeFormat)}
 	ctx := context.Background()
 	for i := range rows {
 		r := &rows[i]
-		if _, err := t.conn.ExecContext(ctx, r.statement(), append([]any{r.mark}, r.key...)...); err != nil {
+		if _, err := t.ExecContext(ctx, r.statement(), append([]any{r.mark}, r.key...)...); err != nil {
 			return fmt.Errorf("remove contents: %w", err)
 		}
 		if r.table == "responses" && r.first {
-			if _, err := t.conn.ExecContext(ctx, closeRemoved, t.now, r.key[0]); err != nil {
+			if _, err := t.ExecContext(ctx, closeRemoved, t.Now, r.key[0]); err != nil {
 				return fmt.Errorf("close a call: %w", err)
 			}
 		}
@@ -179,14 +180,14 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 			said.Mark = r.mark
 		}
 		var err error
-		if said.Digest, err = r.proof(ctx, &t.conn); err != nil {
+		if said.Digest, err = r.proof(ctx, t); err != nil {
 			return err
 		}
 		entry.Rows = append(entry.Rows, said)
 	}
 	about := subject{conversation: conversation}
 	if conversation != "" {
-		c, err := scanConversation(t.conn.row(t.hot.conversation, conversation))
+		c, err := scanConversation(t.Row(t.s.hot.conversation, conversation))
 		if err != nil {
 			return err
 		}

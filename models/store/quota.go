@@ -60,7 +60,7 @@ func (q *quota) admit(t *tx, actor models.Actor) error {
 	if err := q.admitPending(t, actor); err != nil {
 		return err
 	}
-	return q.admitRate(t.now, actor)
+	return q.admitRate(t.Now, actor)
 }
 
 func (q *quota) admitPending(t *tx, actor models.Actor) error {
@@ -70,7 +70,7 @@ func (q *quota) admitPending(t *tx, actor models.Actor) error {
 	agent := actor.AgentID()
 	n, known := q.atMost[agent]
 	if !known || n >= q.pending {
-		if err := t.conn.row(t.hot.pendingOfAgent, agent, q.pending).Scan(&n); err != nil {
+		if err := t.Row(t.s.hot.pendingOfAgent, agent, q.pending).Scan(&n); err != nil {
 			return fmt.Errorf("count pending: %w", err)
 		}
 	}

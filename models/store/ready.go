@@ -2,17 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"path"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"countersign/migrations"
 	"countersign/models"
 )
 
@@ -33,12 +27,12 @@ type readiness struct {
 func (s *Store) Ready(ctx context.Context) error {
 	s.ready.mu.Lock()
 	defer s.ready.mu.Unlock()
-	if s.disk.full.Load() {
-		if err := s.KeepReserve(ctx); err != nil || s.disk.full.Load() {
+	if s.db.Full() {
+		if err := s.KeepReserve(ctx); err != nil || s.db.Full() {
 			return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
 		}
 	}
-	now := s.now()
+	now := s.db.Now()
 	if since := now.Sub(s.ready.at); since >= 0 && since < readyFor {
 		return nil
 	}
@@ -52,7 +46,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		{"Not ready: the schema of the database is not this program's.", s.checkSchema},
 	} {
 		if err := check.do(ctx); err != nil {
-			if s.disk.full.Load() {
+			if s.db.Full() {
 				return models.Errorf(models.CodeUnavailable, "Not ready: disk full.")
 			}
 			s.log.WarnContext(ctx, "not ready", slog.String("error", err.Error()))
@@ -66,7 +60,7 @@ func (s *Store) Ready(ctx context.Context) error {
 // checkWrite changes nothing, but takes it to the disk.
 func (s *Store) checkWrite(ctx context.Context) error {
 	return s.writeAnyway(ctx, func(t *tx) error {
-		return t.gorm().Exec(`UPDATE ledger_head SET seq = seq WHERE id = 1`).Error
+		return t.Gorm().Exec(`UPDATE ledger_head SET seq = seq WHERE id = 1`).Error
 	})
 }
 
@@ -81,33 +75,4 @@ func (s *Store) checkSchema(ctx context.Context) error {
 		err = fmt.Errorf("schema version %d stands, want %d", have, want)
 	}
 	return err
-}
-
-// Schema is the version of the schema that stands and the one that this program
-// brings: numbers of migration files.
-func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
-	if want, err = newestMigration(); err != nil {
-		return 0, 0, err
-	}
-	if err := s.r.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&have); err != nil {
-		return 0, want, fmt.Errorf("read schema version: %w", err)
-	}
-	return have, want, nil
-}
-
-// newestMigration is the number that the last migration file begins with.
-func newestMigration() (int64, error) {
-	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
-	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	if len(names) == 0 {
-		return 0, errors.New("read migrations: there are none")
-	}
-	number, _, _ := strings.Cut(path.Base(names[len(names)-1]), "_")
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read migrations: %w", err)
-	}
-	return n, nil
 }

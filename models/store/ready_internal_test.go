@@ -12,7 +12,7 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	exec := func(t *testing.T, s *Store, text string) {
 		t.Helper()
-		if _, err := s.writer.conn.ExecContext(t.Context(), text); err != nil {
+		if err := s.write(t.Context(), func(tx *tx) error { _, err := tx.ExecContext(t.Context(), text); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}

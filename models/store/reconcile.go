@@ -32,7 +32,7 @@ func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.Upstre
 			ID     models.ResponseID
 			CallID string
 		}
-		if err := t.gorm().Raw(pendingOfUpstream, id, kind).Scan(&pending).Error; err != nil {
+		if err := t.Gorm().Raw(pendingOfUpstream, id, kind).Scan(&pending).Error; err != nil {
 			return fmt.Errorf("read what is pending of an upstream: %w", err)
 		}
 		for _, p := range pending {
@@ -43,7 +43,7 @@ func (s *Store) Reconcile(ctx context.Context, l *models.Lease, id models.Upstre
 			if err != nil {
 				return err
 			}
-			if a.PastDeadline(t.now) {
+			if a.PastDeadline(t.Now) {
 				err = t.expireNow(a)
 			} else {
 				err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, "It was settled in "+u.Name+".")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // ReportEvents stores what an agent reports of its run, in the order given, in
@@ -30,7 +31,7 @@ func (s *Store) ReportEvents(ctx context.Context, actor models.Actor, id models.
 			return err
 		}
 		if conv == nil || conv.OwnerID != actor.OwnerID {
-			return notFound("conversation")
+			return models.NotFound("conversation")
 		}
 		if err := ownConversation(actor, conv); err != nil {
 			return err
@@ -78,7 +79,7 @@ func (r *report) admit(reported []*runEvent) error {
 			n++
 		}
 	}
-	return r.s.quota.admitReports(r.now, r.actor, n)
+	return r.s.quota.admitReports(r.Now, r.actor, n)
 }
 
 func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
@@ -102,7 +103,7 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 		}
 	}
 	if spare {
-		r.s.quota.reports.take(r.now, r.actor, stored)
+		r.s.quota.reports.take(r.Now, r.actor, stored)
 	}
 	if r.changes == 0 {
 		return nil
@@ -134,7 +135,7 @@ func (r *report) one(e *runEvent, out *models.RunEventResult) error {
 	if err != nil || out.Status == models.RunEventRepeated {
 		return err
 	}
-	if _, err := r.conn.exec(r.hot.addEvent, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
+	if _, err := r.Exec(r.s.hot.addEvent, r.conv.ID, e.key, e.digest[:], out.ResponseID); err != nil {
 		return fmt.Errorf("store event: %w", err)
 	}
 	r.note(e)
@@ -174,7 +175,7 @@ func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
 }
 
 func (r *report) eventByKey(e *runEvent, out *models.RunEventResult) (same, found bool, err error) {
-	rows, err := r.conn.rows(r.hot.eventByKey, r.conv.ID, e.key)
+	rows, err := r.Rows(r.s.hot.eventByKey, r.conv.ID, e.key)
 	if err != nil {
 		return false, false, fmt.Errorf("look for an event: %w", err)
 	}
@@ -199,9 +200,9 @@ const (
 // agent.
 func (r *report) contradict(out *models.RunEventResult, text string) (changed bool, err error) {
 	out.Status, out.Error = models.RunEventConflict, text+" This is shown; what stands was not changed."
-	n, err := r.conn.exec(r.hot.contradict, text, out.ResponseID)
+	n, err := r.Exec(r.s.hot.contradict, text, out.ResponseID)
 	if err != nil {
 		return false, fmt.Errorf("note contradiction: %w", err)
 	}
-	return exactlyOne(n), nil
+	return db.ExactlyOne(n), nil
 }

@@ -19,7 +19,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	if r.conv.Standing {
 		return "", nil
 	}
-	if err := r.conn.row(r.hot.standingAsk, r.actor.ID, e.ToolUseID, e.call).Scan(&id); errors.Is(err, sql.ErrNoRows) {
+	if err := r.Row(r.s.hot.standingAsk, r.actor.ID, e.ToolUseID, e.call).Scan(&id); errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	} else if err != nil {
 		return "", fmt.Errorf("look for a request to adopt: %w", err)
@@ -46,8 +46,8 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 		return "", err
 	}
 	r.changed(a.ConversationID)
-	r.publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
-	r.publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
+	r.Publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
+	r.Publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return id, r.record(r.actor, "response.adopted", subject{owner: r.conv.OwnerID, conversation: r.conv.ID, response: id},
 		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: sequence, Energy: energy, Conversation: begins, Left: r.waitEndsFor(a)})
 }
@@ -68,11 +68,11 @@ type adoptedEntry struct {
 // move gives a row its place in the run. Energy that the run cannot carry stays
 // counted in the standing conversation, on a turn that stands for it.
 func (r *report) move(a *models.Approval, sequence, energy int64) error {
-	if err := r.gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, energy = ? WHERE id = ?`, r.conv.ID, sequence, energy, a.ID).Error; err != nil {
+	if err := r.Gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, energy = ? WHERE id = ?`, r.conv.ID, sequence, energy, a.ID).Error; err != nil {
 		return fmt.Errorf("adopt request: %w", err)
 	}
 	if energy > 0 {
-		if err := r.gorm().Exec(`UPDATE conversations SET energy_used = energy_used - ? WHERE id = ?`, energy, a.ConversationID).Error; err != nil {
+		if err := r.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used - ? WHERE id = ?`, energy, a.ConversationID).Error; err != nil {
 			return fmt.Errorf("adopt request: %w", err)
 		}
 		return nil
@@ -80,7 +80,7 @@ func (r *report) move(a *models.Approval, sequence, energy int64) error {
 	if a.Energy == 0 {
 		return nil
 	}
-	err := r.gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, energy, said) VALUES (?, ?, ?, '', ?, '{}')`,
+	err := r.Gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, energy, said) VALUES (?, ?, ?, '', ?, '{}')`,
 		a.ConversationID, a.Sequence, a.CreatedAt, a.Energy).Error
 	if err != nil {
 		return fmt.Errorf("keep what an adopted request cost: %w", err)

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
 // call stores a reported tool call, or joins it to the row of the request that
 // the agent made for it: both are one, whichever comes first.
 func (r *report) call(e *runEvent, out *models.RunEventResult) error {
-	id, err := r.rowID(r.conn.row(r.hot.byToolUse, r.conv.ID, e.ToolUseID))
+	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
 	if err != nil {
 		return err
 	}
@@ -71,10 +72,10 @@ func (r *report) joinAsk(e *runEvent, out *models.RunEventResult) error {
 	if err := r.batch(e); err != nil {
 		return err
 	}
-	if _, err := r.conn.exec(r.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, out.ResponseID); err != nil {
+	if _, err := r.Exec(r.s.hot.joinReported, r.at(e), nullable(e.BatchID), e.ParentToolUseID, out.ResponseID); err != nil {
 		return fmt.Errorf("join reported call: %w", err)
 	}
-	r.publish(events.Approval(string(out.ResponseID)))
+	r.Publish(events.Approval(string(out.ResponseID)))
 	if err := r.earlyResult(e, out); err != nil {
 		return err
 	}
@@ -91,10 +92,10 @@ func (r *report) reported(e *runEvent, a models.Response) *models.Response {
 // at is when the agent says that it happened: not later than now, nor before
 // there were agents.
 func (r *report) at(e *runEvent) time.Time {
-	if e.At == nil || e.At.After(r.now) || e.At.Before(time.Unix(0, 0)) {
-		return r.now
+	if e.At == nil || e.At.After(r.Now) || e.At.Before(time.Unix(0, 0)) {
+		return r.Now
 	}
-	return stamp(*e.At)
+	return db.Stamp(*e.At)
 }
 
 // addReported stores a reported response with the next sequence.
@@ -104,7 +105,7 @@ func (r *report) addReported(a *models.Response, with *models.Report) error {
 		return err
 	}
 	a.Sequence, a.SelfApproval = sequence, selfApproval(a)
-	if err := r.conn.insert(insertReported, r.hot.addWholeReported, r.hot.addReported, a, with); err != nil {
+	if err := r.Insert(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with); err != nil {
 		return fmt.Errorf("store reported response: %w", err)
 	}
 	return nil

@@ -25,7 +25,7 @@ func (r *report) batch(e *runEvent) error {
 		return nil
 	}
 	r.batches[e.ParentToolUseID] = e.BatchID
-	rows, err := r.conn.rows(r.hot.unfinishedBefore, r.conv.ID, e.ParentToolUseID, e.BatchID)
+	rows, err := r.Rows(r.s.hot.unfinishedBefore, r.conv.ID, e.ParentToolUseID, e.BatchID)
 	if err != nil {
 		return fmt.Errorf("read open calls: %w", err)
 	}
@@ -53,10 +53,10 @@ type openCall struct {
 // nobody waits for an outcome any more.
 func (r *report) end() error {
 	var open, pending []openCall
-	if err := r.gorm().Raw(unfinished, r.conv.ID).Scan(&open).Error; err != nil {
+	if err := r.Gorm().Raw(unfinished, r.conv.ID).Scan(&open).Error; err != nil {
 		return fmt.Errorf("read open calls: %w", err)
 	}
-	if err := r.gorm().Raw(pendingOfRun, r.conv.ID).Scan(&pending).Error; err != nil {
+	if err := r.Gorm().Raw(pendingOfRun, r.conv.ID).Scan(&pending).Error; err != nil {
 		return fmt.Errorf("read what is pending: %w", err)
 	}
 	return r.closeAll(append(open, pending...), "The run has ended.")
@@ -84,7 +84,7 @@ func (r *report) closeByRun(id models.ResponseID, why string) error {
 		return err
 	}
 	switch {
-	case a.PastDeadline(r.now):
+	case a.PastDeadline(r.Now):
 		err = r.expireNow(a)
 	case a.Status() == models.StatusPending:
 		err = r.settleAs(r.actor, a, models.StatusCancelled, models.CauseRunEnded, why)
@@ -104,7 +104,7 @@ func (t *tx) closeCall(a *models.Approval, by models.Closing) error {
 		return nil
 	}
 	a.IsCompleted, a.Closed = true, by
-	if _, err := t.conn.exec(t.hot.closeCall, t.now, by, a.ID); err != nil {
+	if _, err := t.Exec(t.s.hot.closeCall, t.Now, by, a.ID); err != nil {
 		return fmt.Errorf("close call: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -28,9 +29,9 @@ const (
 // wanted finds the outside approval that waits for a reported call; nil: none
 // does. Mostly none waits for any, which the writer remembers.
 func (r *report) wanted(e *runEvent) (*outsideRow, error) {
-	known := &r.conn.w.known
+	known := &r.s.known
 	if known.wanted == nil {
-		waits, err := exists(r.conn.QueryRowContext(context.Background(), anyWanted))
+		waits, err := db.Exists(r.QueryRowContext(context.Background(), anyWanted))
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (r *report) wanted(e *runEvent) (*outsideRow, error) {
 	if !*known.wanted || r.conv.RunID == nil || r.conv.Standing {
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
-	if waits, err := exists(r.conn.QueryRowContext(context.Background(), wantedCalls, e.call)); err != nil || !waits {
+	if waits, err := db.Exists(r.QueryRowContext(context.Background(), wantedCalls, e.call)); err != nil || !waits {
 		return nil, err
 	}
 	looks := []struct{ query, run string }{{wantedInRun, *r.conv.RunID}, {wantedBelow, *r.conv.RunID}, {wantedInRun, orEmpty(r.conv.ParentRunID)}}
@@ -48,7 +49,7 @@ func (r *report) wanted(e *runEvent) (*outsideRow, error) {
 			continue
 		}
 		var row outsideRow
-		err := r.conn.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.now.Add(-linkAfterEnd), look.run).
+		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.Now.Add(-linkAfterEnd), look.run).
 			Scan(&row.Number, &row.UpstreamID, &row.CallID, &row.ResponseID)
 		if err == nil {
 			return &row, nil
@@ -71,10 +72,10 @@ func (r *report) adoptOutside(e *runEvent) (wanted *outsideRow, id models.Respon
 	if err != nil {
 		return nil, "", err
 	}
-	if a.StateAt(r.now) != models.StatusPending || a.HeldUntil != nil {
+	if a.StateAt(r.Now) != models.StatusPending || a.HeldUntil != nil {
 		return wanted, "", nil
 	}
-	if err := r.gorm().Model(wanted).UpdateColumns(map[string]any{"waits": false, "linked_id": "", "linked_by": ""}).Error; err != nil {
+	if err := r.Gorm().Model(wanted).UpdateColumns(map[string]any{"waits": false, "linked_id": "", "linked_by": ""}).Error; err != nil {
 		return nil, "", fmt.Errorf("adopt outside approval: %w", err)
 	}
 	return nil, a.ID, r.moveOutside(e, a)
@@ -89,19 +90,19 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	}
 	from, begins := *a, r.waitBegins(a)
 	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
-	if err := r.gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, agent_id = ?, tool_use_id = ?, matched_by = ? WHERE id = ?`,
+	if err := r.Gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, agent_id = ?, tool_use_id = ?, matched_by = ? WHERE id = ?`,
 		a.ConversationID, a.Sequence, a.AgentID, e.ToolUseID, a.MatchedBy, a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
-	if err := r.gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, e.ToolUseID, a.ID).Error; err != nil {
+	if err := r.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, e.ToolUseID, a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
 	if r.running, err = r.isRunning(from.ConversationID); err != nil {
 		return err
 	}
 	r.changed(from.ConversationID)
-	r.publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
-	r.publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
+	r.Publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	r.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	err = r.record(r.actor, "response.adopted", subject{owner: a.OwnerID, conversation: a.ConversationID, response: a.ID}, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: sequence, Energy: a.Energy, Conversation: begins, Left: r.waitEndsFor(a),
 		Agent: a.AgentID, Row: askDigest(&a.Response),
@@ -184,7 +185,7 @@ func (r *report) rejectedBefore(e *runEvent) (*models.Approval, error) {
 	if from, looked := r.rejected[e.BatchID]; looked {
 		return from, nil
 	}
-	id, err := r.rowID(r.conn.QueryRowContext(context.Background(), rejectedIn, r.conv.ID, e.BatchID))
+	id, err := r.rowID(r.QueryRowContext(context.Background(), rejectedIn, r.conv.ID, e.BatchID))
 	if err != nil {
 		return nil, err
 	}

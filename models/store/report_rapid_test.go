@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -29,7 +28,7 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := &restless{trace: *made}
 		dir := storetest.Dir(t)
-		if err := os.WriteFile(filepath.Join(dir, store.FileName), file, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
 			rt.Fatal(err)
 		}
 		r.bench = &bench{Store: storetest.New(t, storetest.WithDir(dir), storetest.WithClock(made.clock), noLimits), owner: made.owner, agent: made.agent}

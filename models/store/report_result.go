@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -25,7 +26,7 @@ type given struct {
 func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 	g := given{at: r.at(e), isError: e.IsError}
 	g.text, g.bytes = cutText(e.Result, e.ResultBytes)
-	id, err := r.rowID(r.conn.row(r.hot.byToolUse, r.conv.ID, e.ToolUseID))
+	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
 	if err != nil {
 		return err
 	}
@@ -38,15 +39,15 @@ func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 
 // complete gives a call its result. A call that was closed has one after all.
 func (r *report) complete(g given, out *models.RunEventResult) error {
-	n, err := r.conn.exec(r.hot.complete, g.at, g.isError, g.bytes, g.text, out.ResponseID)
+	n, err := r.Exec(r.s.hot.complete, g.at, g.isError, g.bytes, g.text, out.ResponseID)
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)
 	}
-	if exactlyOne(n) {
-		r.publish(events.Approval(string(out.ResponseID)))
+	if db.ExactlyOne(n) {
+		r.Publish(events.Approval(string(out.ResponseID)))
 		return nil
 	}
-	same, err := exists(r.conn.row(r.hot.sameResult, out.ResponseID, g.isError, g.text))
+	same, err := db.Exists(r.Row(r.s.hot.sameResult, out.ResponseID, g.isError, g.text))
 	if err != nil {
 		return err
 	}
@@ -60,16 +61,16 @@ func (r *report) complete(g given, out *models.RunEventResult) error {
 
 // keepEarly keeps a result until its call is reported.
 func (r *report) keepEarly(toolUseID string, g given, out *models.RunEventResult) error {
-	n, err := r.conn.exec(r.hot.addEarlyResult, r.conv.ID, toolUseID, g.at, g.isError, g.bytes, g.text)
+	n, err := r.Exec(r.s.hot.addEarlyResult, r.conv.ID, toolUseID, g.at, g.isError, g.bytes, g.text)
 	if err != nil {
 		return fmt.Errorf("keep early result: %w", err)
 	}
-	if exactlyOne(n) {
-		r.conn.w.known.early = new(true)
+	if db.ExactlyOne(n) {
+		r.s.known.early = new(true)
 		return nil
 	}
 	// One waits already, under another id.
-	same, err := exists(r.conn.row(r.hot.sameEarly, r.conv.ID, toolUseID, g.isError, g.text))
+	same, err := db.Exists(r.Row(r.s.hot.sameEarly, r.conv.ID, toolUseID, g.isError, g.text))
 	if err != nil {
 		return err
 	}
@@ -94,9 +95,9 @@ func (r *report) earlyResult(e *runEvent, out *models.RunEventResult) error {
 // takeEarly takes the result that waits for a call, or nil. Mostly none waits for
 // any, which the writer remembers.
 func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, error) {
-	known := &t.conn.w.known
+	known := &t.s.known
 	if known.early == nil {
-		waits, err := exists(t.conn.row(t.hot.anyEarlyResult))
+		waits, err := db.Exists(t.Row(t.s.hot.anyEarlyResult))
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +107,7 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
 	var g given
-	err := t.conn.changeRow(t.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text, &g.removed)
+	err := t.ChangeRow(t.s.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text, &g.removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -119,11 +120,11 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 // resultRemoved completes a call whose result was removed before the call was
 // known: it has none, and says why.
 func (t *tx) resultRemoved(g *given, id models.ResponseID) error {
-	if _, err := t.conn.exec(t.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
+	if _, err := t.Exec(t.s.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
 		return fmt.Errorf("complete without a result: %w", err)
 	}
 	text := "Its result came before the call, and was " + *g.removed + "."
-	if _, err := t.conn.exec(t.hot.contradict, text, id); err != nil {
+	if _, err := t.Exec(t.s.hot.contradict, text, id); err != nil {
 		return fmt.Errorf("note a removed result: %w", err)
 	}
 	return nil
@@ -143,7 +144,7 @@ func (t *tx) askedLate(a *models.Approval) error {
 		a.Closed = models.ClosedByRun
 		return t.resultRemoved(g, a.ID)
 	}
-	if _, err := t.conn.exec(t.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
+	if _, err := t.Exec(t.s.hot.complete, g.at, g.isError, g.bytes, g.text, a.ID); err != nil {
 		return fmt.Errorf("store result: %w", err)
 	}
 	return nil

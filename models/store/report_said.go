@@ -31,10 +31,10 @@ func (r *report) message(e *runEvent) error {
 	}
 	m := &models.Message{
 		ID: models.NewID[models.MessageID](), ConversationID: r.conv.ID, Sequence: sequence, AuthorKind: models.ActorAgent,
-		AuthorID: r.actor.ID, AuthorName: r.actor.Name, CreatedAt: r.now,
+		AuthorID: r.actor.ID, AuthorName: r.actor.Name, CreatedAt: r.Now,
 	}
 	m.Content, m.ContentBytes = cutText(e.Content, e.ContentBytes)
-	if err := r.gorm().Create(m).Error; err != nil {
+	if err := r.Gorm().Create(m).Error; err != nil {
 		return fmt.Errorf("store message: %w", err)
 	}
 	return nil

@@ -118,10 +118,10 @@ func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 			what = "conversation"
 		}
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A response with this id stands with another " + what + "; nothing was changed.", Approval: at(a, t.now),
+			Code: models.CodeKeyConflict, Text: "A response with this id stands with another " + what + "; nothing was changed.", Approval: at(a, t.Now),
 		}
 	}
-	return at(a, t.now), nil
+	return at(a, t.Now), nil
 }
 
 // agentConversation is an agent's own conversation, opened if its id is unknown
@@ -164,7 +164,7 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
 func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.Response) *models.Approval {
-	r.ConversationID, r.OwnerID, r.AgentID, r.CreatedAt = conv.ID, conv.OwnerID, conv.AgentID, t.now
+	r.ConversationID, r.OwnerID, r.AgentID, r.CreatedAt = conv.ID, conv.OwnerID, conv.AgentID, t.Now
 	r.ApprovalTimeoutAt, r.DigestVersion = models.NoDeadline, models.DigestVersion
 	if r.ID == "" {
 		r.ID = models.NewID[models.ResponseID]()
@@ -192,10 +192,10 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	}
 	deadline := models.NoDeadline
 	if minutes, ok := p.DefaultTimeout(r.Kind); ok {
-		deadline = t.now.Add(time.Duration(minutes) * time.Minute)
+		deadline = t.Now.Add(time.Duration(minutes) * time.Minute)
 	}
 	if j.Timeout != nil {
-		deadline = t.now.Add(time.Duration(*j.Timeout) * time.Minute)
+		deadline = t.Now.Add(time.Duration(*j.Timeout) * time.Minute)
 	}
 	if !latest.IsZero() && latest.Before(deadline) {
 		deadline = latest
@@ -204,7 +204,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if err != nil {
 		return nil, err
 	}
-	t.publish(events.Conversation(string(conv.ID)))
+	t.Publish(events.Conversation(string(conv.ID)))
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 		return nil, err
 	}
 	if a.Status() != models.StatusPending {
-		t.op.atOnce = a
+		t.atOnce = a
 	}
 	t.logAsked(a)
 	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {

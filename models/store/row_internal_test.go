@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // rowModels are the structs of each table; those of one table are its row together.
@@ -47,7 +48,7 @@ type tableColumn struct{ notNull, key bool }
 
 func columnsOf(t *testing.T, s *Store, table string) map[string]tableColumn {
 	t.Helper()
-	rows, err := s.r.QueryContext(context.Background(), `SELECT name, "notnull", pk > 0 FROM pragma_table_info(?)`, table)
+	rows, err := s.db.Reads().QueryContext(context.Background(), `SELECT name, "notnull", pk > 0 FROM pragma_table_info(?)`, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestEachColumnIsAField(t *testing.T) {
 		}
 		fields := map[string]string{}
 		for _, model := range structs {
-			parsed, err := schema.Parse(model, &sync.Map{}, naming)
+			parsed, err := schema.Parse(model, &sync.Map{}, db.Naming)
 			if err != nil {
 				t.Fatalf("%T: %v", model, err)
 			}
@@ -144,15 +145,15 @@ var plainTables = map[string]string{
 func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
-	for _, i := range []*insertion{insertAsked, insertReported, insertVote} {
-		if len(i.seldom) == 0 {
-			t.Errorf("nothing is seldom in %s", i.table)
+	for _, i := range []*db.Insertion{insertAsked, insertReported, insertVote} {
+		if len(i.Seldom()) == 0 {
+			t.Errorf("nothing is seldom in %s", i.Table())
 		}
-		for _, c := range i.seldom {
+		for _, column := range i.Seldom() {
 			var zero bool
-			err := s.r.QueryRowContext(t.Context(), `SELECT ("notnull" = 0 AND dflt_value IS NULL) OR dflt_value IN (char(39, 39), '0', 'FALSE') FROM pragma_table_info(?) WHERE name = ?`, i.table, c.name).Scan(&zero)
+			err := s.db.Reads().QueryRowContext(t.Context(), `SELECT ("notnull" = 0 AND dflt_value IS NULL) OR dflt_value IN (char(39, 39), '0', 'FALSE') FROM pragma_table_info(?) WHERE name = ?`, i.Table(), column).Scan(&zero)
 			if err != nil || !zero {
-				t.Errorf("%s.%s has another default than its zero (%v)", i.table, c.name, err)
+				t.Errorf("%s.%s has another default than its zero (%v)", i.Table(), column, err)
 			}
 		}
 	}
@@ -162,15 +163,15 @@ func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
 func TestARowIsStoredWholeWhereItHasTo(t *testing.T) {
 	t.Parallel()
 	usual, rare := &models.Vote{ID: "v", Verdict: models.VerdictApprove}, &models.Vote{ID: "v", WaitsFor: "[]"}
-	short, lean := insertVote.args(usual)
-	long, whole := insertVote.args(rare)
-	if !lean || whole || len(short) != len(insertVote.columns) || len(long) != len(short)+len(insertVote.seldom) || !slices.Contains(long, any("[]")) {
+	short, lean := insertVote.Args(usual)
+	long, whole := insertVote.Args(rare)
+	if !lean || whole || len(long) != len(short)+len(insertVote.Seldom()) || !slices.Contains(long, any("[]")) {
 		t.Errorf("%d arguments (%t) and %d (%t)", len(short), lean, len(long), whole)
 	}
 }
 
 func tableNames(s *Store) (names []string, err error) {
-	rows, err := s.r.QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY name`)
+	rows, err := s.db.Reads().QueryContext(context.Background(), `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY name`)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 // it is one snapshot, which keeps no writer waiting; nothing is written. A broken
 // chain is a *models.ChainError: nothing is said about rows then.
 func (s *Store) VerifyRows(ctx context.Context, kept *models.Head) (*models.RowReport, error) {
-	return verifyRows(ctx, s.r, kept)
+	return verifyRows(ctx, s.db.Reads(), kept)
 }
 
 // Rows is VerifyRows for a folder. It needs the schema that this program brings.
@@ -25,8 +25,8 @@ func (i *Inspection) Rows(ctx context.Context) (*models.RowReport, error) {
 	return verifyRows(ctx, i.db, nil)
 }
 
-func verifyRows(ctx context.Context, db *sql.DB, kept *models.Head) (_ *models.RowReport, err error) {
-	dbtx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models.RowReport, err error) {
+	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read rows: %w", err)
 	}
@@ -233,7 +233,7 @@ func (c *rowCheck) entries(yield func(*models.Entry, error) bool) {
 	response, vote := newRowValues("responses"), newRowValues("votes")
 	for rows.Next() {
 		var e models.Entry
-		into := entryRow.targets(&e)
+		into := entryRow.Targets(&e)
 		var number sql.NullInt64
 		var routed sql.NullString
 		into = append(append(append(into, &number, &routed), response.into...), vote.into...)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 func openedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
@@ -232,7 +233,7 @@ func allowanceCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) er
 	}
 	a := c.about(e, "agent_allowances", id, row)
 	a.is("energy", strconv.FormatInt(d.Energy, 10))
-	until, err := time.Parse(timeFormat, d.Ends)
+	until, err := time.Parse(db.TimeFormat, d.Ends)
 	if err != nil {
 		return fmt.Errorf("read entry %d: %w", e.Seq, err)
 	}

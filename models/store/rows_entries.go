@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // entryData is every member that an entry may have and that says something about
@@ -350,7 +351,7 @@ func orNullOf(s *string) string {
 
 func orForEver(deadline string) string {
 	if deadline == "" {
-		return models.NoDeadline.Format(timeFormat)
+		return models.NoDeadline.Format(db.TimeFormat)
 	}
 	return deadline
 }

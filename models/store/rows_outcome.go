@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // outcomeCheck compares a response and its vote with the entry of its outcome.
@@ -172,7 +173,7 @@ func heldProof(v *rowValues) string {
 	until := v.ptr("undo_until")
 	if until != nil {
 		if at, err := storedTime(*until); err == nil {
-			until = new(at.Format(timeFormat))
+			until = new(at.Format(db.TimeFormat))
 		}
 	}
 	return rowDigest(until, v.ptr("budget_set"), v.ptr("budget_delta"), v.ptr("answer"), v.ptr("option"))

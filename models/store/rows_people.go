@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // made looks up the row of an entry that may have made it; nil if it is missing.
@@ -94,7 +95,7 @@ func tokenCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error 
 	if d.ExpiresAt == nil {
 		a.is("expires_at", null)
 	} else {
-		a.is("expires_at", fileTime(d.ExpiresAt.UTC().Format(timeFormat)))
+		a.is("expires_at", fileTime(d.ExpiresAt.UTC().Format(db.TimeFormat)))
 	}
 	a.secret("secret_hash", d.Secret)
 	return nil
@@ -162,7 +163,7 @@ func inviteCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 		a.is("invited_by", by)
 		a.is("inviter_name", e.ActorName)
 		a.is("created_at", fileTime(e.At))
-		a.is("expires_at", fileTime(EntryTime(*e).Add(inviteLength).Format(timeFormat)))
+		a.is("expires_at", fileTime(EntryTime(*e).Add(inviteLength).Format(db.TimeFormat)))
 		a.is("used_at", null)
 		a.is("withdrawn_at", null)
 		a.secret("secret_hash", d.Secret)
@@ -183,7 +184,7 @@ func sessionCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) erro
 	a.is("user_id", string(e.OwnerID))
 	a.is("address", d.Address)
 	a.is("created_at", fileTime(e.At))
-	a.is("expires_at", fileTime(EntryTime(*e).Add(sessionLength).Format(timeFormat)))
+	a.is("expires_at", fileTime(EntryTime(*e).Add(sessionLength).Format(db.TimeFormat)))
 	a.is("revoked_at", null)
 	a.secret("secret_hash", d.Secret)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"countersign/migrations"
+	"countersign/models/db"
 )
 
 // derivedRows are rows that follow from others: a row of each query is one that
@@ -86,30 +87,30 @@ func (c *rowCheck) schema() error {
 var migratedSchema = sync.OnceValues(func() (map[string]string, error) { return migrateInMemory(context.Background()) })
 
 func migrateInMemory(ctx context.Context) (_ map[string]string, err error) {
-	db, err := sql.Open("sqlite3", ":memory:")
+	pool, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		return nil, fmt.Errorf("make a schema: %w", err)
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // each connection would be another database
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	pool.SetMaxOpenConns(1) // each connection would be another database
 	files, err := fs.Sub(migrations.SQLite, "sqlite")
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return nil, fmt.Errorf("make a schema: %w", err)
 	}
-	return schemaIn(ctx, db)
+	return schemaIn(ctx, pool)
 }
 
 // schemaIn reads what a schema consists of; white space does not count. Tables
 // that begin with sqlite_ are the library's own.
-func schemaIn(ctx context.Context, db querier) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
+func schemaIn(ctx context.Context, pool db.Querier) (map[string]string, error) {
+	rows, err := pool.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 const (
@@ -25,8 +26,8 @@ const (
 func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 	mine := false
 	err := s.write(ctx, func(t *tx) error {
-		res := t.gorm().Exec(claimRowCheck, t.now, t.now.Add(-rowChecksEvery), t.now.Add(-rowCheckEnds))
-		mine = exactlyOne(res.RowsAffected)
+		res := t.Gorm().Exec(claimRowCheck, t.Now, t.Now.Add(-rowChecksEvery), t.Now.Add(-rowCheckEnds))
+		mine = db.ExactlyOne(res.RowsAffected)
 		return res.Error
 	})
 	if err != nil || !mine {
@@ -48,7 +49,7 @@ func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 		kept = *found
 	}
 	storeErr := s.write(ctx, func(t *tx) error {
-		return t.gorm().Exec(storeRowCheck, t.now, kept.Rows(), kept.Found, kept.Uncovered(), problem).Error
+		return t.Gorm().Exec(storeRowCheck, t.Now, kept.Rows(), kept.Found, kept.Uncovered(), problem).Error
 	})
 	if err == nil && storeErr != nil {
 		err = fmt.Errorf("keep how comparing the rows went: %w", storeErr)
@@ -57,11 +58,11 @@ func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 }
 
 // lastRows reads how the last comparison in the background went.
-func lastRows(ctx context.Context, db interface {
+func lastRows(ctx context.Context, pool interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 },
 ) (c models.RowCheck, err error) {
-	if err := db.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered, &c.Problem); err != nil {
+	if err := pool.QueryRowContext(ctx, lastRowCheck).Scan(&c.EndedAt, &c.Rows, &c.Found, &c.NotCovered, &c.Problem); err != nil {
 		return c, fmt.Errorf("read the last comparison of rows: %w", err)
 	}
 	return c, nil

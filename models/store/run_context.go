@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // How far back a run's context is read. The rest is cut by length, by who makes
@@ -29,8 +30,8 @@ const (
 )
 
 var (
-	runMessagesQuery = `SELECT ` + messageRow.columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runStepsQuery    = `SELECT ` + stepRow.columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runMessagesQuery = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
+	runStepsQuery    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 	runPendingQuery  = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_spoken
  WHERE p.conversation_id = ? AND p.approval_status = 'pending' AND p.kind IN ('proposal', 'budget') AND (p.approval_timeout_at > ? OR p.held_until IS NOT NULL)
  ORDER BY p.sequence DESC LIMIT ?) ORDER BY r.sequence`
@@ -46,14 +47,14 @@ func runResponsesQuery(n int) string {
 // moment. CodeConflict if the run does not stand.
 func (s *Store) RunContext(ctx context.Context, run *models.Run) (*models.RunContext, error) {
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read run: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	r := runReader{ctx: ctx, tx: dbtx, now: s.now(), conv: run.ConversationID}
+	r := runReader{ctx: ctx, tx: dbtx, now: s.db.Now(), conv: run.ConversationID}
 	c := &models.RunContext{}
-	stands, err := exists(dbtx.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	stands, err := db.Exists(dbtx.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 	if err != nil {
 		return nil, err
 	}
@@ -82,16 +83,16 @@ type runReader struct {
 // entries reads messages, turns and changes of the budget. What is left out is
 // left out of both lists at one place.
 func (r *runReader) entries(c *models.RunContext) error {
-	messages := readerOf[models.Message](messageRow)
-	err := r.each(runMessagesQuery, func(row scanner) error {
-		m, err := messages.read(row)
+	messages := db.ReaderOf[models.Message](messageRow)
+	err := r.each(runMessagesQuery, func(row db.Scanner) error {
+		m, err := messages.Read(row)
 		c.Messages = append(c.Messages, m)
 		return err
 	}, r.conv, contextEntries+1)
 	if err != nil {
 		return fmt.Errorf("read messages: %w", err)
 	}
-	err = r.each(runTurnsQuery, func(row scanner) error {
+	err = r.each(runTurnsQuery, func(row db.Scanner) error {
 		var turn models.Turn
 		var said string
 		if err := row.Scan(&turn.ConversationID, &turn.Sequence, &turn.At, &turn.Model, &turn.PromptTokens, &turn.CompletionTokens, &turn.Energy, &said); err != nil {
@@ -125,9 +126,9 @@ func (r *runReader) steps(c *models.RunContext) error {
 		read = c.Turns[len(c.Turns)-1].Read
 	}
 	c.Granted = make(map[models.ResponseID]models.BudgetStep)
-	steps := readerOf[models.BudgetStep](stepRow)
-	err := r.each(runStepsQuery, func(row scanner) error {
-		b, err := steps.read(row)
+	steps := db.ReaderOf[models.BudgetStep](stepRow)
+	err := r.each(runStepsQuery, func(row db.Scanner) error {
+		b, err := steps.Read(row)
 		if b.ResponseID != nil {
 			c.Granted[*b.ResponseID] = b
 		}
@@ -176,7 +177,7 @@ func (r *runReader) requests(c *models.RunContext) error {
 }
 
 func (r *runReader) approvals(take func(*models.Approval), query string, args ...any) error {
-	return r.each(query, func(row scanner) error {
+	return r.each(query, func(row db.Scanner) error {
 		a, err := scanApproval(row)
 		if err != nil {
 			return err
@@ -186,7 +187,7 @@ func (r *runReader) approvals(take func(*models.Approval), query string, args ..
 	}, args...)
 }
 
-func (r *runReader) each(query string, scan func(scanner) error, args ...any) error {
+func (r *runReader) each(query string, scan func(db.Scanner) error, args ...any) error {
 	rows, err := r.tx.QueryContext(r.ctx, query, args...)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 var runDetailsQuery = `SELECT r.id, r.sequence, coalesce(r.batch_id, ''), r.parent_tool_use_id, r.reported_at, r.is_completed, r.completed_at, r.is_error,
@@ -16,7 +17,7 @@ var runDetailsQuery = `SELECT r.id, r.sequence, coalesce(r.batch_id, ''), r.pare
  FROM responses r INDEXED BY responses_history LEFT JOIN responses g ON g.id = r.cascaded_from
  LEFT JOIN outside_approvals o ON o.upstream_id = g.upstream_id AND o.call_id = g.call_id AND o.response_id = g.id AND o.linked_id <> ''
  LEFT JOIN responses f ON f.id = coalesce(o.linked_id, g.id)
- WHERE r.conversation_id = ?1 AND r.sequence BETWEEN ?2 AND ?3 AND r.kind = 'tool_call' ORDER BY r.sequence LIMIT ` + strconv.Itoa(MaxPage)
+ WHERE r.conversation_id = ?1 AND r.sequence BETWEEN ?2 AND ?3 AND r.kind = 'tool_call' ORDER BY r.sequence LIMIT ` + strconv.Itoa(models.MaxPage)
 
 const (
 	batchPlaceQuery = `SELECT count(*) FROM responses INDEXED BY responses_batch
@@ -26,20 +27,20 @@ const (
 )
 
 // RunDetails are the tool calls of a page of history, from its first sequence to
-// its last: at most MaxPage. CodeNotFound as for Conversation.
+// its last: at most models.MaxPage. CodeNotFound as for Conversation.
 func (s *Store) RunDetails(ctx context.Context, actor models.Actor, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
 	if _, err := s.Conversation(ctx, actor, conv); err != nil {
 		return nil, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read calls: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	var calls []models.CallDetail
-	now := s.now()
-	err = eachRow(ctx, dbtx, runDetailsQuery, []any{conv, from, to, MaxBrief}, func(row scanner) error {
+	now := s.db.Now()
+	err = eachRow(ctx, dbtx, runDetailsQuery, []any{conv, from, to, MaxBrief}, func(row db.Scanner) error {
 		var r models.Response
 		d, err := scanDetail(row, &r)
 		if err != nil {
@@ -64,7 +65,7 @@ func (s *Store) RunDetails(ctx context.Context, actor models.Actor, conv models.
 }
 
 // scanDetail reads one row; r is what of it tells a contradiction.
-func scanDetail(row scanner, r *models.Response) (models.CallDetail, error) {
+func scanDetail(row db.Scanner, r *models.Response) (models.CallDetail, error) {
 	var d models.CallDetail
 	var fromID *models.ResponseID
 	var fromSequence *int64
@@ -132,18 +133,18 @@ func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.Re
 	ctx = context.WithoutCancel(ctx)
 	var out models.CallResult
 	var r models.Response
-	err := s.r.QueryRowContext(ctx, callResultQuery, id).Scan(&r.OwnerID, &r.AgentID, &out.Completed, &out.IsError, &out.Result, &out.Bytes)
+	err := s.db.Reads().QueryRowContext(ctx, callResultQuery, id).Scan(&r.OwnerID, &r.AgentID, &out.Completed, &out.IsError, &out.Result, &out.Bytes)
 	if err != nil {
-		return nil, sqlNotFoundAs(err, notFound("tool call"))
+		return nil, sqlNotFoundAs(err, models.NotFound("tool call"))
 	}
 	sees, err := maySee(actor, &r, func() (bool, error) {
-		return exists(s.hot.isReviewer.QueryRowContext(ctx, actor.ID, id))
+		return db.Exists(s.reads.isReviewer.QueryRowContext(ctx, actor.ID, id))
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !sees {
-		return nil, notFound("tool call")
+		return nil, models.NotFound("tool call")
 	}
 	return &out, nil
 }
@@ -152,12 +153,12 @@ func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.Re
 // CodeNotFound unless the actor is the conversation's agent, its owner or an
 // admin.
 func (s *Store) Entry(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(s.hot.approval.QueryRowContext(context.WithoutCancel(ctx), id))
+	a, err := scanApproval(s.reads.approval.QueryRowContext(context.WithoutCancel(ctx), id))
 	if err != nil {
-		return nil, sqlNotFoundAs(err, notFound("response"))
+		return nil, sqlNotFoundAs(err, models.NotFound("response"))
 	}
 	if !seesConversation(actor, &models.Conversation{OwnerID: a.OwnerID, AgentID: a.AgentID}) {
-		return nil, notFound("response")
+		return nil, models.NotFound("response")
 	}
-	return at(a, s.now()), nil
+	return at(a, s.db.Now()), nil
 }

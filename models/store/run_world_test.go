@@ -78,7 +78,7 @@ func one(e models.RunEvent) []models.RunEvent { return []models.RunEvent{e} }
 // entries are the whole history of the run.
 func (r *trace) entries(t *testing.T) []models.HistoryEntry {
 	t.Helper()
-	h, err := r.History(t.Context(), r.owner, r.conv, store.HistoryQuery{After: store.FromStart, Limit: store.MaxPage})
+	h, err := r.History(t.Context(), r.owner, r.conv, store.HistoryQuery{After: store.FromStart, Limit: models.MaxPage})
 	if err != nil {
 		t.Fatalf("history: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -36,7 +37,7 @@ func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) 
 	err := s.write(ctx, func(t *tx) error {
 		out = nil
 		var r models.Run
-		err := t.conn.QueryRowContext(context.Background(), claimQuery, t.now, t.now).
+		err := t.QueryRowContext(context.Background(), claimQuery, t.Now, t.Now).
 			Scan(&r.ConversationID, &r.OwnerID, &r.AgentID, &r.Lease, &r.Holder, &r.Turns, &r.Attempts)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -45,8 +46,8 @@ func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) 
 			return fmt.Errorf("look for a run: %w", err)
 		}
 		r.Lease, r.Holder = r.Lease+1, holder
-		if err := t.gorm().Exec(`UPDATE agent_inbox SET lease = ?, holder = ?, leased_until = ? WHERE conversation_id = ?`,
-			r.Lease, r.Holder, t.now.Add(ttl), r.ConversationID).Error; err != nil {
+		if err := t.Gorm().Exec(`UPDATE agent_inbox SET lease = ?, holder = ?, leased_until = ? WHERE conversation_id = ?`,
+			r.Lease, r.Holder, t.Now.Add(ttl), r.ConversationID).Error; err != nil {
 			return fmt.Errorf("claim run: %w", err)
 		}
 		out = &r
@@ -63,7 +64,7 @@ func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) 
 func (s *Store) NextRun(ctx context.Context) (time.Time, bool, error) {
 	var ready time.Time
 	var leased *time.Time
-	err := s.r.QueryRowContext(context.WithoutCancel(ctx), nextRunQuery).Scan(&ready, &leased)
+	err := s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRunQuery).Scan(&ready, &leased)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -83,7 +84,7 @@ func (s *Store) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration
 		if _, err := t.held(run); err != nil {
 			return err
 		}
-		if err := t.gorm().Exec(`UPDATE agent_inbox SET leased_until = ? WHERE conversation_id = ?`, t.now.Add(ttl), run.ConversationID).Error; err != nil {
+		if err := t.Gorm().Exec(`UPDATE agent_inbox SET leased_until = ? WHERE conversation_id = ?`, t.Now.Add(ttl), run.ConversationID).Error; err != nil {
 			return fmt.Errorf("renew run: %w", err)
 		}
 		return nil
@@ -94,12 +95,12 @@ func (s *Store) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration
 // nothing.
 func (s *Store) RunStands(ctx context.Context, run *models.Run) error {
 	ctx = context.WithoutCancel(ctx)
-	stands, err := exists(s.r.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	stands, err := db.Exists(s.db.Reads().QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 	if err != nil {
 		return err
 	}
 	var c models.Conversation
-	if err := s.gr.WithContext(ctx).Where("id = ?", run.ConversationID).Take(&c).Error; err != nil {
+	if err := s.db.Gorm(ctx).Where("id = ?", run.ConversationID).Take(&c).Error; err != nil {
 		return fmt.Errorf("read conversation: %w", err)
 	}
 	return mayRun(stands, &c)
@@ -113,7 +114,7 @@ func (s *Store) ReleaseRun(ctx context.Context, run *models.Run) error {
 		if err != nil || !stands {
 			return err
 		}
-		t.publish(events.AgentInbox)
+		t.Publish(events.AgentInbox)
 		return t.giveBack(run, ready)
 	})
 }
@@ -127,7 +128,7 @@ func (s *Store) RestRun(ctx context.Context, run *models.Run, text string, faile
 			return err
 		}
 		if failed {
-			if err := t.gorm().Exec(`UPDATE agent_inbox SET attempts = attempts + 1 WHERE conversation_id = ?`, conv.ID).Error; err != nil {
+			if err := t.Gorm().Exec(`UPDATE agent_inbox SET attempts = attempts + 1 WHERE conversation_id = ?`, conv.ID).Error; err != nil {
 				return fmt.Errorf("count attempt: %w", err)
 			}
 		}
@@ -167,7 +168,7 @@ func (t *tx) held(run *models.Run) (*models.Conversation, error) {
 }
 
 func (t *tx) leased(run *models.Run) (bool, error) {
-	return exists(t.conn.QueryRowContext(context.Background(), leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	return db.Exists(t.QueryRowContext(context.Background(), leaseQuery, run.ConversationID, run.Lease, run.Holder))
 }
 
 func mayRun(leased bool, conv *models.Conversation) error {
@@ -194,7 +195,7 @@ func (t *tx) giveBack(run *models.Run, stays bool) error {
 	if !stays {
 		set += `, ready_at = NULL`
 	}
-	if err := t.gorm().Exec(set+` WHERE conversation_id = ?`, run.ConversationID).Error; err != nil {
+	if err := t.Gorm().Exec(set+` WHERE conversation_id = ?`, run.ConversationID).Error; err != nil {
 		return fmt.Errorf("give run back: %w", err)
 	}
 	return t.unreserve(run.ConversationID)
@@ -203,7 +204,7 @@ func (t *tx) giveBack(run *models.Run, stays bool) error {
 // unreserve frees what is reserved in a conversation of the built-in agent,
 // where there is one reservation at most.
 func (t *tx) unreserve(id models.ConversationID) error {
-	res := t.gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
+	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = 0 WHERE id = ? AND energy_reserved > 0`, id)
 	if res.Error != nil {
 		return fmt.Errorf("free reserved energy: %w", res.Error)
 	}

@@ -9,24 +9,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"countersign/models"
 )
 
-// KeyFile seals what must be used again and never shown: the keys of upstreams.
-// A backup of the database alone does not open them.
-const KeyFile = "upstream.key"
-
-// keyFile is where the key lies.
+// keyFile is where the key lies that seals what must be used again and never shown:
+// the keys of upstreams. A backup of the database alone does not open them.
 type keyFile string
 
 // keyFileBeside is the key file in the folder of a database.
 func keyFileBeside(database string) keyFile {
-	return keyFile(filepath.Join(filepath.Dir(database), KeyFile))
+	return keyFile(filepath.Join(filepath.Dir(database), models.KeyFile))
 }
 
 // seal encrypts a secret with the data folder's key file, which it makes when it
 // is first needed. about ties it to what it belongs to.
 func (s *Store) seal(secret, about string) ([]byte, error) {
-	box, err := keyFileBeside(s.path).box(true)
+	box, err := keyFileBeside(s.Path()).box(true)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (s *Store) seal(secret, about string) ([]byte, error) {
 
 // unseal is the secret that was sealed about the same.
 func (s *Store) unseal(sealed []byte, about string) (string, error) {
-	return keyFileBeside(s.path).unseal(sealed, about)
+	return keyFileBeside(s.Path()).unseal(sealed, about)
 }
 
 func (k keyFile) unseal(sealed []byte, about string) (string, error) {
@@ -50,7 +49,7 @@ func (k keyFile) unseal(sealed []byte, about string) (string, error) {
 	}
 	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
 	if err != nil {
-		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: give the upstream its key anew", KeyFile)
+		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: give the upstream its key anew", models.KeyFile)
 	}
 	return string(secret), nil
 }
@@ -63,13 +62,13 @@ func (k keyFile) box(create bool) (cipher.AEAD, error) {
 	case errors.Is(err, fs.ErrNotExist) && create:
 		key, err = newKeyFile(string(k))
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no key file %s in the data folder", KeyFile)
+		return nil, fmt.Errorf("there is no key file %s in the data folder", models.KeyFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	if len(key) != keyBytes {
-		return nil, fmt.Errorf("the key file %s in the data folder is damaged: %d bytes, want %d", KeyFile, len(key), keyBytes)
+		return nil, fmt.Errorf("the key file %s in the data folder is damaged: %d bytes, want %d", models.KeyFile, len(key), keyBytes)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // A session is what orchestrators call a conversation: a string that is its id
@@ -17,7 +18,7 @@ import (
 // is none of its business, and is no hindrance: the id becomes a run id here.
 func (t *tx) sessionConversation(actor models.Actor, session string) (*models.Conversation, error) {
 	if id, err := models.ParseID[models.ConversationID]("sessionId", session); err == nil {
-		c, err := scanConversation(t.conn.row(t.hot.conversation, id))
+		c, err := scanConversation(t.Row(t.s.hot.conversation, id))
 		if err != nil {
 			return nil, err
 		}
@@ -25,7 +26,7 @@ func (t *tx) sessionConversation(actor models.Actor, session string) (*models.Co
 			return c, ownConversation(actor, c)
 		}
 	}
-	c, err := scanConversation(t.conn.row(t.hot.conversationByRun, actor.OwnerID, session))
+	c, err := scanConversation(t.Row(t.s.hot.conversationByRun, actor.OwnerID, session))
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +82,14 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 	if err := models.CheckKey("sessionId", session); err != nil {
 		return List{}, err
 	}
-	from, err := parseCursor(after)
+	from, err := db.ParseCursor(after)
 	if err != nil {
 		return List{}, err
 	}
-	if now := s.now(); from.at.Before(now) {
-		from = cursor{at: now, id: maxID} // what is past its deadline has expired already (I3)
+	if now := s.db.Now(); from.At.Before(now) {
+		from = db.Cursor{At: now, ID: db.MaxID} // what is past its deadline has expired already (I3)
 	}
-	limit = pageSize(limit)
+	limit = db.PageSize(limit)
 	for _, conversations := range sessions(actor, session) {
 		q := sessionPendingQuery(actor, conversations, from, limit+1)
 		items, err := s.approvalsWithin(ctx, MaxListBytes, q.text, q.args...)
@@ -97,20 +98,20 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 		}
 		if len(items) > 0 {
 			var out List
-			out.Items, out.Next = cut(items, fitting(items, limit, MaxListBytes, weight), func(a *models.Approval) cursor { return cursor{a.ApprovalTimeoutAt, string(a.ID)} })
+			out.Items, out.Next = db.Cut(items, fitting(items, limit, MaxListBytes, weight), func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} })
 			return out, nil
 		}
 	}
 	return List{}, nil
 }
 
-func sessionPendingQuery(actor models.Actor, conversations part, from cursor, limit int) part {
+func sessionPendingQuery(actor models.Actor, conversations part, from db.Cursor, limit int) part {
 	sees := visible(actor)
 	// Sorted by its keys: whole rows would all be read before the first is given.
 	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_pending_conversation
  ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
  WHERE ` + sees.text + ` ORDER BY r.approval_timeout_at, r.id LIMIT ?`
-	args := append(append(append([]any{}, conversations.args...), from.at, from.id), sees.args...)
+	args := append(append(append([]any{}, conversations.args...), from.At, from.ID), sees.args...)
 	return part{
 		`SELECT ` + approvalColumns + ` FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number` +
 			strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.due, k.id`,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // SessionPage is one page of a person's open sessions, the latest sign-in first.
@@ -26,11 +27,11 @@ func (s *Store) Sessions(ctx context.Context, actor models.Actor, before models.
 		return SessionPage{}, onlyPeople()
 	}
 	if before == "" {
-		before = maxID
+		before = db.MaxID
 	}
-	limit = pageSize(limit)
-	now := s.now()
-	rows, err := s.r.QueryContext(ctx, deviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
+	limit = db.PageSize(limit)
+	now := s.db.Now()
+	rows, err := s.db.Reads().QueryContext(ctx, deviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
 	if err != nil {
 		return SessionPage{}, fmt.Errorf("list sessions: %w", err)
 	}
@@ -65,13 +66,13 @@ func (s *Store) EndSession(ctx context.Context, actor models.Actor, id models.Se
 	}
 	return s.writeAnyway(ctx, func(t *tx) error {
 		var open int64
-		err := t.gorm().Model(&models.WebSession{}).
-			Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", id, actor.ID, t.now).Count(&open).Error
+		err := t.Gorm().Model(&models.WebSession{}).
+			Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", id, actor.ID, t.Now).Count(&open).Error
 		if err != nil {
 			return fmt.Errorf("look for session: %w", err)
 		}
 		if open == 0 {
-			return notFound("session")
+			return models.NotFound("session")
 		}
 		return t.closeSession(actor, actor.UserID(), id)
 	})
@@ -93,8 +94,8 @@ func (s *Store) EndOtherSessions(ctx context.Context, actor models.Actor) (ended
 // endSessions closes all open sessions of a user but keep and counts them.
 func (t *tx) endSessions(actor models.Actor, owner models.UserID, keep models.SessionID) (int, error) {
 	var open int64
-	err := t.gorm().Model(&models.WebSession{}).
-		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ? AND last_seen_at > ?", owner, keep, t.now, t.now.Add(-sessionIdle)).
+	err := t.Gorm().Model(&models.WebSession{}).
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ? AND last_seen_at > ?", owner, keep, t.Now, t.Now.Add(-sessionIdle)).
 		Count(&open).Error
 	if err != nil {
 		return 0, fmt.Errorf("count sessions: %w", err)

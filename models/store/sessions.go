@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // A session ends after 12 hours without a request, and after 14 days anyway.
@@ -67,12 +68,12 @@ func (s *Store) AuthenticateSession(ctx context.Context, secret string) (models.
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, nil, notSignedIn()
 	}
-	hash, now := hashSecret(secret), s.now()
+	hash, now := hashSecret(secret), s.db.Now()
 	session, gen := s.access.session(hash)
 	if session == nil {
 		var row models.WebSession
-		if err := s.gr.WithContext(ctx).Where("secret_hash = ?", hash[:]).Take(&row).Error; err != nil {
-			return models.Actor{}, nil, notFoundAs(err, notSignedIn())
+		if err := s.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&row).Error; err != nil {
+			return models.Actor{}, nil, db.NotFoundAs(err, notSignedIn())
 		}
 		var err error
 		if session, err = s.loadSession(ctx, &row, now); err != nil {
@@ -91,8 +92,8 @@ func (s *Store) AuthenticateSession(ctx context.Context, secret string) (models.
 // loadSession judges a stored session and makes its actor.
 func (s *Store) loadSession(ctx context.Context, row *models.WebSession, now time.Time) (*cachedSession, error) {
 	var user models.User
-	if err := s.gr.WithContext(ctx).Where("id = ?", row.UserID).Take(&user).Error; err != nil {
-		return nil, notFoundAs(err, notSignedIn())
+	if err := s.db.Gorm(ctx).Where("id = ?", row.UserID).Take(&user).Error; err != nil {
+		return nil, db.NotFoundAs(err, notSignedIn())
 	}
 	session := &cachedSession{actor: personActor(&user), user: *withoutHash(&user), expires: row.ExpiresAt}
 	session.actor.SessionID = row.ID
@@ -106,10 +107,10 @@ func (s *Store) loadSession(ctx context.Context, row *models.WebSession, now tim
 // sessionActor judges a session that is known by its id.
 func (s *Store) sessionActor(ctx context.Context, id models.SessionID) (models.Actor, error) {
 	var row models.WebSession
-	if err := s.gr.WithContext(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
-		return models.Actor{}, notFoundAs(err, notSignedIn())
+	if err := s.db.Gorm(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+		return models.Actor{}, db.NotFoundAs(err, notSignedIn())
 	}
-	session, err := s.loadSession(ctx, &row, s.now())
+	session, err := s.loadSession(ctx, &row, s.db.Now())
 	if err != nil {
 		return models.Actor{}, err
 	}
@@ -124,7 +125,7 @@ func (s *Store) sessionSeen(ctx context.Context, session *cachedSession, now tim
 		return
 	}
 	err := s.write(context.WithoutCancel(ctx), func(t *tx) error {
-		return t.gorm().Model(&models.WebSession{}).
+		return t.Gorm().Model(&models.WebSession{}).
 			Where("id = ? AND last_seen_at < ?", session.actor.SessionID, now).Update("last_seen_at", now).Error
 	})
 	if err != nil {
@@ -143,7 +144,7 @@ func (s *Store) SignOut(ctx context.Context, actor models.Actor) error {
 
 // openSession stores a new session and deletes those past their end.
 func (t *tx) openSession(user *models.User, secret string, from SignInFrom) error {
-	if err := t.gorm().Where("expires_at <= ?", t.now).Delete(&models.WebSession{}).Error; err != nil {
+	if err := t.Gorm().Where("expires_at <= ?", t.Now).Delete(&models.WebSession{}).Error; err != nil {
 		return fmt.Errorf("delete ended sessions: %w", err)
 	}
 	hash := hashSecret(secret)
@@ -153,10 +154,10 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	session := models.WebSession{
 		ID: models.NewID[models.SessionID](), SecretHash: hash[:], UserID: user.ID,
-		CreatedAt: t.now, LastSeenAt: t.now, ExpiresAt: t.now.Add(sessionLength),
+		CreatedAt: t.Now, LastSeenAt: t.Now, ExpiresAt: t.Now.Add(sessionLength),
 		Address: address, UserAgent: shorten(from.UserAgent),
 	}
-	if err := t.gorm().Create(&session).Error; err != nil {
+	if err := t.Gorm().Create(&session).Error; err != nil {
 		return fmt.Errorf("open session: %w", err)
 	}
 	actor := personActor(user)
@@ -174,12 +175,12 @@ type sessionData struct {
 
 // closeSession closes one session of a user if it is open.
 func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.SessionID) error {
-	closed := t.gorm().Model(&models.WebSession{}).
-		Where("id = ? AND user_id = ? AND revoked_at IS NULL", id, owner).Update("revoked_at", t.now)
+	closed := t.Gorm().Model(&models.WebSession{}).
+		Where("id = ? AND user_id = ? AND revoked_at IS NULL", id, owner).Update("revoked_at", t.Now)
 	if closed.Error != nil {
 		return fmt.Errorf("close session: %w", closed.Error)
 	}
-	if !exactlyOne(closed.RowsAffected) {
+	if !db.ExactlyOne(closed.RowsAffected) {
 		return nil
 	}
 	t.accessChanged()
@@ -189,8 +190,8 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 // closeSessions closes all open sessions of a user but for keep.
 func (t *tx) closeSessions(actor models.Actor, owner models.UserID, keep models.SessionID) error {
 	var ids []models.SessionID
-	err := t.gorm().Model(&models.WebSession{}).
-		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ?", owner, keep, t.now).Order("id").Pluck("id", &ids).Error
+	err := t.Gorm().Model(&models.WebSession{}).
+		Where("user_id = ? AND revoked_at IS NULL AND id <> ? AND expires_at > ?", owner, keep, t.Now).Order("id").Pluck("id", &ids).Error
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // SettledQuery chooses from what has been settled; members combine.
@@ -21,7 +22,7 @@ type SettledQuery struct {
 	By           models.UserID // who decided
 	From, To     time.Time     // settled from the first to before the second; zero: no bound
 	After        string        // SettledPage.Next of the page before
-	Limit        int           // 0: DefaultPage
+	Limit        int           // 0: models.DefaultPage
 }
 
 // SettledPage is one page of what was settled, newest first.
@@ -45,7 +46,7 @@ func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery)
 	if err != nil {
 		return SettledPage{}, err
 	}
-	page, limit := SettledPage{}, pageSize(q.Limit)
+	page, limit := SettledPage{}, db.PageSize(q.Limit)
 	found, err := s.look(ctx, l, (*key).at, limit+1, limit+1, l.most())
 	if err != nil {
 		return SettledPage{}, err
@@ -63,7 +64,7 @@ func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery)
 	return page, err
 }
 
-func settledCursor(k *key) string { return cursor{k.at(), k.id}.String() }
+func settledCursor(k *key) string { return db.Cursor{At: k.at(), ID: k.id}.String() }
 
 // exportBatch is how many requests are in memory at once for an export: each may
 // be half a megabyte.

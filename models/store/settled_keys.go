@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // smallSettled is how many responses of a conversation or an agent are read and
@@ -62,15 +63,15 @@ func (s *Store) settledLook(ctx context.Context, actor models.Actor, q SettledQu
 		l.from(key{}, q.To)
 	}
 	if q.After != "" {
-		after, err := parseCursor(q.After)
+		after, err := db.ParseCursor(q.After)
 		if err != nil {
 			return nil, err
 		}
-		number, err := s.numberOf(ctx, after.id)
+		number, err := s.numberOf(ctx, after.ID)
 		if err != nil {
 			return nil, err
 		}
-		l.from(key{number: number}, after.at)
+		l.from(key{number: number}, after.At)
 	}
 	var err error
 	l.keys, err = s.settledKeys(ctx, actor, q)

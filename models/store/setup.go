@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // setupLink is one row of setup_links.
@@ -18,7 +19,7 @@ type setupLink struct {
 // HasUsers reports whether anybody was ever added: if not, setup is due.
 func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 	var n int64
-	if err := s.gr.WithContext(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+	if err := s.db.Gorm(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
 	return n > 0, nil
@@ -26,7 +27,7 @@ func (s *Store) HasUsers(ctx context.Context) (bool, error) {
 
 func (t *tx) hasUsers() (bool, error) {
 	var n int64
-	if err := t.gorm().Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+	if err := t.Gorm().Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
 	return n > 0, nil
@@ -45,10 +46,10 @@ func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret st
 		if has, err := t.hasUsers(); err != nil || has {
 			return orConflict(err, "There are users already: sign in, or add one with `countersign user add`.")
 		}
-		if err := t.gorm().Where("used_at IS NULL").Delete(&setupLink{}).Error; err != nil {
+		if err := t.Gorm().Where("used_at IS NULL").Delete(&setupLink{}).Error; err != nil {
 			return fmt.Errorf("replace setup links: %w", err)
 		}
-		if err := t.gorm().Create(&setupLink{SecretHash: hash[:], CreatedAt: t.now}).Error; err != nil {
+		if err := t.Gorm().Create(&setupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("add setup link: %w", err)
 		}
 		return t.record(actor, "setup_link.made", subject{}, struct{}{})
@@ -64,7 +65,7 @@ func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret st
 func (s *Store) CheckSetupLink(ctx context.Context, secret string) error {
 	hash := hashSecret(secret)
 	var good int64
-	err := s.gr.WithContext(ctx).
+	err := s.db.Gorm(ctx).
 		Raw("SELECT count(*) FROM setup_links WHERE secret_hash = ? AND used_at IS NULL AND NOT EXISTS (SELECT 1 FROM users)", hash[:]).
 		Scan(&good).Error
 	if err != nil {
@@ -99,11 +100,11 @@ func (s *Store) Setup(ctx context.Context, secret string, in NewUser) (*models.U
 		if has, err := t.hasUsers(); err != nil || has {
 			return orNotFound(err)
 		}
-		used := t.gorm().Model(&setupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.now)
+		used := t.Gorm().Model(&setupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("use setup link: %w", used.Error)
 		}
-		if !exactlyOne(used.RowsAffected) {
+		if !db.ExactlyOne(used.RowsAffected) {
 			return badSetupLink()
 		}
 		user = t.newUser(in, passwordHash)

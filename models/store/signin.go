@@ -130,10 +130,10 @@ func (t *tx) countAttempt(a attempt) error {
 		e.RetryAfterSeconds = seconds
 		return e
 	}
-	if err := t.gorm().Where("at <= ?", t.now.Add(-signInWindow)).Delete(&signInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&signInFailure{}).Error; err != nil {
 		return fmt.Errorf("delete old sign-in failures: %w", err)
 	}
-	if err := t.gorm().Create(&signInFailure{Account: a.account, Address: a.address, At: t.now}).Error; err != nil {
+	if err := t.Gorm().Create(&signInFailure{Account: a.account, Address: a.address, At: t.Now}).Error; err != nil {
 		return fmt.Errorf("count sign-in: %w", err)
 	}
 	return nil
@@ -155,13 +155,13 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 		{failuresPerAddress, "address = ?", []any{a.address}},
 	} {
 		var at []time.Time
-		err := t.gorm().Model(&signInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.now.Add(-signInWindow)).
+		err := t.Gorm().Model(&signInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
 			Order("at DESC").Offset(limit.most-1).Limit(1).Pluck("at", &at).Error
 		if err != nil {
 			return 0, fmt.Errorf("count sign-in failures: %w", err)
 		}
 		if len(at) > 0 {
-			longest = max(longest, at[0].Add(signInWindow).Sub(t.now))
+			longest = max(longest, at[0].Add(signInWindow).Sub(t.Now))
 		}
 	}
 	return longest, nil
@@ -174,7 +174,7 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 		return 0, nil
 	}
 	var at []time.Time
-	err := t.gorm().Model(&signInFailure{}).Where("account = ?", a.account).Where("at > ?", t.now.Add(-signInWindow)).
+	err := t.Gorm().Model(&signInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
 		Order("at DESC").Limit(failuresPerAccount).Pluck("at", &at).Error
 	if err != nil {
 		return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -182,11 +182,11 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 	if len(at) < failuresPerAccount {
 		return 0, nil
 	}
-	return max(0, at[0].Add(slowedTo).Sub(t.now)), nil
+	return max(0, at[0].Add(slowedTo).Sub(t.Now)), nil
 }
 
 func (t *tx) forgetAttempts(a attempt) error {
-	if err := t.gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&signInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&signInFailure{}).Error; err != nil {
 		return fmt.Errorf("forget sign-in failures: %w", err)
 	}
 	return nil

@@ -51,7 +51,7 @@ func (s *Store) UnlockUser(ctx context.Context, actor models.Actor, id models.Us
 		if err != nil {
 			return err
 		}
-		if err := t.gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&signInFailure{}).Error; err != nil {
+		if err := t.Gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&signInFailure{}).Error; err != nil {
 			return fmt.Errorf("forget sign-in failures: %w", err)
 		}
 		return t.record(actor, "user.unlocked", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email})

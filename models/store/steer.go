@@ -93,7 +93,7 @@ func (t *tx) setColumn(actor models.Actor, c *models.Conversation, column string
 
 // setColumns changes columns of a conversation and records it as one change.
 func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[string]any, action string, data map[string]any) error {
-	if err := t.gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumns(columns).Error; err != nil {
+	if err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).UpdateColumns(columns).Error; err != nil {
 		return fmt.Errorf("store conversation: %w", err)
 	}
 	t.changed(c.ID)
@@ -105,14 +105,14 @@ func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) 
 		return nil
 	}
 	if paused {
-		c.PausedAt = &t.now
-		return t.setColumn(actor, c, "paused_at", t.now, "conversation.paused", map[string]any{})
+		c.PausedAt = &t.Now
+		return t.setColumn(actor, c, "paused_at", t.Now, "conversation.paused", map[string]any{})
 	}
 	c.PausedAt = nil
 	if err := t.setColumn(actor, c, "paused_at", nil, "conversation.resumed", map[string]any{}); err != nil {
 		return err
 	}
-	t.publish(events.AgentInbox) // what is ready may be worked on again
+	t.Publish(events.AgentInbox) // what is ready may be worked on again
 	return nil
 }
 
@@ -121,8 +121,8 @@ func (t *tx) setArchived(actor models.Actor, c *models.Conversation, archived bo
 		return nil
 	}
 	if archived {
-		c.ArchivedAt = &t.now
-		return t.setColumn(actor, c, "archived_at", t.now, "conversation.archived", map[string]any{})
+		c.ArchivedAt = &t.Now
+		return t.setColumn(actor, c, "archived_at", t.Now, "conversation.archived", map[string]any{})
 	}
 	c.ArchivedAt = nil
 	return t.setColumn(actor, c, "archived_at", nil, "conversation.unarchived", map[string]any{})
@@ -135,7 +135,7 @@ const pendingInConversation = `SELECT id FROM responses INDEXED BY responses_pen
 // everything that is pending. A turn that is under way loses its lease.
 func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 	var ids []models.ResponseID
-	if err := t.gorm().Raw(pendingInConversation, c.ID).Scan(&ids).Error; err != nil {
+	if err := t.Gorm().Raw(pendingInConversation, c.ID).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("read what is pending: %w", err)
 	}
 	if c.Status == models.ConversationFailed && len(ids) == 0 {
@@ -162,7 +162,7 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 		return err
 	}
 	for _, a := range rows {
-		if a.PastDeadline(t.now) {
+		if a.PastDeadline(t.Now) {
 			if err := t.expireNow(a); err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ func (t *tx) stop(actor models.Actor, c *models.Conversation) error {
 			return err
 		}
 	}
-	err := t.gorm().Exec(`UPDATE agent_inbox SET ready_at = NULL, lease = lease + 1, holder = '', leased_until = NULL WHERE conversation_id = ?`, c.ID).Error
+	err := t.Gorm().Exec(`UPDATE agent_inbox SET ready_at = NULL, lease = lease + 1, holder = '', leased_until = NULL WHERE conversation_id = ?`, c.ID).Error
 	if err != nil {
 		return fmt.Errorf("stop the built-in agent: %w", err)
 	}

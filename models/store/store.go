@@ -5,19 +5,14 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"gorm.io/gorm"
-
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/policy"
 )
@@ -56,36 +51,29 @@ type Options struct {
 
 // Store is the open database. All methods are safe for concurrent use.
 type Store struct {
+	db   *db.DB
 	opts Options
-	now  func() time.Time
 	log  *slog.Logger
 
 	logsInfo, logsDebug bool
-	path                string
 
-	w, r   *sql.DB  // the pool of the one writing connection, and the read pool
-	gw, gr *gorm.DB // the same two through GORM
-	writer *writer  // used by the leader of a batch only
-	hot    hotReading
-	lists  listStatements
+	hot   hotWriting
+	reads hotReading
+	known known // of the writer
 
-	queue   queue
-	under   underway
-	bus     *events.Bus
 	waiters waiters
 	access  accessCache
 	quota   quota
 	ready   readiness
-	disk    disk
 
 	passwords passwordHasher
 
-	outside  atomic.Bool // another process wrote, and not all were told yet
-	policies sync.Map    // int64 version -> *policy.Policy, compiled once
+	policies sync.Map // int64 version -> *policy.Policy, compiled once
 
-	deadline  chan struct{} // signalled when an earlier deadline was stored
-	ending    chan struct{} // closed: waits return what stands
-	endOnce   sync.Once
+	deadline chan struct{} // signalled when an earlier deadline was stored
+	ending   chan struct{} // closed: waits return what stands
+	endOnce  sync.Once
+
 	closeOnce sync.Once
 }
 
@@ -93,59 +81,55 @@ type Store struct {
 // date and seeds the first policy version. The server and the command line
 // open it alike and may do so side by side.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	if opts.Now == nil {
-		opts.Now = time.Now //nolint:forbidigo // the one place that reads the clock, and the default only
-	}
-	if opts.Log == nil {
-		opts.Log = slog.Default()
-	}
-	path, err := prepareDir(opts.Dir)
+	d, err := db.Open(ctx, db.Options{Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit})
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
-		opts: opts, log: opts.Log, logsInfo: logsAt(opts.Log, slog.LevelInfo), logsDebug: logsAt(opts.Log, slog.LevelDebug), path: path,
-		now:      func() time.Time { return stamp(opts.Now()) },
-		bus:      events.NewBus(),
+		db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}
-	s.disk.path = filepath.Join(opts.Dir, ReserveFile)
 	s.waiters.init()
 	s.access.init()
 	s.passwords.init(opts)
 	s.quota.init(opts)
+	d.Register(db.Room{Statements: s.hot.texts(), Forget: s.known.forget, BeforeCommit: s.storeHead, Outside: s.outside})
 	if err := s.open(ctx); err != nil {
-		return nil, errors.Join(err, s.closeDatabases())
+		return nil, errors.Join(err, d.Close())
 	}
 	return s, nil
 }
 
 func (s *Store) open(ctx context.Context) error {
-	if err := migrate(ctx, s.path); err != nil {
-		return err
-	}
-	var err error
-	if s.w, err = openDatabase(writeDSN(s.path)); err != nil {
-		return err
-	}
-	s.w.SetMaxOpenConns(1)
-	s.w.SetMaxIdleConns(1)
-	if s.r, err = openDatabase(readDSN(s.path)); err != nil {
-		return err
-	}
-	s.r.SetMaxOpenConns(readers)
-	s.r.SetMaxIdleConns(readers)
-	if s.gw, err = openGORM(s.w, s.log); err != nil {
-		return err
-	}
-	if s.gr, err = openGORM(s.r, s.log); err != nil {
-		return err
-	}
-	if err := s.hot.prepare(ctx, s.r); err != nil {
+	if err := s.reads.prepare(ctx, s.db); err != nil {
 		return err
 	}
 	return s.seedPolicy(ctx)
+}
+
+// outside has everybody look again after another process has written.
+func (s *Store) outside() {
+	s.access.drop()
+	s.quota.forget()
+	s.waiters.wakeAll()
+	s.db.Bus().Publish(events.Outside, events.Access)
+	s.wakeExpirer()
+}
+
+// CheckOutside notices what another process (the command line, a second server)
+// has committed: it drops cached credentials and has waiters, streams and the
+// expirer look again. The server calls it each second.
+func (s *Store) CheckOutside(ctx context.Context) error { return s.db.CheckOutside(ctx) }
+
+// KeepReserve makes the reserve if it is not there, and has all go on once there
+// is space for it. The server calls it at its start and now and then.
+func (s *Store) KeepReserve(ctx context.Context) error { return s.db.KeepReserve(ctx) }
+
+// Schema is the version of the schema that stands and the one that this program
+// brings: numbers of migration files.
+func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
+	return db.SchemaOf(ctx, s.db.Reads())
 }
 
 // Close waits for writes that have begun, refuses new ones, ends open waits and
@@ -155,40 +139,19 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		flushed := s.FlushLastUse(context.Background())
 		s.EndWaits()
-		s.queue.close()
-		err = errors.Join(flushed, s.closeDatabases())
+		err = errors.Join(flushed, s.db.Close())
 	})
 	return err
 }
 
-func (s *Store) closeDatabases() error {
-	var errs []error
-	errs = append(errs, s.hot.close(), s.lists.close(), s.writer.close())
-	// Readers first: the last connection to close folds the log into the file,
-	// and only one that may write can do so.
-	for _, db := range []*sql.DB{s.r, s.w} {
-		if db != nil {
-			errs = append(errs, db.Close())
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("close database: %w", err)
-	}
-	return nil
-}
-
 // Path is the database file.
-func (s *Store) Path() string { return s.path }
+func (s *Store) Path() string { return s.db.Path() }
 
 // Now is the store's clock: UTC, cut to the precision that is stored.
-func (s *Store) Now() time.Time { return s.now() }
+func (s *Store) Now() time.Time { return s.db.Now() }
 
 // Bus is where changes are announced after they were committed.
-func (s *Store) Bus() *events.Bus { return s.bus }
-
-// stamp is the one place where times are cut to what is stored: UTC, whole
-// microseconds, no monotonic part.
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond).Round(0) }
+func (s *Store) Bus() *events.Bus { return s.db.Bus() }
 
 // policyFor returns the compiled form of a stored version; doc is parsed once.
 func (s *Store) policyFor(version int64, doc func() (string, error)) (*policy.Policy, error) {
@@ -205,20 +168,4 @@ func (s *Store) policyFor(version int64, doc func() (string, error)) (*policy.Po
 	}
 	s.policies.Store(version, p)
 	return p, nil
-}
-
-func notFound(what string) error {
-	return models.Errorf(models.CodeNotFound, "No such %s.", what)
-}
-
-// prepareDir makes the data folder and the database file with narrow modes, or
-// refuses a folder that others may read.
-func prepareDir(dir string) (string, error) {
-	if dir == "" {
-		return "", errors.New("no data folder given")
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make data folder: %w", err)
-	}
-	return checkModes(dir)
 }

@@ -36,8 +36,8 @@ func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemS
 	if err := needAdmin(actor); err != nil {
 		return nil, err
 	}
-	now := s.now()
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	now := s.db.Now()
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read system: %w", err)
 	}
@@ -55,10 +55,10 @@ func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemS
 	if out.RowCheck, err = lastRows(ctx, dbtx); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(s.path); err == nil {
+	if info, err := os.Stat(s.Path()); err == nil {
 		out.DatabaseBytes = info.Size()
 	}
-	switch info, err := os.Stat(s.path + "-wal"); {
+	switch info, err := os.Stat(s.Path() + "-wal"); {
 	case err == nil:
 		out.LogBytes = info.Size()
 	case !errors.Is(err, fs.ErrNotExist):

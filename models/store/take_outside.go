@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // outsideRow is what was fetched.
@@ -57,9 +58,9 @@ const maxRaw = models.MaxInput
 func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.UpstreamID, item models.OutsideItem) error {
 	// Nearly all that is listed is known from the poll before: it need not queue
 	// behind those who write.
-	now := s.now()
+	now := s.db.Now()
 	var known knownOutside
-	if err := s.gr.WithContext(context.WithoutCancel(ctx)).Raw(knownOutsideQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(knownOutsideQuery, id, item.CallID, item.Kind).Scan(&known).Error; err != nil {
 		return fmt.Errorf("look for an outside approval: %w", err)
 	}
 	if known.stays(&item, now) {
@@ -84,7 +85,7 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 // outside reads what was fetched of an item, or keeps it.
 func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
 	var known knownOutside
-	if err := t.gorm().Raw(knownOutsideQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
+	if err := t.Gorm().Raw(knownOutsideQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
 		return nil, fmt.Errorf("look for an outside approval: %w", err)
 	}
 	row := &known.Row
@@ -96,14 +97,14 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 		row.Name = validText(item.Name)
 		row.keep(item)
 		return row, t.keepTexts(row)
-	case !known.asksFor(&item, t.now):
+	case !known.asksFor(&item, t.Now):
 		return t.replaceOutside(u, item, row)
-	case known.isAskedAgain(t.now):
+	case known.isAskedAgain(t.Now):
 		return t.keepOutside(u, item, row.Again+1)
 	}
-	if until := known.movedDeadline(&item, t.now); until != nil {
+	if until := known.movedDeadline(&item, t.Now); until != nil {
 		a, err := t.standing(row.ResponseID)
-		if err != nil || a.PastDeadline(t.now) {
+		if err != nil || a.PastDeadline(t.Now) {
 			return row, err
 		}
 		return row, t.extend(models.System("poller"), a, clock{deadline: *until})
@@ -114,13 +115,13 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 // keepOutside keeps what was fetched as a request of its own.
 func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*outsideRow, error) {
 	row := &outsideRow{
-		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.now,
+		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
 	}
 	row.keep(item)
-	if until := item.Deadline(t.now); until != nil {
-		row.TimeoutAt = new(stamp(*until))
+	if until := item.Deadline(t.Now); until != nil {
+		row.TimeoutAt = new(db.Stamp(*until))
 	}
-	if err := t.gorm().Create(row).Error; err != nil {
+	if err := t.Gorm().Create(row).Error; err != nil {
 		return nil, fmt.Errorf("keep what was fetched: %w", err)
 	}
 	return row, nil
@@ -136,7 +137,7 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *ou
 	}
 	switch {
 	case a.Status() != models.StatusPending:
-	case a.PastDeadline(t.now):
+	case a.PastDeadline(t.Now):
 		err = t.expireNow(a)
 	default:
 		err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, u.Name+" asks for something else under the same id now.")
@@ -147,7 +148,7 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *ou
 	if err != nil {
 		return nil, err
 	}
-	if err := t.gorm().Model(row).UpdateColumn("waits", false).Error; err != nil {
+	if err := t.Gorm().Model(row).UpdateColumn("waits", false).Error; err != nil {
 		return nil, fmt.Errorf("replace outside approval: %w", err)
 	}
 	return t.keepOutside(u, item, row.Again+1)
@@ -172,7 +173,7 @@ func wholeRest(item *models.OutsideItem) bool {
 }
 
 func (t *tx) keepTexts(row *outsideRow) error {
-	err := t.gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
+	err := t.Gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
 	}
@@ -196,7 +197,7 @@ func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outs
 		}
 		if a == nil && err == nil {
 			if row.Polls++; row.Polls < unmatchedAfter {
-				return t.gorm().Model(row).UpdateColumn("polls", row.Polls).Error
+				return t.Gorm().Model(row).UpdateColumn("polls", row.Polls).Error
 			}
 			if a, err = t.askUnmatched(u, item, row); err == nil {
 				err = t.awaitCall(item, row, a)
@@ -206,5 +207,5 @@ func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outs
 	if err != nil {
 		return err
 	}
-	return t.gorm().Model(row).UpdateColumn("response_id", a.ID).Error
+	return t.Gorm().Model(row).UpdateColumn("response_id", a.ID).Error
 }

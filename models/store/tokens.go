@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // NewToken is what a token is made with.
@@ -61,16 +62,16 @@ func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mod
 	if err := needPersonOrOperator(actor); err != nil {
 		return nil, err
 	}
-	db := s.gr.WithContext(ctx).Omit("secret_hash")
+	pool := s.db.Gorm(ctx).Omit("secret_hash")
 	if all {
 		if err := needAdmin(actor); err != nil {
 			return nil, err
 		}
 	} else if actor.IsPerson() {
-		db = db.Where("user_id = ?", actor.ID)
+		pool = pool.Where("user_id = ?", actor.ID)
 	}
 	var tokens []models.Token
-	if err := db.Order("revoked_at IS NOT NULL, id DESC").Limit(maxListedTokens).Find(&tokens).Error; err != nil {
+	if err := pool.Order("revoked_at IS NOT NULL, id DESC").Limit(maxListedTokens).Find(&tokens).Error; err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
 	s.access.overlay(tokens)
@@ -105,10 +106,10 @@ func (s *Store) AddToken(ctx context.Context, actor models.Actor, in NewToken) (
 	err = s.write(ctx, func(t *tx) error {
 		token = &models.Token{
 			ID: models.NewID[models.TokenID](), SecretHash: hash[:], Hint: secret[:len(prefix)+hintLength],
-			Scope: in.Scope, UserID: in.UserID, Name: in.Name, CreatedAt: t.now,
+			Scope: in.Scope, UserID: in.UserID, Name: in.Name, CreatedAt: t.Now,
 		}
 		if in.Expires > 0 {
-			end := stamp(t.now.Add(in.Expires))
+			end := db.Stamp(t.Now.Add(in.Expires))
 			token.ExpiresAt = &end
 		}
 		return t.addToken(actor, token, in.Agent)
@@ -177,7 +178,7 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, agentName string)
 			return err
 		}
 	}
-	if err := t.gorm().Create(token).Error; err != nil {
+	if err := t.Gorm().Create(token).Error; err != nil {
 		return fmt.Errorf("add token: %w", err)
 	}
 	return t.record(actor, "token.added", subject{owner: user.ID}, dataOfToken(token))
@@ -193,11 +194,11 @@ func (s *Store) RevokeToken(ctx context.Context, actor models.Actor, id models.T
 	}
 	return s.writeAnyway(ctx, func(t *tx) error {
 		var token models.Token
-		if err := t.gorm().Where("id = ?", id).Take(&token).Error; err != nil {
-			return notFoundAs(err, notFound("token"))
+		if err := t.Gorm().Where("id = ?", id).Take(&token).Error; err != nil {
+			return db.NotFoundAs(err, models.NotFound("token"))
 		}
 		if token.UserID != actor.UserID() && !actor.MayAdminister() {
-			return notFound("token")
+			return models.NotFound("token")
 		}
 		if token.RevokedAt != nil {
 			return nil
@@ -207,7 +208,7 @@ func (s *Store) RevokeToken(ctx context.Context, actor models.Actor, id models.T
 }
 
 func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
-	err := t.gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at", t.now).Error
+	err := t.Gorm().Model(&models.Token{}).Where("id = ? AND revoked_at IS NULL", token.ID).Update("revoked_at", t.Now).Error
 	if err != nil {
 		return fmt.Errorf("revoke token: %w", err)
 	}
@@ -218,7 +219,7 @@ func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
 // revokeTokensOf revokes the live tokens of an agent.
 func (t *tx) revokeTokensOf(actor models.Actor, agent models.AgentID) error {
 	var tokens []models.Token
-	if err := t.live(t.gorm().Where("agent_id = ?", agent)).Order("id").Find(&tokens).Error; err != nil {
+	if err := t.live(t.Gorm().Where("agent_id = ?", agent)).Order("id").Find(&tokens).Error; err != nil {
 		return fmt.Errorf("list tokens of agent: %w", err)
 	}
 	for i := range tokens {
@@ -232,7 +233,7 @@ func (t *tx) revokeTokensOf(actor models.Actor, agent models.AgentID) error {
 // liveAgentTokens counts the tokens of a user's agents that work now.
 func (t *tx) liveAgentTokens(owner models.UserID) (int, error) {
 	var n int64
-	err := t.live(t.gorm().Model(&models.Token{}).Where("user_id = ? AND scope = ?", owner, models.ScopeAgent)).Count(&n).Error
+	err := t.live(t.Gorm().Model(&models.Token{}).Where("user_id = ? AND scope = ?", owner, models.ScopeAgent)).Count(&n).Error
 	if err != nil {
 		return 0, fmt.Errorf("count agent tokens: %w", err)
 	}

@@ -21,7 +21,7 @@ type TrailQuery struct {
 	Conversation models.ConversationID
 	From, Until  time.Time // from the first to before the second; zero: no bound
 	Before       int64     // numbers below this one only; 0: from the newest
-	Limit        int       // 0: DefaultPage; at most TrailMost
+	Limit        int       // 0: models.DefaultPage; at most TrailMost
 }
 
 // TrailMost is how many entries one page has at most.
@@ -49,7 +49,7 @@ func (s *Store) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (Tr
 	if err := q.check(actor); err != nil {
 		return TrailPage{}, err
 	}
-	limit := DefaultPage
+	limit := models.DefaultPage
 	if q.Limit > 0 {
 		limit = min(q.Limit, TrailMost)
 	}
@@ -113,7 +113,7 @@ func (q *TrailQuery) check(actor models.Actor) error {
 }
 
 func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (LedgerPage, error) {
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
 	}
@@ -138,9 +138,9 @@ func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.User
 		return nil, err
 	}
 	var user models.User
-	err := s.gr.WithContext(ctx).Where("id = ?", id).Take(&user).Error
+	err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, notFound("person")
+		return nil, models.NotFound("person")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read person: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // What is read beside the entries of a page, each by its key.
@@ -107,7 +108,7 @@ func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[m
 		}
 	}
 	out := map[models.ResponseID]bool{}
-	err := eachOfIDs(ctx, s.r, trailRouted, ids, []any{actor.ID}, func(row scanner) error {
+	err := eachOfIDs(ctx, s.db.Reads(), trailRouted, ids, []any{actor.ID}, func(row db.Scanner) error {
 		var id models.ResponseID
 		err := row.Scan(&id)
 		out[id] = true
@@ -128,7 +129,7 @@ func (s *Store) reasonsOf(ctx context.Context, query string, entries []models.En
 		}
 	}
 	out := map[models.VoteID]string{}
-	err := eachOfIDs(ctx, s.r, query, ids, nil, func(row scanner) error {
+	err := eachOfIDs(ctx, s.db.Reads(), query, ids, nil, func(row db.Scanner) error {
 		var id models.VoteID
 		var reason string
 		err := row.Scan(&id, &reason)
@@ -148,7 +149,7 @@ func voteOf(data string) models.VoteID {
 }
 
 // eachOfIDs runs a query whose last argument is a list of ids; without ids, none.
-func eachOfIDs[T ~string](ctx context.Context, db querier, query string, ids []T, args []any, each func(scanner) error) error {
+func eachOfIDs[T ~string](ctx context.Context, pool db.Querier, query string, ids []T, args []any, each func(db.Scanner) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -156,7 +157,7 @@ func eachOfIDs[T ~string](ctx context.Context, db querier, query string, ids []T
 	if err != nil {
 		return fmt.Errorf("encode ids: %w", err)
 	}
-	if err := eachRow(ctx, db, query, append(args, string(list)), each); err != nil {
+	if err := eachRow(ctx, pool, query, append(args, string(list)), each); err != nil {
 		return fmt.Errorf("read beside the ledger: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // ReserveEnergy sets aside what the next turn of a run can cost at most, which
@@ -67,12 +68,12 @@ func (t *tx) goesOn(run *models.Run, conv *models.Conversation, b *models.AgentB
 
 // reserve sets energy aside, or changes nothing where that would pass the budget.
 func (t *tx) reserve(id models.ConversationID, worst int64) (bool, error) {
-	res := t.gorm().Exec(`UPDATE conversations SET energy_reserved = ?1 WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
+	res := t.Gorm().Exec(`UPDATE conversations SET energy_reserved = ?1 WHERE id = ?2 AND (energy_budget IS NULL OR energy_used + ?1 <= energy_budget)`, worst, id)
 	if res.Error != nil {
 		return false, fmt.Errorf("reserve energy: %w", res.Error)
 	}
 	t.changed(id)
-	return exactlyOne(res.RowsAffected), nil
+	return db.ExactlyOne(res.RowsAffected), nil
 }
 
 // StoreTurn stores what the model said and carries out its calls, all in one
@@ -91,7 +92,7 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 			return err
 		}
 		turn := &models.Turn{
-			ConversationID: conv.ID, At: t.now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
+			ConversationID: conv.ID, At: t.Now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
 			Said: models.Said{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
 		}
 		if turn.Sequence, _, err = t.take(conv.ID, 0); err != nil {
@@ -137,7 +138,7 @@ func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error
 			slog.Int64("energy", actual), slog.Int64("counted", spent))
 	}
 	conv.EnergyUsed += spent
-	err := t.gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent, conv.ID).Error
+	err := t.Gorm().Exec(`UPDATE conversations SET energy_used = energy_used + ?, energy_reserved = 0 WHERE id = ?`, spent, conv.ID).Error
 	if err != nil {
 		return 0, fmt.Errorf("settle energy: %w", err)
 	}
@@ -231,7 +232,7 @@ func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, 
 
 // asResult turns a refusal into a call's result.
 func asResult(err error) (string, models.ResponseID, error) {
-	told, spoils := refused(err)
+	told, spoils := db.Refused(err)
 	if told == nil {
 		told = spoils
 	}
@@ -246,12 +247,12 @@ func (t *tx) addTurn(turn *models.Turn) error {
 	if err != nil {
 		return fmt.Errorf("encode turn: %w", err)
 	}
-	err = t.gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	err = t.Gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		turn.ConversationID, turn.Sequence, turn.At, turn.Model, turn.PromptTokens, turn.CompletionTokens, turn.Energy, string(said)).Error
 	if err != nil {
 		return fmt.Errorf("store turn: %w", err)
 	}
-	if err := t.gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`, turn.ConversationID).Error; err != nil {
+	if err := t.Gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`, turn.ConversationID).Error; err != nil {
 		return fmt.Errorf("count turn: %w", err)
 	}
 	return nil
@@ -263,7 +264,7 @@ const heardQuery = `SELECT 1 FROM messages WHERE conversation_id = ? AND sequenc
 // meanwhile are answered, what is pending is waited for, results are read, and
 // otherwise the run is done.
 func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunContext, turn *models.Turn) error {
-	words, err := exists(t.conn.QueryRowContext(context.Background(), heardQuery, conv.ID, seen.Read))
+	words, err := db.Exists(t.QueryRowContext(context.Background(), heardQuery, conv.ID, seen.Read))
 	if err != nil {
 		return err
 	}

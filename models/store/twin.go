@@ -141,7 +141,7 @@ func (s *Store) findTwins(ctx context.Context, actor models.Actor, found twins, 
 	if err != nil {
 		return fmt.Errorf("look for what was approved before: %w", err)
 	}
-	stmt, err := s.lists.prepared(ctx, s.r, text) //nolint:sqlclosecheck // kept until the store closes
+	stmt, err := s.db.Prepared(ctx, text) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 const (
@@ -37,9 +38,9 @@ func (t *tx) undoFor(a *models.Approval, v *models.Vote) (time.Duration, error) 
 // holdForUndo keeps an approval back for its window, with the change of the
 // budget that came with it: nothing is told and nothing changes before.
 func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration, change models.BudgetChange) (*models.Approval, error) {
-	until := t.now.Add(window)
+	until := t.Now.Add(window)
 	v.UndoUntil, v.BudgetSet, v.BudgetDelta = &until, change.Set, change.Delta
-	if err := t.gorm().Exec(keepUndo, v.UndoUntil, v.BudgetSet, v.BudgetDelta, v.ID).Error; err != nil {
+	if err := t.Gorm().Exec(keepUndo, v.UndoUntil, v.BudgetSet, v.BudgetDelta, v.ID).Error; err != nil {
 		return nil, fmt.Errorf("store undo window: %w", err)
 	}
 	return t.hold(actor, a, v, window)
@@ -88,8 +89,8 @@ func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 	switch {
 	case vote == nil || vote.UserID != actor.UserID() || vote.UndoUntil == nil:
 		return nil, t.conflict(a)
-	case a.UpstreamID == nil && !t.now.Before(*vote.UndoUntil):
-		a.Vote = windowAt(vote, t.now)
+	case a.UpstreamID == nil && !t.Now.Before(*vote.UndoUntil):
+		a.Vote = windowAt(vote, t.Now)
 		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to take this approval back: its window is over.", Approval: a}
 	}
 	return vote, nil
@@ -105,7 +106,7 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	var votes []models.Vote
-	if err := t.gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
+	if err := t.Gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
 		return fmt.Errorf("read verdict: %w", err)
 	}
 	if v := firstVote(votes); v != nil && v.UserID == actor.UserID() {
@@ -118,11 +119,11 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if err := t.overrule(a); err != nil {
 		return err
 	}
-	res := t.gorm().Exec(unhold, a.ID)
+	res := t.Gorm().Exec(unhold, a.ID)
 	if res.Error != nil {
 		return fmt.Errorf("take back: %w", res.Error)
 	}
-	if !exactlyOne(res.RowsAffected) {
+	if !db.ExactlyOne(res.RowsAffected) {
 		return fmt.Errorf("take back approval of %s: nothing held it", a.ID)
 	}
 	a.HeldUntil, a.Vote = nil, nil
@@ -135,7 +136,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	}); err != nil {
 		return err
 	}
-	if a.PastDeadline(t.now) {
+	if a.PastDeadline(t.Now) {
 		err = t.expireNow(a)
 	} else {
 		t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the verdict held
@@ -151,7 +152,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 // it hears of both together.
 func (t *tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
 	var said int64
-	if err := t.gorm().Raw(saidWith, a.ConversationID, a.Sequence, a.ID).Scan(&said).Error; err != nil {
+	if err := t.Gorm().Raw(saidWith, a.ConversationID, a.Sequence, a.ID).Scan(&said).Error; err != nil {
 		return fmt.Errorf("look for a message: %w", err)
 	}
 	if said == 0 {
@@ -164,7 +165,7 @@ func (t *tx) wakeBySaid(actor models.Actor, a *models.Approval) error {
 // of outside approvals end with their delivery.
 func (s *Store) NextRelease(ctx context.Context) (time.Time, bool, error) {
 	var next time.Time
-	err := s.r.QueryRowContext(context.WithoutCancel(ctx), nextRelease).Scan(&next)
+	err := s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), nextRelease).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -183,7 +184,7 @@ func (s *Store) ReleaseDue(ctx context.Context, limit int) (int, error) {
 	err := s.writeAnyway(ctx, func(t *tx) error {
 		n = 0
 		var ids []models.ResponseID
-		if err := t.gorm().Raw(releasable, t.now, limit).Scan(&ids).Error; err != nil {
+		if err := t.Gorm().Raw(releasable, t.Now, limit).Scan(&ids).Error; err != nil {
 			return fmt.Errorf("read what is to be released: %w", err)
 		}
 		for _, id := range ids {

@@ -81,7 +81,7 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 				}
 			}
 			var kept models.Head
-			readFile(t, filepath.Join(dir, store.FileName), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
+			readFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
 
 			s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
 			if have, want, err := s.Schema(t.Context()); err != nil || have != want {
@@ -96,7 +96,7 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if found, err := store.VerifyFile(t.Context(), filepath.Join(dir, store.FileName)); err != nil {
+			if found, err := store.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil {
 				t.Errorf("the upgraded file: %+v, %v", found, err)
 			}
 			folder, err := store.Inspect(t.Context(), dir)
@@ -241,7 +241,7 @@ func loadDump(t *testing.T, dump string) (dir string) {
 		t.Fatal(err)
 	}
 	dir = storetest.Dir(t)
-	file := filepath.Join(dir, store.FileName)
+	file := filepath.Join(dir, models.DatabaseFile)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func compare(t *testing.T, dir string, before table) {
 
 func lines(t *testing.T, dir, query string) []string {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, store.FileName)+"?mode=ro")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile)+"?mode=ro")
 	if err != nil {
 		t.Fatal(err)
 	}

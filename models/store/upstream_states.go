@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 const (
@@ -24,7 +25,7 @@ func (s *Store) UpstreamStates(ctx context.Context, actor models.Actor) ([]model
 	if err := needAdmin(actor); err != nil {
 		return nil, err
 	}
-	dbtx, err := s.r.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read upstreams: %w", err)
 	}
@@ -74,5 +75,5 @@ func scanUpstreams(ctx context.Context, dbtx *sql.Tx) ([]models.UpstreamState, e
 
 // HasUpstreams reports whether there is any, to be polled or told something.
 func (s *Store) HasUpstreams(ctx context.Context) (bool, error) {
-	return exists(s.r.QueryRowContext(ctx, `SELECT 1 FROM upstreams LIMIT 1`))
+	return db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM upstreams LIMIT 1`))
 }

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -63,20 +64,20 @@ func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstr
 
 func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	var owners, taken int64
-	if err := t.gorm().Model(&models.User{}).Where("id = ?", u.OwnerID).Count(&owners).Error; err != nil {
+	if err := t.Gorm().Model(&models.User{}).Where("id = ?", u.OwnerID).Count(&owners).Error; err != nil {
 		return fmt.Errorf("look for owner: %w", err)
 	}
 	if owners == 0 {
-		return notFound("user")
+		return models.NotFound("user")
 	}
-	if err := t.gorm().Model(&models.Upstream{}).Where("name = ?", u.Name).Count(&taken).Error; err != nil {
+	if err := t.Gorm().Model(&models.Upstream{}).Where("name = ?", u.Name).Count(&taken).Error; err != nil {
 		return fmt.Errorf("look for upstream: %w", err)
 	}
 	if taken > 0 {
 		return &models.Error{Code: models.CodeConflict, Text: "An upstream has this name.", Fields: map[string]string{"name": "is taken"}}
 	}
 	var agents int64
-	if err := t.gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID, u.Name).Count(&agents).Error; err != nil {
+	if err := t.Gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID, u.Name).Count(&agents).Error; err != nil {
 		return fmt.Errorf("look for agent: %w", err)
 	}
 	if agents > 0 {
@@ -86,11 +87,11 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 	if err != nil {
 		return err
 	}
-	u.AgentID, u.CreatedAt, u.NextPollAt = agent.ID, t.now, t.now
-	if err := t.gorm().Create(u).Error; err != nil {
+	u.AgentID, u.CreatedAt, u.NextPollAt = agent.ID, t.Now, t.Now
+	if err := t.Gorm().Create(u).Error; err != nil {
 		return fmt.Errorf("store upstream: %w", err)
 	}
-	t.publish(events.Upstreams)
+	t.Publish(events.Upstreams)
 	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: secretDigest(u.ID, string(u.KeySealed))})
 }
 
@@ -100,7 +101,7 @@ func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Ups
 		return nil, err
 	}
 	var out []models.Upstream
-	if err := s.gr.WithContext(ctx).Omit("KeySealed").Order("name").Find(&out).Error; err != nil {
+	if err := s.db.Gorm(ctx).Omit("KeySealed").Order("name").Find(&out).Error; err != nil {
 		return nil, fmt.Errorf("list upstreams: %w", err)
 	}
 	return out, nil
@@ -159,10 +160,10 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 	if err != nil || u.PausedAt != nil {
 		return err
 	}
-	if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
+	if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(map[string]any{"paused_at": t.Now, "problem": problem, "failures": max(u.Failures, 1)}).Error; err != nil {
 		return fmt.Errorf("pause upstream: %w", err)
 	}
-	t.publish(events.Upstreams)
+	t.Publish(events.Upstreams)
 	return t.record(models.System(who), "upstream.paused", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
 }
 
@@ -195,19 +196,19 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		if err != nil {
 			return err
 		}
-		columns := change(u, t.now)
+		columns := change(u, t.Now)
 		if columns == nil {
 			return nil
 		}
-		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
+		if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
 			return fmt.Errorf("change upstream: %w", err)
 		}
 		if _, again := columns["next_poll_at"]; again {
-			if err := t.gorm().Exec(tellAgain, t.now, id).Error; err != nil {
+			if err := t.Gorm().Exec(tellAgain, t.Now, id).Error; err != nil {
 				return fmt.Errorf("tell again: %w", err)
 			}
 		}
-		t.publish(events.Upstreams)
+		t.Publish(events.Upstreams)
 		entry := upstreamEntry{ID: u.ID, Name: u.Name}
 		if key, ok := columns["key_sealed"].([]byte); ok {
 			entry.Key = secretDigest(u.ID, string(key))
@@ -218,8 +219,8 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 
 func (t *tx) upstream(id models.UpstreamID) (*models.Upstream, error) {
 	var u models.Upstream
-	if err := t.gorm().Where("id = ?", id).Take(&u).Error; err != nil {
-		return nil, notFoundAs(err, notFound("upstream"))
+	if err := t.Gorm().Where("id = ?", id).Take(&u).Error; err != nil {
+		return nil, db.NotFoundAs(err, models.NotFound("upstream"))
 	}
 	return &u, nil
 }
@@ -232,10 +233,10 @@ func (s *Store) UpstreamKey(u *models.Upstream) (string, error) {
 // DueUpstreams are those to be polled now, and when the next one is.
 func (s *Store) DueUpstreams(ctx context.Context) (due []models.Upstream, next time.Time, err error) {
 	var all []models.Upstream
-	if err := s.gr.WithContext(ctx).Where("disabled_at IS NULL AND paused_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
+	if err := s.db.Gorm(ctx).Where("disabled_at IS NULL AND paused_at IS NULL").Order("next_poll_at").Find(&all).Error; err != nil {
 		return nil, next, fmt.Errorf("list upstreams: %w", err)
 	}
-	now := s.now()
+	now := s.db.Now()
 	for _, u := range all {
 		if u.NextPollAt.After(now) {
 			return due, u.NextPollAt, nil
@@ -257,13 +258,13 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 				return err // the poll with the new key stays due
 			}
 		}
-		columns := map[string]any{"polled_at": t.now, "next_poll_at": stamp(t.now.Add(note.Next)), "problem": note.Problem}
+		columns := map[string]any{"polled_at": t.Now, "next_poll_at": db.Stamp(t.Now.Add(note.Next)), "problem": note.Problem}
 		if note.Failed {
 			columns["failures"] = gorm.Expr("failures + 1")
 		} else {
-			columns["succeeded_at"], columns["failures"] = t.now, 0
+			columns["succeeded_at"], columns["failures"] = t.Now, 0
 		}
-		if err := t.gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
+		if err := t.Gorm().Model(&models.Upstream{}).Where("id = ?", id).UpdateColumns(columns).Error; err != nil {
 			return fmt.Errorf("note poll: %w", err)
 		}
 		if note.WrongKey {

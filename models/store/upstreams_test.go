@@ -104,7 +104,7 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 	if _, err := w.UpstreamKey(&swapped); err == nil || strings.Contains(err.Error(), upstreamSecret) {
 		t.Errorf("a key of one opens for another: %v", err)
 	}
-	info, err := os.Stat(filepath.Join(dir, store.KeyFile))
+	info, err := os.Stat(filepath.Join(dir, models.KeyFile))
 	mustDo(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the key file has mode %v", info.Mode())
@@ -134,7 +134,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	w := newAbroad(t, storetest.WithDir(dir))
 	due, _, err := w.DueUpstreams(t.Context())
 	mustDo(t, err)
-	file := filepath.Join(dir, store.KeyFile)
+	file := filepath.Join(dir, models.KeyFile)
 	mustDo(t, os.WriteFile(file, bytes.Repeat([]byte("k"), 32), 0o600))
 	if _, err := w.UpstreamKey(&due[0]); err == nil || !strings.Contains(err.Error(), "give the upstream its key anew") {
 		t.Errorf("another file: %v", err)
@@ -155,7 +155,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	}
 	mustDo(t, w.Close())
 	mustDo(t, os.Chmod(file, 0o644)) // others may read it: that is the fault
-	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), store.KeyFile) {
+	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), models.KeyFile) {
 		t.Errorf("a key file that others may read: %v, %v", s, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // NewUser is what a person is added with. The e-mail is what one signs in with:
@@ -104,7 +105,7 @@ func (s *Store) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*m
 
 func (t *tx) newUser(in NewUser, hash string) *models.User {
 	return &models.User{
-		ID: models.NewID[models.UserID](), Email: in.Email, Name: in.Name, Role: in.Role, PasswordHash: hash, CreatedAt: t.now,
+		ID: models.NewID[models.UserID](), Email: in.Email, Name: in.Name, Role: in.Role, PasswordHash: hash, CreatedAt: t.Now,
 	}
 }
 
@@ -112,7 +113,7 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 	if err := t.emailFree(user.Email); err != nil {
 		return err
 	}
-	if err := t.gorm().Create(user).Error; err != nil {
+	if err := t.Gorm().Create(user).Error; err != nil {
 		return fmt.Errorf("add user: %w", err)
 	}
 	return t.record(actor, "user.added", subject{owner: user.ID},
@@ -126,7 +127,7 @@ func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, e
 		return nil, err
 	}
 	var users []models.User
-	if err := s.gr.WithContext(ctx).Omit("password_hash").Order("email").Find(&users).Error; err != nil {
+	if err := s.db.Gorm(ctx).Omit("password_hash").Order("email").Find(&users).Error; err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
 	}
 	return users, nil
@@ -143,7 +144,7 @@ func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email strin
 		return nil, err
 	}
 	if user == nil {
-		return nil, notFound("user")
+		return nil, models.NotFound("user")
 	}
 	return withoutHash(user), nil
 }
@@ -151,7 +152,7 @@ func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email strin
 // userWithEmail returns nil if there is none.
 func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, error) {
 	var users []models.User
-	if err := s.gr.WithContext(ctx).Where("email = ?", foldEmail(email)).Limit(1).Find(&users).Error; err != nil {
+	if err := s.db.Gorm(ctx).Where("email = ?", foldEmail(email)).Limit(1).Find(&users).Error; err != nil {
 		return nil, fmt.Errorf("look for the e-mail: %w", err)
 	}
 	if len(users) == 0 {
@@ -187,7 +188,7 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.keepAnAdmin(user, "be disabled"); err != nil {
 		return err
 	}
-	if err := t.gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.now).Error; err != nil {
+	if err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.Now).Error; err != nil {
 		return fmt.Errorf("disable user: %w", err)
 	}
 	if err := t.record(actor, "user.disabled", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
@@ -203,8 +204,8 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 // user reads a user inside the transaction; CodeNotFound if there is none.
 func (t *tx) user(id models.UserID) (*models.User, error) {
 	var user models.User
-	if err := t.gorm().Where("id = ?", id).Take(&user).Error; err != nil {
-		return nil, notFoundAs(err, notFound("user"))
+	if err := t.Gorm().Where("id = ?", id).Take(&user).Error; err != nil {
+		return nil, db.NotFoundAs(err, models.NotFound("user"))
 	}
 	return &user, nil
 }
@@ -217,6 +218,6 @@ func withoutHash(user *models.User) *models.User {
 }
 
 // live narrows a query to tokens that may be used now.
-func (t *tx) live(db *gorm.DB) *gorm.DB {
-	return db.Where("revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", t.now)
+func (t *tx) live(pool *gorm.DB) *gorm.DB {
+	return pool.Where("revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", t.Now)
 }

@@ -21,7 +21,7 @@ const (
 
 // isRunning reports whether a conversation is shown as running now.
 func (t *tx) isRunning(id models.ConversationID) (running bool, err error) {
-	if err := t.conn.row(t.hot.isRunning, id).Scan(&running); err != nil {
+	if err := t.Row(t.s.hot.isRunning, id).Scan(&running); err != nil {
 		return false, fmt.Errorf("read status: %w", err)
 	}
 	return running, nil
@@ -74,7 +74,7 @@ func (t *tx) showStatus(c *models.Conversation) error {
 		return nil
 	}
 	var waits bool
-	if err := t.conn.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
+	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
 		return fmt.Errorf("read status: %w", err)
 	}
 	c.Status = c.Status.Shown(waits)

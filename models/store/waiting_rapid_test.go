@@ -32,7 +32,7 @@ func TestRandomWaitsAreToldOnce(t *testing.T) {
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := storetest.Dir(t)
-		if err := os.WriteFile(filepath.Join(dir, store.FileName), file, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
 			rt.Fatal(err)
 		}
 		w := &waitingWorld{
@@ -90,7 +90,7 @@ func headOf(s *store.Store) (int64, error) {
 // the requests in it.
 func (w *waitingWorld) look(rt *rapid.T) {
 	ctx := context.Background()
-	list, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Limit: store.MaxPage})
+	list, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Limit: models.MaxPage})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 		}
 	}
 	for _, status := range []models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
-		some, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Status: status, Limit: store.MaxPage})
+		some, err := w.Conversations(ctx, w.made.owner, store.ConversationQuery{Status: status, Limit: models.MaxPage})
 		if err != nil || len(some.Items) != byStatus[status] || slices.ContainsFunc(some.Items, func(v models.ConversationView) bool { return v.Status != status }) {
 			rt.Fatalf("%d are listed as %s, want %d: %v", len(some.Items), status, byStatus[status], err)
 		}
@@ -173,7 +173,7 @@ func (w *waitingWorld) propose(rt *rapid.T) {
 }
 
 func (w *waitingWorld) decide(rt *rapid.T) {
-	list, err := w.PendingList(context.Background(), w.made.owner, "", store.MaxPage)
+	list, err := w.PendingList(context.Background(), w.made.owner, "", models.MaxPage)
 	if err != nil {
 		rt.Fatal(err)
 	}

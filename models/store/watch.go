@@ -54,7 +54,7 @@ func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Durati
 	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
 	w.reread = time.AfterFunc(rereadEvery, w.rouse)
 	s.waiters.add(actor, id, w.outcome, w.notes)
-	w.begun = s.now()
+	w.begun = s.db.Now()
 	w.logWait("wait begun", slog.Duration("longest", wait))
 	return w
 }
@@ -70,15 +70,15 @@ func (w *Watch) rouse() {
 // Close ends the registration.
 func (w *Watch) Close() {
 	if w.enters {
-		w.s.waiters.exit(w.id, w.closed, w.s.now())
+		w.s.waiters.exit(w.id, w.closed, w.s.db.Now())
 	}
 	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
-	if w.enters && !w.closed && w.s.bus.Subscribers(events.Presence(string(w.id))) > 0 {
+	if w.enters && !w.closed && w.s.db.Bus().Subscribers(events.Presence(string(w.id))) > 0 {
 		time.AfterFunc(presenceGrace, func() { w.s.tellPresence(w.id) }) // it may wait again at once
 	}
 	w.end.Stop()
 	w.reread.Stop()
-	w.logWait("wait ended", slog.Duration("waited", w.s.now().Sub(w.begun)))
+	w.logWait("wait ended", slog.Duration("waited", w.s.db.Now().Sub(w.begun)))
 }
 
 // Look reads the row as it stands; done says that it is the answer, being
@@ -100,7 +100,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	next := rereadEvery
 	// A deadline that has passed while a verdict holds the row ends nothing:
 	// whatever ends the hold tells.
-	if left := a.ApprovalTimeoutAt.Sub(w.s.now()); left > 0 || a.HeldUntil == nil {
+	if left := a.ApprovalTimeoutAt.Sub(w.s.db.Now()); left > 0 || a.HeldUntil == nil {
 		next = min(next, max(left, time.Millisecond))
 	}
 	w.reread.Reset(next)

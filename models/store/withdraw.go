@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 )
 
@@ -36,7 +37,7 @@ func (t *tx) refused(a *models.Approval, row *deliveryRow, end models.DeliveryEn
 	}
 	w := &withdrawalRow{Kind: models.WithdrawalRefused, ByName: u.Name, Status: end.Status, Said: end.Words, Lost: row.Lost}
 	if a.Status() != models.StatusPending {
-		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.now
+		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.Now
 		return t.noteContradiction(a, w.text())
 	}
 	return t.withdrawDecision(models.System("delivery"), a, "approval.refused", w)
@@ -90,7 +91,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		if err != nil {
 			return err
 		}
-		if row.InFlightAt != nil && t.now.Before(row.InFlightAt.Add(attemptEnds)) {
+		if row.InFlightAt != nil && t.Now.Before(row.InFlightAt.Add(attemptEnds)) {
 			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
 		}
 		w := &withdrawalRow{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}
@@ -107,7 +108,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 
 func (t *tx) openDelivery(id models.ResponseID) (*deliveryRow, error) {
 	var row deliveryRow
-	if err := t.gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
+	if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
 	return &row, nil
@@ -123,14 +124,14 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	if vote == nil {
 		return fmt.Errorf("withdraw the decision on %s: nothing holds it", a.ID)
 	}
-	w.VoteID, w.ResponseID, w.At = vote.ID, a.ID, t.now
-	if err := t.gorm().Create(w).Error; err != nil {
+	w.VoteID, w.ResponseID, w.At = vote.ID, a.ID, t.Now
+	if err := t.Gorm().Create(w).Error; err != nil {
 		return fmt.Errorf("keep why a decision was withdrawn: %w", err)
 	}
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
-	t.publish(events.Upstreams)
+	t.Publish(events.Upstreams)
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err
@@ -141,14 +142,14 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	a.Vote = nil
-	if !t.now.Before(a.ApprovalTimeoutAt) {
+	if !t.Now.Before(a.ApprovalTimeoutAt) {
 		return t.expireUndelivered(a, "The decision could not be delivered, and the time to decide is over.")
 	}
-	res := t.gorm().Exec(unhold, a.ID)
+	res := t.Gorm().Exec(unhold, a.ID)
 	if res.Error != nil {
 		return fmt.Errorf("withdraw a decision: %w", res.Error)
 	}
-	if !exactlyOne(res.RowsAffected) {
+	if !db.ExactlyOne(res.RowsAffected) {
 		return fmt.Errorf("withdraw the decision on %s: nothing held it", a.ID)
 	}
 	a.HeldUntil = nil
@@ -158,7 +159,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 
 // expireUndelivered ends a request whose decision the other system never had.
 func (t *tx) expireUndelivered(a *models.Approval, text string) error {
-	expired, when := models.StatusExpired, t.now
+	expired, when := models.StatusExpired, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, text
 	system := models.System("delivery")
 	if err := t.settleHeld(system, a); err != nil {
@@ -175,7 +176,7 @@ const withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.statu
 // withdrawals tells, of requests by their ids as JSON, which decisions were taken
 // back and why.
 func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
-	rows, err := s.r.QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"countersign/migrations"
+	"countersign/models"
 	"countersign/models/store"
 )
 
@@ -62,7 +63,7 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 // opening a fresh one takes. Tests of migrations leave it out.
 func Migrate(tb testing.TB, dir string) {
 	tb.Helper()
-	file := filepath.Join(dir, store.FileName)
+	file := filepath.Join(dir, models.DatabaseFile)
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -85,7 +86,7 @@ var migrated = sync.OnceValues(func() (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, store.FileName)
+	file := filepath.Join(dir, models.DatabaseFile)
 	db, err := sql.Open("sqlite3", "file:"+file+"?_journal_mode=WAL&_foreign_keys=on&_txlock=immediate")
 	if err != nil {
 		return nil, err

@@ -220,7 +220,7 @@ func (b *bench) status(id models.ConversationID, want models.ConversationStatus)
 
 func (b *bench) history(id models.ConversationID) []models.HistoryEntry {
 	b.t.Helper()
-	h, err := b.store.History(b.t.Context(), b.person, id, store.HistoryQuery{Limit: store.MaxPage})
+	h, err := b.store.History(b.t.Context(), b.person, id, store.HistoryQuery{Limit: models.MaxPage})
 	if err != nil {
 		b.t.Fatalf("read history: %v", err)
 	}

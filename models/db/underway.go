@@ -1,4 +1,4 @@
-package store
+package db
 
 import "sync"
 
@@ -33,3 +33,7 @@ func (u *underway) wait() {
 		<-done
 	}
 }
+
+// AwaitUnderway returns when the transaction that is under way now is over, if there is
+// one: what it stores can be read then.
+func (d *DB) AwaitUnderway() { d.under.wait() }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -6,10 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
-	"time"
-
-	"countersign/models"
 )
 
 // writer is the one connection that writes, with its prepared statements. Only
@@ -17,38 +15,16 @@ import (
 // connection cost half of what database/sql takes to find them on it anew.
 type writer struct {
 	conn                    *sql.Conn
-	hot                     hotWriting
 	begin, commit, rollback *sql.Stmt
 	version                 *sql.Stmt
 	all                     []*sql.Stmt
-	known                   known
+	dataVersion             int64 // of the last batch; it moves when another process writes
 }
 
-// known is what the writer remembers from one batch to the next. It holds as
-// long as no other process has written, which the first statement of a batch
-// tells, and is dropped when this process changes it or rolls back.
-type known struct {
-	dataVersion int64
-	head        models.Head
-	headKnown   bool
-	policy      int64
-	enabled     map[models.UserID]bool
-	active      map[models.ConversationID]time.Time // the minute that active_at has
-	early       *bool                               // whether results wait for their calls; nil: not looked yet
-	wanted      *bool                               // whether outside approvals wait for their calls; nil: not looked yet
-	grants      *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
-}
-
-func (k *known) drop() {
-	*k = known{
-		dataVersion: k.dataVersion, enabled: make(map[models.UserID]bool), active: make(map[models.ConversationID]time.Time),
-	}
-}
-
-func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
+func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 	w := &writer{}
-	w.known.drop()
-	if w.conn, err = db.Conn(ctx); err != nil {
+	d.forget()
+	if w.conn, err = d.w.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("open writing connection: %w", err)
 	}
 	defer func() {
@@ -56,9 +32,12 @@ func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 			err = errors.Join(err, w.close())
 		}
 	}()
-	texts := w.hot.texts()
-	texts[&w.begin], texts[&w.commit], texts[&w.rollback] = `BEGIN IMMEDIATE`, `COMMIT`, `ROLLBACK`
-	texts[&w.version] = `PRAGMA data_version`
+	texts := map[**sql.Stmt]string{
+		&w.begin: `BEGIN IMMEDIATE`, &w.commit: `COMMIT`, &w.rollback: `ROLLBACK`, &w.version: `PRAGMA data_version`,
+	}
+	for _, room := range d.rooms {
+		maps.Copy(texts, room.Statements)
+	}
 	for place, text := range texts {
 		if *place, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // close does, through all
 			return nil, fmt.Errorf("prepare %.40q: %w", text, err)
@@ -131,8 +110,8 @@ func (c *conn) noteQuery(query string) {
 	}
 }
 
-// exec runs a prepared statement that changes something and says how many rows.
-func (c *conn) exec(stmt *sql.Stmt, args ...any) (int64, error) {
+// Exec runs a prepared statement that changes something and says how many rows.
+func (c *conn) Exec(stmt *sql.Stmt, args ...any) (int64, error) {
 	c.wrote = true
 	res, err := stmt.ExecContext(context.Background(), args...)
 	if err != nil {
@@ -141,24 +120,33 @@ func (c *conn) exec(stmt *sql.Stmt, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// row runs a prepared SELECT for one row.
-func (c *conn) row(stmt *sql.Stmt, args ...any) *sql.Row {
+// Row runs a prepared SELECT for one row.
+func (c *conn) Row(stmt *sql.Stmt, args ...any) *sql.Row {
 	return stmt.QueryRowContext(context.Background(), args...)
 }
 
-// rows runs a prepared SELECT for many rows.
-func (c *conn) rows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
+// Rows runs a prepared SELECT for many rows.
+func (c *conn) Rows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
 	return stmt.QueryContext(context.Background(), args...)
 }
 
-// changeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.
-func (c *conn) changeRow(stmt *sql.Stmt, args ...any) *sql.Row {
+// ChangeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.
+func (c *conn) ChangeRow(stmt *sql.Stmt, args ...any) *sql.Row {
 	c.wrote = true
-	return c.row(stmt, args...)
+	return c.Row(stmt, args...)
 }
 
-// changeRows is changeRow for many rows.
-func (c *conn) changeRows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
+// ChangeRows is ChangeRow for many rows.
+func (c *conn) ChangeRows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
 	c.wrote = true
-	return c.rows(stmt, args...)
+	return c.Rows(stmt, args...)
+}
+
+// forget has the rooms drop what they remember.
+func (d *DB) forget() {
+	for _, room := range d.rooms {
+		if room.Forget != nil {
+			room.Forget()
+		}
+	}
 }

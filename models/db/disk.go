@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// ReserveFile takes space in the data folder that is given back when the disk is
-	// full, so that people can still sign in and reject.
-	ReserveFile = "reserve"
 	reserveSize = 8 << 20
 	// reserveSlack must be free beside the reserve before all goes on, or the disk
 	// would be full again at once.
@@ -29,7 +26,7 @@ const (
 )
 
 // disk knows whether there is space. While there is none, only what must go on is
-// written: see writeAnyway.
+// written: see WriteAnyway.
 type disk struct {
 	full atomic.Bool
 
@@ -38,7 +35,11 @@ type disk struct {
 	reserve bool // this process keeps one
 }
 
-func diskFull() error {
+// Full reports whether the disk is full: only WriteAnyway goes on.
+func (d *DB) Full() bool { return d.disk.full.Load() }
+
+// DiskFull is what callers hear while it is.
+func DiskFull() error {
 	return models.Errorf(models.CodeDiskFull, "Disk full: nothing new is taken until there is space. Signing in, rejecting and cancelling still work.")
 }
 
@@ -52,41 +53,41 @@ func isDiskFull(err error) bool {
 }
 
 // noSpace gives the reserve back, once.
-func (s *Store) noSpace(cause error) {
-	if s.disk.full.Swap(true) {
+func (d *DB) noSpace(cause error) {
+	if d.disk.full.Swap(true) {
 		return
 	}
-	s.log.Error("disk full: only sign-ins, rejections and what ends requests are stored", slog.String("error", cause.Error()))
-	s.disk.mu.Lock()
-	defer s.disk.mu.Unlock()
-	if !s.disk.reserve {
+	d.log.Error("disk full: only sign-ins, rejections and what ends requests are stored", slog.String("error", cause.Error()))
+	d.disk.mu.Lock()
+	defer d.disk.mu.Unlock()
+	if !d.disk.reserve {
 		return
 	}
-	if err := os.Remove(s.disk.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.log.Error("the reserve could not be given back", slog.String("error", err.Error()))
+	if err := os.Remove(d.disk.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.log.Error("the reserve could not be given back", slog.String("error", err.Error()))
 	}
 }
 
 // KeepReserve makes the reserve if it is not there, and has all go on once there
 // is space for it. The server calls it at its start and now and then.
-func (s *Store) KeepReserve(ctx context.Context) error {
-	s.disk.mu.Lock()
-	defer s.disk.mu.Unlock()
-	s.disk.reserve = true
-	if info, err := os.Stat(s.disk.path); err == nil && info.Size() == reserveSize && !s.disk.full.Load() {
+func (d *DB) KeepReserve(ctx context.Context) error {
+	d.disk.mu.Lock()
+	defer d.disk.mu.Unlock()
+	d.disk.reserve = true
+	if info, err := os.Stat(d.disk.path); err == nil && info.Size() == reserveSize && !d.disk.full.Load() {
 		return nil
 	}
-	if err := makeReserve(s.disk.path); err != nil {
+	if err := makeReserve(d.disk.path); err != nil {
 		if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 			return err
 		}
-		if !s.disk.full.Swap(true) {
-			s.log.ErrorContext(ctx, "disk full: there is no space for the reserve")
+		if !d.disk.full.Swap(true) {
+			d.log.ErrorContext(ctx, "disk full: there is no space for the reserve")
 		}
 		return nil
 	}
-	if s.disk.full.Swap(false) {
-		s.log.InfoContext(ctx, "there is space on the disk again")
+	if d.disk.full.Swap(false) {
+		d.log.InfoContext(ctx, "there is space on the disk again")
 	}
 	return nil
 }

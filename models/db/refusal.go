@@ -1,4 +1,4 @@
-package store
+package db
 
 import "errors"
 
@@ -9,12 +9,13 @@ type refusal struct{ err error }
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// commits makes err a refusal: the transaction is committed, and then the caller
-// of write is told err.
-func commits(err error) error { return &refusal{err} }
+// Commits makes err a refusal: the transaction is committed, and then the caller
+// of Write is told err.
+func Commits(err error) error { return &refusal{err} }
 
-// refused takes the refusal out of what a function returned.
-func refused(err error) (told, spoils error) {
+// Refused takes the refusal out of what a function returned: what the caller is told,
+// and what spoils the transaction.
+func Refused(err error) (told, spoils error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.err, nil
 	}

@@ -1,0 +1,301 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"countersign/models"
+)
+
+// maxBatch is how many callers may share one commit.
+const maxBatch = 256
+
+// op is one caller's function on its way through a commit.
+type op struct {
+	fn     func(*Tx) error
+	turn   chan bool // true: lead the next batch; false: done
+	anyway bool      // also when the disk is full
+
+	result
+}
+
+// result is what a run of an op left; another run starts without.
+type result struct {
+	tx      *Tx
+	err     error
+	refused error // told to the caller although the transaction stands
+}
+
+// queue gathers callers while the one before them commits.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*op
+	leading bool
+	closed  bool
+	idle    chan struct{} // made by close, closed when the last leader is done
+}
+
+// join enters o and reports whether it leads at once.
+func (q *queue) join(o *op) (leads bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false, models.Errorf(models.CodeUnavailable, "The server is stopping.")
+	}
+	if q.leading {
+		o.turn = make(chan bool, 1)
+		q.waiting = append(q.waiting, o)
+		return false, nil
+	}
+	q.leading = true
+	return true, nil
+}
+
+// take returns the leader and those who queued up behind it.
+func (q *queue) take(leader *op) []*op {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), maxBatch-1)
+	batch := make([]*op, 0, n+1)
+	batch = append(append(batch, leader), q.waiting[:n]...)
+	q.waiting = append(q.waiting[:0:0], q.waiting[n:]...)
+	return batch
+}
+
+// passOn makes the first who waits the next leader.
+func (q *queue) passOn() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) > 0 {
+		next := q.waiting[0]
+		q.waiting = q.waiting[1:]
+		next.turn <- true
+		return
+	}
+	q.leading = false
+	if q.idle != nil {
+		close(q.idle)
+		q.idle = nil
+	}
+}
+
+// close refuses new callers and waits for those already in.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	var idle chan struct{}
+	if q.leading {
+		idle = make(chan struct{})
+		q.idle = idle
+	}
+	q.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+}
+
+// Write is the only way to change anything. The functions that have queued up
+// run in one transaction, so that they share an fsync, and each caller hears
+// only after the commit. A function that refuses before it wrote anything fails
+// alone; if one fails after writing, or panics, the batch is rolled back and
+// each runs again alone. So fn may run twice and must have no outside effects.
+//
+// The first caller commits for those who queue behind it: a goroutine of its own
+// would cost a lone caller half its speed. Once queued, a call is not cancelled.
+func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	if d.disk.full.Load() {
+		return DiskFull()
+	}
+	return d.queued(ctx, &op{fn: fn})
+}
+
+// WriteAnyway is Write for what must go on when the disk is full, with the space
+// of the reserve: signing in and out, what takes rights away, and what ends a
+// request without approving it.
+func (d *DB) WriteAnyway(ctx context.Context, fn func(*Tx) error) error {
+	return d.queued(ctx, &op{fn: fn, anyway: true})
+}
+
+func (d *DB) queued(ctx context.Context, o *op) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("before writing: %w", err)
+	}
+	leads, err := d.queue.join(o)
+	if err != nil {
+		return err
+	}
+	if !leads && !<-o.turn {
+		return o.told()
+	}
+	batch := d.queue.take(o)
+	d.commitBatch(batch)
+	d.queue.passOn()
+	d.announce(batch)
+	for _, other := range batch[1:] {
+		other.turn <- false
+	}
+	return o.told()
+}
+
+// told is what the caller hears.
+func (o *op) told() error {
+	if o.err != nil {
+		return o.err
+	}
+	return o.refused
+}
+
+// commitBatch runs a batch in one transaction, or each alone if one spoilt it.
+func (d *DB) commitBatch(batch []*op) {
+	start := d.opts.Now()
+	err := d.commit(batch)
+	full := isDiskFull(err)
+	if full {
+		d.noSpace(err)
+	}
+	switch {
+	case err == nil:
+	case len(batch) > 1 || full && batch[0].anyway:
+		for _, o := range batch {
+			d.commitAlone(o)
+		}
+	case full:
+		batch[0].err = DiskFull()
+	default:
+		batch[0].err = err
+	}
+	if d.opts.Observe != nil && slices.ContainsFunc(batch, func(o *op) bool { return o.tx != nil && o.tx.wrote }) {
+		d.opts.Observe(len(batch), d.opts.Now().Sub(start))
+	}
+}
+
+// commitAlone runs one of a batch that was rolled back.
+func (d *DB) commitAlone(o *op) {
+	if d.disk.full.Load() && !o.anyway {
+		o.reset()
+		o.err = DiskFull()
+		return
+	}
+	err := d.commit([]*op{o})
+	if isDiskFull(err) {
+		d.noSpace(err)
+		err = DiskFull()
+	}
+	if err != nil {
+		o.err = err
+	}
+}
+
+// commit runs all of batch in one transaction. Its error concerns the whole
+// transaction; what refused without having written is in the op's own err.
+func (d *DB) commit(batch []*op) (err error) {
+	defer d.under.begin()()
+	w, err := d.begin()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.rollback(w))
+		}
+	}()
+	if err := d.seesOutside(w); err != nil {
+		return err
+	}
+	for _, o := range batch {
+		o.reset()
+		t := &Tx{d: d, conn: conn{w: w}, Now: d.Now()}
+		o.tx = t
+		o.refused, o.err = Refused(d.run(o.fn, t))
+		if o.err != nil && t.wrote {
+			return o.err
+		}
+	}
+	for _, room := range d.rooms {
+		if room.BeforeCommit == nil {
+			continue
+		}
+		if err := room.BeforeCommit(); err != nil {
+			return err
+		}
+	}
+	if d.opts.BeforeCommit != nil {
+		d.opts.BeforeCommit()
+	}
+	if _, err := w.commit.ExecContext(context.Background()); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// begin starts a transaction on the writing connection, opening it if need be.
+// No caller can cancel it: with a context that ends, the driver would also start
+// a goroutine a statement.
+func (d *DB) begin() (*writer, error) {
+	ctx := context.Background()
+	if d.writer == nil {
+		w, err := d.openWriter(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.writer = w
+	}
+	if _, err := d.writer.begin.ExecContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("begin: %w", err), d.dropWriter())
+	}
+	return d.writer, nil
+}
+
+// rollback undoes a batch. A connection that cannot do even that is given up.
+func (d *DB) rollback(w *writer) error {
+	d.forget()
+	if _, err := w.rollback.ExecContext(context.Background()); err != nil {
+		return errors.Join(fmt.Errorf("roll back: %w", err), d.dropWriter())
+	}
+	return nil
+}
+
+// dropWriter closes the writing connection; the next batch opens another.
+func (d *DB) dropWriter() error {
+	w := d.writer
+	d.writer = nil
+	if w == nil {
+		return nil
+	}
+	return w.discard()
+}
+
+func (o *op) reset() {
+	o.result = result{} // the rest is read by its caller, who waits meanwhile
+}
+
+// announce tells what was committed: first the callers' own, then the bus. It never
+// blocks.
+func (d *DB) announce(batch []*op) {
+	for _, o := range batch {
+		if o.err != nil {
+			continue
+		}
+		if o.tx.told != nil {
+			o.tx.told()
+		}
+		d.bus.Publish(o.tx.topics...)
+	}
+}
+
+// run calls the function and turns a panic into an error, so that neighbours are not
+// lost with it.
+func (d *DB) run(fn func(*Tx) error, t *Tx) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.wrote = true
+			d.log.Error("a write panicked", "panic", p, "stack", string(debug.Stack()))
+			err = models.Errorf(models.CodeInternal, "internal error")
+		}
+	}()
+	return fn(t)
+}

@@ -1,0 +1,169 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"countersign/models"
+)
+
+// numbered is a room that numbers its rows, as the ledger does: it remembers the last
+// number from batch to batch and stores it as the last step of one.
+type numbered struct {
+	d     *DB
+	addTo *sql.Stmt
+	store *sql.Stmt
+
+	last, stored int64
+	known        bool
+}
+
+func openTemp(t *testing.T, opts Options) (*DB, *numbered) {
+	t.Helper()
+	opts.Dir = filepath.Join(t.TempDir(), "data")
+	d, err := Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	n := &numbered{d: d}
+	d.Register(Room{
+		Statements: map[**sql.Stmt]string{
+			&n.addTo: `INSERT INTO leases (name, number, holder, until) VALUES (?1, ?2, ?3, '')`,
+			&n.store: `INSERT INTO leases (name, number, holder, until) VALUES ('last', ?1, '', '') ON CONFLICT (name) DO UPDATE SET number = ?1`,
+		},
+		Forget: func() { n.known = false },
+		BeforeCommit: func() error {
+			if !n.known || n.last == n.stored {
+				return nil
+			}
+			n.stored = n.last
+			_, err := n.store.ExecContext(context.Background(), n.last)
+			return err
+		},
+	})
+	return d, n
+}
+
+// add stores a row of a kind under the next number.
+func (n *numbered) add(t *Tx, kind string) error {
+	if !n.known {
+		if err := t.QueryRowContext(context.Background(), `SELECT coalesce(max(number), 0) FROM leases WHERE name = 'last'`).Scan(&n.last); err != nil {
+			return err
+		}
+		n.known, n.stored = true, n.last
+	}
+	n.last++
+	_, err := t.Exec(n.addTo, string(models.NewID[models.ResponseID]()), n.last, kind)
+	return err
+}
+
+// stands is how many rows of a kind there are.
+func (n *numbered) stands(t *testing.T, kind string) int64 {
+	t.Helper()
+	var count int64
+	if err := n.d.Reads().QueryRowContext(t.Context(), `SELECT count(*) FROM leases WHERE holder = ?`, kind).Scan(&count); err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+// check finds the rows numbered without a gap, and the last number stored.
+func (n *numbered) check(t *testing.T) {
+	t.Helper()
+	var rows, most, last int64
+	err := n.d.Reads().QueryRowContext(t.Context(), `SELECT count(DISTINCT number), max(number), (SELECT number FROM leases WHERE name = 'last')
+ FROM leases WHERE name <> 'last'`).Scan(&rows, &most, &last)
+	if err != nil || rows != most || most != last {
+		t.Errorf("%d rows up to number %d, and %d is stored as the last: %v", rows, most, last, err)
+	}
+}
+
+// together has fns commit in one batch: they queue while a first one is held.
+func together(t *testing.T, d *DB, hold chan struct{}, fns ...func(*Tx) error) []error {
+	t.Helper()
+	ctx := context.Background()
+	var wg sync.WaitGroup
+	leading := make(chan struct{})
+	wg.Go(func() {
+		if err := d.Write(ctx, func(*Tx) error { close(leading); <-hold; return nil }); err != nil {
+			t.Errorf("the first: %v", err)
+		}
+	})
+	<-leading
+	errs := make([]error, len(fns))
+	for i, fn := range fns {
+		wg.Go(func() { errs[i] = d.Write(ctx, fn) })
+		for {
+			d.queue.mu.Lock()
+			n := len(d.queue.waiting)
+			d.queue.mu.Unlock()
+			if n > i {
+				break
+			}
+		}
+	}
+	close(hold)
+	wg.Wait()
+	return errs
+}
+
+func TestOneCallersFailureNeverFailsItsNeighbours(t *testing.T) {
+	t.Parallel()
+	var sizes []int
+	var mu sync.Mutex
+	d, room := openTemp(t, Options{Observe: func(n int, _ time.Duration) { mu.Lock(); defer mu.Unlock(); sizes = append(sizes, n) }})
+	var runs [4]atomic.Int32
+	add := func(i int, fails error, panics bool) func(*Tx) error {
+		return func(t *Tx) error {
+			runs[i].Add(1)
+			if err := room.add(t, "test"); err != nil {
+				return err
+			}
+			if panics {
+				panic("no")
+			}
+			return fails
+		}
+	}
+	refuses := errors.New("refused")
+	head := func() int64 {
+		t.Helper()
+		return room.stands(t, "test")
+	}
+
+	before := head()
+	errs := together(t, d, make(chan struct{}), add(0, nil, false), func(*Tx) error { runs[1].Add(1); return refuses }, add(2, nil, false))
+	if errs[0] != nil || !errors.Is(errs[1], refuses) || errs[2] != nil {
+		t.Fatalf("a rule that refused: %v", errs)
+	}
+	if got := head() - before; got != 2 || runs[0].Load() != 1 || runs[2].Load() != 1 {
+		t.Errorf("%d entries, runs %d and %d: a refusal without a write must not undo the batch", got, runs[0].Load(), runs[2].Load())
+	}
+
+	before = head()
+	errs = together(t, d, make(chan struct{}), add(0, nil, false), add(1, refuses, false), add(2, nil, true), add(3, nil, false))
+	if errs[0] != nil || !errors.Is(errs[1], refuses) || models.ErrorCode(errs[2]) != models.CodeInternal || errs[3] != nil {
+		t.Fatalf("one failed after writing, one panicked: %v", errs)
+	}
+	if got := head() - before; got != 2 {
+		t.Errorf("%d entries were kept, want those of the two that succeeded", got)
+	}
+	room.check(t)
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Contains(sizes, 3) || !slices.Contains(sizes, 4) {
+		t.Errorf("batches of %v callers: they did not share a commit", sizes)
+	}
+}

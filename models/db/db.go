@@ -1,0 +1,173 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/events"
+)
+
+// Options are what a DB is opened with.
+type Options struct {
+	Dir string           // the data folder; made with mode 0700 if missing
+	Now func() time.Time // the clock; time.Now if nil
+	Log *slog.Logger     // slog.Default if nil
+
+	// Observe hears of every commit that wrote: how many callers shared it and
+	// how long it took. It must be quick and must not call the database.
+	Observe func(callers int, took time.Duration)
+	// BeforeCommit is called before each COMMIT; tests hold the commit back
+	// with it to see that nobody was told early.
+	BeforeCommit func()
+}
+
+// DB is the open database. All methods are safe for concurrent use.
+type DB struct {
+	opts Options
+	path string
+	log  *slog.Logger
+
+	w, r   *sql.DB  // the pool of the one writing connection, and the read pool
+	gw, gr *gorm.DB // the same two through GORM
+	rooms  []Room
+	writer *writer // used by the leader of a batch only
+	reads  prepared
+
+	queue   queue
+	under   underway
+	disk    disk
+	bus     *events.Bus
+	outside atomic.Bool // another process wrote, and not all were told yet
+
+	closeOnce sync.Once
+}
+
+// Room is what a room of the data layer has the kernel do for it. Each part may be
+// nil. All but Outside run on behalf of the one writer, never two at a time: what they
+// share needs no lock.
+type Room struct {
+	// Statements are prepared on the writing connection, each into its place, anew
+	// whenever that connection is opened.
+	Statements map[**sql.Stmt]string
+	// Forget drops what the room remembers from one batch to the next: it may be wrong,
+	// because another process has written or a batch was rolled back.
+	Forget func()
+	// BeforeCommit is the last step of each batch.
+	BeforeCommit func() error
+	// Outside hears that another process has written, once for any number of commits.
+	Outside func()
+}
+
+// Open makes or opens the database in the data folder and brings its schema up to
+// date. The server and the command line open it alike and may do so side by side.
+func Open(ctx context.Context, opts Options) (*DB, error) {
+	if opts.Now == nil {
+		opts.Now = time.Now //nolint:forbidigo // the one place that reads the clock, and the default only
+	}
+	if opts.Log == nil {
+		opts.Log = slog.Default()
+	}
+	path, err := prepareDir(opts.Dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{opts: opts, log: opts.Log, path: path, bus: events.NewBus()}
+	d.disk.path = filepath.Join(opts.Dir, models.ReserveFile)
+	if err := d.open(ctx); err != nil {
+		return nil, errors.Join(err, d.closeAll())
+	}
+	return d, nil
+}
+
+func (d *DB) open(ctx context.Context) error {
+	if err := migrate(ctx, d.path); err != nil {
+		return err
+	}
+	var err error
+	if d.w, err = OpenFile(writeDSN(d.path)); err != nil {
+		return err
+	}
+	d.w.SetMaxOpenConns(1)
+	d.w.SetMaxIdleConns(1)
+	if d.r, err = OpenFile(readDSN(d.path)); err != nil {
+		return err
+	}
+	d.r.SetMaxOpenConns(readers)
+	d.r.SetMaxIdleConns(readers)
+	if d.gw, err = openGORM(d.w, d.log); err != nil {
+		return err
+	}
+	d.gr, err = openGORM(d.r, d.log)
+	return err
+}
+
+// Register adds a room. It must come before the first write.
+func (d *DB) Register(r Room) {
+	if r.Forget != nil {
+		r.Forget()
+	}
+	d.rooms = append(d.rooms, r)
+}
+
+// Close waits for writes that have begun, refuses new ones and closes the database; a
+// clean stop leaves one file. Closing twice is harmless.
+func (d *DB) Close() error {
+	var err error
+	d.closeOnce.Do(func() {
+		d.queue.close()
+		err = d.closeAll()
+	})
+	return err
+}
+
+func (d *DB) closeAll() error {
+	var errs []error
+	errs = append(errs, d.reads.close(), d.writer.close())
+	// Readers first: the last connection to close folds the log into the file,
+	// and only one that may write can do so.
+	for _, pool := range []*sql.DB{d.r, d.w} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("close database: %w", err)
+	}
+	return nil
+}
+
+// Path is the database file.
+func (d *DB) Path() string { return d.path }
+
+// Now is the clock: UTC, cut to the precision that is stored.
+func (d *DB) Now() time.Time { return Stamp(d.opts.Now()) }
+
+// Log is where the data layer logs.
+func (d *DB) Log() *slog.Logger { return d.log }
+
+// Bus is where changes are announced after they were committed.
+func (d *DB) Bus() *events.Bus { return d.bus }
+
+// Reads is the pool of connections that read.
+func (d *DB) Reads() *sql.DB { return d.r }
+
+// Gorm is the same pool through GORM.
+func (d *DB) Gorm(ctx context.Context) *gorm.DB { return d.gr.WithContext(ctx) }
+
+// Stamp is the one place where times are cut to what is stored: UTC, whole
+// microseconds, no monotonic part.
+func Stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond).Round(0) }
+
+// TimeFormat is how times are written where text holds them: fixed width,
+// microseconds, UTC.
+const TimeFormat = "2006-01-02T15:04:05.000000Z"

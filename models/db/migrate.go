@@ -1,0 +1,84 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"golang.org/x/sys/unix"
+
+	"countersign/migrations"
+)
+
+// migrate brings the schema up to date. SQLite has no lock for that in goose, so
+// a lock on the data folder keeps two processes apart.
+func migrate(ctx context.Context, path string) (err error) {
+	lock, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("lock for migration: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return fmt.Errorf("lock for migration: %w", err)
+	}
+	pool, err := OpenFile(writeDSN(path))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate database: %w", err)
+	}
+	// What a newer program wrote may mean something else than this one thinks.
+	has, knows, err := SchemaOf(ctx, pool)
+	if err == nil && has > knows {
+		err = fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
+	}
+	return err
+}
+
+// SchemaOf is the last migration that a database has, and the last that this
+// program knows.
+func SchemaOf(ctx context.Context, pool *sql.DB) (has, wants int64, err error) {
+	if wants, err = newestMigration(); err != nil {
+		return 0, 0, err
+	}
+	err = pool.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&has)
+	if err != nil {
+		return 0, wants, fmt.Errorf("read the schema's version: %w", err)
+	}
+	return has, wants, nil
+}
+
+// newestMigration is the number that the last migration file begins with.
+func newestMigration() (int64, error) {
+	names, err := fs.Glob(migrations.SQLite, "sqlite/*.sql")
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	if len(names) == 0 {
+		return 0, errors.New("read migrations: there are none")
+	}
+	number, _, _ := strings.Cut(path.Base(names[len(names)-1]), "_")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,47 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// prepared are the reading statements that stay prepared: those of waits and of lists.
+// There are as many as there are shapes of a list: a few dozen.
+type prepared struct {
+	mu     sync.Mutex
+	byText map[string]*sql.Stmt
+}
+
+// Prepared is a reading statement, prepared when it is first wanted and kept until the
+// database is closed. Its text must be one of few: values are arguments.
+func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	p := &d.reads
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if stmt, ok := p.byText[text]; ok {
+		return stmt, nil
+	}
+	stmt, err := d.r.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
+	if err != nil {
+		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
+	}
+	if p.byText == nil {
+		p.byText = make(map[string]*sql.Stmt)
+	}
+	p.byText[text] = stmt
+	return stmt, nil
+}
+
+func (p *prepared) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, stmt := range p.byText {
+		errs = append(errs, stmt.Close())
+	}
+	p.byText = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,65 @@
+package db
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"gorm.io/gorm/schema"
+)
+
+// Naming is how GORM names tables and columns, here and on the connection.
+var Naming = schema.NamingStrategy{IdentifierMaxLength: 64}
+
+// Row is a table's row as its model defines it. GORM's schema of the struct is the
+// only list of its columns: what is selected, scanned and inserted follows from it,
+// in its order.
+type Row struct {
+	table    string
+	fields   []*schema.Field
+	nullable reflect.Type // a struct with a pointer for each column
+}
+
+// RowOf reads the definition of a model. It panics where the model is none: models
+// are part of the program.
+func RowOf(model any) *Row {
+	s, err := schema.Parse(model, &sync.Map{}, Naming)
+	if err != nil {
+		panic(fmt.Sprintf("%T is no model: %v", model, err))
+	}
+	r := &Row{table: s.Table}
+	for _, name := range s.DBNames {
+		r.fields = append(r.fields, s.FieldsByDBName[name])
+	}
+	r.nullable = withPointers(r.fields)
+	return r
+}
+
+// Columns are all of them, of a table that is called so in the statement (empty: by
+// its name). instead has an expression for some.
+func (r *Row) Columns(alias string, instead map[string]string) string {
+	if alias == "" {
+		alias = r.table
+	}
+	out := make([]string, len(r.fields))
+	for i, f := range r.fields {
+		out[i] = alias + "." + f.DBName
+		if expression, ok := instead[f.DBName]; ok {
+			out[i] = expression
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Place is the number of a column among those selected, from 1.
+func (r *Row) Place(column string) int {
+	return 1 + slices.IndexFunc(r.fields, func(f *schema.Field) bool { return f.DBName == column })
+}
+
+// Without leaves out a column.
+func (r *Row) Without(column string) *Row {
+	fields := slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column })
+	return &Row{table: r.table, fields: fields, nullable: withPointers(fields)}
+}

@@ -1,0 +1,42 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models/events"
+)
+
+// Tx is one caller's share of a transaction. Rooms wrap it.
+type Tx struct {
+	conn
+	// Now is the time of the whole share: UTC, cut to the precision that is stored.
+	Now time.Time
+
+	d      *DB
+	g      *gorm.DB
+	topics []events.Topic
+	told   func()
+}
+
+// Gorm is the transaction through GORM, for everything that is not hot.
+func (t *Tx) Gorm() *gorm.DB {
+	if t.g == nil {
+		t.g = t.d.gw.Session(&gorm.Session{NewDB: true, Context: context.Background()})
+		t.g.Statement.ConnPool = &t.conn
+	}
+	return t.g
+}
+
+// Publish names topics to announce on the bus after the commit.
+func (t *Tx) Publish(topics ...events.Topic) { t.topics = append(t.topics, topics...) }
+
+// AfterCommit has tell called after the commit, before anything is announced on the
+// bus and before the caller goes on. It must not block, nor write. A share has one.
+func (t *Tx) AfterCommit(tell func()) { t.told = tell }
+
+// ExactlyOne checks a compare-and-set: an UPDATE that names the state it leaves must
+// have changed one row.
+func ExactlyOne(n int64) bool { return n == 1 }

@@ -1,0 +1,17 @@
+package models
+
+// The files of the data folder, beside those that SQLite makes.
+const (
+	DatabaseFile  = "countersign.db"
+	SetupLinkFile = "setup-link"   // the one-time setup link, where there is no terminal
+	KeyFile       = "upstream.key" // seals the keys of upstreams
+	// ReserveFile takes space in the data folder that is given back when the disk is
+	// full, so that people can still sign in and reject.
+	ReserveFile = "reserve"
+)
+
+// A page of a list has DefaultPage rows unless asked otherwise, and at most MaxPage.
+const (
+	DefaultPage = 50
+	MaxPage     = 200
+)

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+)
+
+// tx is one caller's share of a transaction.
+type tx struct {
+	*db.Tx
+	s *Store
+
+	// routed are the people, beside the owner, out of whose inboxes the last row
+	// was taken that left pending.
+	routed []models.UserID
+	// running is whether the conversation in which a sequence was taken last, or that
+	// the last row has left which left pending, is shown as running.
+	running bool
+	// passing: the next request ends as it begins, and nobody is waited for.
+	passing bool
+	// prepaid is energy that was spent already, on what the next response costs.
+	prepaid int64
+
+	result
+}
+
+// result is what is told after the commit.
+type result struct {
+	outcomes  []*models.Approval
+	activity  []activity          // for the log
+	noted     []models.ResponseID // a question about it was asked
+	atOnce    *models.Approval    // settled at the ask: nobody waits for it
+	access    bool
+	sooner    bool
+	committed bool
+}
+
+// known is what the writer remembers from one batch to the next. It holds as
+// long as no other process has written, which the first statement of a batch
+// tells, and is dropped when this process changes it or rolls back.
+type known struct {
+	head      models.Head
+	headKnown bool
+	moved     bool // the ledger has grown in this batch
+
+	policy  int64
+	enabled map[models.UserID]bool
+	active  map[models.ConversationID]time.Time // the minute that active_at has
+	early   *bool                               // whether results wait for their calls; nil: not looked yet
+	wanted  *bool                               // whether outside approvals wait for their calls; nil: not looked yet
+	grants  *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+}
+
+func (k *known) forget() {
+	*k = known{enabled: make(map[models.UserID]bool), active: make(map[models.ConversationID]time.Time)}
+}
+
+// write is the only way to change anything: see db.DB.Write. fn may run twice and
+// must have no outside effects.
+func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
+	return s.writeBy(ctx, s.db.Write, fn)
+}
+
+// writeAnyway is write for what must go on when the disk is full: signing in and out,
+// what takes rights away, and what ends a request without approving it.
+func (s *Store) writeAnyway(ctx context.Context, fn func(*tx) error) error {
+	return s.writeBy(ctx, s.db.WriteAnyway, fn)
+}
+
+func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, fn func(*tx) error) error {
+	var last *tx
+	err := write(ctx, func(share *db.Tx) error {
+		last = &tx{Tx: share, s: s}
+		last.AfterCommit(last.announce)
+		return fn(last)
+	})
+	// Each caller writes its own lines, behind the commit, so that nobody waits for
+	// another's.
+	if last != nil && last.committed {
+		s.logActivity(last.activity)
+	}
+	return err
+}
+
+// announce tells what was committed to those who wait for an outcome, or for access.
+func (t *tx) announce() {
+	s := t.s
+	t.committed = true
+	for _, a := range t.outcomes {
+		s.waiters.tell(a)
+	}
+	for _, id := range t.noted {
+		s.waiters.note(id)
+	}
+	s.observe(&t.result)
+	if t.access {
+		s.access.drop()
+		s.waiters.wakeAll()
+		t.Publish(events.Access)
+	}
+	if t.sooner {
+		s.wakeExpirer()
+	}
+}
+
+// wakeExpirer has the expirer look anew for the next deadline.
+func (s *Store) wakeExpirer() {
+	select {
+	case s.deadline <- struct{}{}:
+	default:
+	}
+}
+
+// tell hands the outcome to those who wait for it after the commit.
+func (t *tx) tell(a *models.Approval) { t.outcomes = append(t.outcomes, a) }
+
+// accessChanged drops cached credentials after the commit and has open waits
+// and streams check theirs.
+func (t *tx) accessChanged() {
+	t.access = true
+	clear(t.s.known.enabled)
+}
+
+// deadlineStored wakes the expirer after the commit if at is not "none".
+func (t *tx) deadlineStored(at time.Time) {
+	if at.Before(models.NoDeadline) {
+		t.sooner = true
+	}
+}
