@@ -180,7 +180,7 @@ func (a *App) Close() error {
 // logHead logs the head of the ledger: with a log that is kept elsewhere, a
 // chain that was rewritten as a whole is found (`audit verify --head`).
 func (a *App) logHead(ctx context.Context) error {
-	head, err := a.store.LedgerHead(ctx)
+	head, err := a.store.Ledger.Head(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/models"
+	"countersign/models/ledger"
 	"countersign/models/store"
 )
 
@@ -45,7 +46,7 @@ func newAuditExport() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for e, err := range s.ExportLedger(c.Context(), operator(), q) {
+		for e, err := range s.Ledger.Export(c.Context(), operator(), q) {
 			if err != nil {
 				return errors.Join(err, out.Flush())
 			}
@@ -57,7 +58,7 @@ func newAuditExport() *cobra.Command {
 	})
 }
 
-func exportQuery(c *cobra.Command, s *store.Store, email, since string) (q store.ExportQuery, err error) {
+func exportQuery(c *cobra.Command, s *store.Store, email, since string) (q ledger.ExportQuery, err error) {
 	if q.Since, err = parseSince(since, s.Now()); err != nil {
 		return q, fmt.Errorf("--since: %w", err)
 	}

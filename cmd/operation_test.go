@@ -130,7 +130,7 @@ func TestMetricsFollowARequestFromAskToDecision(t *testing.T) {
 	if n := metric(t, w.addr, "countersign_commit_callers_count"); n < 3 {
 		t.Errorf("%v commits are told", n)
 	}
-	head, err := w.Store().LedgerHead(t.Context())
+	head, err := w.Store().Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func newRestore() *cobra.Command {
 			return fmt.Errorf("the backup stands in %s but cannot be opened: %w", cfg.Data, err)
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		head, err := s.VerifyLedger(c.Context(), &done.Head)
+		head, err := s.Ledger.Verify(c.Context(), &done.Head)
 		if err != nil {
 			return fmt.Errorf("the backup stands in %s, and its ledger does not verify: %w", cfg.Data, err)
 		}

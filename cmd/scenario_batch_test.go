@@ -175,7 +175,7 @@ func TestTheWorkedCaseOverHTTP(t *testing.T) {
 	if verdicts := r.there.Verdicts(); len(verdicts) != 3 {
 		t.Errorf("the other system was told %+v", verdicts)
 	}
-	if _, err := r.Store().VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := r.Store().Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }

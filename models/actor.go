@@ -53,6 +53,17 @@ func (a Actor) AgentID() AgentID {
 	return ""
 }
 
+// NeedAdmin is CodeForbidden for an actor that may not administer.
+func (a Actor) NeedAdmin() error {
+	if !a.MayAdminister() {
+		return AdminsOnly()
+	}
+	return nil
+}
+
+// AdminsOnly is the refusal of what only an admin may do.
+func AdminsOnly() *Error { return Errorf(CodeForbidden, "Only an admin may do this.") }
+
 // MayAdminister reports whether the actor may change what all share: the
 // policy, users, other people's tokens. The operator holds the data folder.
 func (a Actor) MayAdminister() bool {

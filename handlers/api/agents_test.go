@@ -138,7 +138,7 @@ func TestI4AgentsNeverDecide(t *testing.T) {
 
 func (w *world) head() models.Head {
 	w.tb.Helper()
-	head, err := w.store.LedgerHead(w.tb.Context())
+	head, err := w.store.Ledger.Head(w.tb.Context())
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 		kit.Streams = handlers.NewStreams(0)
 	}
 	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, lists: make(chan struct{}, listsAtOnce)}
-	key, err := s.PositionKey(context.Background())
+	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
 	}

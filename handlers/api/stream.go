@@ -81,7 +81,7 @@ type reader struct {
 // or if that is too far. What is to be said about it is said by started.
 func (r *reader) find(ctx context.Context, from *place) (started func() error, err error) {
 	if from == nil {
-		head, err := r.a.store.LedgerHead(ctx)
+		head, err := r.a.store.Ledger.Head(ctx)
 		r.at = place{after: head.Seq}
 		return func() error { return r.out.From(r.a.places.id(r.at)) }, err
 	}

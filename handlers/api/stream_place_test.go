@@ -12,7 +12,7 @@ import (
 // place reads an id as the server does.
 func (w *world) place(id string) (seq int64, part int) {
 	w.tb.Helper()
-	key, err := w.store.PositionKey(w.tb.Context())
+	key, err := w.store.Ledger.PositionKey(w.tb.Context())
 	if err != nil {
 		w.tb.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestI4NoTokenEverAuthenticatesOnAPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, token := w.ask(), w.ownToken()
-	head, err := w.store.LedgerHead(t.Context())
+	head, err := w.store.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestI4NoTokenEverAuthenticatesOnAPage(t *testing.T) {
 			}
 		}
 	}
-	if after, err := w.store.LedgerHead(t.Context()); err != nil || after.Seq != head.Seq {
+	if after, err := w.store.Ledger.Head(t.Context()); err != nil || after.Seq != head.Seq {
 		t.Errorf("the ledger went from %d to %d (%v)", head.Seq, after.Seq, err)
 	}
 }

@@ -58,7 +58,7 @@ func (s *Site) printAudit(c echo.Context) error {
 	if _, err := s.findTrail(c, &in, q, nil); err != nil {
 		return err
 	}
-	if in.Head, err = s.store.LedgerHead(c.Request().Context()); err != nil {
+	if in.Head, err = s.store.Ledger.Head(c.Request().Context()); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, pages.TrailTitle(in), -1)

@@ -174,7 +174,7 @@ func TestWhatOnePersonDecidedLastWeek(t *testing.T) {
 			t.Errorf("%s: %q", p.asked, rows)
 		}
 	}
-	head, err := w.store.LedgerHead(t.Context())
+	head, err := w.store.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/ledger"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -30,7 +30,7 @@ func (s *Site) ledger(c echo.Context) error {
 	} else if err != nil {
 		return err
 	} else {
-		found, err := s.store.Ledger(ctx, actor, q)
+		found, err := s.store.Ledger.Page(ctx, actor, q)
 		if err != nil {
 			return err
 		}
@@ -39,10 +39,10 @@ func (s *Site) ledger(c echo.Context) error {
 			return err
 		}
 	}
-	if in.Actions, err = s.store.LedgerActions(ctx, actor); err != nil {
+	if in.Actions, err = s.store.Ledger.Actions(ctx, actor); err != nil {
 		return err
 	}
-	if in.Head, err = s.store.LedgerHead(ctx); err != nil {
+	if in.Head, err = s.store.Ledger.Head(ctx); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, "Audit of everything", -1)
@@ -54,8 +54,8 @@ func (s *Site) ledger(c echo.Context) error {
 
 // ledgerQuery reads the filters of an address: CodeInvalid names all that are
 // wrong.
-func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, before string) (store.LedgerQuery, error) {
-	q := store.LedgerQuery{Action: f.Action, Limit: models.DefaultPage}
+func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, before string) (ledger.Query, error) {
+	q := ledger.Query{Action: f.Action, Limit: models.DefaultPage}
 	faults := make(map[string]string)
 	var err error
 	if q.Who, err = s.whoIs(ctx, actor, f.Who); asError(err, models.CodeInvalid) != nil {
@@ -143,11 +143,11 @@ func (s *Site) ledgerEntry(c echo.Context) error {
 	if err != nil || n < 1 {
 		return models.Errorf(models.CodeNotFound, "There is no such entry.")
 	}
-	entry, before, err := s.store.LedgerEntry(ctx, actor, n)
+	entry, before, err := s.store.Ledger.Entry(ctx, actor, n)
 	if err != nil {
 		return err
 	}
-	head, err := s.store.LedgerHead(ctx)
+	head, err := s.store.Ledger.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Site) showChain(c echo.Context) error {
 	if !handlers.WantsFragment(c.Request()) {
 		return c.Redirect(http.StatusSeeOther, views.LedgerURL(views.LedgerFilter{}, 0))
 	}
-	head, err := s.store.LedgerHead(c.Request().Context())
+	head, err := s.store.Ledger.Head(c.Request().Context())
 	if err != nil {
 		return err
 	}

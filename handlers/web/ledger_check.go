@@ -44,7 +44,7 @@ func (c *chainCheck) begin() {
 
 func (c *chainCheck) read(ctx context.Context) {
 	began := c.now()
-	head, err := c.store.CheckChain(ctx, c.told)
+	head, err := c.store.Ledger.CheckChain(ctx, c.told)
 	end := pages.ChainState{Ended: c.now(), Head: head}
 	end.Took = end.Ended.Sub(began)
 	if err != nil {

@@ -347,7 +347,7 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 			if rows := scalar[int](t, c.Store, `SELECT count(*) FROM responses WHERE kind = 'budget'`); n != 1 || rows != 1 {
 				t.Errorf("%d budget requests are named, %d stand", n, rows)
 			}
-			if _, err := c.VerifyLedger(t.Context(), nil); err != nil {
+			if _, err := c.Ledger.Verify(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // agentData is what the ledger keeps of a change to an agent.
@@ -54,5 +55,5 @@ func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*
 	if err := t.Gorm().Create(agent).Error; err != nil {
 		return nil, fmt.Errorf("register agent: %w", err)
 	}
-	return agent, t.record(actor, "agent.registered", subject{owner: owner}, agentData{AgentID: agent.ID, Name: name})
+	return agent, t.record(actor, "agent.registered", ledger.Subject{Owner: owner}, agentData{AgentID: agent.ID, Name: name})
 }

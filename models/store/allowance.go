@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -143,7 +144,7 @@ func (t *tx) allow(actor models.Actor, a *models.Approval, got models.Allowance)
 		return err
 	}
 	if got.Energy > 0 {
-		err := t.record(actor, "agent.allowance", subject{owner: a.OwnerID, conversation: a.ConversationID}, allowanceEntry{
+		err := t.record(actor, "agent.allowance", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID}, allowanceEntry{
 			AgentID: a.AgentID, Energy: got.Energy, Until: got.Until.Format(db.TimeFormat), Response: a.ID,
 		})
 		if err != nil {

@@ -83,7 +83,7 @@ func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
 					mustDo(t, err)
 				}
 			}
-			if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+			if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -153,7 +153,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	if got, err := b.Approval(t.Context(), b.admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
 		t.Errorf("after the role: %+v, %v", got, err)
 	}
-	if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -260,7 +260,7 @@ func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 	another.Input = []byte(`{"amount":99}`)
 	wantCode(t, errOf(b.Decide(t.Context(), cfo, strict.ID, another)), models.CodeNotAReviewer)
 	mustDo(t, errOf(b.Decide(t.Context(), cfo, strict.ID, edited)))
-	if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }

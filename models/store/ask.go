@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -106,7 +107,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		t.atOnce = a
 	}
 	t.logAsked(a)
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
+	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence

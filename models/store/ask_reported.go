@@ -6,6 +6,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -61,7 +62,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		t.atOnce = a
 	}
 	t.logAsked(a)
-	return a, t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
+	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least

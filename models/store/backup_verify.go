@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // Verified is what a sound database file holds.
@@ -57,7 +58,7 @@ func verify(ctx context.Context, pool *sql.DB) (Verified, error) {
 		return v, fmt.Errorf("the file has schema %d, and this program knows %d: it was written by a newer one", has, wants)
 	}
 	v.Schema = has
-	v.Head, err = chainOf(ctx, pool, nil)
+	v.Head, err = ledger.VerifyIn(ctx, pool, nil)
 	return v, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -127,7 +128,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if response != nil {
 		entry.Response = *response
 	}
-	if err := t.record(actor, "conversation.budget", subject{owner: conv.OwnerID, conversation: conv.ID}, entry); err != nil {
+	if err := t.record(actor, "conversation.budget", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
 		return err
 	}
 	if actor.IsAgent() {
@@ -164,7 +165,7 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 	if err := settle(actor, a); err != nil {
 		return err
 	}
-	return t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
+	return t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
 	})
 }

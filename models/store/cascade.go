@@ -6,6 +6,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // The calls after one in its batch that nothing has happened to: also no approval of
@@ -101,7 +102,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.rejected", subjectOf(&a.Response, t.routed), entry); err != nil {
+	if err := t.record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, t.routed), entry); err != nil {
 		return err
 	}
 	if a.UpstreamID == nil {

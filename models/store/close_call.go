@@ -6,6 +6,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // CloseCall completes a call of a run that is stuck: no result is waited for any
@@ -40,7 +41,7 @@ func (s *Store) CloseCall(ctx context.Context, actor models.Actor, id models.Res
 		}
 		t.changed(a.ConversationID)
 		t.Publish(events.Approval(string(a.ID)))
-		return t.record(actor, "call.closed", subjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
+		return t.record(actor, "call.closed", ledger.SubjectOf(&a.Response, nil), map[string]any{"digest": a.Digest, "sequence": a.Sequence})
 	})
 	if err != nil {
 		return nil, err

@@ -122,7 +122,7 @@ func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 }
 
 func (w *world) close(rt *rapid.T) {
-	_, err := w.VerifyLedger(context.Background(), nil)
+	_, err := w.Ledger.Verify(context.Background(), nil)
 	if err != nil {
 		rt.Errorf("the chain: %v", err)
 	}

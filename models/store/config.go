@@ -14,7 +14,7 @@ import (
 // twice. Admins and the operator only.
 func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note string, change func(*policy.Document)) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
-		return PolicyVersion{}, adminsOnly()
+		return PolicyVersion{}, models.AdminsOnly()
 	}
 	if err := models.CheckText("note", note, models.MaxReason); err != nil {
 		return PolicyVersion{}, err
@@ -72,7 +72,7 @@ const expireAtOnce = 256
 // the operator only.
 func (s *Store) Cleanup(ctx context.Context, actor models.Actor) (int, error) {
 	if !actor.MayAdminister() {
-		return 0, adminsOnly()
+		return 0, models.AdminsOnly()
 	}
 	for total := 0; ; {
 		n, err := s.ExpireDue(ctx, expireAtOnce)

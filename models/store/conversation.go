@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // fullConversation reads a conversation, whoever it belongs to; nil when there
@@ -78,7 +79,7 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	t.Publish(events.Agent(string(c.AgentID)), events.RecordOf(string(c.OwnerID)), events.RecordOfAdmins)
 	t.changed(c.ID)
-	return t.record(actor, "conversation.status", subject{owner: c.OwnerID, conversation: c.ID}, entry)
+	return t.record(actor, "conversation.status", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, entry)
 }
 
 // changed tells those who look at a conversation.

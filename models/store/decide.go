@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // Decide takes one person's verdict. A verdict is a row, an outcome is a state:
@@ -281,7 +282,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if err := settle(actor, a); err != nil {
 		return nil, err
 	}
-	if err := t.record(actor, "approval."+string(status), subjectOf(&a.Response, t.routed), settledEntry{
+	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
 		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: t.waitEnds(),
 	}); err != nil {

@@ -15,13 +15,11 @@ var (
 	conversationRow = db.RowOf(&models.Conversation{})
 	messageRow      = db.RowOf(&models.Message{})
 	stepRow         = db.RowOf(&models.BudgetStep{})
-	entryRow        = db.RowOf(&models.Entry{})
 )
 
 // The rows that prepared statements store.
 var (
-	insertEntry = db.InsertionOf(nil, entryRow)
-	insertVote  = db.InsertionOf([]string{"withdrawn_at", "waits_for", "undo_until", "budget_set", "budget_delta"}, voteRow)
+	insertVote = db.InsertionOf([]string{"withdrawn_at", "waits_for", "undo_until", "budget_set", "budget_delta"}, voteRow)
 	// What was asked, and what was only reported: the one is not done yet, the other
 	// needs no approval.
 	insertAsked = db.InsertionOf([]string{

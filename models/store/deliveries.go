@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 type deliveryRow struct {
@@ -248,7 +249,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	if err := t.settleHeld(system, a); err != nil {
 		return err
 	}
-	return t.record(system, "approval.resolved", subjectOf(&a.Response, t.routed), settledEntry{
+	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
 	})
 }

@@ -14,6 +14,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // Inspection looks at a data folder from outside, as it is: it makes nothing,
@@ -116,7 +117,7 @@ func (i *Inspection) Schema(ctx context.Context) (have, want int64, err error) {
 // Ledger walks the whole chain, and tells its head and the time of its last
 // entry (zero: there is none). A broken one is a *models.ChainError.
 func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error) {
-	head, err := chainOf(ctx, i.db, nil)
+	head, err := ledger.VerifyIn(ctx, i.db, nil)
 	if err != nil || head.Seq == 0 {
 		return head, time.Time{}, err
 	}
@@ -124,14 +125,14 @@ func (i *Inspection) Ledger(ctx context.Context) (models.Head, time.Time, error)
 	if err := i.db.QueryRowContext(ctx, `SELECT at FROM ledger ORDER BY seq DESC LIMIT 1`).Scan(&last.At); err != nil {
 		return head, time.Time{}, fmt.Errorf("read the last entry: %w", err)
 	}
-	return head, EntryTime(last), nil
+	return head, ledger.TimeOf(last), nil
 }
 
 // Verify compares the ledger with a head that was kept, if there is one, and with
 // rows all other tables with the ledger. A broken chain is a *models.ChainError.
 func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (*models.RowReport, error) {
 	if !rows {
-		head, err := chainOf(ctx, i.db, kept)
+		head, err := ledger.VerifyIn(ctx, i.db, kept)
 		return &models.RowReport{Head: head}, err
 	}
 	have, want, err := i.Schema(ctx)

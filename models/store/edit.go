@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"countersign/models"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -143,7 +144,7 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 		return nil, err
 	}
 	a.Vote = vote
-	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
+	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(vote.Reason),
 		Seen: vote.SeenDigest != "", Vote: vote.ID, WaitsFor: digestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
@@ -159,7 +160,7 @@ func (t *tx) dropEdit(actor models.Actor, a *models.Approval) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, t.record(actor, "approval.taken_back", subjectOf(&a.Response, readers), settledEntry{
+	return true, t.record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: models.VerdictApprove,
 	})
 }

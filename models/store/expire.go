@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // DeadlineStored is signalled when a deadline was stored that may be earlier
@@ -73,7 +74,7 @@ func (t *tx) expireNow(a *models.Approval) error {
 	if err := t.settled(expirer, a); err != nil {
 		return err
 	}
-	return t.record(expirer, "approval.expired", subjectOf(&a.Response, t.routed),
+	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, t.routed),
 		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds()})
 }
 

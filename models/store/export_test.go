@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/ledger"
 	"countersign/models/storetest"
 )
 
@@ -31,13 +31,13 @@ func TestExportGivesTheWholeLedgerInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	head, err := s.LedgerHead(t.Context())
+	head, err := s.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	collect := func(q store.ExportQuery) (out []models.Entry) {
+	collect := func(q ledger.ExportQuery) (out []models.Entry) {
 		t.Helper()
-		for e, err := range s.ExportLedger(t.Context(), admin, q) {
+		for e, err := range s.Ledger.Export(t.Context(), admin, q) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,15 +48,15 @@ func TestExportGivesTheWholeLedgerInOrder(t *testing.T) {
 		}
 		return out
 	}
-	if got := collect(store.ExportQuery{}); int64(len(got)) != head.Seq {
+	if got := collect(ledger.ExportQuery{}); int64(len(got)) != head.Seq {
 		t.Errorf("%d entries, want %d", len(got), head.Seq)
 	}
-	for _, e := range collect(store.ExportQuery{Since: half}) {
-		if store.EntryTime(e).Before(half) {
+	for _, e := range collect(ledger.ExportQuery{Since: half}) {
+		if ledger.TimeOf(e).Before(half) {
 			t.Errorf("entry %d of %s, want none before %s", e.Seq, e.At, half)
 		}
 	}
-	mine := collect(store.ExportQuery{User: owner.OwnerID, Since: half})
+	mine := collect(ledger.ExportQuery{User: owner.OwnerID, Since: half})
 	if len(mine) < asks*9/10 {
 		t.Errorf("%d entries of a person with %d requests", len(mine), asks*9/10)
 	}
@@ -73,7 +73,7 @@ func TestExportIsForAdmins(t *testing.T) {
 	owner := storetest.Reviewer(t, s, "owner@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	for _, actor := range []models.Actor{owner, agent, {}} {
-		for e, err := range s.ExportLedger(t.Context(), actor, store.ExportQuery{}) {
+		for e, err := range s.Ledger.Export(t.Context(), actor, ledger.ExportQuery{}) {
 			if models.ErrorCode(err) != models.CodeForbidden {
 				t.Errorf("%s got entry %d, %v; want forbidden", actor.Kind, e.Seq, err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // Extend moves the deadline of a pending request to a later time, by somebody who
@@ -77,7 +78,7 @@ func (t *tx) extend(actor models.Actor, a *models.Approval, to clock) error {
 	if err != nil {
 		return err
 	}
-	return t.record(actor, "approval.extended", subjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
+	return t.record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
 }
 
 type extendedEntry struct {

@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // What says what kind of thing happened. Each stream has its own words for it.
@@ -80,7 +81,7 @@ func FeedTopics(actor models.Actor) []events.Topic {
 // after, or at the head with reset when that is more than MaxReplay entries away
 // or after is a number that this ledger has not reached.
 func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (from int64, reset bool, err error) {
-	head, err := s.LedgerHead(ctx)
+	head, err := s.Ledger.Head(ctx)
 	if err != nil || after > head.Seq {
 		return head.Seq, true, err
 	}
@@ -194,7 +195,7 @@ func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Ent
 	if !ok {
 		return nil, nil //nolint:nilnil // nothing to tell
 	}
-	h := &Happening{Seq: e.Seq, At: EntryTime(*e), What: what, Conversation: e.ConversationID}
+	h := &Happening{Seq: e.Seq, At: ledger.TimeOf(*e), What: what, Conversation: e.ConversationID}
 	changes, err := statusChanges(e)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // What every stream runs at every wake costs what there is to tell, and not what
@@ -49,7 +50,7 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 				return err
 			}
 		}
-		return tx.record(agent, "conversation.status", subject{owner: "u", conversation: "c"}, map[string]string{"old": "running", "new": "waiting_input"})
+		return tx.record(agent, "conversation.status", ledger.Subject{Owner: "u", Conversation: "c"}, map[string]string{"old": "running", "new": "waiting_input"})
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // findAsk looks for the row that a request repeats (I9), else for the
@@ -179,7 +180,7 @@ func (t *tx) openConversation(actor models.Actor, q *asked) (*models.Conversatio
 	if err := t.Gorm().Create(c).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	return c, t.record(actor, "conversation.opened", subject{owner: c.OwnerID, conversation: c.ID}, openedData(c))
+	return c, t.record(actor, "conversation.opened", ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, openedData(c))
 }
 
 // scanConversation reads a conversation; nil when there is none.

@@ -27,7 +27,7 @@ func newBench(t *testing.T, opts ...storetest.Option) *bench {
 	s := storetest.New(t, append([]storetest.Option{storetest.WithClock(clock)}, opts...)...)
 	b := &bench{Store: s, clock: clock}
 	t.Cleanup(func() {
-		if _, err := s.LedgerHead(context.WithoutCancel(t.Context())); err == nil && !t.Failed() { // else it is closed
+		if _, err := s.Ledger.Head(context.WithoutCancel(t.Context())); err == nil && !t.Failed() { // else it is closed
 			storetest.CheckRows(t, s)
 		}
 	})
@@ -143,7 +143,7 @@ func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
 			stands := b.ask(t, first)
-			head, _ := b.LedgerHead(t.Context())
+			head, _ := b.Ledger.Head(t.Context())
 			in := first
 			in.ToolName, in.Explicit = "Bash", true
 			tt.change(&in)
@@ -153,7 +153,7 @@ func TestI9ARepeatIsTheSameRequest(t *testing.T) {
 			} else if err != nil || got.ID != stands.ID {
 				t.Fatalf("repeat gave %v, %v; want the row %s", got, err, stands.ID)
 			}
-			if after, _ := b.LedgerHead(t.Context()); after.Seq != head.Seq {
+			if after, _ := b.Ledger.Head(t.Context()); after.Seq != head.Seq {
 				t.Errorf("the repeat changed something: ledger went from %d to %d", head.Seq, after.Seq)
 			}
 		})

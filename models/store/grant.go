@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -112,7 +113,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 		t.s.known.grants = &g.ExpiresAt
 	}
 	t.grantChanged(g)
-	return g, t.record(actor, "grant.made", subjectOf(&a.Response, nil), grantEntry{
+	return g, t.record(actor, "grant.made", ledger.SubjectOf(&a.Response, nil), grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Fixed: models.Digest([]byte(g.Fixed)), Free: models.Digest([]byte(g.Free)),
 		Expires: g.ExpiresAt.Format(db.TimeFormat), MaxUses: g.MaxUses,
 	})
@@ -231,7 +232,7 @@ func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
 		return fmt.Errorf("read the request of a grant: %w", err)
 	}
-	return t.record(actor, "grant.revoked", subject{owner: g.OwnerID, conversation: conversation, response: g.MadeFrom}, grantEntry{
+	return t.record(actor, "grant.revoked", ledger.Subject{Owner: g.OwnerID, Conversation: conversation, Response: g.MadeFrom}, grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Uses: g.Uses, MaxUses: g.MaxUses,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // deliverFor is how long a verdict is delivered at least.
@@ -60,7 +61,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	if err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "approval.voted", subjectOf(&a.Response, readers), settledEntry{
+	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: digestOfText(v.Reason), Seen: v.SeenDigest != "",
 		Vote: v.ID, Until: until.Format(db.TimeFormat), Row: heldDigest(v),
 	})

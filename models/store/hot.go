@@ -12,8 +12,6 @@ import (
 // that all callers of a batch share. In a large batch a statement costs 7 µs
 // this way and 44 through GORM, so these few are SQL and everything else is GORM.
 type hotWriting struct {
-	head, setHead, addEntry, addReader *sql.Stmt
-
 	policyNow, policyDoc                                   *sql.Stmt
 	approval                                               *sql.Stmt
 	byToolUse, byAgentToolUse                              *sql.Stmt
@@ -76,12 +74,6 @@ var selectConversation = `SELECT ` + conversationRow.Columns("", nil) + ` FROM c
 // texts are the statements, by the place they fill; the plan test reads them too.
 func (h *hotWriting) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&h.head:     `SELECT seq, hash FROM ledger_head WHERE id = 1`,
-		&h.setHead:  `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&h.addEntry: insertEntry.Whole(),
-
-		&h.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
-
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 

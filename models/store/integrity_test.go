@@ -127,7 +127,7 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 			if _, err := b.Decide(t.Context(), b.owner, a.ID, no("no")); err != nil {
 				t.Fatal(err)
 			}
-			kept, err := b.VerifyLedger(t.Context(), nil)
+			kept, err := b.Ledger.Verify(t.Context(), nil)
 			if err != nil || kept.Seq < 7 {
 				t.Fatalf("untouched: %v, %v", kept, err)
 			}
@@ -137,12 +137,12 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 					t.Fatalf("%s: %v", stmt, err)
 				}
 			}
-			_, err = b.VerifyLedger(t.Context(), nil)
+			_, err = b.Ledger.Verify(t.Context(), nil)
 			if tt.kept {
 				if err != nil {
 					t.Fatalf("without a kept head this cannot be seen, yet: %v", err)
 				}
-				_, err = b.VerifyLedger(t.Context(), &kept)
+				_, err = b.Ledger.Verify(t.Context(), &kept)
 			}
 			var broken *models.ChainError
 			if !errors.As(err, &broken) || broken.Seq != tt.bad {
@@ -156,7 +156,7 @@ func TestI7ARewrittenChainIsFoundByAKeptHead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.ask(t, models.AskInput{})
-	kept, err := b.LedgerHead(t.Context())
+	kept, err := b.Ledger.Head(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,15 +191,15 @@ func TestI7ARewrittenChainIsFoundByAKeptHead(t *testing.T) {
 		exec(`UPDATE ledger SET actor_name = ?, prev = ?, hash = ? WHERE seq = ?`, chain[i].ActorName, chain[i].Prev, chain[i].Hash, chain[i].Seq)
 	}
 	exec(`UPDATE ledger_head SET hash = ?`, head.Hash)
-	if _, err := b.VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Fatalf("the rewritten chain holds by itself, yet: %v", err)
 	}
 	var broken *models.ChainError
-	if _, err := b.VerifyLedger(t.Context(), &kept); !errors.As(err, &broken) || broken.Seq != kept.Seq {
+	if _, err := b.Ledger.Verify(t.Context(), &kept); !errors.As(err, &broken) || broken.Seq != kept.Seq {
 		t.Errorf("found %v, want entry %d", err, kept.Seq)
 	}
 	later := models.Head{Seq: kept.Seq + 5, Hash: kept.Hash}
-	if _, err := b.VerifyLedger(t.Context(), &later); !errors.As(err, &broken) {
+	if _, err := b.Ledger.Verify(t.Context(), &later); !errors.As(err, &broken) {
 		t.Errorf("a kept head behind the end is not missed: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestI7OneObjectChangedOneEntryAndNeverAnInput(t *testing.T) {
 	b := newBench(t)
 	seq := func() int64 {
 		t.Helper()
-		h, err := b.LedgerHead(t.Context())
+		h, err := b.Ledger.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // inviteLength is how long the link of an invitation works.
@@ -34,7 +35,7 @@ func dataOf(i *models.Invite) inviteData {
 // same e-mail is withdrawn. For admins and the operator, else CodeForbidden;
 // CodeInvalid names "email" or "role"; CodeConflict if the e-mail is in use.
 func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, role models.Role) (secret string, invite *models.Invite, err error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return "", nil, err
 	}
 	email = foldEmail(email)
@@ -67,7 +68,7 @@ func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, ro
 		if err := t.Gorm().Create(invite).Error; err != nil {
 			return fmt.Errorf("add invitation: %w", err)
 		}
-		return t.record(actor, "invite.made", subject{owner: actor.UserID()}, dataOf(invite))
+		return t.record(actor, "invite.made", ledger.Subject{Owner: actor.UserID()}, dataOf(invite))
 	})
 	if err != nil {
 		return "", nil, err
@@ -101,13 +102,13 @@ func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
 	if !db.ExactlyOne(changed.RowsAffected) {
 		return nil
 	}
-	return t.record(actor, "invite.withdrawn", subject{owner: actor.UserID()}, dataOf(invite))
+	return t.record(actor, "invite.withdrawn", ledger.Subject{Owner: actor.UserID()}, dataOf(invite))
 }
 
 // WithdrawInvite ends an open invitation; twice is harmless. For admins and the
 // operator, else CodeForbidden; CodeNotFound if there is none.
 func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id models.InviteID) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(t *tx) error {
@@ -122,7 +123,7 @@ func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id model
 // Invites lists the open invitations, the latest first, at most a hundred. For
 // admins and the operator, else CodeForbidden.
 func (s *Store) Invites(ctx context.Context, actor models.Actor) ([]models.Invite, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var out []models.Invite
@@ -196,7 +197,7 @@ func (s *Store) Join(ctx context.Context, secret, name, password string) (*model
 		}
 		user = t.newUser(in, passwordHash)
 		actor := personActor(user)
-		if err := t.record(actor, "invite.used", subject{owner: user.ID}, dataOf(&still[0])); err != nil {
+		if err := t.record(actor, "invite.used", ledger.Subject{Owner: user.ID}, dataOf(&still[0])); err != nil {
 			return err
 		}
 		return t.addUser(actor, user)

@@ -65,7 +65,7 @@ func TestAnInvitationIsUsedOnce(t *testing.T) {
 	if strings.Contains(all, secret) || strings.Contains(all, older) || scalar[int](t, s, `SELECT count(*) FROM invites WHERE instr(CAST(secret_hash AS TEXT), ?)`, secret) != 0 {
 		t.Error("a link's secret is stored")
 	}
-	_, err = s.VerifyLedger(ctx, nil)
+	_, err = s.Ledger.Verify(ctx, nil)
 	mustDo(t, err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/ledger"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -35,11 +36,11 @@ func audited(t *testing.T) (s *store.Store, clock *storetest.Clock, admin, ada, 
 }
 
 // walk reads all pages and returns the numbers.
-func walk(t *testing.T, s *store.Store, admin models.Actor, q store.LedgerQuery) []int64 {
+func walk(t *testing.T, s *store.Store, admin models.Actor, q ledger.Query) []int64 {
 	t.Helper()
 	var out []int64
 	for range 200 {
-		page, err := s.Ledger(t.Context(), admin, q)
+		page, err := s.Ledger.Page(t.Context(), admin, q)
 		mustDo(t, err)
 		for _, e := range page.Entries {
 			out = append(out, e.Seq)
@@ -56,30 +57,30 @@ func walk(t *testing.T, s *store.Store, admin models.Actor, q store.LedgerQuery)
 func TestTheLedgerByEveryFilter(t *testing.T) {
 	t.Parallel()
 	s, clock, admin, ada, bot, asked := audited(t)
-	all := walk(t, s, admin, store.LedgerQuery{Limit: 5})
+	all := walk(t, s, admin, ledger.Query{Limit: 5})
 	if int64(len(all)) != ledgerAt(t, s) || !slices.IsSortedFunc(all, func(a, b int64) int { return int(b - a) }) {
 		t.Fatalf("all entries: %v", all)
 	}
 	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Hour)
 	for _, c := range []struct {
 		name  string
-		q     store.LedgerQuery
+		q     ledger.Query
 		where string
 		args  []any
 	}{
-		{"person", store.LedgerQuery{Who: ada.ID}, `owner_id = ? OR actor_id = ?`, []any{ada.ID, ada.ID}},
-		{"agent", store.LedgerQuery{Who: bot.ID}, `actor_id = ?`, []any{bot.ID}},
-		{"action", store.LedgerQuery{Action: "approval.requested"}, `action = 'approval.requested'`, nil},
-		{"unknown action", store.LedgerQuery{Action: "x"}, `0`, nil},
-		{"conversation", store.LedgerQuery{Conversation: asked[0].ConversationID}, `conversation_id = ?`, []any{asked[0].ConversationID}},
-		{"time", store.LedgerQuery{From: from, Until: until}, `at >= ? AND at < ?`, []any{from.Format("2006-01-02T15:04:05.000000Z"), until.Format("2006-01-02T15:04:05.000000Z")}},
-		{"from", store.LedgerQuery{From: from}, `at >= ?`, []any{from.Format("2006-01-02T15:04:05.000000Z")}},
-		{"the future", store.LedgerQuery{From: clock.Now().Add(time.Hour)}, `0`, nil},
-		{"before all", store.LedgerQuery{Until: clock.Now().AddDate(-1, 0, 0)}, `0`, nil},
-		{"person and action", store.LedgerQuery{Who: ada.ID, Action: "approval.requested"}, `action = 'approval.requested' AND owner_id = ?`, []any{ada.ID}},
+		{"person", ledger.Query{Who: ada.ID}, `owner_id = ? OR actor_id = ?`, []any{ada.ID, ada.ID}},
+		{"agent", ledger.Query{Who: bot.ID}, `actor_id = ?`, []any{bot.ID}},
+		{"action", ledger.Query{Action: "approval.requested"}, `action = 'approval.requested'`, nil},
+		{"unknown action", ledger.Query{Action: "x"}, `0`, nil},
+		{"conversation", ledger.Query{Conversation: asked[0].ConversationID}, `conversation_id = ?`, []any{asked[0].ConversationID}},
+		{"time", ledger.Query{From: from, Until: until}, `at >= ? AND at < ?`, []any{from.Format("2006-01-02T15:04:05.000000Z"), until.Format("2006-01-02T15:04:05.000000Z")}},
+		{"from", ledger.Query{From: from}, `at >= ?`, []any{from.Format("2006-01-02T15:04:05.000000Z")}},
+		{"the future", ledger.Query{From: clock.Now().Add(time.Hour)}, `0`, nil},
+		{"before all", ledger.Query{Until: clock.Now().AddDate(-1, 0, 0)}, `0`, nil},
+		{"person and action", ledger.Query{Who: ada.ID, Action: "approval.requested"}, `action = 'approval.requested' AND owner_id = ?`, []any{ada.ID}},
 		{
 			"all of them",
-			store.LedgerQuery{Who: bot.ID, Action: "approval.requested", Conversation: asked[10].ConversationID, From: from},
+			ledger.Query{Who: bot.ID, Action: "approval.requested", Conversation: asked[10].ConversationID, From: from},
 			`action = 'approval.requested' AND actor_id = ? AND conversation_id = ? AND at >= ?`,
 			[]any{bot.ID, asked[10].ConversationID, from.Format("2006-01-02T15:04:05.000000Z")},
 		},
@@ -97,7 +98,7 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
 		}
 	}
-	actions, err := s.LedgerActions(t.Context(), admin)
+	actions, err := s.Ledger.Actions(t.Context(), admin)
 	mustDo(t, err)
 	if want := scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
 		t.Errorf("actions: %v, want %d", actions, want)
@@ -108,14 +109,14 @@ func TestOneEntryOfTheLedger(t *testing.T) {
 	t.Parallel()
 	s, _, admin, _, _, _ := audited(t)
 	for _, seq := range []int64{1, 2, ledgerAt(t, s)} {
-		e, before, err := s.LedgerEntry(t.Context(), admin, seq)
+		e, before, err := s.Ledger.Entry(t.Context(), admin, seq)
 		mustDo(t, err)
 		if e.Seq != seq || string(before) != string(e.Prev) || (seq == 1) != (before == nil) {
 			t.Errorf("entry %d: %+v after %x", seq, e, before)
 		}
 	}
 	for _, seq := range []int64{0, -1, ledgerAt(t, s) + 1, 1 << 62} {
-		_, _, err := s.LedgerEntry(t.Context(), admin, seq)
+		_, _, err := s.Ledger.Entry(t.Context(), admin, seq)
 		refused(t, err, models.CodeNotFound)
 	}
 }
@@ -125,7 +126,7 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 	s := storetest.New(t)
 	storetest.Admin(t, s)
 	db := rawDB(t, s)
-	head, err := s.LedgerHead(t.Context())
+	head, err := s.Ledger.Head(t.Context())
 	mustDo(t, err)
 	tx, err := db.BeginTx(t.Context(), nil)
 	mustDo(t, err)
@@ -139,7 +140,7 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 	mustDo(t, err)
 	mustDo(t, tx.Commit())
 	var told []int64
-	got, err := s.CheckChain(t.Context(), func(read, of int64) {
+	got, err := s.Ledger.CheckChain(t.Context(), func(read, of int64) {
 		if of != head.Seq {
 			t.Errorf("of %d, want %d", of, head.Seq)
 		}
@@ -156,7 +157,7 @@ func TestTheSystemInNumbers(t *testing.T) {
 	s, clock, admin, ada, _, asked := audited(t)
 	got, err := s.System(t.Context(), admin)
 	mustDo(t, err)
-	head, err := s.LedgerHead(t.Context())
+	head, err := s.Ledger.Head(t.Context())
 	mustDo(t, err)
 	if got.Entries != head.Seq || got.Head.String() != head.String() || got.Responses != 12 || got.People != 3 || got.Agents != 2 || got.Conversations < 4 {
 		t.Errorf("%+v", got)
@@ -206,7 +207,7 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	admin := storetest.Admin(t, s)
-	head, err := s.LedgerHead(t.Context())
+	head, err := s.Ledger.Head(t.Context())
 	mustDo(t, err)
 	tx, err := rawDB(t, s).BeginTx(t.Context(), nil)
 	mustDo(t, err)
@@ -229,16 +230,16 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 	mustDo(t, tx.Commit())
 	for _, c := range []struct {
 		name   string
-		q      store.LedgerQuery
+		q      ledger.Query
 		want   int
 		looked bool
 	}{
-		{"rare action drives", store.LedgerQuery{Who: "busy", Action: "test.rare"}, 3, false},
-		{"common action of a quiet person", store.LedgerQuery{Who: "quiet", Action: "test.common"}, 3, false},
-		{"an action that the person never did, in a large conversation", store.LedgerQuery{Conversation: "c", Action: "test.none"}, 0, true},
-		{"a quiet person in a large conversation", store.LedgerQuery{Conversation: "c", Who: "quiet"}, 0, true},
+		{"rare action drives", ledger.Query{Who: "busy", Action: "test.rare"}, 3, false},
+		{"common action of a quiet person", ledger.Query{Who: "quiet", Action: "test.common"}, 3, false},
+		{"an action that the person never did, in a large conversation", ledger.Query{Conversation: "c", Action: "test.none"}, 0, true},
+		{"a quiet person in a large conversation", ledger.Query{Conversation: "c", Who: "quiet"}, 0, true},
 	} {
-		first, err := s.Ledger(t.Context(), admin, c.q)
+		first, err := s.Ledger.Page(t.Context(), admin, c.q)
 		mustDo(t, err)
 		if n := len(walk(t, s, admin, c.q)); n != c.want || first.Looked != c.looked {
 			t.Errorf("%s: %d entries, want %d; stopped early: %v", c.name, n, c.want, first.Looked)

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // linkAfterEnd is for how long an approval that has ended is still linked to its
@@ -106,7 +107,7 @@ func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error
 		return err
 	}
 	poller := models.System("poller")
-	err = t.record(poller, "approval.linked", subject{owner: a.OwnerID, conversation: a.ConversationID, response: a.ID},
+	err = t.record(poller, "approval.linked", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID},
 		map[string]any{"response": call.ID, "matched_by": match.By, "same_input": match.SameInput})
 	if err != nil {
 		return err

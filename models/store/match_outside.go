@@ -6,6 +6,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -188,5 +189,5 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	return t.record(poller, "approval.requested", subjectOf(&a.Response, routed), t.askedData(a, routed))
+	return t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), t.askedData(a, routed))
 }

@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // Say stores what a person says into a conversation, with the decision and the
@@ -99,7 +100,7 @@ func (t *tx) begin(actor models.Actor, in models.MessageInput) (*models.MessageR
 	if err := t.Gorm().Create(conv).Error; err != nil {
 		return nil, fmt.Errorf("open conversation: %w", err)
 	}
-	if err := t.record(actor, "conversation.opened", subject{owner: conv.OwnerID, conversation: conv.ID}, openedData(conv)); err != nil {
+	if err := t.record(actor, "conversation.opened", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, openedData(conv)); err != nil {
 		return nil, err
 	}
 	if err := t.Gorm().Exec(`INSERT INTO agent_inbox (conversation_id) VALUES (?)`, conv.ID).Error; err != nil {
@@ -178,7 +179,7 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	if m.ResponseID != nil {
 		entry["response"] = *m.ResponseID
 	}
-	if err := t.record(author, "message.added", subject{owner: conv.OwnerID, conversation: conv.ID}, entry); err != nil {
+	if err := t.record(author, "message.added", ledger.Subject{Owner: conv.OwnerID, Conversation: conv.ID}, entry); err != nil {
 		return nil, err
 	}
 	if !author.IsPerson() {

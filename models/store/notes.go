@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 const (
@@ -229,7 +230,7 @@ func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, a
 		return err
 	}
 	t.Publish(events.Agent(string(a.AgentID)))
-	return t.record(actor, action, subjectOf(&a.Response, readers), noteEntry{
+	return t.record(actor, action, ledger.SubjectOf(&a.Response, readers), noteEntry{
 		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: digestOfText(n.Content),
 	})
 }

@@ -30,7 +30,7 @@ func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 			return n, fmt.Errorf("read the oldest that waits: %w", err)
 		}
 	}
-	head, err := s.LedgerHead(ctx)
+	head, err := s.Ledger.Head(ctx)
 	if err != nil {
 		return n, err
 	}

@@ -26,7 +26,7 @@ func TestNumbersFollowWhatHappens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, err := b.LedgerHead(t.Context())
+		head, err := b.Ledger.Head(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

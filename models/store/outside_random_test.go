@@ -121,7 +121,7 @@ func (f *farWorld) run(rt *rapid.T, in models.RunInput, calls ...string) {
 }
 
 func (f *farWorld) close(rt *rapid.T) {
-	_, err := f.VerifyLedger(context.Background(), nil)
+	_, err := f.Ledger.Verify(context.Background(), nil)
 	for _, e := range []error{err, f.db.Close(), f.Close(), os.RemoveAll(filepath.Dir(f.Path()))} {
 		if e != nil {
 			rt.Error(e)

@@ -214,7 +214,7 @@ func (w *abroad) actionsOn(t *testing.T, id models.ResponseID) []string {
 
 func (w *abroad) verify(t *testing.T) {
 	t.Helper()
-	_, err := w.VerifyLedger(t.Context(), nil)
+	_, err := w.Ledger.Verify(t.Context(), nil)
 	mustDo(t, err)
 }
 

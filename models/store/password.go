@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 	"countersign/models/passwords"
 )
 
@@ -131,7 +132,7 @@ func passwordFault(password, email string) string {
 // with one ledger entry each. For admins and the operator, else CodeForbidden;
 // CodeInvalid names "password"; CodeNotFound if there is no such user.
 func (s *Store) SetPassword(ctx context.Context, actor models.Actor, id models.UserID, password string) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	var user models.User
@@ -213,7 +214,7 @@ func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, k
 	if err != nil {
 		return fmt.Errorf("store password: %w", err)
 	}
-	if err := t.record(actor, "user.password_changed", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email, Password: secretDigest(user.ID, hash)}); err != nil {
+	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email, Password: secretDigest(user.ID, hash)}); err != nil {
 		return err
 	}
 	t.accessChanged()

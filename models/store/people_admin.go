@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // PeoplePage is one page of people by e-mail.
@@ -29,7 +30,7 @@ const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disab
 // People lists everybody by e-mail, disabled people too, from after an e-mail
 // (empty: the start). For admins and the operator, else CodeForbidden.
 func (s *Store) People(ctx context.Context, actor models.Actor, after string, limit int) (PeoplePage, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return PeoplePage{}, err
 	}
 	limit = db.PageSize(limit)
@@ -73,7 +74,7 @@ func timeOf(t sql.NullTime) *time.Time {
 // the operator, else CodeForbidden; CodeInvalid names "role"; CodeNotFound if
 // there is no such person; CodeConflict for the last enabled admin.
 func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserID, role models.Role) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	if !knownRole(role) {
@@ -95,7 +96,7 @@ func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserI
 			return models.NotFound("user")
 		}
 		t.accessChanged()
-		if err := t.record(actor, "user.role_changed", subject{owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
+		if err := t.record(actor, "user.role_changed", ledger.Subject{Owner: id}, roleData{UserID: id, Email: user.Email, Role: role, Before: user.Role}); err != nil {
 			return err
 		}
 		return t.endStranded()
@@ -135,7 +136,7 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 // harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such person.
 func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(t *tx) error {
@@ -151,7 +152,7 @@ func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.Us
 			return models.NotFound("user")
 		}
 		t.accessChanged()
-		return t.record(actor, "user.enabled", subject{owner: id}, userData{UserID: id, Email: user.Email})
+		return t.record(actor, "user.enabled", ledger.Subject{Owner: id}, userData{UserID: id, Email: user.Email})
 	})
 }
 
@@ -159,7 +160,7 @@ func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.Us
 // how many; of one's own all but the one that asks. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is no such person.
 func (s *Store) EndSessionsOf(ctx context.Context, actor models.Actor, id models.UserID) (ended int, err error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return 0, err
 	}
 	keep := models.SessionID("")

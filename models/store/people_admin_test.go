@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/ledger"
 	"countersign/models/storetest"
 )
 
@@ -25,9 +25,9 @@ func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
 		"Invites":        func(a models.Actor) error { return errOf(s.Invites(t.Context(), a)) },
 		"Invite":         func(a models.Actor) error { _, _, err := s.Invite(t.Context(), a, "", ""); return err },
 		"WithdrawInvite": func(a models.Actor) error { return s.WithdrawInvite(t.Context(), a, "x") },
-		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger(t.Context(), a, store.LedgerQuery{})) },
-		"LedgerActions":  func(a models.Actor) error { return errOf(s.LedgerActions(t.Context(), a)) },
-		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.LedgerEntry(t.Context(), a, 1); return err },
+		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger.Page(t.Context(), a, ledger.Query{})) },
+		"LedgerActions":  func(a models.Actor) error { return errOf(s.Ledger.Actions(t.Context(), a)) },
+		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.Ledger.Entry(t.Context(), a, 1); return err },
 		"System":         func(a models.Actor) error { return errOf(s.System(t.Context(), a)) },
 	}
 	actors := whoMayNot(t, s)

@@ -71,7 +71,7 @@ func actionsSince(t *testing.T, s *store.Store, seq int64) []string {
 
 func ledgerAt(t *testing.T, s *store.Store) int64 {
 	t.Helper()
-	h, err := s.LedgerHead(t.Context())
+	h, err := s.Ledger.Head(t.Context())
 	mustDo(t, err)
 	return h.Seq
 }
@@ -142,7 +142,7 @@ func TestI7EachChangeToPeopleIsOneEntryWithoutSecrets(t *testing.T) {
 		"user.password_changed " + id,
 		"user.disabled " + id,
 	})
-	if _, err := s.VerifyLedger(ctx, nil); err != nil {
+	if _, err := s.Ledger.Verify(ctx, nil); err != nil {
 		t.Errorf("ledger: %v", err)
 	}
 	hash := scalar[string](t, s, `SELECT password_hash FROM users WHERE id = ?`, id)

@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -49,17 +50,17 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	for _, q := range []LedgerQuery{
+	for _, q := range []ledger.Query{
 		{}, {Who: "u"}, {Action: "a"}, {Conversation: "c"}, {Who: "u", Action: "a"}, {Conversation: "c", Action: "a"}, {Conversation: "c", Who: "u", Action: "a"},
 	} {
 		for _, rare := range []bool{false, q.Who != "" && q.Action != "" && q.Conversation == ""} {
-			keys, args, _ := q.keys(1, 9, 51, rare)
-			picks, more := q.picks(rare)
-			queries = append(queries, query{"ledger", ledgerSelect(keys, picks), append(append(args, more...), 51), true})
+			keys, args, _ := q.Keys(1, 9, 51, rare)
+			picks, more := q.Picks(rare)
+			queries = append(queries, query{"ledger", ledger.SelectPicked(keys, picks), append(append(args, more...), 51), true})
 		}
 	}
 	queries = append(
-		queries, query{"actions", actionsQuery, nil, false}, query{"count of an action", actionCount, []any{"a", 1, 9, 9}, false}, query{"people", peopleQuery, []any{now, now, 9, now, now, "", 51}, true},
+		queries, query{"actions", ledger.ActionsQuery, nil, false}, query{"count of an action", ledger.ActionCount, []any{"a", 1, 9, 9}, false}, query{"people", peopleQuery, []any{now, now, 9, now, now, "", 51}, true},
 		query{"devices", deviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", openInvite, []any{"h", now}, false},
 		query{"oldest", oldestQuery, []any{now}, false}, query{"stranded", strandedQuery, []any{now, 21}, false},
 	)

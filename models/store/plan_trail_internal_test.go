@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"countersign/models/ledger"
 )
 
 // TestATrailIsServedByAnIndex, in its order, whatever narrows it: its cost follows
@@ -30,7 +32,7 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 		c.q.Person = "u"
 		keys, args := c.q.keys(1, 9, 51)
 		picks, more := c.q.picks()
-		text := ledgerSelect(keys, picks)
+		text := ledger.SelectPicked(keys, picks)
 		plan := explain(t, s, text, append(append(args, more...), 51))
 		for _, index := range c.indexes {
 			if !strings.Contains(plan, index) {

@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -90,7 +91,7 @@ func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
 // Policies lists versions before one (0: all), newest first. Admins only.
 func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, limit int) ([]PolicyVersion, error) {
 	if !actor.MayAdminister() {
-		return nil, adminsOnly()
+		return nil, models.AdminsOnly()
 	}
 	q := s.db.Gorm(ctx).Order("version DESC").Limit(limit)
 	if before > 0 {
@@ -114,7 +115,7 @@ func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, 
 // PolicyAt is one version. Admins only; CodeNotFound.
 func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
-		return PolicyVersion{}, adminsOnly()
+		return PolicyVersion{}, models.AdminsOnly()
 	}
 	var row policyRow
 	if err := s.db.Gorm(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
@@ -131,7 +132,7 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 // operator only.
 func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
-		return PolicyVersion{}, adminsOnly()
+		return PolicyVersion{}, models.AdminsOnly()
 	}
 	if err := models.CheckText("note", note, models.MaxReason); err != nil {
 		return PolicyVersion{}, err
@@ -185,7 +186,7 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	}
 	t.s.known.policy = row.Version
 	t.Publish(events.Policy)
-	return t.record(actor, "policy.changed", subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
+	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
 }
 
 // initialAuthor is whose document the initial policy is.
@@ -244,8 +245,4 @@ func (t *tx) fallbackStood(at time.Time) error {
 		until = row.CreatedAt
 	}
 	return models.Errorf(models.CodeForbidden, "fallback_auto_approve was not on at that time: ask, and wait for the decision.")
-}
-
-func adminsOnly() error {
-	return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
 }

@@ -40,7 +40,7 @@ type Purge struct {
 // Codes: forbidden, invalid (before), not_found (conversation).
 func (s *Store) NewPurge(ctx context.Context, actor models.Actor, q models.PurgeQuery) (*Purge, error) {
 	if !actor.MayAdminister() && (actor.Kind != models.ActorSystem || actor.Name != models.RetentionActor) {
-		return nil, adminsOnly()
+		return nil, models.AdminsOnly()
 	}
 	now := s.db.Now()
 	if q.Before.IsZero() || q.Before.After(now) {

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // purgedRow is a row of which contents are removed, or may be.
@@ -185,14 +186,14 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 		}
 		entry.Rows = append(entry.Rows, said)
 	}
-	about := subject{conversation: conversation}
+	about := ledger.Subject{Conversation: conversation}
 	if conversation != "" {
 		c, err := scanConversation(t.Row(t.s.hot.conversation, conversation))
 		if err != nil {
 			return err
 		}
 		if c != nil {
-			about.owner = c.OwnerID
+			about.Owner = c.OwnerID
 		}
 		t.changed(conversation)
 	}

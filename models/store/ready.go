@@ -65,7 +65,7 @@ func (s *Store) checkWrite(ctx context.Context) error {
 }
 
 func (s *Store) checkHead(ctx context.Context) error {
-	_, err := s.LedgerHead(ctx)
+	_, err := s.Ledger.Head(ctx)
 	return err
 }
 

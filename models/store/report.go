@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // ReportEvents stores what an agent reports of its run, in the order given, in
@@ -109,7 +110,7 @@ func (r *report) all(reported []*runEvent, out []models.RunEventResult) error {
 		return nil
 	}
 	r.changed(r.conv.ID)
-	return r.record(r.actor, "run.reported", subject{owner: r.conv.OwnerID, conversation: r.conv.ID},
+	return r.record(r.actor, "run.reported", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID},
 		map[string]any{"count": r.changes, "digest": fmt.Sprintf("%x", r.sum)})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 const standingAsk = `SELECT r.id FROM responses r INDEXED BY responses_agent_tool_use JOIN conversations c ON c.id = r.conversation_id
@@ -48,7 +49,7 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 	r.changed(a.ConversationID)
 	r.Publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
-	return id, r.record(r.actor, "response.adopted", subject{owner: r.conv.OwnerID, conversation: r.conv.ID, response: id},
+	return id, r.record(r.actor, "response.adopted", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID, Response: id},
 		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: sequence, Energy: energy, Conversation: begins, Left: r.waitEndsFor(a)})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/ledger"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -227,7 +228,7 @@ func TestAdoptionTakesTheRequestOutOfTheStandingConversation(t *testing.T) {
 			if err != nil || len(points) == 0 || points[len(points)-1].Used != tt.inStanding {
 				t.Errorf("the burn chart of the standing conversation ends with %+v, %v", points, err)
 			}
-			entry, err := r.Ledger(t.Context(), r.admin, store.LedgerQuery{Action: "response.adopted"})
+			entry, err := r.Ledger.Page(t.Context(), r.admin, ledger.Query{Action: "response.adopted"})
 			if err != nil || len(entry.Entries) != 1 || entry.Entries[0].ResponseID != a.ID || entry.Entries[0].ConversationID != r.conv || !strings.Contains(entry.Entries[0].Data, string(other.ConversationID)) {
 				t.Errorf("the ledger tells %+v, %v", entry.Entries, err)
 			}

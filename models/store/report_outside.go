@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // The outside approval that waits for a reported call with the same tool and
@@ -103,7 +104,7 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	r.changed(from.ConversationID)
 	r.Publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
-	err = r.record(r.actor, "response.adopted", subject{owner: a.OwnerID, conversation: a.ConversationID, response: a.ID}, adoptedEntry{
+	err = r.record(r.actor, "response.adopted", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}, adoptedEntry{
 		From: from.ConversationID, FromSequence: from.Sequence, Sequence: sequence, Energy: a.Energy, Conversation: begins, Left: r.waitEndsFor(a),
 		Agent: a.AgentID, Row: askDigest(&a.Response),
 	})

@@ -64,7 +64,7 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 		}
 	}
 	r.wantEnergyAddsUp(t)
-	if _, err := r.VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := r.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }

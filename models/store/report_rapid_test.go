@@ -143,7 +143,7 @@ func (r *restless) sendAgain(t *testing.T, rt *rapid.T) {
 	if after := storetest.Dump(t, r.Store); after != before {
 		rt.Fatalf("sent again, it changed\n%s", difference(before, after))
 	}
-	if _, err := r.VerifyLedger(context.Background(), nil); err != nil {
+	if _, err := r.Ledger.Verify(context.Background(), nil); err != nil {
 		rt.Fatalf("the chain: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
+	"countersign/models/ledger"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -408,7 +409,7 @@ func TestOneRequestIsOneLedgerEntry(t *testing.T) {
 		queued("c1", "Bash", `{"command":"`+secret+`"}`, "b1"), queued("c2", "Bash", `{}`, "b1"), {ID: "bad"}, gave("c1", secret), queued("c1", "Bash", `{"command":"`+secret+`"}`, "b1"),
 	}, "stored", "stored", "error", "stored", "repeated")
 	r.wantActions(t, before, "run.reported")
-	entries, err := r.Ledger(t.Context(), r.admin, store.LedgerQuery{Action: "run.reported"})
+	entries, err := r.Ledger.Page(t.Context(), r.admin, ledger.Query{Action: "run.reported"})
 	if err != nil || len(entries.Entries) != 1 {
 		t.Fatalf("ledger: %+v, %v", entries, err)
 	}

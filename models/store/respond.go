@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -159,7 +160,7 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "response.added", subjectOf(&a.Response, nil), t.askedData(a, nil))
+	return a, t.record(actor, "response.added", ledger.SubjectOf(&a.Response, nil), t.askedData(a, nil))
 }
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
@@ -215,7 +216,7 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 		t.atOnce = a
 	}
 	t.logAsked(a)
-	if err := t.record(actor, askAction(a), subjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {
+	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // VerifyRows walks the ledger as VerifyLedger does, and compares what it says
@@ -233,7 +234,7 @@ func (c *rowCheck) entries(yield func(*models.Entry, error) bool) {
 	response, vote := newRowValues("responses"), newRowValues("votes")
 	for rows.Next() {
 		var e models.Entry
-		into := entryRow.Targets(&e)
+		into := ledger.EntryRow.Targets(&e)
 		var number sql.NullInt64
 		var routed sql.NullString
 		into = append(append(append(into, &number, &routed), response.into...), vote.into...)

@@ -168,7 +168,7 @@ func (b *bench) actions(t *testing.T, after int64) []string {
 
 func (b *bench) head(t *testing.T) int64 {
 	t.Helper()
-	h, err := b.VerifyLedger(t.Context(), nil)
+	h, err := b.Ledger.Verify(t.Context(), nil)
 	if err != nil {
 		t.Fatalf("ledger: %v", err)
 	}

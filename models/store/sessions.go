@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // A session ends after 12 hours without a request, and after 14 days anyway.
@@ -162,7 +163,7 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	actor := personActor(user)
 	actor.SessionID = session.ID
-	return t.record(actor, "session.opened", subject{owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: secretDigest(session.ID, string(hash[:]))})
+	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: secretDigest(session.ID, string(hash[:]))})
 }
 
 // sessionData is what the ledger keeps of a session.
@@ -184,7 +185,7 @@ func (t *tx) closeSession(actor models.Actor, owner models.UserID, id models.Ses
 		return nil
 	}
 	t.accessChanged()
-	return t.record(actor, "session.closed", subject{owner: owner}, sessionData{SessionID: id})
+	return t.record(actor, "session.closed", ledger.Subject{Owner: owner}, sessionData{SessionID: id})
 }
 
 // closeSessions closes all open sessions of a user but for keep.

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // setupLink is one row of setup_links.
@@ -52,7 +53,7 @@ func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret st
 		if err := t.Gorm().Create(&setupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("add setup link: %w", err)
 		}
-		return t.record(actor, "setup_link.made", subject{}, struct{}{})
+		return t.record(actor, "setup_link.made", ledger.Subject{}, struct{}{})
 	})
 	if err != nil {
 		return "", err
@@ -109,7 +110,7 @@ func (s *Store) Setup(ctx context.Context, secret string, in NewUser) (*models.U
 		}
 		user = t.newUser(in, passwordHash)
 		actor := personActor(user)
-		if err := t.record(actor, "setup_link.used", subject{owner: user.ID}, struct{}{}); err != nil {
+		if err := t.record(actor, "setup_link.used", ledger.Subject{Owner: user.ID}, struct{}{}); err != nil {
 			return err
 		}
 		return t.addUser(actor, user)

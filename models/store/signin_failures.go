@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // signInFailed logs and counts a sign-in that was refused. An account that does not
@@ -43,7 +44,7 @@ func (s *Store) signInFailed(ctx context.Context, err error, email string, from 
 // to at once. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such user.
 func (s *Store) UnlockUser(ctx context.Context, actor models.Actor, id models.UserID) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	return s.write(ctx, func(t *tx) error {
@@ -54,6 +55,6 @@ func (s *Store) UnlockUser(ctx context.Context, actor models.Actor, id models.Us
 		if err := t.Gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&signInFailure{}).Error; err != nil {
 			return fmt.Errorf("forget sign-in failures: %w", err)
 		}
-		return t.record(actor, "user.unlocked", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email})
+		return t.record(actor, "user.unlocked", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email})
 	})
 }

@@ -75,7 +75,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			if v.Status != models.ConversationWaitingInput {
 				t.Errorf("the conversation is %s", v.Status)
 			}
-			if _, err := c.VerifyLedger(t.Context(), nil); err != nil {
+			if _, err := c.Ledger.Verify(t.Context(), nil); err != nil {
 				t.Error(err)
 			}
 		})

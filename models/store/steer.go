@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // Steer pauses, resumes, stops or archives a conversation. Doing what is done
@@ -97,7 +98,7 @@ func (t *tx) setColumns(actor models.Actor, c *models.Conversation, columns map[
 		return fmt.Errorf("store conversation: %w", err)
 	}
 	t.changed(c.ID)
-	return t.record(actor, action, subject{owner: c.OwnerID, conversation: c.ID}, data)
+	return t.record(actor, action, ledger.Subject{Owner: c.OwnerID, Conversation: c.ID}, data)
 }
 
 func (t *tx) setPaused(actor models.Actor, c *models.Conversation, paused bool) error {

@@ -14,6 +14,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 	"countersign/models/policy"
 )
 
@@ -51,6 +52,8 @@ type Options struct {
 
 // Store is the open database. All methods are safe for concurrent use.
 type Store struct {
+	Ledger *ledger.Ledger
+
 	db   *db.DB
 	opts Options
 	log  *slog.Logger
@@ -86,7 +89,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
+		Ledger: ledger.New(d), db: d, opts: opts, log: d.Log(), logsInfo: logsAt(d.Log(), slog.LevelInfo), logsDebug: logsAt(d.Log(), slog.LevelDebug),
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}
@@ -94,7 +97,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s.access.init()
 	s.passwords.init(opts)
 	s.quota.init(opts)
-	d.Register(db.Room{Statements: s.hot.texts(), Forget: s.known.forget, BeforeCommit: s.storeHead, Outside: s.outside})
+	d.Register(db.Room{Statements: s.hot.texts(), Forget: s.known.forget, Outside: s.outside})
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 // follows what waits, not what was kept. For admins and the operator, else
 // CodeForbidden.
 func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	now := s.db.Now()
@@ -106,7 +107,7 @@ func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.
 		days int
 		into *int64
 	}{{1, &out.Day}, {7, &out.Week}} {
-		first, err := firstSince(ctx, dbtx, now.AddDate(0, 0, -span.days))
+		first, err := ledger.FirstSince(ctx, dbtx, now.AddDate(0, 0, -span.days))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // NewToken is what a token is made with.
@@ -64,7 +65,7 @@ func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mod
 	}
 	pool := s.db.Gorm(ctx).Omit("secret_hash")
 	if all {
-		if err := needAdmin(actor); err != nil {
+		if err := actor.NeedAdmin(); err != nil {
 			return nil, err
 		}
 	} else if actor.IsPerson() {
@@ -93,7 +94,7 @@ func (s *Store) AddToken(ctx context.Context, actor models.Actor, in NewToken) (
 		in.UserID = actor.UserID()
 	}
 	if in.UserID != actor.UserID() || in.Scope == models.ScopeAdmin {
-		if err := needAdmin(actor); err != nil {
+		if err := actor.NeedAdmin(); err != nil {
 			return "", nil, err
 		}
 	}
@@ -181,7 +182,7 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, agentName string)
 	if err := t.Gorm().Create(token).Error; err != nil {
 		return fmt.Errorf("add token: %w", err)
 	}
-	return t.record(actor, "token.added", subject{owner: user.ID}, dataOfToken(token))
+	return t.record(actor, "token.added", ledger.Subject{Owner: user.ID}, dataOfToken(token))
 }
 
 // RevokeToken ends a token at once, and the waits and streams of whoever uses
@@ -213,7 +214,7 @@ func (t *tx) revokeToken(actor models.Actor, token *models.Token) error {
 		return fmt.Errorf("revoke token: %w", err)
 	}
 	t.accessChanged()
-	return t.record(actor, "token.revoked", subject{owner: token.UserID}, dataOfToken(token))
+	return t.record(actor, "token.revoked", ledger.Subject{Owner: token.UserID}, dataOfToken(token))
 }
 
 // revokeTokensOf revokes the live tokens of an agent.

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // TrailQuery narrows a person's audit trail; members combine.
@@ -99,7 +100,7 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	case q.Person == "":
 		q.Person = actor.UserID()
 	case q.Person != actor.UserID():
-		if err := needAdmin(actor); err != nil {
+		if err := actor.NeedAdmin(); err != nil {
 			return err
 		}
 	}
@@ -112,29 +113,29 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	return nil
 }
 
-func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (LedgerPage, error) {
+func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledger.Page, error) {
 	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
+		return ledger.Page{}, fmt.Errorf("read ledger: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	low, high, err := LedgerQuery{From: q.From, Until: q.Until, Before: q.Before}.span(ctx, dbtx)
+	low, high, err := ledger.Query{From: q.From, Until: q.Until, Before: q.Before}.Span(ctx, dbtx)
 	if err != nil || low >= high {
-		return LedgerPage{}, err
+		return ledger.Page{}, err
 	}
 	picks, pickArgs := q.picks()
 	keys, args := q.keys(low, high, limit+1)
-	read := ledgerRead{keys: keys, args: args, picks: picks, pickArgs: pickArgs}
+	read := ledger.Read{Keys: keys, Args: args, Picks: picks, PickArgs: pickArgs}
 	if picks != "" {
-		read.most = trailLook
+		read.Most = trailLook
 	}
-	return ledgerPage(ctx, dbtx, read, limit)
+	return ledger.PageIn(ctx, dbtx, read, limit)
 }
 
 // UserByID is one person. For admins and the operator, else CodeForbidden;
 // CodeNotFound if there is none.
 func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var user models.User

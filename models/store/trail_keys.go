@@ -3,6 +3,8 @@ package store
 import (
 	"slices"
 	"strings"
+
+	"countersign/models/ledger"
 )
 
 // TrailPart is a kind of entries that a trail can be narrowed to.
@@ -57,11 +59,11 @@ func (q TrailQuery) keys(low, high int64, page int) (text string, args []any) {
 	through := func(value any) []any { return []any{value, low, high, most} }
 	switch {
 	case q.Conversation != "":
-		return keysThrough("ledger_conversation", "conversation_id"), through(q.Conversation)
+		return ledger.KeysThrough("ledger_conversation", "conversation_id"), through(q.Conversation)
 	case q.What == TrailDecisions:
-		return keysThrough("ledger_actor", "actor_id"), through(q.Person)
+		return ledger.KeysThrough("ledger_actor", "actor_id"), through(q.Person)
 	}
-	return concerning, append(slices.Concat(through(q.Person), through(q.Person)), most)
+	return ledger.Concerning, append(slices.Concat(through(q.Person), through(q.Person)), most)
 }
 
 // picks are the filters that do not drive.

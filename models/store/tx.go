@@ -7,6 +7,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // tx is one caller's share of a transaction.
@@ -43,10 +44,6 @@ type result struct {
 // long as no other process has written, which the first statement of a batch
 // tells, and is dropped when this process changes it or rolls back.
 type known struct {
-	head      models.Head
-	headKnown bool
-	moved     bool // the ledger has grown in this batch
-
 	policy  int64
 	enabled map[models.UserID]bool
 	active  map[models.ConversationID]time.Time // the minute that active_at has
@@ -113,6 +110,11 @@ func (s *Store) wakeExpirer() {
 	case s.deadline <- struct{}{}:
 	default:
 	}
+}
+
+// record appends an entry to the ledger: see ledger.Ledger.Append.
+func (t *tx) record(actor models.Actor, action string, about ledger.Subject, data any) error {
+	return t.s.Ledger.Append(t.Tx, actor, action, about, data)
 }
 
 // tell hands the outcome to those who wait for it after the commit.

@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 const (
@@ -131,7 +132,7 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.taken_back", subjectOf(&a.Response, readers), settledEntry{
+	if err := t.record(actor, "approval.taken_back", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest,
 	}); err != nil {
 		return err

@@ -86,7 +86,7 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 		ends[string(b.oneOutcome(t, a.ID, <-told, <-told))]++
 	}
 	t.Logf("outcomes: %v", ends)
-	if _, err := b.VerifyLedger(ctx, nil); err != nil {
+	if _, err := b.Ledger.Verify(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }

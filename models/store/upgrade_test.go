@@ -87,7 +87,7 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			if have, want, err := s.Schema(t.Context()); err != nil || have != want {
 				t.Errorf("schema %d, %v; want %d", have, err, want)
 			}
-			if head, err := s.VerifyLedger(t.Context(), &kept); err != nil || head.String() != kept.String() {
+			if head, err := s.Ledger.Verify(t.Context(), &kept); err != nil || head.String() != kept.String() {
 				t.Errorf("ledger: head %s, %v; want %s", head, err, kept)
 			}
 			for _, table := range before {
@@ -150,7 +150,7 @@ func TestUpgradeGoesOn(t *testing.T) {
 	if a, err := s.Ask(ctx, agent, edited); err != nil || a.Status() != models.StatusApproved {
 		t.Errorf("an outcome of before: %+v, %v", a, err)
 	}
-	if _, err := s.VerifyLedger(ctx, nil); err != nil {
+	if _, err := s.Ledger.Verify(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestUpgradeLeavesTheBuiltInAgentItsName(t *testing.T) {
 	if _, err := s.Say(t.Context(), owner, models.MessageInput{ConversationID: old.ID, Content: "And you?"}); err != nil {
 		t.Errorf("a message to an agent of before: %v", err)
 	}
-	if _, err := s.VerifyLedger(t.Context(), nil); err != nil {
+	if _, err := s.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -209,7 +209,7 @@ func TestUpgradedRunsTakeReports(t *testing.T) {
 	if a, err := s.Approval(ctx, agent, waits.ID); err != nil || a.Status() != models.StatusCancelled || a.Cause != models.CauseRunEnded {
 		t.Errorf("what was pending: %+v, %v", a, err)
 	}
-	if _, err := s.VerifyLedger(ctx, nil); err != nil {
+	if _, err := s.Ledger.Verify(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ const (
 // polls, what waits, and the verdicts that it was not told yet. For admins and
 // the operator, else CodeForbidden.
 func (s *Store) UpstreamStates(ctx context.Context, actor models.Actor) ([]models.UpstreamState, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})

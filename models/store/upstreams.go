@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // NewUpstream is an upstream to add.
@@ -36,7 +37,7 @@ type upstreamEntry struct {
 // no agent's call belongs to an agent of its own, named after it. For admins and
 // the operator. Codes: forbidden, invalid, not_found (the owner), conflict.
 func (s *Store) AddUpstream(ctx context.Context, actor models.Actor, in NewUpstream) (*models.Upstream, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	if err := models.CheckKey("name", in.Name); err != nil {
@@ -92,12 +93,12 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("store upstream: %w", err)
 	}
 	t.Publish(events.Upstreams)
-	return t.record(actor, "upstream.added", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: secretDigest(u.ID, string(u.KeySealed))})
+	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: secretDigest(u.ID, string(u.KeySealed))})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
 func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Upstream, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var out []models.Upstream
@@ -109,7 +110,7 @@ func (s *Store) Upstreams(ctx context.Context, actor models.Actor) ([]models.Ups
 
 // SetUpstreamKey gives an upstream another key, which is tried at once. For admins and the operator.
 func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id models.UpstreamID, key string) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	sealed, err := s.seal(key, string(id))
@@ -126,7 +127,7 @@ func (s *Store) SetUpstreamKey(ctx context.Context, actor models.Actor, id model
 // ResumeUpstream has an upstream that was paused polled again and told what was
 // decided, at once. For admins and the operator.
 func (s *Store) ResumeUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	return s.changeUpstream(ctx, actor, id, "upstream.resumed", func(u *models.Upstream, now time.Time) map[string]any {
@@ -164,7 +165,7 @@ func (t *tx) pauseUpstream(who string, id models.UpstreamID, problem string) err
 		return fmt.Errorf("pause upstream: %w", err)
 	}
 	t.Publish(events.Upstreams)
-	return t.record(models.System(who), "upstream.paused", subject{owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
+	return t.record(models.System(who), "upstream.paused", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name})
 }
 
 // tellAgain has decisions told at once whose next attempt was to come later.
@@ -173,7 +174,7 @@ const tellAgain = `UPDATE deliveries SET next_at = ?1 WHERE upstream_id = ?2 AND
 // EnableUpstream has an upstream polled, or not any more. What is pending of one
 // that is disabled stays pending and can be decided. For admins and the operator.
 func (s *Store) EnableUpstream(ctx context.Context, actor models.Actor, id models.UpstreamID, enabled bool) error {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	action := map[bool]string{true: "upstream.enabled", false: "upstream.disabled"}[enabled]
@@ -213,7 +214,7 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		if key, ok := columns["key_sealed"].([]byte); ok {
 			entry.Key = secretDigest(u.ID, string(key))
 		}
-		return t.record(actor, action, subject{owner: u.OwnerID}, entry)
+		return t.record(actor, action, ledger.Subject{Owner: u.OwnerID}, entry)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // NewUser is what a person is added with. The e-mail is what one signs in with:
@@ -30,14 +31,6 @@ type userData struct {
 	Role   models.Role   `json:"role,omitzero"`
 
 	Password string `json:"password_digest,omitzero"` // of the stored hash: secretDigest
-}
-
-// needAdmin refuses whoever lacks the capability, before any look-up.
-func needAdmin(actor models.Actor) error {
-	if !actor.MayAdminister() {
-		return models.Errorf(models.CodeForbidden, "Only an admin may do this.")
-	}
-	return nil
 }
 
 // foldEmail is the one form in which e-mails are stored and compared.
@@ -81,7 +74,7 @@ func (n NewUser) checked() (NewUser, error) {
 // CodeInvalid names all fields that are wrong; CodeConflict if the e-mail is
 // taken, also by a disabled user.
 func (s *Store) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*models.User, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	in, err := in.checked()
@@ -116,14 +109,14 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 	if err := t.Gorm().Create(user).Error; err != nil {
 		return fmt.Errorf("add user: %w", err)
 	}
-	return t.record(actor, "user.added", subject{owner: user.ID},
+	return t.record(actor, "user.added", ledger.Subject{Owner: user.ID},
 		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role, Password: secretDigest(user.ID, user.PasswordHash)})
 }
 
 // Users lists everybody by e-mail, disabled ones too. For admins and the
 // operator, else CodeForbidden.
 func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var users []models.User
@@ -136,7 +129,7 @@ func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, e
 // UserByEmail finds a user, also a disabled one. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is none.
 func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email string) (*models.User, error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	user, err := s.userWithEmail(ctx, email)
@@ -168,7 +161,7 @@ func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, 
 // no_reviewer. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such user; CodeConflict for the last enabled admin.
 func (s *Store) DisableUser(ctx context.Context, actor models.Actor, id models.UserID) (agentTokens int, err error) {
-	if err := needAdmin(actor); err != nil {
+	if err := actor.NeedAdmin(); err != nil {
 		return 0, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -191,7 +184,7 @@ func (t *tx) disable(actor models.Actor, user *models.User) error {
 	if err := t.Gorm().Model(&models.User{}).Where("id = ?", user.ID).Update("disabled_at", t.Now).Error; err != nil {
 		return fmt.Errorf("disable user: %w", err)
 	}
-	if err := t.record(actor, "user.disabled", subject{owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
+	if err := t.record(actor, "user.disabled", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email}); err != nil {
 		return err
 	}
 	t.accessChanged()

@@ -82,7 +82,7 @@ type waitingWorld struct {
 }
 
 func headOf(s *store.Store) (int64, error) {
-	head, err := s.LedgerHead(context.Background())
+	head, err := s.Ledger.Head(context.Background())
 	return head.Seq, err
 }
 

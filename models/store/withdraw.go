@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // withdrawalRow is why a decision was taken back, if not by whoever gave it.
@@ -136,7 +137,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, action, subjectOf(&a.Response, readers), settledEntry{
+	if err := t.record(actor, action, ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(w.Said), Vote: vote.ID,
 	}); err != nil {
 		return err
@@ -165,7 +166,7 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	if err := t.settleHeld(system, a); err != nil {
 		return err
 	}
-	return t.record(system, "approval.expired", subjectOf(&a.Response, t.routed), settledEntry{
+	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
 	})
 }

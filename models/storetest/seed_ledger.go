@@ -29,7 +29,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	stop(err)
 	a, err = s.Decide(ctx, owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Reason: "Fine."})
 	stop(err)
-	head, err := s.LedgerHead(ctx)
+	head, err := s.Ledger.Head(ctx)
 	stop(err)
 
 	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate")

@@ -92,7 +92,7 @@ func TestEveryAnswerMeansWhatItMeans(t *testing.T) {
 						t.Errorf("the log holds %q", secret)
 					}
 				}
-				_, err := p.VerifyLedger(t.Context(), nil)
+				_, err := p.Ledger.Verify(t.Context(), nil)
 				must(t, err)
 			})
 		}

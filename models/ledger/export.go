@@ -1,4 +1,4 @@
-package store
+package ledger
 
 import (
 	"context"
@@ -23,17 +23,17 @@ const exportPage = 1000
 var exportQuery = `SELECT ` + entryColumns + ` FROM ledger
  WHERE seq > ? AND at >= ? AND (? = '' OR owner_id = ? OR actor_id = ?) ORDER BY seq LIMIT ?`
 
-// ExportLedger gives the entries of the ledger in order, as stored, one page
+// Export gives the entries of the ledger in order, as stored, one page
 // after the other, until those that are there at the end. For admins and the
 // operator: CodeForbidden else. An error ends it.
-func (s *Store) ExportLedger(ctx context.Context, actor models.Actor, q ExportQuery) iter.Seq2[models.Entry, error] {
+func (l *Ledger) Export(ctx context.Context, actor models.Actor, q ExportQuery) iter.Seq2[models.Entry, error] {
 	return func(yield func(models.Entry, error) bool) {
-		if err := needAdmin(actor); err != nil {
+		if err := actor.NeedAdmin(); err != nil {
 			yield(models.Entry{}, err)
 			return
 		}
 		for after := int64(0); ; {
-			page, err := s.exportAfter(ctx, after, q)
+			page, err := l.exportAfter(ctx, after, q)
 			if err != nil {
 				yield(models.Entry{}, err)
 				return
@@ -51,12 +51,12 @@ func (s *Store) ExportLedger(ctx context.Context, actor models.Actor, q ExportQu
 	}
 }
 
-func (s *Store) exportAfter(ctx context.Context, after int64, q ExportQuery) ([]models.Entry, error) {
+func (l *Ledger) exportAfter(ctx context.Context, after int64, q ExportQuery) ([]models.Entry, error) {
 	since := ""
 	if !q.Since.IsZero() {
 		since = q.Since.UTC().Format(db.TimeFormat)
 	}
-	rows, err := s.db.Reads().QueryContext(ctx, exportQuery, after, since, q.User, q.User, q.User, exportPage)
+	rows, err := l.db.Reads().QueryContext(ctx, exportQuery, after, since, q.User, q.User, q.User, exportPage)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}

@@ -1,4 +1,4 @@
-package store
+package ledger
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"countersign/models/db"
 )
 
-// LedgerQuery narrows the ledger; the zero value is all of it. Members combine.
-type LedgerQuery struct {
+// Query narrows the ledger; the zero value is all of it. Members combine.
+type Query struct {
 	Who          string // id of a person or agent that acted, or of the person concerned
 	Action       string // exact, such as token.revoked
 	Conversation models.ConversationID
@@ -23,8 +23,8 @@ type LedgerQuery struct {
 	Limit        int
 }
 
-// LedgerPage is one page of the ledger, newest first.
-type LedgerPage struct {
+// Page is one page of the ledger, newest first.
+type Page struct {
 	Entries []models.Entry
 	Next    int64 // to pass as Before; 0: that was all
 	// Looked says, where Next is set and the page is not full, that reading
@@ -36,90 +36,90 @@ type LedgerPage struct {
 // further filter may leave few of them.
 const ledgerLook = 20_000
 
-// Ledger is everybody's audit trail. For admins and the operator, else
+// Page is everybody's audit trail. For admins and the operator, else
 // CodeForbidden. One filter drives, by its index; the others pick from what it
 // finds.
-func (s *Store) Ledger(ctx context.Context, actor models.Actor, q LedgerQuery) (LedgerPage, error) {
-	if err := needAdmin(actor); err != nil {
-		return LedgerPage{}, err
+func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, error) {
+	if err := actor.NeedAdmin(); err != nil {
+		return Page{}, err
 	}
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := l.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
+		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	low, high, err := q.span(ctx, dbtx)
+	low, high, err := q.Span(ctx, dbtx)
 	if err != nil || low >= high {
-		return LedgerPage{}, err
+		return Page{}, err
 	}
 	limit := db.PageSize(q.Limit)
 	rare, err := q.rareAction(ctx, dbtx, low, high)
 	if err != nil {
-		return LedgerPage{}, err
+		return Page{}, err
 	}
-	keys, args, alone := q.keys(low, high, limit+1, rare)
-	picks, pickArgs := q.picks(rare)
-	read := ledgerRead{keys: keys, args: args, picks: picks, pickArgs: pickArgs, most: ledgerLook}
+	keys, args, alone := q.Keys(low, high, limit+1, rare)
+	picks, pickArgs := q.Picks(rare)
+	read := Read{Keys: keys, Args: args, Picks: picks, PickArgs: pickArgs, Most: ledgerLook}
 	if alone {
-		read.most = 0
+		read.Most = 0
 	}
-	return ledgerPage(ctx, dbtx, read, limit)
+	return PageIn(ctx, dbtx, read, limit)
 }
 
-// ledgerRead is how a page of the ledger is read: keys from an index, and what
+// Read is how a page of the ledger is read: keys from an index, and what
 // picks from them.
-type ledgerRead struct {
-	keys     string
-	args     []any
-	picks    string
-	pickArgs []any
-	most     int // how many keys there are at most; 0: a page's worth, nothing picks
+type Read struct {
+	Keys     string
+	Args     []any
+	Picks    string
+	PickArgs []any
+	Most     int // how many keys there are at most; 0: a page's worth, nothing picks
 }
 
-func ledgerPage(ctx context.Context, dbtx *sql.Tx, r ledgerRead, limit int) (LedgerPage, error) {
-	args := append(slices.Clone(r.args), r.pickArgs...)
-	found, err := ledgerEntries(ctx, dbtx, ledgerSelect(r.keys, r.picks), append(args, limit+1)...)
+func PageIn(ctx context.Context, dbtx *sql.Tx, r Read, limit int) (Page, error) {
+	args := append(slices.Clone(r.Args), r.PickArgs...)
+	found, err := EntriesIn(ctx, dbtx, SelectPicked(r.Keys, r.Picks), append(args, limit+1)...)
 	if err != nil {
-		return LedgerPage{}, err
+		return Page{}, err
 	}
-	out := LedgerPage{Entries: found}
+	out := Page{Entries: found}
 	if len(found) > limit {
 		out.Entries = found[:limit]
 		out.Next = out.Entries[limit-1].Seq
 		return out, nil
 	}
-	if r.most == 0 {
+	if r.Most == 0 {
 		return out, nil
 	}
 	var last, read int64
-	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+r.keys+`)`, r.args...).Scan(&last, &read); err != nil {
-		return LedgerPage{}, fmt.Errorf("read ledger: %w", err)
+	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+r.Keys+`)`, r.Args...).Scan(&last, &read); err != nil {
+		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
-	if read >= int64(r.most) {
+	if read >= int64(r.Most) {
 		out.Next, out.Looked = last, true
 	}
 	return out, nil
 }
 
-// ledgerSelect reads the entries of keys that pass the other filters.
-func ledgerSelect(keys, picks string) string {
+// SelectPicked reads the entries of keys that pass the other filters.
+func SelectPicked(keys, picks string) string {
 	return `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (` + keys + `)` + picks + ` ORDER BY seq DESC LIMIT ?`
 }
 
-// keysThrough reads numbers of entries, newest first, through one index.
-func keysThrough(index, column string) string {
+// KeysThrough reads numbers of entries, newest first, through one index.
+func KeysThrough(index, column string) string {
 	return `SELECT seq FROM ledger INDEXED BY ` + index + ` WHERE ` + column + ` = ? AND ` + column +
 		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
 }
 
 // concerning reads those of which somebody is the owner or the actor. An entry whose
 // actor is the owner stands in both halves: UNION drops one.
-var concerning = `SELECT seq FROM (SELECT seq FROM (` + keysThrough("ledger_owner", "owner_id") +
-	`) UNION SELECT seq FROM (` + keysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
+var Concerning = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owner", "owner_id") +
+	`) UNION SELECT seq FROM (` + KeysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
 
 // keys is the driving part: numbers of entries, newest first, through one index.
 // alone says that nothing else filters, so that a page's worth is enough.
-func (q LedgerQuery) keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
+func (q Query) Keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
 	filters := 0
 	for _, set := range []bool{q.Who != "", q.Action != "", q.Conversation != ""} {
 		if set {
@@ -132,13 +132,13 @@ func (q LedgerQuery) keys(low, high int64, page int, rare bool) (text string, ar
 		most = ledgerLook
 	}
 	through := func(index, column string, value any) (string, []any) {
-		return keysThrough(index, column), []any{value, low, high, most}
+		return KeysThrough(index, column), []any{value, low, high, most}
 	}
 	switch {
 	case q.Conversation != "":
 		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
 	case q.Who != "" && !rare:
-		text, args = concerning, []any{q.Who, low, high, most, q.Who, low, high, most, most}
+		text, args = Concerning, []any{q.Who, low, high, most, q.Who, low, high, most, most}
 	case q.Action != "":
 		text, args = through("ledger_action", "action", q.Action)
 	default:
@@ -150,21 +150,21 @@ func (q LedgerQuery) keys(low, high int64, page int, rare bool) (text string, ar
 
 // rareAction tells whether the action is done so seldom that it should drive, and
 // not the person: then all of it is read and nothing is left for further back.
-func (q LedgerQuery) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (bool, error) {
+func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (bool, error) {
 	if q.Action == "" || q.Who == "" || q.Conversation != "" {
 		return false, nil
 	}
 	var n int
-	if err := dbtx.QueryRowContext(ctx, actionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
+	if err := dbtx.QueryRowContext(ctx, ActionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
 		return false, fmt.Errorf("count entries of an action: %w", err)
 	}
 	return n < ledgerLook, nil
 }
 
-const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
+const ActionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
 
 // picks are the filters that do not drive.
-func (q LedgerQuery) picks(rare bool) (string, []any) {
+func (q Query) Picks(rare bool) (string, []any) {
 	var text strings.Builder
 	var args []any
 	if q.Who != "" && (q.Conversation != "" || rare) {
@@ -180,15 +180,15 @@ func (q LedgerQuery) picks(rare bool) (string, []any) {
 
 // span turns times and the key of the page before into numbers of entries: from
 // low to before high.
-func (q LedgerQuery) span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err error) {
+func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err error) {
 	low, high = 1, 1<<62
 	if !q.From.IsZero() {
-		if low, err = firstSince(ctx, dbtx, q.From); err != nil {
+		if low, err = FirstSince(ctx, dbtx, q.From); err != nil {
 			return 0, 0, err
 		}
 	}
 	if !q.Until.IsZero() {
-		if high, err = firstSince(ctx, dbtx, q.Until); err != nil {
+		if high, err = FirstSince(ctx, dbtx, q.Until); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -202,7 +202,7 @@ func (q LedgerQuery) span(ctx context.Context, dbtx *sql.Tx) (low, high int64, e
 // number after the last. Entries are written one after another under one lock,
 // each with the clock's time: their times rise with their numbers unless the
 // clock was set back, and then the answer is one of the borders.
-func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) {
+func FirstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) {
 	var last int64
 	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM ledger`).Scan(&last); err != nil {
 		return 0, fmt.Errorf("read ledger: %w", err)
@@ -222,8 +222,8 @@ func firstSince(ctx context.Context, dbtx *sql.Tx, at time.Time) (int64, error) 
 	return int64(found) + 1, nil
 }
 
-// ledgerEntries runs a query of entryColumns.
-func ledgerEntries(ctx context.Context, pool db.Querier, query string, args ...any) ([]models.Entry, error) {
+// EntriesIn runs a query of entryColumns.
+func EntriesIn(ctx context.Context, pool db.Querier, query string, args ...any) ([]models.Entry, error) {
 	rows, err := pool.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
@@ -245,36 +245,36 @@ func ledgerEntries(ctx context.Context, pool db.Querier, query string, args ...a
 }
 
 // actionsQuery leaps from one action to the next through the index.
-const actionsQuery = `WITH RECURSIVE known(action) AS (
+const ActionsQuery = `WITH RECURSIVE known(action) AS (
  SELECT min(action) FROM ledger UNION ALL SELECT (SELECT min(l.action) FROM ledger l WHERE l.action > known.action) FROM known WHERE known.action IS NOT NULL)
  SELECT action FROM known WHERE action IS NOT NULL`
 
-// LedgerActions names every action that the ledger holds, in order. For admins
+// Actions names every action that the ledger holds, in order. For admins
 // and the operator, else CodeForbidden.
-func (s *Store) LedgerActions(ctx context.Context, actor models.Actor) ([]string, error) {
-	if err := needAdmin(actor); err != nil {
+func (l *Ledger) Actions(ctx context.Context, actor models.Actor) ([]string, error) {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var out []string
-	if err := s.db.Gorm(ctx).Raw(actionsQuery).Scan(&out).Error; err != nil {
+	if err := l.db.Gorm(ctx).Raw(ActionsQuery).Scan(&out).Error; err != nil {
 		return nil, fmt.Errorf("list actions: %w", err)
 	}
 	return out, nil
 }
 
-// LedgerEntry is one entry and the hash of the one before it (nil for the
+// Entry is one entry and the hash of the one before it (nil for the
 // first). For admins and the operator, else CodeForbidden; CodeNotFound if there
 // is none of that number.
-func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) (entry *models.Entry, before []byte, err error) {
-	if err := needAdmin(actor); err != nil {
+func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entry *models.Entry, before []byte, err error) {
+	if err := actor.NeedAdmin(); err != nil {
 		return nil, nil, err
 	}
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	dbtx, err := l.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read ledger: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	found, err := ledgerEntries(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq, seq-1)
+	found, err := EntriesIn(ctx, dbtx, `SELECT `+entryColumns+` FROM ledger WHERE seq IN (?, ?) ORDER BY seq DESC`, seq, seq-1)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -287,8 +287,8 @@ func (s *Store) LedgerEntry(ctx context.Context, actor models.Actor, seq int64) 
 	return &found[0], before, nil
 }
 
-// CheckChain is VerifyLedger that tells, now and then, how many entries it has
+// CheckChain is Verify that tells, now and then, how many entries it has
 // read of how many.
-func (s *Store) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
-	return walkChain(ctx, s.db.Reads(), nil, told)
+func (l *Ledger) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
+	return walkChain(ctx, l.db.Reads(), nil, told)
 }

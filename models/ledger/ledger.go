@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// Ledger is the append-only, hash-chained list of what happened: the audit trail, and
+// the source of every stream of events. All methods are safe for concurrent use.
+type Ledger struct {
+	db         *db.DB
+	statements statements
+
+	// Of the writer: what it remembers from one batch to the next.
+	head      models.Head
+	headKnown bool
+	moved     bool // it has grown in this batch
+}
+
+type statements struct{ head, setHead, addEntry, addReader *sql.Stmt }
+
+var (
+	// EntryRow is the definition of an entry.
+	EntryRow    = db.RowOf(&models.Entry{})
+	insertEntry = db.InsertionOf(nil, EntryRow)
+)
+
+func (s *statements) texts() map[**sql.Stmt]string {
+	return map[**sql.Stmt]string{
+		&s.head:      `SELECT seq, hash FROM ledger_head WHERE id = 1`,
+		&s.setHead:   `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
+		&s.addEntry:  insertEntry.Whole(),
+		&s.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
+	}
+}
+
+// New is the ledger of a database, with which it registers.
+func New(d *db.DB) *Ledger {
+	l := &Ledger{db: d}
+	d.Register(db.Room{
+		Statements:   l.statements.texts(),
+		Forget:       func() { l.headKnown, l.moved = false, false },
+		BeforeCommit: l.storeHead,
+	})
+	return l
+}
+
+// headNow is the head as the transaction sees it.
+func (l *Ledger) headNow(t *db.Tx) (models.Head, error) {
+	if !l.headKnown {
+		if err := t.Row(l.statements.head).Scan(&l.head.Seq, &l.head.Hash); err != nil {
+			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
+		}
+		l.headKnown = true
+	}
+	return l.head, nil
+}
+
+// Subject is what a ledger entry is about.
+type Subject struct {
+	Owner        models.UserID
+	Conversation models.ConversationID
+	Response     models.ResponseID
+	readers      []models.UserID // whom the request was routed to
+}
+
+func SubjectOf(r *models.Response, readers []models.UserID) Subject {
+	return Subject{Owner: r.OwnerID, Conversation: r.ConversationID, Response: r.ID, readers: readers}
+}
+
+// Append is the only way to write an entry. One object changed is one entry (I7); data
+// holds digests and outcomes, never inputs.
+func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subject, data any) error {
+	raw, err := json.Marshal(data, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode ledger data: %w", err)
+	}
+	head, err := l.headNow(t)
+	if err != nil {
+		return err
+	}
+	e := models.Entry{
+		At: t.Now.Format(db.TimeFormat), ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name, Action: action,
+		OwnerID: about.Owner, ConversationID: about.Conversation, ResponseID: about.Response, Data: string(raw),
+	}
+	next := models.Seal(head, &e)
+	if e.Prev == nil {
+		e.Prev = []byte{}
+	}
+	if err := t.Insert(insertEntry, l.statements.addEntry, l.statements.addEntry, &e); err != nil {
+		return fmt.Errorf("append to ledger: %w", err)
+	}
+	l.head, l.moved = next, true
+	for _, reader := range about.readers {
+		if _, err := t.Exec(l.statements.addReader, reader, e.Seq); err != nil {
+			return fmt.Errorf("store reader of an entry: %w", err)
+		}
+	}
+	return nil
+}
+
+// storeHead keeps the head that a batch has moved: the last step before its commit.
+func (l *Ledger) storeHead() error {
+	if !l.moved {
+		return nil
+	}
+	l.moved = false
+	if _, err := l.statements.setHead.ExecContext(context.Background(), l.head.Seq, l.head.Hash); err != nil {
+		return fmt.Errorf("store ledger head: %w", err)
+	}
+	return nil
+}
+
+// Head is the recorded head: the number and hash to keep elsewhere.
+func (l *Ledger) Head(ctx context.Context) (models.Head, error) {
+	var h models.Head
+	if err := l.db.Reads().QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&h.Seq, &h.Hash); err != nil {
+		return h, fmt.Errorf("read ledger head: %w", err)
+	}
+	return h, nil
+}
+
+// Verify walks the whole chain in one snapshot and compares its end with
+// the recorded head and, where one is given, with a head that was kept outside.
+// A broken chain is a *models.ChainError; any other error means that it could
+// not be checked.
+func (l *Ledger) Verify(ctx context.Context, kept *models.Head) (models.Head, error) {
+	return VerifyIn(ctx, l.db.Reads(), kept)
+}
+
+func VerifyIn(ctx context.Context, pool *sql.DB, kept *models.Head) (models.Head, error) {
+	return walkChain(ctx, pool, kept, func(int64, int64) {})
+}
+
+// toldEvery is after how many entries a walk tells how far it is.
+const toldEvery = 4096
+
+func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, told func(read, of int64)) (models.Head, error) {
+	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return models.Head{}, fmt.Errorf("read ledger: %w", err)
+	}
+	defer dbtx.Rollback() //nolint:errcheck // nothing was written
+	var recorded models.Head
+	if err := dbtx.QueryRowContext(ctx, `SELECT seq, hash FROM ledger_head WHERE id = 1`).Scan(&recorded.Seq, &recorded.Hash); err != nil {
+		return models.Head{}, fmt.Errorf("read ledger head: %w", err)
+	}
+	walk := func(yield func(*models.Entry, error) bool) {
+		var read int64
+		for e, err := range entries(ctx, dbtx) {
+			if read++; read%toldEvery == 0 {
+				told(read, recorded.Seq)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+	return models.VerifyChain(walk, recorded, kept)
+}
+
+func entries(ctx context.Context, dbtx *sql.Tx) iter.Seq2[*models.Entry, error] {
+	return func(yield func(*models.Entry, error) bool) {
+		rows, err := dbtx.QueryContext(ctx, selectEntries)
+		if err != nil {
+			yield(nil, fmt.Errorf("read ledger: %w", err))
+			return
+		}
+		defer rows.Close()
+		read := newEntryReader()
+		for rows.Next() {
+			e, err := read.read(rows)
+			if !yield(&e, err) || err != nil {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(nil, fmt.Errorf("read ledger: %w", err))
+		}
+	}
+}
+
+var (
+	entryColumns  = EntryRow.Columns("", nil)
+	selectEntries = `SELECT ` + entryColumns + ` FROM ledger ORDER BY seq` //nolint:gosec // the columns are the model's
+)
+
+// entryReader scans entryColumns.
+type entryReader struct{ *db.Reader[models.Entry] }
+
+func newEntryReader() entryReader { return entryReader{db.ReaderOf[models.Entry](EntryRow)} }
+
+func (r entryReader) read(rows *sql.Rows) (models.Entry, error) {
+	e, err := r.Reader.Read(rows)
+	if err != nil {
+		return e, fmt.Errorf("read ledger entry: %w", err)
+	}
+	return e, nil
+}
+
+// TimeOf reads the time of a ledger entry.
+func TimeOf(e models.Entry) time.Time {
+	t, err := time.Parse(db.TimeFormat, e.At)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
