@@ -94,6 +94,14 @@ func Invalid(field, format string, args ...any) *Error {
 // NotFound is a 404: there is no such thing, or it may not be seen.
 func NotFound(what string) *Error { return Errorf(CodeNotFound, "No such %s.", what) }
 
+// FieldsOf is what an error says about fields; nothing for none.
+func FieldsOf(err error) map[string]string {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // straight from the check
+		return e.Fields
+	}
+	return nil
+}
+
 // ErrorCode returns the code of err: CodeInternal for anything that is not an
 // Error, and the empty code for nil.
 func ErrorCode(err error) Code {

@@ -280,8 +280,8 @@ func (d *DB) announce(batch []*op) {
 		if o.err != nil {
 			continue
 		}
-		if o.tx.told != nil {
-			o.tx.told()
+		for _, tell := range o.tx.told {
+			tell()
 		}
 		d.bus.Publish(o.tx.topics...)
 	}

@@ -18,7 +18,7 @@ type Tx struct {
 	d      *DB
 	g      *gorm.DB
 	topics []events.Topic
-	told   func()
+	told   []func()
 }
 
 // Gorm is the transaction through GORM, for everything that is not hot.
@@ -34,8 +34,8 @@ func (t *Tx) Gorm() *gorm.DB {
 func (t *Tx) Publish(topics ...events.Topic) { t.topics = append(t.topics, topics...) }
 
 // AfterCommit has tell called after the commit, before anything is announced on the
-// bus and before the caller goes on. It must not block, nor write. A share has one.
-func (t *Tx) AfterCommit(tell func()) { t.told = tell }
+// bus and before the caller goes on. It must not block, nor write.
+func (t *Tx) AfterCommit(tell func()) { t.told = append(t.told, tell) }
 
 // ExactlyOne checks a compare-and-set: an UPDATE that names the state it leaves must
 // have changed one row.

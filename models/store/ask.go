@@ -232,21 +232,6 @@ func (t *tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	return nil
 }
 
-func (t *tx) enabled(user models.UserID) (bool, error) {
-	known := t.s.known.enabled
-	if enabled, ok := known[user]; ok {
-		return enabled, nil
-	}
-	enabled, err := db.Exists(t.Row(t.s.hot.userEnabled, user))
-	if err == nil && len(known) < maxKnownUsers {
-		known[user] = enabled
-	}
-	return enabled, err
-}
-
-// maxKnownUsers bounds what the writer remembers of people.
-const maxKnownUsers = 10_000
-
 // askAction is the ledger's word for how a request began.
 func askAction(a *models.Approval) string {
 	switch a.Status() {

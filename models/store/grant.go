@@ -160,7 +160,7 @@ func (t *tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free s
 	}
 	doc, wrong := p.Document(), map[string]string{}
 	fixed, free, err = shape.Split(in.Fixed)
-	maps.Copy(wrong, fieldsOf(err))
+	maps.Copy(wrong, models.FieldsOf(err))
 	if in.Hours < 1 || in.Hours > doc.GrantMaxHours {
 		wrong["hours"] = fmt.Sprintf("must be from 1 to %d", doc.GrantMaxHours)
 	}

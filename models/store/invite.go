@@ -26,7 +26,7 @@ type inviteData struct {
 }
 
 func dataOf(i *models.Invite) inviteData {
-	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role, Secret: secretDigest(i.ID, string(i.SecretHash))}
+	return inviteData{InviteID: i.ID, Email: i.Email, Role: i.Role, Secret: ledger.SecretDigest(i.ID, string(i.SecretHash))}
 }
 
 // Invite makes a one-time link for a person with an e-mail and a role. The

@@ -214,7 +214,7 @@ func (t *tx) storePassword(actor models.Actor, user *models.User, hash string, k
 	if err != nil {
 		return fmt.Errorf("store password: %w", err)
 	}
-	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email, Password: secretDigest(user.ID, hash)}); err != nil {
+	if err := t.record(actor, "user.password_changed", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email, Password: ledger.SecretDigest(user.ID, hash)}); err != nil {
 		return err
 	}
 	t.accessChanged()

@@ -1,32 +1,13 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"strconv"
 	"time"
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
-
-// rowDigest proves columns of a row that its ledger entry does not spell out: the
-// SHA-256 over each value, with its length before it, so that no two rows share an
-// encoding. A nil value is not an empty one.
-func rowDigest(values ...*string) string {
-	buf := make([]byte, 0, 512)
-	for _, v := range values {
-		if v == nil {
-			buf = binary.BigEndian.AppendUint64(buf, 1<<63)
-			continue
-		}
-		buf = binary.BigEndian.AppendUint64(buf, uint64(len(*v)))
-		buf = append(buf, *v...)
-	}
-	sum := sha256.Sum256(buf)
-	return hex.EncodeToString(sum[:])
-}
 
 // askDigest is the row_digest of a request's first entry. askProof reads the same
 // columns from the file.
@@ -42,7 +23,7 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil { // or the digest is what it was before there was this column
 		values = append(values, new(r.ClaimedAt.Format(fileFormat)))
 	}
-	return rowDigest(values...)
+	return ledger.RowDigest(values...)
 }
 
 // heldDigest is the row_digest of the entry of a verdict that is held.
@@ -51,13 +32,7 @@ func heldDigest(v *models.Vote) string {
 	if v.UndoUntil != nil {
 		until = new(v.UndoUntil.Format(db.TimeFormat))
 	}
-	return rowDigest(until, decimal(v.BudgetSet), decimal(v.BudgetDelta), v.Answer, v.Option)
-}
-
-// secretDigest proves the stored hash of a secret without being that hash.
-func secretDigest[T ~string](id T, hash string) string {
-	name := string(id)
-	return rowDigest(&name, &hash)
+	return ledger.RowDigest(until, decimal(v.BudgetSet), decimal(v.BudgetDelta), v.Answer, v.Option)
 }
 
 func decimal(n *int64) *string {

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // entryData is every member that an entry may have and that says something about
@@ -307,7 +308,7 @@ func askProof(r *rowValues) string {
 	if claimed := r.ptr("claimed_at"); claimed != nil {
 		values = append(values, claimed)
 	}
-	return rowDigest(values...)
+	return ledger.RowDigest(values...)
 }
 
 func (c *rowCheck) mark(number int64) {

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // outcomeCheck compares a response and its vote with the entry of its outcome.
@@ -176,7 +177,7 @@ func heldProof(v *rowValues) string {
 			until = new(at.Format(db.TimeFormat))
 		}
 	}
-	return rowDigest(until, v.ptr("budget_set"), v.ptr("budget_delta"), v.ptr("answer"), v.ptr("option"))
+	return ledger.RowDigest(until, v.ptr("budget_set"), v.ptr("budget_delta"), v.ptr("answer"), v.ptr("option"))
 }
 
 // waiting: an edit that waits for others takes the place of what the same person

@@ -74,7 +74,7 @@ func (a *about) secret(column, digest string) {
 		a.settled(column)
 		return
 	}
-	a.proves(column, digest, secretDigest(a.key.id, a.row.text(column)))
+	a.proves(column, digest, ledger.SecretDigest(a.key.id, a.row.text(column)))
 }
 
 func tokenCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {

@@ -163,7 +163,7 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	actor := personActor(user)
 	actor.SessionID = session.ID
-	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: secretDigest(session.ID, string(hash[:]))})
+	return t.record(actor, "session.opened", ledger.Subject{Owner: user.ID}, sessionData{SessionID: session.ID, Address: address, Secret: ledger.SecretDigest(session.ID, string(hash[:]))})
 }
 
 // sessionData is what the ledger keeps of a session.

@@ -34,7 +34,7 @@ type tokenData struct {
 }
 
 func dataOfToken(token *models.Token) tokenData {
-	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt, Secret: secretDigest(token.ID, string(token.SecretHash))}
+	return tokenData{TokenID: token.ID, Scope: token.Scope, Name: token.Name, AgentID: token.AgentID, ExpiresAt: token.ExpiresAt, Secret: ledger.SecretDigest(token.ID, string(token.SecretHash))}
 }
 
 // tokenPrefixes tell people, and scanners of leaked secrets, what they look at.
@@ -135,7 +135,7 @@ func (n NewToken) checked() (NewToken, error) {
 	}
 	switch n.Scope {
 	case models.ScopeAgent:
-		maps.Copy(faults, fieldsOf(models.CheckKey("agent", n.Agent)))
+		maps.Copy(faults, models.FieldsOf(models.CheckKey("agent", n.Agent)))
 		if n.Agent == models.BuiltIn {
 			faults["agent"] = "is the name of the system's own agent; choose another"
 		}
@@ -150,7 +150,7 @@ func (n NewToken) checked() (NewToken, error) {
 		faults["scope"] = "must be agent, reviewer or admin"
 	}
 	if n.Name != "" || n.Scope != models.ScopeAgent {
-		maps.Copy(faults, fieldsOf(models.CheckKey("name", n.Name)))
+		maps.Copy(faults, models.FieldsOf(models.CheckKey("name", n.Name)))
 	}
 	if len(faults) > 0 {
 		return n, &models.Error{Code: models.CodeInvalid, Text: "The token is not valid.", Fields: faults}
@@ -239,12 +239,4 @@ func (t *tx) liveAgentTokens(owner models.UserID) (int, error) {
 		return 0, fmt.Errorf("count agent tokens: %w", err)
 	}
 	return int(n), nil
-}
-
-// fieldsOf is what an error says about fields; nothing for none.
-func fieldsOf(err error) map[string]string {
-	if e, ok := err.(*models.Error); ok { //nolint:errorlint // straight from the check
-		return e.Fields
-	}
-	return nil
 }

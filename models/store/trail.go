@@ -3,11 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
-
-	"gorm.io/gorm"
 
 	"countersign/models"
 	"countersign/models/ledger"
@@ -130,21 +127,4 @@ func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledg
 		read.Most = trailLook
 	}
 	return ledger.PageIn(ctx, dbtx, read, limit)
-}
-
-// UserByID is one person. For admins and the operator, else CodeForbidden;
-// CodeNotFound if there is none.
-func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
-	if err := actor.NeedAdmin(); err != nil {
-		return nil, err
-	}
-	var user models.User
-	err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return nil, models.NotFound("person")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read person: %w", err)
-	}
-	return &user, nil
 }

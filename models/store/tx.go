@@ -44,16 +44,15 @@ type result struct {
 // long as no other process has written, which the first statement of a batch
 // tells, and is dropped when this process changes it or rolls back.
 type known struct {
-	policy  int64
-	enabled map[models.UserID]bool
-	active  map[models.ConversationID]time.Time // the minute that active_at has
-	early   *bool                               // whether results wait for their calls; nil: not looked yet
-	wanted  *bool                               // whether outside approvals wait for their calls; nil: not looked yet
-	grants  *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
+	policy int64
+	active map[models.ConversationID]time.Time // the minute that active_at has
+	early  *bool                               // whether results wait for their calls; nil: not looked yet
+	wanted *bool                               // whether outside approvals wait for their calls; nil: not looked yet
+	grants *time.Time                          // when the last grant that was not revoked expires, zero: there is none; nil: not looked yet
 }
 
 func (k *known) forget() {
-	*k = known{enabled: make(map[models.UserID]bool), active: make(map[models.ConversationID]time.Time)}
+	*k = known{active: make(map[models.ConversationID]time.Time)}
 }
 
 // write is the only way to change anything: see db.DB.Write. fn may run twice and
@@ -120,11 +119,11 @@ func (t *tx) record(actor models.Actor, action string, about ledger.Subject, dat
 // tell hands the outcome to those who wait for it after the commit.
 func (t *tx) tell(a *models.Approval) { t.outcomes = append(t.outcomes, a) }
 
-// accessChanged drops cached credentials after the commit and has open waits
-// and streams check theirs.
-func (t *tx) accessChanged() {
-	t.access = true
-	clear(t.s.known.enabled)
+// accessChanged and enabled: see people.People.
+func (t *tx) accessChanged() { t.access = true }
+
+func (t *tx) enabled(user models.UserID) (bool, error) {
+	return db.Exists(t.Row(t.s.hot.userEnabled, user))
 }
 
 // deadlineStored wakes the expirer after the commit if at is not "none".

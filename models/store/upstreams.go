@@ -93,7 +93,7 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("store upstream: %w", err)
 	}
 	t.Publish(events.Upstreams)
-	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: secretDigest(u.ID, string(u.KeySealed))})
+	return t.record(actor, "upstream.added", ledger.Subject{Owner: u.OwnerID}, upstreamEntry{ID: u.ID, Name: u.Name, BaseURL: u.BaseURL, Dialect: u.Dialect, Agent: u.AgentID, Checked: u.CheckedAddress, Key: ledger.SecretDigest(u.ID, string(u.KeySealed))})
 }
 
 // Upstreams lists all, by name, without their keys. For admins and the operator.
@@ -212,7 +212,7 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		t.Publish(events.Upstreams)
 		entry := upstreamEntry{ID: u.ID, Name: u.Name}
 		if key, ok := columns["key_sealed"].([]byte); ok {
-			entry.Key = secretDigest(u.ID, string(key))
+			entry.Key = ledger.SecretDigest(u.ID, string(key))
 		}
 		return t.record(actor, action, ledger.Subject{Owner: u.OwnerID}, entry)
 	})

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -57,7 +58,7 @@ func (n NewUser) checked() (NewUser, error) {
 	if fault := emailFault(n.Email); fault != "" {
 		faults["email"] = fault
 	}
-	maps.Copy(faults, fieldsOf(models.CheckKey("name", n.Name)))
+	maps.Copy(faults, models.FieldsOf(models.CheckKey("name", n.Name)))
 	if n.Role != models.RoleAdmin && n.Role != models.RoleReviewer {
 		faults["role"] = "must be admin or reviewer"
 	}
@@ -110,7 +111,7 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 		return fmt.Errorf("add user: %w", err)
 	}
 	return t.record(actor, "user.added", ledger.Subject{Owner: user.ID},
-		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role, Password: secretDigest(user.ID, user.PasswordHash)})
+		userData{UserID: user.ID, Email: user.Email, Name: user.Name, Role: user.Role, Password: ledger.SecretDigest(user.ID, user.PasswordHash)})
 }
 
 // Users lists everybody by e-mail, disabled ones too. For admins and the
@@ -152,6 +153,23 @@ func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, 
 		return nil, nil
 	}
 	return &users[0], nil
+}
+
+// UserByID is one person. For admins and the operator, else CodeForbidden;
+// CodeNotFound if there is none.
+func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
+	if err := actor.NeedAdmin(); err != nil {
+		return nil, err
+	}
+	var user models.User
+	err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil, models.NotFound("person")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read person: %w", err)
+	}
+	return withoutHash(&user), nil
 }
 
 // DisableUser ends a person's access at once: sessions are closed, reviewer and
