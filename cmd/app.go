@@ -118,7 +118,9 @@ func (a *App) Run(ctx context.Context) error {
 	group.Go(newPoller(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(newDeliverer(a.cfg.Upstreams, a.store, a.log).Run)
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "outside", outsideEvery, a.store.CheckOutside) })
-	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "last use", flushEvery, a.store.FlushLastUse) })
+	group.Go(func(ctx context.Context) {
+		workers.Every(ctx, a.log, "last use", flushEvery, a.store.People.FlushLastUse)
+	})
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "ledger head", headEvery, a.logHead) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "reserve", reserveEvery, a.store.KeepReserve) })
 	group.Go(func(ctx context.Context) { workers.Every(ctx, a.log, "rows", rowsEvery, a.checkRows) })
@@ -197,7 +199,7 @@ func (a *App) routers() (http.Handler, error) {
 		return nil, err
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
-	kit.RegisterMetrics(queue.Echo(), a.store)
+	kit.RegisterMetrics(queue.Echo(), a.store.People)
 	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Dev: a.cfg.Dev})
 	if err := a.pages.ServeDocs(queue.Document()); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
 
@@ -80,12 +81,12 @@ func (f *demoFolder) people(ctx context.Context, cfg Config, log *slog.Logger, p
 	}
 	defer func() { err = errors.Join(err, s.Close()) }() //nolint:contextcheck // closing is not cancelled
 	actor := operator()
-	admin, err := s.UserByEmail(ctx, actor, demoEmail)
+	admin, err := s.People.UserByEmail(ctx, actor, demoEmail)
 	switch {
 	case err == nil:
-		err = s.SetPassword(ctx, actor, admin.ID, password)
+		err = s.People.SetPassword(ctx, actor, admin.ID, password)
 	case models.ErrorCode(err) == models.CodeNotFound:
-		admin, err = s.AddUser(ctx, actor, store.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
+		admin, err = s.People.AddUser(ctx, actor, people.NewUser{Email: demoEmail, Name: "Demo admin", Role: models.RoleAdmin, Password: password})
 	}
 	if err != nil {
 		return "", err
@@ -98,7 +99,7 @@ func (f *demoFolder) people(ctx context.Context, cfg Config, log *slog.Logger, p
 			return "", err
 		}
 	}
-	token, _, err = s.AddToken(ctx, actor, store.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
+	token, _, err = s.People.AddToken(ctx, actor, people.NewToken{Scope: models.ScopeAgent, Agent: demoAgent, UserID: admin.ID})
 	return token, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"countersign/handlers/api"
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -45,7 +46,7 @@ func startDemo(t *testing.T, dir, addr string) *demo {
 	word := func(label string) string { return strings.Fields(d.says(t, d.out, label))[1] }
 	d.password, d.url = word("    Password"), word("    Open")
 	d.store = storetest.New(t, storetest.WithDir(dir))
-	u, err := d.store.UserByEmail(t.Context(), storetest.Operator(), word("    E-mail"))
+	u, err := d.store.People.UserByEmail(t.Context(), storetest.Operator(), word("    E-mail"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 	if d.url == "http://"+taken.Addr().String() {
 		t.Errorf("the demo claims the taken address %s", d.url)
 	}
-	if _, _, err := d.store.SignIn(t.Context(), "admin@example.com", d.password, store.SignInFrom{Address: "127.0.0.1"}); err != nil {
+	if _, _, err := d.store.People.SignIn(t.Context(), "admin@example.com", d.password, people.SignInFrom{Address: "127.0.0.1"}); err != nil {
 		t.Errorf("sign in with the printed password: %v", err)
 	}
 	if _, said, code := run(t, "", "demo", "--data", dir); code != 1 || !strings.Contains(said, "a demo runs") {

@@ -65,7 +65,7 @@ func exportQuery(c *cobra.Command, s *store.Store, email, since string) (q ledge
 	if email == "" {
 		return q, nil
 	}
-	u, err := s.UserByEmail(c.Context(), operator(), email)
+	u, err := s.People.UserByEmail(c.Context(), operator(), email)
 	if err != nil {
 		return q, fmt.Errorf("--user: %w", err)
 	}

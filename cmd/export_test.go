@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/models/storetest"
 )
 
@@ -21,12 +21,12 @@ func hostileLedger(t *testing.T) (dir string) {
 	dir = storetest.Dir(t)
 	s := storetest.New(t, storetest.WithDir(dir))
 	for email, name := range map[string]string{"eve@example.com": hostile, "ann@example.com": "Ann"} {
-		u, err := s.AddUser(t.Context(), storetest.Operator(), store.NewUser{Email: email, Name: name, Role: models.RoleReviewer, Password: storetest.Password})
+		u, err := s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{Email: email, Name: name, Role: models.RoleReviewer, Password: storetest.Password})
 		if err != nil {
 			t.Fatal(err)
 		}
 		actor := models.Actor{Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID}
-		if _, _, err := s.AddToken(t.Context(), actor, store.NewToken{Scope: models.ScopeReviewer, Name: "-2+3", UserID: u.ID}); err != nil {
+		if _, _, err := s.People.AddToken(t.Context(), actor, people.NewToken{Scope: models.ScopeReviewer, Name: "-2+3", UserID: u.ID}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,7 +36,7 @@ func newSetupLink() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		secret, err := s.NewSetupLink(c.Context(), operator())
+		secret, err := s.People.NewSetupLink(c.Context(), operator())
 		if err != nil {
 			return err
 		}
@@ -66,14 +66,14 @@ func publicURL(cfg Config, listens string) *url.URL {
 // terminal, or where there is none in a file of the data folder whose name, and
 // not its content, is logged.
 func inviteFirstUser(ctx context.Context, s *store.Store, cfg Config, public *url.URL, log *slog.Logger, terminal io.Writer) error {
-	has, err := s.HasUsers(ctx)
+	has, err := s.People.HasUsers(ctx)
 	if err != nil {
 		return err
 	}
 	if has {
 		return removeSetupFile(cfg.Data)
 	}
-	secret, err := s.NewSetupLink(ctx, models.System("server"))
+	secret, err := s.People.NewSetupLink(ctx, models.System("server"))
 	if models.ErrorCode(err) == models.CodeConflict {
 		return nil // somebody was added just now
 	}
@@ -102,7 +102,7 @@ func removeUsedSetupFile(ctx context.Context, s *store.Store, dir string, log *s
 	look := time.NewTicker(setupLook)
 	defer look.Stop()
 	for last := false; ; {
-		has, err := s.HasUsers(context.WithoutCancel(ctx))
+		has, err := s.People.HasUsers(context.WithoutCancel(ctx))
 		if err == nil && has {
 			err = removeSetupFile(dir)
 		}

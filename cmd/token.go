@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
 
@@ -40,17 +41,17 @@ func newTokenAdd() *cobra.Command {
 		if email == "" {
 			return errors.New("--user: must name a person by e-mail")
 		}
-		u, err := s.UserByEmail(c.Context(), operator(), email)
+		u, err := s.People.UserByEmail(c.Context(), operator(), email)
 		if err != nil {
 			return err
 		}
-		in := store.NewToken{Scope: models.Scope(scope), UserID: u.ID, Expires: life}
+		in := people.NewToken{Scope: models.Scope(scope), UserID: u.ID, Expires: life}
 		if in.Scope == models.ScopeAgent {
 			in.Agent = args[0]
 		} else {
 			in.Name = args[0]
 		}
-		secret, _, err := s.AddToken(c.Context(), operator(), in)
+		secret, _, err := s.People.AddToken(c.Context(), operator(), in)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ func newTokenList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List tokens, without what they stand for", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		users, err := s.Users(c.Context(), operator())
+		users, err := s.People.Users(c.Context(), operator())
 		if err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func newTokenList() *cobra.Command {
 		for _, u := range users {
 			emails[u.ID] = u.Email
 		}
-		tokens, err := s.Tokens(c.Context(), operator(), true)
+		tokens, err := s.People.Tokens(c.Context(), operator(), true)
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func newTokenRevoke() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.RevokeToken(c.Context(), operator(), id); err != nil {
+		if err := s.People.RevokeToken(c.Context(), operator(), id); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "revoked %s\n", id)

@@ -50,7 +50,7 @@ func newUpstreamAdd() *cobra.Command {
 		if owner == "" {
 			return errors.New("--owner: must name a person by e-mail")
 		}
-		u, err := s.UserByEmail(c.Context(), operator(), owner)
+		u, err := s.People.UserByEmail(c.Context(), operator(), owner)
 		if err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func newUpstreamList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		users, err := s.Users(c.Context(), operator())
+		users, err := s.People.Users(c.Context(), operator())
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
 
@@ -38,7 +39,7 @@ func newUserAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		u, err := s.AddUser(c.Context(), operator(), store.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
+		u, err := s.People.AddUser(c.Context(), operator(), people.NewUser{Email: args[0], Name: name, Role: models.Role(role), Password: password})
 		if err != nil {
 			return err
 		}
@@ -62,7 +63,7 @@ func newUserList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List people", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
-		users, err := s.Users(c.Context(), operator())
+		users, err := s.People.Users(c.Context(), operator())
 		if err != nil {
 			return err
 		}
@@ -85,11 +86,11 @@ func newUserDisable() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
 		if err != nil {
 			return err
 		}
-		left, err := s.DisableUser(c.Context(), operator(), u.ID)
+		left, err := s.People.DisableUser(c.Context(), operator(), u.ID)
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func newUserPassword() *cobra.Command {
 	}
 	c.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
 		if err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func newUserPassword() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := s.SetPassword(c.Context(), operator(), u.ID, password); err != nil {
+		if err := s.People.SetPassword(c.Context(), operator(), u.ID, password); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "set the password of %s\n", plain(u.Email))
@@ -133,11 +134,11 @@ func newUserUnlock() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
-		u, err := s.UserByEmail(c.Context(), operator(), args[0])
+		u, err := s.People.UserByEmail(c.Context(), operator(), args[0])
 		if err != nil {
 			return err
 		}
-		if err := s.UnlockUser(c.Context(), operator(), u.ID); err != nil {
+		if err := s.People.UnlockUser(c.Context(), operator(), u.ID); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "unlocked %s\n", plain(u.Email))

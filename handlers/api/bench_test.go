@@ -38,7 +38,7 @@ func BenchmarkAsk(b *testing.B) {
 
 func BenchmarkAskStore(b *testing.B) {
 	w := newWorld(b)
-	actor, err := w.store.AuthenticateToken(b.Context(), w.agent)
+	actor, err := w.store.People.AuthenticateToken(b.Context(), w.agent)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func BenchmarkGet(b *testing.B) {
 
 func BenchmarkGetStore(b *testing.B) {
 	w, id := settled(b)
-	actor, err := w.store.AuthenticateToken(b.Context(), w.agent)
+	actor, err := w.store.People.AuthenticateToken(b.Context(), w.agent)
 	if err != nil {
 		b.Fatal(err)
 	}

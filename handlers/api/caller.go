@@ -103,7 +103,7 @@ func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
 // admit finds out who sends a request; nil if it was refused and answered.
 func (a *API) admit(ctx huma.Context, who Capability) *signedIn {
 	c := humaecho.Unwrap(ctx)
-	actor, err := handlers.Principal(ctx.Context(), a.store, ctx.Header("Authorization"))
+	actor, err := handlers.Principal(ctx.Context(), a.store.People, ctx.Header("Authorization"))
 	if err == nil && !who.allows(actor) {
 		err = who.refusal()
 	}

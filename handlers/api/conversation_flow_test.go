@@ -130,9 +130,9 @@ func (w *world) asleep() {
 
 func (w *world) revokeAgent() {
 	w.tb.Helper()
-	actor, err := w.store.AuthenticateToken(w.tb.Context(), w.agent)
+	actor, err := w.store.People.AuthenticateToken(w.tb.Context(), w.agent)
 	if err == nil {
-		err = w.store.RevokeToken(w.tb.Context(), w.adminAs, actor.TokenID)
+		err = w.store.People.RevokeToken(w.tb.Context(), w.adminAs, actor.TokenID)
 	}
 	if err != nil {
 		w.tb.Fatal(err)

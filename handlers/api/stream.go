@@ -33,7 +33,7 @@ func (a *API) stream(words *vocabulary) echo.HandlerFunc {
 		ctx, header := c.Request().Context(), c.Request().Header
 		r := &reader{a: a, words: words, authorization: header.Get(echo.HeaderAuthorization)}
 		var err error
-		if r.actor, err = handlers.Principal(ctx, a.store, r.authorization); err != nil {
+		if r.actor, err = handlers.Principal(ctx, a.store.People, r.authorization); err != nil {
 			return err
 		}
 		from, err := a.places.of(header.Get(headerLastEventID))
@@ -138,7 +138,7 @@ func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
 
 // holds reports whether the token is still good.
 func (r *reader) holds(ctx context.Context) bool {
-	_, err := handlers.Principal(ctx, r.a.store, r.authorization)
+	_, err := handlers.Principal(ctx, r.a.store.People, r.authorization)
 	return err == nil
 }
 

@@ -291,9 +291,11 @@ func TestRevokingATokenClosesItsStreams(t *testing.T) {
 	w := newWorld(t)
 	beside := storetest.New(t, storetest.WithDir(filepath.Dir(w.store.Path())), storetest.WithClock(w.clock)) // as the command line is
 	for name, revoke := range map[string]func(models.TokenID) error{
-		"here": func(id models.TokenID) error { return w.store.RevokeToken(t.Context(), storetest.Operator(), id) },
+		"here": func(id models.TokenID) error {
+			return w.store.People.RevokeToken(t.Context(), storetest.Operator(), id)
+		},
 		"from beside": func(id models.TokenID) error {
-			if err := beside.RevokeToken(t.Context(), storetest.Operator(), id); err != nil {
+			if err := beside.People.RevokeToken(t.Context(), storetest.Operator(), id); err != nil {
 				return err
 			}
 			return w.store.CheckOutside(t.Context()) // which the server does each second

@@ -84,11 +84,11 @@ func TestAWaitForAnInvocation(t *testing.T) {
 	w.call(w.agent, "GET", path+"5ms", "").want(t, 200, map[string]any{"status": "PENDING", "session_id": "s"})
 	w.call(w.agent, "GET", path+"soon", "").want(t, 422, map[string]any{"code": "invalid"})
 	revoked := w.waiting(w.agent, "GET", path+"50s", "")
-	actor, err := w.store.AuthenticateToken(t.Context(), w.agent)
+	actor, err := w.store.People.AuthenticateToken(t.Context(), w.agent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.RevokeToken(t.Context(), w.adminAs, actor.TokenID); err != nil {
+	if err := w.store.People.RevokeToken(t.Context(), w.adminAs, actor.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	(<-revoked).want(t, 401, map[string]any{"code": "unauthenticated"})

@@ -97,11 +97,11 @@ func TestARevokedTokenEndsTheWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	asked := w.waiting(w.agent, "POST", "/v1/approvals?wait=50s", `{"toolUseId":"1","toolName":"rm"}`)
-	actor, err := w.store.AuthenticateToken(t.Context(), w.agent)
+	actor, err := w.store.People.AuthenticateToken(t.Context(), w.agent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.RevokeToken(t.Context(), w.adminAs, actor.TokenID); err != nil {
+	if err := w.store.People.RevokeToken(t.Context(), w.adminAs, actor.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	(<-asked).want(t, 401, map[string]any{"code": "unauthenticated"})

@@ -46,7 +46,7 @@ func (w *world) behind() []handlers.Route {
 
 func (w *world) ownToken() models.TokenID {
 	w.tb.Helper()
-	tokens, err := w.store.Tokens(w.tb.Context(), w.owner, false)
+	tokens, err := w.store.People.Tokens(w.tb.Context(), w.owner, false)
 	if err != nil || len(tokens) == 0 {
 		w.tb.Fatalf("tokens: %v, %v", tokens, err)
 	}

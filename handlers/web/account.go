@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -43,7 +43,7 @@ func (s *Site) signInHint(c echo.Context) (*views.Flash, error) {
 	if s.cookie.secure && s.kit.PublicURL.Scheme == "http" {
 		return &views.Flash{Tone: views.ToneWarn, Text: "This server is set up for plain HTTP off this machine: browsers keep a sign-in only over HTTPS or on localhost."}, nil
 	}
-	has, err := s.store.HasUsers(c.Request().Context())
+	has, err := s.store.People.HasUsers(c.Request().Context())
 	if err != nil || has {
 		return nil, err
 	}
@@ -85,20 +85,20 @@ func (s *Site) signIn(c echo.Context) error {
 // had before.
 func (s *Site) openSession(c echo.Context, email, password string) (*models.User, error) {
 	r := c.Request()
-	from := store.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()}
+	from := people.SignInFrom{Address: s.kit.Proxies.Client(r), UserAgent: r.UserAgent()}
 	if known, err := r.Cookie(s.cookie.device()); err == nil {
 		from.Device = known.Value
 	}
-	secret, user, err := s.store.SignIn(r.Context(), email, password, from)
+	secret, user, err := s.store.People.SignIn(r.Context(), email, password, from)
 	if err != nil {
 		return nil, err
 	}
-	device, err := s.store.RememberDevice(r.Context(), user.ID, from.Device)
+	device, err := s.store.People.RememberDevice(r.Context(), user.ID, from.Device)
 	if err != nil {
 		return nil, err
 	}
 	if before := visitorOf(c); before != nil {
-		if err := s.store.SignOut(r.Context(), before.actor); err != nil {
+		if err := s.store.People.SignOut(r.Context(), before.actor); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Site) openSession(c echo.Context, email, password string) (*models.User
 
 func (s *Site) signOut(c echo.Context) error {
 	r := c.Request()
-	if err := s.store.SignOut(r.Context(), actorOf(c)); err != nil {
+	if err := s.store.People.SignOut(r.Context(), actorOf(c)); err != nil {
 		return err
 	}
 	session, err := s.cookies.Get(r, s.cookie.name)
@@ -133,7 +133,7 @@ func (s *Site) signOut(c echo.Context) error {
 
 func (s *Site) showSetup(c echo.Context) error {
 	key := c.QueryParam("key")
-	if err := s.store.CheckSetupLink(c.Request().Context(), key); err != nil {
+	if err := s.store.People.CheckSetupLink(c.Request().Context(), key); err != nil {
 		return err
 	}
 	return s.setupPage(c, http.StatusOK, key, nil)
@@ -151,8 +151,8 @@ func (s *Site) setupPage(c echo.Context, status int, key string, wrong *models.E
 
 func (s *Site) setup(c echo.Context) error {
 	r := c.Request()
-	in := store.NewUser{Name: r.PostFormValue("name"), Email: r.PostFormValue("email"), Password: r.PostFormValue("password")}
-	_, err := s.store.Setup(r.Context(), r.FormValue("key"), in)
+	in := people.NewUser{Name: r.PostFormValue("name"), Email: r.PostFormValue("email"), Password: r.PostFormValue("password")}
+	_, err := s.store.People.Setup(r.Context(), r.FormValue("key"), in)
 	if e := asError(err, models.CodeInvalid); e != nil {
 		return s.setupPage(c, http.StatusUnprocessableEntity, r.FormValue("key"), e)
 	}
@@ -180,7 +180,7 @@ func (s *Site) passwordPage(c echo.Context, status int, wrong *models.Error) err
 
 func (s *Site) changePassword(c echo.Context) error {
 	r := c.Request()
-	err := s.store.ChangePassword(r.Context(), actorOf(c), r.PostFormValue("current"), r.PostFormValue("new"))
+	err := s.store.People.ChangePassword(r.Context(), actorOf(c), r.PostFormValue("current"), r.PostFormValue("new"))
 	if e := asError(err, models.CodeInvalid, models.CodeConflict, models.CodeTooManyRequests); e != nil {
 		shown := *e
 		if text, ok := e.Fields["next"]; ok {

@@ -8,7 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -22,10 +22,10 @@ func (s *Site) agents(c echo.Context) error {
 func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	var err error
-	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
 		return err
 	}
-	if in.Tokens, err = s.store.Tokens(ctx, actor, false); err != nil {
+	if in.Tokens, err = s.store.People.Tokens(ctx, actor, false); err != nil {
 		return err
 	}
 	if in.Budgets, err = s.store.AgentBudgets(ctx, actor); err != nil {
@@ -47,11 +47,11 @@ func (s *Site) addToken(c echo.Context) error {
 		Scope: models.Scope(r.PostFormValue("scope")), Agent: strings.TrimSpace(r.PostFormValue("agent")),
 		Name: strings.TrimSpace(r.PostFormValue("name")), Expires: strings.TrimSpace(r.PostFormValue("expires")),
 	}
-	in := store.NewToken{Scope: form.Scope, Agent: form.Agent, Name: form.Name}
+	in := people.NewToken{Scope: form.Scope, Agent: form.Agent, Name: form.Name}
 	var err error
 	var secret string
 	if in.Expires, err = expiresIn(form.Expires, s.kit.Now()); err == nil {
-		secret, _, err = s.store.AddToken(r.Context(), actorOf(c), in)
+		secret, _, err = s.store.People.AddToken(r.Context(), actorOf(c), in)
 	}
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		form.Errors = e.Fields
@@ -69,7 +69,7 @@ func (s *Site) revokeToken(c echo.Context) error {
 	if err != nil {
 		return models.Errorf(models.CodeNotFound, "There is no such token.")
 	}
-	if err := s.store.RevokeToken(c.Request().Context(), actorOf(c), id); err != nil {
+	if err := s.store.People.RevokeToken(c.Request().Context(), actorOf(c), id); err != nil {
 		return err
 	}
 	s.setFlash(c, "token-revoked")

@@ -21,7 +21,7 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	form.Set("expires", "90d")
 	got := p.post("/agents/tokens", form).is(http.StatusOK).says(".secret", "builder", "shown only now")
 	secret := got.text("#fresh-token")
-	actor, err := w.store.AuthenticateToken(t.Context(), secret)
+	actor, err := w.store.People.AuthenticateToken(t.Context(), secret)
 	if err != nil || !actor.IsAgent() || actor.Name != "builder" {
 		t.Fatalf("the token shown stands for %+v (%v)", actor, err)
 	}
@@ -40,11 +40,11 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	}
 	p.post(revoke, nil).redirects("/agents")
 	p.get("/agents").says(".flash", "revoked").says("table", "revoked")
-	if _, err := w.store.AuthenticateToken(t.Context(), secret); models.ErrorCode(err) != models.CodeUnauthenticated {
+	if _, err := w.store.People.AuthenticateToken(t.Context(), secret); models.ErrorCode(err) != models.CodeUnauthenticated {
 		t.Errorf("the token still works: %v", err)
 	}
 	p.post("/agents/tokens/"+string(w.ownToken())+"/revoke", nil).is(http.StatusNotFound)
-	if _, err := w.store.AuthenticateToken(t.Context(), w.token); err != nil {
+	if _, err := w.store.People.AuthenticateToken(t.Context(), w.token); err != nil {
 		t.Errorf("somebody else's token was revoked: %v", err)
 	}
 }
@@ -78,7 +78,7 @@ func TestTokenForms(t *testing.T) {
 		}
 	}
 	got := admin.post("/agents/tokens", url.Values{"scope": {"admin"}, "name": {"ops"}}).is(http.StatusOK)
-	if actor, err := w.store.AuthenticateToken(t.Context(), got.text("#fresh-token")); err != nil || !actor.Admin {
+	if actor, err := w.store.People.AuthenticateToken(t.Context(), got.text("#fresh-token")); err != nil || !actor.Admin {
 		t.Errorf("the admin token stands for %+v (%v)", actor, err)
 	}
 }
@@ -93,7 +93,7 @@ func TestAnEmptyInboxTeaches(t *testing.T) {
 	}
 	got := p.post("/inbox/token", nil).is(http.StatusOK)
 	secret, ok := strings.CutPrefix(got.text("#fresh-token"), "export TOKEN=")
-	if actor, err := w.store.AuthenticateToken(t.Context(), secret); !ok || err != nil || !actor.IsAgent() {
+	if actor, err := w.store.People.AuthenticateToken(t.Context(), secret); !ok || err != nil || !actor.IsAgent() {
 		t.Errorf("the token shown stands for %+v (%v)", actor, err)
 	}
 	if again := p.get("/").is(http.StatusOK); strings.Contains(again.body, secret) {

@@ -35,7 +35,7 @@ func (s *Site) audit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if in.Agents, err = s.store.Agents(c.Request().Context(), actorOf(c)); err != nil {
+	if in.Agents, err = s.store.People.Agents(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, pages.TrailTitle(in), -1)
@@ -95,7 +95,7 @@ func (s *Site) readTrail(c echo.Context) (pages.TrailInput, store.TrailQuery, er
 		if err != nil {
 			return in, store.TrailQuery{}, models.Errorf(models.CodeNotFound, "There is no such person.")
 		}
-		if in.Person, err = s.store.UserByID(c.Request().Context(), actorOf(c), id); err != nil {
+		if in.Person, err = s.store.People.UserByID(c.Request().Context(), actorOf(c), id); err != nil {
 			return in, store.TrailQuery{}, err
 		}
 		in.Place.Person = id

@@ -238,13 +238,13 @@ func TestAnExportOfATrail(t *testing.T) {
 func TestATrailShowsNothingOfWhatOneMayNoLongerSee(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	second, err := w.store.UserByEmail(t.Context(), w.admin, strangerEmail)
+	second, err := w.store.People.UserByEmail(t.Context(), w.admin, strangerEmail)
 	if err != nil {
 		t.Fatal(err)
 	}
 	role := func(r models.Role) {
 		t.Helper()
-		if err := w.store.SetRole(t.Context(), w.admin, second.ID, r); err != nil {
+		if err := w.store.People.SetRole(t.Context(), w.admin, second.ID, r); err != nil {
 			t.Fatal(err)
 		}
 	}

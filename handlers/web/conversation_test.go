@@ -241,7 +241,7 @@ func TestTheStreamTellsOfAConversationToWhoMaySeeIt(t *testing.T) {
 	if got := admin.next(); got != conversation {
 		t.Errorf("an admin hears %q", got)
 	}
-	if err := w.store.SetRole(t.Context(), w.admin, second.UserID(), models.RoleReviewer); err != nil {
+	if err := w.store.People.SetRole(t.Context(), w.admin, second.UserID(), models.RoleReviewer); err != nil {
 		t.Fatal(err)
 	}
 	w.respond(id, models.KindReply, "a secret", 1)

@@ -61,7 +61,7 @@ func (s *Site) events(c echo.Context) error {
 	defer sub.Close()
 	// The session may have ended between the look at the cookie and now, when
 	// nobody was listening.
-	if err := s.store.CheckCredential(ctx, actor); err != nil {
+	if err := s.store.People.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
 	out, err := handlers.NewEventStream(c.Response())
@@ -134,20 +134,20 @@ func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscri
 			return
 		case topic := <-sub.C:
 			if topic == events.Access || topic == events.Outside {
-				if s.store.CheckCredential(ctx, actor) != nil {
+				if s.store.People.CheckCredential(ctx, actor) != nil {
 					return
 				}
 			}
 			t.take(topic)
 		case <-sub.Lagged:
 			t.all()
-			if s.store.CheckCredential(ctx, actor) != nil {
+			if s.store.People.CheckCredential(ctx, actor) != nil {
 				return
 			}
 		case <-merged.C:
 			resting = false
 		case <-alive.C:
-			if s.store.CheckCredential(ctx, actor) != nil {
+			if s.store.People.CheckCredential(ctx, actor) != nil {
 				return
 			}
 		case <-beat.C:

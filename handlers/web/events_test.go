@@ -170,17 +170,17 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	if got := elsewhere.next(); got != "inbox" {
 		t.Errorf("the other session hears %q", got)
 	}
-	if err := w.store.SetPassword(t.Context(), operator, w.owner.UserID(), "another long password"); err != nil {
+	if err := w.store.People.SetPassword(t.Context(), operator, w.owner.UserID(), "another long password"); err != nil {
 		t.Fatal(err)
 	}
 	elsewhere.ends()
 
 	s = w.signedIn(strangerEmail).listen("/events").opening("inbox", "policy")
-	user, err := w.store.UserByEmail(t.Context(), operator, strangerEmail)
+	user, err := w.store.People.UserByEmail(t.Context(), operator, strangerEmail)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.DisableUser(t.Context(), operator, user.ID); err != nil {
+	if _, err := w.store.People.DisableUser(t.Context(), operator, user.ID); err != nil {
 		t.Fatal(err)
 	}
 	s.ends()
@@ -189,7 +189,7 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	admin, secret := storetest.Session(t, w.store, storetest.AdminEmail)
 	s = (&person{w: w, http: &http.Client{Transport: withCookie("countersign=" + secret)}}).listen("/events").opening("inbox", "policy")
 	beside := storetest.New(t, storetest.WithDir(strings.TrimSuffix(w.store.Path(), "/countersign.db")))
-	if err := beside.SignOut(t.Context(), admin); err != nil {
+	if err := beside.People.SignOut(t.Context(), admin); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.CheckOutside(t.Context()); err != nil {

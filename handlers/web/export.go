@@ -100,7 +100,7 @@ func (p patient) Write(piece []byte) (int, error) {
 
 // sendExport sends what was written so far, to somebody who may still have it.
 func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writer, actor models.Actor) error {
-	if err := s.store.CheckCredential(ctx, actor); err != nil {
+	if err := s.store.People.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
 	if !w.Committed { // to flush what has no row yet would send a head that echo does not know of

@@ -46,7 +46,7 @@ func (s *Site) history(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
 		return err
 	}
 	if in.People, err = s.deciders(ctx, c); err != nil {
@@ -64,7 +64,7 @@ func (s *Site) deciders(ctx context.Context, c echo.Context) ([]models.User, err
 	if !actorOf(c).MayAdminister() {
 		return []models.User{*visitorOf(c).user}, nil
 	}
-	return s.store.Users(ctx, actorOf(c))
+	return s.store.People.Users(ctx, actorOf(c))
 }
 
 // readHistory reads where in the history an address leads. CodeInvalid names

@@ -10,7 +10,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -87,7 +87,7 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 		return err
 	}
 	in.BaseURL, in.FreshToken, in.FreshAgent = strings.TrimSuffix(s.kit.PublicURL.String(), "/"), secret, teachAgent
-	if in.Agents, err = s.store.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
 		return err
 	}
 	in.Explicit = place.Open != ""
@@ -235,7 +235,7 @@ func pointers(rows []models.Approval) []*models.Approval {
 
 // teachToken makes a token for the example of an empty inbox and shows it once.
 func (s *Site) teachToken(c echo.Context) error {
-	secret, _, err := s.store.AddToken(c.Request().Context(), actorOf(c), store.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
+	secret, _, err := s.store.People.AddToken(c.Request().Context(), actorOf(c), people.NewToken{Scope: models.ScopeAgent, Agent: teachAgent})
 	if err != nil {
 		return err
 	}

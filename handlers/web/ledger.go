@@ -98,7 +98,7 @@ func (s *Site) whoIs(ctx context.Context, actor models.Actor, who string) (strin
 		id, err := models.ParseID[models.UserID]("who", who)
 		return string(id), err
 	}
-	user, err := s.store.UserByEmail(ctx, actor, who)
+	user, err := s.store.People.UserByEmail(ctx, actor, who)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return "", models.Invalid("who", "nobody has this e-mail")
 	}
@@ -113,7 +113,7 @@ func (s *Site) personOf(ctx context.Context, actor models.Actor, id string) (mod
 	if id == "" {
 		return "", nil
 	}
-	user, err := s.store.UserByID(ctx, actor, models.UserID(id))
+	user, err := s.store.People.UserByID(ctx, actor, models.UserID(id))
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return "", nil
 	}

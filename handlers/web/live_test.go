@@ -320,7 +320,7 @@ func TestInABrowserTheEndOfASessionIsSeen(t *testing.T) {
 	p.expected = append(p.expected, "401")
 	p.signIn()
 	p.sees("#live-text", "live")
-	if err := w.store.SetPassword(t.Context(), storetest.Operator(), w.owner.UserID(), "another long password"); err != nil {
+	if err := w.store.People.SetPassword(t.Context(), storetest.Operator(), w.owner.UserID(), "another long password"); err != nil {
 		t.Fatal(err)
 	}
 	p.sees("#live-text", "signed out")

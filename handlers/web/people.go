@@ -31,11 +31,11 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 	if len(in.After) > maxKey {
 		return models.Invalid("after", "must be the key of a page before")
 	}
-	found, err := s.store.People(ctx, actor, in.After, peopleMost)
+	found, err := s.store.People.List(ctx, actor, in.After, peopleMost)
 	if err != nil {
 		return err
 	}
-	if in.Invites, err = s.store.Invites(ctx, actor); err != nil {
+	if in.Invites, err = s.store.People.Invites(ctx, actor); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, "People", -1)
@@ -51,7 +51,7 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 func (s *Site) invite(c echo.Context) error {
 	r := c.Request()
 	form := pages.InviteForm{Email: strings.TrimSpace(r.PostFormValue("email")), Role: models.Role(r.PostFormValue("role"))}
-	secret, made, err := s.store.Invite(r.Context(), actorOf(c), form.Email, form.Role)
+	secret, made, err := s.store.People.Invite(r.Context(), actorOf(c), form.Email, form.Role)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		form.Errors = e.Fields
 		return s.peoplePage(c, handlers.Status(e.Code), pages.PeopleInput{Form: form})
@@ -68,7 +68,7 @@ func (s *Site) withdrawInvite(c echo.Context) error {
 	if err != nil {
 		return models.Errorf(models.CodeNotFound, "There is no such invitation.")
 	}
-	if err := s.store.WithdrawInvite(c.Request().Context(), actorOf(c), id); err != nil {
+	if err := s.store.People.WithdrawInvite(c.Request().Context(), actorOf(c), id); err != nil {
 		return err
 	}
 	s.setFlash(c, "invite-withdrawn")
@@ -105,20 +105,20 @@ func (s *Site) afterChange(c echo.Context, id models.UserID) string {
 }
 
 func (s *Site) setRole(ctx context.Context, c echo.Context, id models.UserID) error {
-	return s.store.SetRole(ctx, actorOf(c), id, models.Role(c.Request().PostFormValue("role")))
+	return s.store.People.SetRole(ctx, actorOf(c), id, models.Role(c.Request().PostFormValue("role")))
 }
 
 func (s *Site) disablePerson(ctx context.Context, c echo.Context, id models.UserID) error {
-	_, err := s.store.DisableUser(ctx, actorOf(c), id)
+	_, err := s.store.People.DisableUser(ctx, actorOf(c), id)
 	return err
 }
 
 func (s *Site) enablePerson(ctx context.Context, c echo.Context, id models.UserID) error {
-	return s.store.EnableUser(ctx, actorOf(c), id)
+	return s.store.People.EnableUser(ctx, actorOf(c), id)
 }
 
 func (s *Site) endSessionsOf(ctx context.Context, c echo.Context, id models.UserID) error {
-	_, err := s.store.EndSessionsOf(ctx, actorOf(c), id)
+	_, err := s.store.People.EndSessionsOf(ctx, actorOf(c), id)
 	return err
 }
 
@@ -128,7 +128,7 @@ func (s *Site) showJoin(c echo.Context) error {
 
 func (s *Site) joinPage(c echo.Context, status int, key string, wrong *models.Error) error {
 	r := c.Request()
-	invite, err := s.store.CheckInvite(r.Context(), key)
+	invite, err := s.store.People.CheckInvite(r.Context(), key)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *Site) joinPage(c echo.Context, status int, key string, wrong *models.Er
 func (s *Site) join(c echo.Context) error {
 	r := c.Request()
 	key, password := r.FormValue("key"), r.PostFormValue("password")
-	user, err := s.store.Join(r.Context(), key, r.PostFormValue("name"), password)
+	user, err := s.store.People.Join(r.Context(), key, r.PostFormValue("name"), password)
 	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
 		return s.joinPage(c, handlers.Status(e.Code), key, e)
 	}

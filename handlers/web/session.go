@@ -73,7 +73,7 @@ func (s *sessionCookies) New(r *http.Request, name string) (*sessions.Session, e
 	if err != nil {
 		return session, nil //nolint:nilerr // no cookie is no session
 	}
-	actor, user, err := s.store.AuthenticateSession(r.Context(), cookie.Value)
+	actor, user, err := s.store.People.AuthenticateSession(r.Context(), cookie.Value)
 	switch {
 	case models.ErrorCode(err) == models.CodeUnauthenticated:
 		return session, nil

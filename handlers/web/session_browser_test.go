@@ -21,7 +21,7 @@ import (
 // expire ends all sessions of somebody, who may sign in again.
 func (w *world) expire(who models.Actor) {
 	w.tb.Helper()
-	if err := w.store.SetPassword(w.tb.Context(), storetest.Operator(), who.UserID(), storetest.Password); err != nil {
+	if err := w.store.People.SetPassword(w.tb.Context(), storetest.Operator(), who.UserID(), storetest.Password); err != nil {
 		w.tb.Fatal(err)
 	}
 }

@@ -21,7 +21,7 @@ func (s *Site) mySessions(c echo.Context) error {
 			return err
 		}
 	}
-	found, err := s.store.Sessions(ctx, actor, in.Before, models.DefaultPage)
+	found, err := s.store.People.Sessions(ctx, actor, in.Before, models.DefaultPage)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (s *Site) endSession(c echo.Context) error {
 	if err != nil {
 		return models.Errorf(models.CodeNotFound, "There is no such session.")
 	}
-	if err := s.store.EndSession(c.Request().Context(), actorOf(c), id); err != nil {
+	if err := s.store.People.EndSession(c.Request().Context(), actorOf(c), id); err != nil {
 		return err
 	}
 	s.setFlash(c, "session-ended")
@@ -46,7 +46,7 @@ func (s *Site) endSession(c echo.Context) error {
 }
 
 func (s *Site) endOtherSessions(c echo.Context) error {
-	if _, err := s.store.EndOtherSessions(c.Request().Context(), actorOf(c)); err != nil {
+	if _, err := s.store.People.EndOtherSessions(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	s.setFlash(c, "sessions-ended")

@@ -137,7 +137,7 @@ func TestSetupLinkMakesTheFirstAdminOnce(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, 0)
 	w.visitor().get("/signin").is(http.StatusOK).says("main", "setup link")
-	key, err := w.store.NewSetupLink(t.Context(), storetest.Operator())
+	key, err := w.store.People.NewSetupLink(t.Context(), storetest.Operator())
 	if err != nil {
 		t.Fatal(err)
 	}

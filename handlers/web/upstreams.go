@@ -65,7 +65,7 @@ func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.U
 	if err := s.checkUpstream(ctx, form.BaseURL, form.Dialect, key); err != nil {
 		return err
 	}
-	owner, err := s.store.UserByEmail(ctx, actor, form.Owner)
+	owner, err := s.store.People.UserByEmail(ctx, actor, form.Owner)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return models.Invalid("owner", "must be the e-mail of somebody here")
 	}

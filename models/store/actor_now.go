@@ -14,5 +14,5 @@ func (s *Store) ActorNow(ctx context.Context, actor models.Actor) (models.Actor,
 	if actor.SessionID == "" {
 		return actor, nil
 	}
-	return s.sessionActor(ctx, actor.SessionID)
+	return s.People.SessionActor(ctx, actor.SessionID)
 }

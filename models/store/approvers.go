@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 	"countersign/models/policy"
 )
 
@@ -47,7 +48,7 @@ func (t *tx) named(emails []string) ([]models.Approver, error) {
 	}
 	folded := make([]string, len(emails))
 	for i, email := range emails {
-		folded[i] = foldEmail(email)
+		folded[i] = people.FoldEmail(email)
 	}
 	var found []models.Approver
 	if err := t.Gorm().Model(&models.User{}).Select("id, email").Where("email IN ? AND disabled_at IS NULL", folded).

@@ -127,9 +127,9 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
 	b.policy(t, payments(`,"reviewers":["stranger@example.com","cfo@example.com"]`+only))
 	a := b.pay(t, 1)
-	mustDo(t, second(b.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
 	b.standsAs(t, a.ID, models.StatusPending)
-	mustDo(t, second(b.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
 	got := b.standsAs(t, a.ID, models.StatusRejected)
 	if got.Cause != models.CauseNoReviewer || got.DecidedBy != nil {
 		t.Errorf("%s by %v", got.Cause, got.DecidedBy)
@@ -137,7 +137,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	if late := b.pay(t, 2); late.Status() != models.StatusRejected || late.Cause != models.CauseNoReviewer {
 		t.Errorf("at the ask: %s %s", late.Status(), late.Cause)
 	}
-	mustDo(t, b.EnableUser(t.Context(), b.admin, cfo.UserID()))
+	mustDo(t, b.People.EnableUser(t.Context(), b.admin, cfo.UserID()))
 	b.standsAs(t, a.ID, models.StatusRejected)
 	if next := b.pay(t, 3); next.Status() != models.StatusPending {
 		t.Errorf("after enabling: %s", next.Status())
@@ -149,7 +149,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	b.policy(t, payments(never))
 	asked, err := b.Ask(t.Context(), own, models.AskInput{ToolName: "payment.send", Explicit: true})
 	mustDo(t, err)
-	mustDo(t, b.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
+	mustDo(t, b.People.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
 	if got, err := b.Approval(t.Context(), b.admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
 		t.Errorf("after the role: %+v, %v", got, err)
 	}
@@ -168,7 +168,7 @@ func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
 	kept, taken := b.pay(t, 1), b.pay(t, 2)
 	mustDo(t, errOf(b.Decide(t.Context(), cfo, kept.ID, yes())))
 	mustDo(t, errOf(b.Decide(t.Context(), cfo, taken.ID, yes())))
-	mustDo(t, second(b.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
 	b.standsAs(t, taken.ID, models.StatusPending)
 	mustDo(t, errOf(b.TakeBack(t.Context(), cfo, taken.ID)))
 	if got := b.standsAs(t, taken.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
@@ -279,7 +279,7 @@ func TestARuleThatNobodyCouldMeetIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, e.Fields)
 		}
 	}
-	mustDo(t, second(b.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
 	_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(byStranger+only)), "", 0)
 	wantCode(t, err, models.CodeInvalid)
 	b.policy(t, payments(`,"reviewers":["gone@example.com"]`+never)) // an admin may
@@ -295,7 +295,7 @@ func TestI1DisablingRacesDeciding(t *testing.T) {
 		var wg sync.WaitGroup
 		var deciding error
 		wg.Go(func() { _, deciding = b.Decide(t.Context(), b.stranger, a.ID, yes()) })
-		wg.Go(func() { _, _ = b.DisableUser(t.Context(), b.admin, b.stranger.UserID()) })
+		wg.Go(func() { _, _ = b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID()) })
 		wg.Go(func() { _, _ = b.Decide(t.Context(), b.owner, a.ID, yes()) })
 		wg.Wait()
 		want := models.StatusApproved

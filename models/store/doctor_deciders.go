@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/policy"
 )
 
@@ -40,7 +41,7 @@ func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, e
 	}
 	for _, email := range emails {
 		var there bool
-		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`, foldEmail(email)).Scan(&there)
+		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`, people.FoldEmail(email)).Scan(&there)
 		if err != nil {
 			return d, fmt.Errorf("look for reviewers: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/events"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -130,11 +131,11 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 		{"ask what is routed", func() error { a = b.ask(t, models.AskInput{ToolName: "Routed"}); return nil }, []string{"admin", "agent", "owner", "routed"}},
 		{"withdraw it", func() error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
 		{"revoke", func() error {
-			_, token, err := b.AddToken(t.Context(), storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.stranger.OwnerID})
+			_, token, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.stranger.OwnerID})
 			if err != nil {
 				return err
 			}
-			return b.RevokeToken(t.Context(), storetest.Operator(), token.ID)
+			return b.People.RevokeToken(t.Context(), storetest.Operator(), token.ID)
 		}, []string{"admin", "agent", "other", "owner", "routed", "second", "stranger"}},
 	} {
 		mustDo(t, step.do())

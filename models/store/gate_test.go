@@ -341,10 +341,10 @@ func TestNobodyAbleToDecideIsRejectedAtOnce(t *testing.T) {
 			}
 			owner := storetest.Reviewer(t, s, "owner@example.com")
 			_, secret := storetest.AgentToken(t, s, owner, "bot")
-			if _, err := s.DisableUser(t.Context(), storetest.Operator(), owner.UserID()); err != nil {
+			if _, err := s.People.DisableUser(t.Context(), storetest.Operator(), owner.UserID()); err != nil {
 				t.Fatal(err)
 			}
-			agent, err := s.AuthenticateToken(t.Context(), secret)
+			agent, err := s.People.AuthenticateToken(t.Context(), secret)
 			if err != nil {
 				t.Fatalf("the agent of a disabled owner is shut out: %v", err)
 			}

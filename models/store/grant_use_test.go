@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -42,18 +43,18 @@ func revoked(ctx context.Context, b *bench, g *models.Grant) error {
 }
 
 func makerDisabled(ctx context.Context, b *bench, _ *models.Grant) error {
-	return second(b.DisableUser(ctx, b.admin, b.owner.UserID()))
+	return second(b.People.DisableUser(ctx, b.admin, b.owner.UserID()))
 }
 
 func makerEnabled(ctx context.Context, b *bench, _ *models.Grant) error {
-	return b.EnableUser(ctx, b.admin, b.owner.UserID())
+	return b.People.EnableUser(ctx, b.admin, b.owner.UserID())
 }
 
 // byAdmin replaces the owner's grant by the same one of an admin, who has the
 // role afterwards.
 func byAdmin(role models.Role) aftermath {
 	return func(ctx context.Context, b *bench, g *models.Grant) error {
-		user, err := b.AddUser(ctx, storetest.Operator(), store.NewUser{Email: "helper@example.com", Name: "helper", Role: models.RoleAdmin, Password: storetest.Password})
+		user, err := b.People.AddUser(ctx, storetest.Operator(), people.NewUser{Email: "helper@example.com", Name: "helper", Role: models.RoleAdmin, Password: storetest.Password})
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func byAdmin(role models.Role) aftermath {
 		if _, err := b.MakeGrant(ctx, helper, on.ID, models.GrantInput{Fixed: []string{"command"}, Hours: 1, Uses: 5, Digest: on.Digest}); err != nil {
 			return err
 		}
-		return b.SetRole(ctx, b.admin, user.ID, role)
+		return b.People.SetRole(ctx, b.admin, user.ID, role)
 	}
 }
 

@@ -198,7 +198,7 @@ func (s *Store) AwaitHistory(ctx context.Context, actor models.Actor, id models.
 		case <-ctx.Done():
 			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 		}
-		if err := s.CheckCredential(ctx, actor); err != nil {
+		if err := s.People.CheckCredential(ctx, actor); err != nil {
 			return nil, err
 		}
 	}

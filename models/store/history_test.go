@@ -174,7 +174,7 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 		return failed
 	}
 	first := wait()
-	mustDo(t, c.RevokeToken(t.Context(), storetest.Operator(), c.agent.TokenID))
+	mustDo(t, c.People.RevokeToken(t.Context(), storetest.Operator(), c.agent.TokenID))
 	wantCode(t, <-first, models.CodeUnauthenticated)
 	c.agent, _ = storetest.AgentToken(t, c.Store, c.owner, "bot")
 	last := wait()

@@ -20,7 +20,7 @@ type hotWriting struct {
 	spendOfAgent, addAgentEnergy                           *sql.Stmt
 	latestSpoken, pendingBudget, pendingOutside            *sql.Stmt
 	addResponse, addWholeResponse, addDecider, addReviewer *sql.Stmt
-	userEnabled, anyAdmin, pendingOfAgent                  *sql.Stmt
+	anyAdmin, pendingOfAgent                               *sql.Stmt
 
 	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *sql.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported                       *sql.Stmt
@@ -105,7 +105,6 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.addWholeResponse: insertAsked.Whole(),
 		&h.addDecider:       `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:      `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
-		&h.userEnabled:      `SELECT 1 FROM users WHERE id = ? AND disabled_at IS NULL`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 

@@ -17,22 +17,22 @@ func TestAnInvitationIsUsedOnce(t *testing.T) {
 	ctx := t.Context()
 	admin := storetest.Admin(t, s)
 	start := ledgerAt(t, s)
-	older, _, err := s.Invite(ctx, admin, "Ada@Example.com ", models.RoleAdmin)
+	older, _, err := s.People.Invite(ctx, admin, "Ada@Example.com ", models.RoleAdmin)
 	mustDo(t, err)
-	secret, invite, err := s.Invite(ctx, admin, "ada@example.com", models.RoleReviewer)
+	secret, invite, err := s.People.Invite(ctx, admin, "ada@example.com", models.RoleReviewer)
 	mustDo(t, err)
-	refused(t, errOf(s.CheckInvite(ctx, older)), models.CodeNotFound)
-	found, err := s.CheckInvite(ctx, secret)
+	refused(t, errOf(s.People.CheckInvite(ctx, older)), models.CodeNotFound)
+	found, err := s.People.CheckInvite(ctx, secret)
 	mustDo(t, err)
 	if found.ID != invite.ID || found.Email != "ada@example.com" || found.Role != models.RoleReviewer || found.SecretHash != nil || invite.SecretHash != nil {
 		t.Errorf("invitation %+v", found)
 	}
-	list, err := s.Invites(ctx, admin)
+	list, err := s.People.Invites(ctx, admin)
 	mustDo(t, err)
 	if len(list) != 1 || list[0].ID != invite.ID || list[0].InviterName != admin.Name || list[0].SecretHash != nil {
 		t.Errorf("open invitations: %+v", list)
 	}
-	e := refused(t, errOf(s.Join(ctx, secret, "", "short")), models.CodeInvalid)
+	e := refused(t, errOf(s.People.Join(ctx, secret, "", "short")), models.CodeInvalid)
 	if e.Fields["name"] == "" || e.Fields["password"] == "" || len(e.Fields) != 2 {
 		t.Errorf("fields: %v", e.Fields)
 	}
@@ -41,7 +41,7 @@ func TestAnInvitationIsUsedOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			u, err := s.Join(ctx, secret, "Ada", nextPassword)
+			u, err := s.People.Join(ctx, secret, "Ada", nextPassword)
 			if code := models.ErrorCode(err); code != "" && code != models.CodeNotFound && code != models.CodeConflict {
 				t.Error(err)
 			}
@@ -80,31 +80,31 @@ func TestAnInvitationEnds(t *testing.T) {
 		name string
 		end  func(*models.Invite)
 	}{
-		{"withdrawn", func(i *models.Invite) { mustDo(t, s.WithdrawInvite(ctx, admin, i.ID)) }},
+		{"withdrawn", func(i *models.Invite) { mustDo(t, s.People.WithdrawInvite(ctx, admin, i.ID)) }},
 		{"seven days old", func(*models.Invite) { clock.Step(7 * 24 * time.Hour) }},
-		{"whoever made it is no admin", func(*models.Invite) { mustDo(t, s.SetRole(ctx, admin, other.OwnerID, models.RoleReviewer)) }},
+		{"whoever made it is no admin", func(*models.Invite) { mustDo(t, s.People.SetRole(ctx, admin, other.OwnerID, models.RoleReviewer)) }},
 		{"whoever made it is disabled", func(*models.Invite) {
-			mustDo(t, s.SetRole(ctx, admin, other.OwnerID, models.RoleAdmin))
-			mustDo(t, errOf(s.DisableUser(ctx, admin, other.OwnerID)))
+			mustDo(t, s.People.SetRole(ctx, admin, other.OwnerID, models.RoleAdmin))
+			mustDo(t, errOf(s.People.DisableUser(ctx, admin, other.OwnerID)))
 		}},
 	} {
-		secret, invite, err := s.Invite(ctx, other, "ada@example.com", models.RoleAdmin)
+		secret, invite, err := s.People.Invite(ctx, other, "ada@example.com", models.RoleAdmin)
 		mustDo(t, err)
 		if c.name != "whoever made it is disabled" {
-			mustDo(t, errOf(s.CheckInvite(ctx, secret)))
+			mustDo(t, errOf(s.People.CheckInvite(ctx, secret)))
 		}
 		c.end(invite)
-		if err := errOf(s.CheckInvite(ctx, secret)); models.ErrorCode(err) != models.CodeNotFound {
+		if err := errOf(s.People.CheckInvite(ctx, secret)); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("%s: it can be looked at: %v", c.name, err)
 		}
-		if err := errOf(s.Join(ctx, secret, "Ada", nextPassword)); models.ErrorCode(err) != models.CodeNotFound {
+		if err := errOf(s.People.Join(ctx, secret, "Ada", nextPassword)); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("%s: it can be used: %v", c.name, err)
 		}
 	}
-	refused(t, s.WithdrawInvite(ctx, admin, models.NewID[models.InviteID]()), models.CodeNotFound)
-	_, _, err := s.Invite(ctx, admin, storetest.AdminEmail, models.RoleReviewer)
+	refused(t, s.People.WithdrawInvite(ctx, admin, models.NewID[models.InviteID]()), models.CodeNotFound)
+	_, _, err := s.People.Invite(ctx, admin, storetest.AdminEmail, models.RoleReviewer)
 	refused(t, err, models.CodeConflict)
-	_, _, err = s.Invite(ctx, admin, "nobody", "owner")
+	_, _, err = s.People.Invite(ctx, admin, "nobody", "owner")
 	if e := refused(t, err, models.CodeInvalid); e.Fields["email"] == "" || e.Fields["role"] == "" {
 		t.Errorf("fields: %v", e.Fields)
 	}

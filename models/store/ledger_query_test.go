@@ -169,7 +169,7 @@ func TestTheSystemInNumbers(t *testing.T) {
 	if got.Pending != 1 || got.Oldest == nil || got.Oldest.ID != asked[11].ID || got.Oldest.OwnerName != "ada@example.com" || len(got.Stranded) != 0 {
 		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.Stranded)
 	}
-	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	if got, err = s.System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
 		t.Errorf("stranded: %+v (%v)", got.Stranded, err)
 	}
@@ -190,14 +190,14 @@ func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
 	mustDo(t, err)
 	_, err = s.Ask(t.Context(), bot, models.AskInput{ToolName: "Bash", Input: []byte(`{}`)})
 	mustDo(t, err)
-	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	for _, want := range []int{0, 1} {
 		got, err := s.System(t.Context(), admin)
 		mustDo(t, err)
 		if len(got.Stranded) != want {
 			t.Errorf("%d stranded, want %d", len(got.Stranded), want)
 		}
-		mustDo(t, errOf(s.DisableUser(t.Context(), admin, bo.OwnerID)))
+		mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, bo.OwnerID)))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/models/storetest"
 )
 
@@ -49,7 +49,7 @@ func TestNobodyElseIsCalledBuiltIn(t *testing.T) {
 	b := newBench(t)
 	mustDo(t, errOf(b.Say(t.Context(), b.owner, models.MessageInput{Content: "Hello."})))
 	for _, who := range []models.Actor{b.owner, b.stranger} {
-		_, _, err := b.AddToken(t.Context(), storetest.Operator(), store.NewToken{Scope: models.ScopeAgent, Agent: models.BuiltIn, UserID: who.OwnerID})
+		_, _, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeAgent, Agent: models.BuiltIn, UserID: who.OwnerID})
 		if err == nil {
 			t.Error("a token for the system's own agent")
 		}

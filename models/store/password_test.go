@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -25,15 +26,15 @@ func countHashes(n *atomic.Int64) storetest.Option {
 	return func(o *store.Options) { o.BeforeHash = func() { n.Add(1) } }
 }
 
-func signIn(t *testing.T, s *store.Store, email, password string, from store.SignInFrom) error {
+func signIn(t *testing.T, s *store.Store, email, password string, from people.SignInFrom) error {
 	t.Helper()
-	_, _, err := s.SignIn(t.Context(), email, password, from)
+	_, _, err := s.People.SignIn(t.Context(), email, password, from)
 	return err
 }
 
 func isOpen(t *testing.T, s *store.Store, cookie string) bool {
 	t.Helper()
-	_, _, err := s.AuthenticateSession(t.Context(), cookie)
+	_, _, err := s.People.AuthenticateSession(t.Context(), cookie)
 	if err != nil {
 		refused(t, err, models.CodeUnauthenticated)
 	}
@@ -51,15 +52,15 @@ func TestSetPasswordEndsAllSessions(t *testing.T) {
 	_, two := storetest.Session(t, s, "ada@example.com")
 	_, others := storetest.Session(t, s, storetest.AdminEmail)
 
-	e := refused(t, s.SetPassword(t.Context(), admin, ada.OwnerID, "short"), models.CodeInvalid)
+	e := refused(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, "short"), models.CodeInvalid)
 	if e.Fields["password"] == "" {
 		t.Errorf("fields %v, want password", e.Fields)
 	}
-	refused(t, s.SetPassword(t.Context(), admin, models.NewID[models.UserID](), nextPassword), models.CodeNotFound)
+	refused(t, s.People.SetPassword(t.Context(), admin, models.NewID[models.UserID](), nextPassword), models.CodeNotFound)
 	if !isOpen(t, s, one) {
 		t.Error("a refused change ended a session")
 	}
-	mustDo(t, s.SetPassword(t.Context(), admin, ada.OwnerID, nextPassword))
+	mustDo(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, nextPassword))
 	if isOpen(t, s, one) || isOpen(t, s, two) {
 		t.Error("a session outlived the change")
 	}
@@ -77,18 +78,18 @@ func TestChangePasswordEndsOtherSessions(t *testing.T) {
 	session, own := storetest.Session(t, s, storetest.AdminEmail)
 	_, other := storetest.Session(t, s, storetest.AdminEmail)
 
-	e := refused(t, s.ChangePassword(t.Context(), session, storetest.Password, "short"), models.CodeInvalid)
+	e := refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, "short"), models.CodeInvalid)
 	if e.Fields["next"] == "" {
 		t.Errorf("fields %v, want next", e.Fields)
 	}
-	e = refused(t, s.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+	e = refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
 	if e.Fields["current"] == "" {
 		t.Errorf("fields %v, want current", e.Fields)
 	}
 	if !isOpen(t, s, other) {
 		t.Error("a refused change ended a session")
 	}
-	mustDo(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword))
+	mustDo(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword))
 	if !isOpen(t, s, own) {
 		t.Error("the session that changed the password was ended")
 	}
@@ -108,7 +109,7 @@ func TestChangePasswordTakesASession(t *testing.T) {
 	reviewer, _ := storetest.ReviewerToken(t, s, admin)
 	token, _ := storetest.AdminToken(t, s, admin)
 	for _, actor := range []models.Actor{{}, agent, reviewer, token, storetest.Operator(), models.System("x")} {
-		refused(t, s.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
+		refused(t, s.People.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
 	}
 }
 
@@ -119,18 +120,18 @@ func TestOfTwoPasswordChangesTheFirstStands(t *testing.T) {
 	session, _ := storetest.Session(t, cli, "ada@example.com")
 	s := beside(t, cli, func(o *store.Options) {
 		o.BeforeHash = func() {
-			if err := cli.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, "what the operator set"); err != nil {
+			if err := cli.People.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, "what the operator set"); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	refused(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeConflict)
+	refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeConflict)
 	mustDo(t, signIn(t, cli, "ada@example.com", "what the operator set", somewhere))
 }
 
 func TestPasswordsCostWhatIsAdvised(t *testing.T) {
 	t.Parallel()
-	s := storetest.New(t, func(o *store.Options) { o.PasswordCost = store.PasswordCost{} })
+	s := storetest.New(t, func(o *store.Options) { o.PasswordCost = people.PasswordCost{} })
 	storetest.Admin(t, s)
 	const want = "$argon2id$v=19$m=19456,t=2,p=1$"
 	if hash := scalar[string](t, s, `SELECT password_hash FROM users`); !strings.HasPrefix(hash, want) {
@@ -146,10 +147,10 @@ func TestGuessingAtTheCurrentPasswordIsLimited(t *testing.T) {
 	storetest.Admin(t, s)
 	session, _ := storetest.Session(t, s, storetest.AdminEmail)
 	for range 5 {
-		refused(t, s.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+		refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
 	}
 	before := hashes.Load()
-	e := refused(t, s.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeTooManyRequests)
+	e := refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds <= 0 || hashes.Load() != before {
 		t.Errorf("retry after %d s, %d hashes; want a wait and none", e.RetryAfterSeconds, hashes.Load()-before)
 	}
@@ -180,7 +181,7 @@ func TestAtMostTwoPasswordsAreHashedAtOnce(t *testing.T) {
 
 		gaveUp, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, _, err := s.SignIn(gaveUp, "gone@example.com", storetest.Password, fromAddress("192.0.2.2"))
+			_, _, err := s.People.SignIn(gaveUp, "gone@example.com", storetest.Password, fromAddress("192.0.2.2"))
 			done <- err
 		}()
 		synctest.Wait()

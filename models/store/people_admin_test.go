@@ -18,13 +18,13 @@ func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
 	s := storetest.New(t)
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	uses := map[string]func(models.Actor) error{
-		"People":         func(a models.Actor) error { return errOf(s.People(t.Context(), a, "", 5)) },
-		"SetRole":        func(a models.Actor) error { return s.SetRole(t.Context(), a, ada.OwnerID, "owner") },
-		"EnableUser":     func(a models.Actor) error { return s.EnableUser(t.Context(), a, "x") },
-		"EndSessionsOf":  func(a models.Actor) error { return errOf(s.EndSessionsOf(t.Context(), a, "x")) },
-		"Invites":        func(a models.Actor) error { return errOf(s.Invites(t.Context(), a)) },
-		"Invite":         func(a models.Actor) error { _, _, err := s.Invite(t.Context(), a, "", ""); return err },
-		"WithdrawInvite": func(a models.Actor) error { return s.WithdrawInvite(t.Context(), a, "x") },
+		"People":         func(a models.Actor) error { return errOf(s.People.List(t.Context(), a, "", 5)) },
+		"SetRole":        func(a models.Actor) error { return s.People.SetRole(t.Context(), a, ada.OwnerID, "owner") },
+		"EnableUser":     func(a models.Actor) error { return s.People.EnableUser(t.Context(), a, "x") },
+		"EndSessionsOf":  func(a models.Actor) error { return errOf(s.People.EndSessionsOf(t.Context(), a, "x")) },
+		"Invites":        func(a models.Actor) error { return errOf(s.People.Invites(t.Context(), a)) },
+		"Invite":         func(a models.Actor) error { _, _, err := s.People.Invite(t.Context(), a, "", ""); return err },
+		"WithdrawInvite": func(a models.Actor) error { return s.People.WithdrawInvite(t.Context(), a, "x") },
 		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger.Page(t.Context(), a, ledger.Query{})) },
 		"LedgerActions":  func(a models.Actor) error { return errOf(s.Ledger.Actions(t.Context(), a)) },
 		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.Ledger.Entry(t.Context(), a, 1); return err },
@@ -61,25 +61,25 @@ func TestARoleHoldsFromTheNextRequestOn(t *testing.T) {
 		t.Fatal("an admin's session has no admin rights")
 	}
 	start := ledgerAt(t, s)
-	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer))
-	actor, user, err := s.AuthenticateSession(t.Context(), cookie)
+	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer))
+	actor, user, err := s.People.AuthenticateSession(t.Context(), cookie)
 	mustDo(t, err)
 	if actor.MayAdminister() || user.Role != models.RoleReviewer {
 		t.Errorf("after being made reviewer: %+v, %+v", actor, user)
 	}
-	refused(t, errOf(s.AuthenticateToken(t.Context(), token)), models.CodeUnauthenticated)
-	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer)) // the same again
+	refused(t, errOf(s.People.AuthenticateToken(t.Context(), token)), models.CodeUnauthenticated)
+	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer)) // the same again
 	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.role_changed " + ada.ID})
 
-	mustDo(t, s.SetRole(t.Context(), admin, ada.OwnerID, models.RoleAdmin))
-	if actor, _, err = s.AuthenticateSession(t.Context(), cookie); err != nil || !actor.MayAdminister() {
+	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleAdmin))
+	if actor, _, err = s.People.AuthenticateSession(t.Context(), cookie); err != nil || !actor.MayAdminister() {
 		t.Errorf("after being made admin: %+v (%v)", actor, err)
 	}
-	e := refused(t, s.SetRole(t.Context(), admin, ada.OwnerID, "owner"), models.CodeInvalid)
+	e := refused(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, "owner"), models.CodeInvalid)
 	if e.Fields["role"] == "" {
 		t.Errorf("fields: %v", e.Fields)
 	}
-	refused(t, s.SetRole(t.Context(), admin, models.NewID[models.UserID](), models.RoleAdmin), models.CodeNotFound)
+	refused(t, s.People.SetRole(t.Context(), admin, models.NewID[models.UserID](), models.RoleAdmin), models.CodeNotFound)
 }
 
 func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
@@ -95,9 +95,9 @@ func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
 		group.Go(func() {
 			var err error
 			if i%2 == 0 {
-				err = s.SetRole(t.Context(), storetest.Operator(), a.OwnerID, models.RoleReviewer)
+				err = s.People.SetRole(t.Context(), storetest.Operator(), a.OwnerID, models.RoleReviewer)
 			} else {
-				err = errOf(s.DisableUser(t.Context(), storetest.Operator(), a.OwnerID))
+				err = errOf(s.People.DisableUser(t.Context(), storetest.Operator(), a.OwnerID))
 			}
 			if models.ErrorCode(err) == models.CodeConflict {
 				refusals.Add(1)
@@ -120,17 +120,17 @@ func TestWhoIsEnabledAgainSignsInAgain(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	_, cookie := storetest.Session(t, s, "ada@example.com")
 	_, token := storetest.ReviewerToken(t, s, ada)
-	mustDo(t, errOf(s.DisableUser(t.Context(), admin, ada.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	start := ledgerAt(t, s)
-	mustDo(t, s.EnableUser(t.Context(), admin, ada.OwnerID))
-	mustDo(t, s.EnableUser(t.Context(), admin, ada.OwnerID))
+	mustDo(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
+	mustDo(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
 	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.enabled " + ada.ID})
 	if isOpen(t, s, cookie) {
 		t.Error("a session that was ended is open again")
 	}
-	mustDo(t, errOf(s.AuthenticateToken(t.Context(), token)))
+	mustDo(t, errOf(s.People.AuthenticateToken(t.Context(), token)))
 	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
-	refused(t, s.EnableUser(t.Context(), admin, models.NewID[models.UserID]()), models.CodeNotFound)
+	refused(t, s.People.EnableUser(t.Context(), admin, models.NewID[models.UserID]()), models.CodeNotFound)
 }
 
 func TestPeopleArePagedWithTheirSessions(t *testing.T) {
@@ -150,7 +150,7 @@ func TestPeopleArePagedWithTheirSessions(t *testing.T) {
 	var emails []string
 	after := ""
 	for range 10 {
-		page, err := s.People(t.Context(), admin, after, 3)
+		page, err := s.People.List(t.Context(), admin, after, 3)
 		mustDo(t, err)
 		for _, p := range page.People {
 			emails = append(emails, p.Email)
@@ -187,24 +187,24 @@ func TestEndingSessions(t *testing.T) {
 		sessions, cookies = append(sessions, session), append(cookies, cookie)
 	}
 	mine := sessions[0]
-	page, err := s.Sessions(t.Context(), mine, "", 3)
+	page, err := s.People.Sessions(t.Context(), mine, "", 3)
 	mustDo(t, err)
 	if len(page.Items) != 3 || page.Next == "" || page.Items[0].ID != sessions[3].SessionID || page.Items[0].Address != "192.0.2.1" || page.Items[0].UserAgent != "test" {
 		t.Fatalf("sessions: %+v", page)
 	}
-	rest, err := s.Sessions(t.Context(), mine, page.Next, 3)
+	rest, err := s.People.Sessions(t.Context(), mine, page.Next, 3)
 	mustDo(t, err)
 	if len(rest.Items) != 1 || rest.Items[0].ID != mine.SessionID || rest.Next != "" {
 		t.Errorf("the second page: %+v", rest)
 	}
 
 	start := ledgerAt(t, s)
-	mustDo(t, s.EndSession(t.Context(), mine, sessions[1].SessionID))
-	refused(t, s.EndSession(t.Context(), mine, sessions[1].SessionID), models.CodeNotFound)
-	bo, _, err := s.AuthenticateSession(t.Context(), foreign)
+	mustDo(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID))
+	refused(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID), models.CodeNotFound)
+	bo, _, err := s.People.AuthenticateSession(t.Context(), foreign)
 	mustDo(t, err)
-	refused(t, s.EndSession(t.Context(), mine, bo.SessionID), models.CodeNotFound)
-	n, err := s.EndOtherSessions(t.Context(), mine)
+	refused(t, s.People.EndSession(t.Context(), mine, bo.SessionID), models.CodeNotFound)
+	n, err := s.People.EndOtherSessions(t.Context(), mine)
 	mustDo(t, err)
 	if n != 2 {
 		t.Errorf("%d others ended, want 2", n)
@@ -216,7 +216,7 @@ func TestEndingSessions(t *testing.T) {
 	}
 	sameStrings(t, "ledger", actionsSince(t, s, start), slices.Repeat([]string{"session.closed " + ada.ID}, 3))
 
-	if n, err = s.EndSessionsOf(t.Context(), admin, ada.OwnerID); err != nil || n != 1 || isOpen(t, s, cookies[0]) {
+	if n, err = s.People.EndSessionsOf(t.Context(), admin, ada.OwnerID); err != nil || n != 1 || isOpen(t, s, cookies[0]) {
 		t.Errorf("an admin ended %d (%v)", n, err)
 	}
 	if !isOpen(t, s, foreign) {
@@ -224,13 +224,13 @@ func TestEndingSessions(t *testing.T) {
 	}
 	own, cookie := storetest.Session(t, s, storetest.AdminEmail)
 	_, second := storetest.Session(t, s, storetest.AdminEmail)
-	if n, err = s.EndSessionsOf(t.Context(), own, own.OwnerID); err != nil || n != 1 || !isOpen(t, s, cookie) || isOpen(t, s, second) {
+	if n, err = s.People.EndSessionsOf(t.Context(), own, own.OwnerID); err != nil || n != 1 || !isOpen(t, s, cookie) || isOpen(t, s, second) {
 		t.Errorf("of one's own %d ended (%v), want all but the one that asks", n, err)
 	}
 	agent, _ := storetest.AgentToken(t, s, ada, "bot")
 	reviewer, _ := storetest.ReviewerToken(t, s, ada)
-	refused(t, errOf(s.Sessions(t.Context(), agent, "", 5)), models.CodeForbidden)
-	refused(t, s.EndSession(t.Context(), agent, mine.SessionID), models.CodeForbidden)
-	refused(t, errOf(s.EndOtherSessions(t.Context(), agent)), models.CodeForbidden)
-	refused(t, errOf(s.EndOtherSessions(t.Context(), reviewer)), models.CodeForbidden)
+	refused(t, errOf(s.People.Sessions(t.Context(), agent, "", 5)), models.CodeForbidden)
+	refused(t, s.People.EndSession(t.Context(), agent, mine.SessionID), models.CodeForbidden)
+	refused(t, errOf(s.People.EndOtherSessions(t.Context(), agent)), models.CodeForbidden)
+	refused(t, errOf(s.People.EndOtherSessions(t.Context(), reviewer)), models.CodeForbidden)
 }

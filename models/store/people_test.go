@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
-var somewhere = store.SignInFrom{Address: "192.0.2.7:50123", UserAgent: "Firefox"}
+var somewhere = people.SignInFrom{Address: "192.0.2.7:50123", UserAgent: "Firefox"}
 
 // refused fails unless err has the code, and returns it.
 func refused(t *testing.T, err error, want models.Code) models.Error {
@@ -113,17 +114,17 @@ func TestI7EachChangeToPeopleIsOneEntryWithoutSecrets(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	session, cookie := storetest.Session(t, s, "ada@example.com")
 	_, cookie2 := storetest.Session(t, s, "ada@example.com")
-	first, tok, err := s.AddToken(ctx, session, store.NewToken{Scope: models.ScopeAgent, Agent: "bot"})
+	first, tok, err := s.People.AddToken(ctx, session, people.NewToken{Scope: models.ScopeAgent, Agent: "bot"})
 	mustDo(t, err)
-	second, tok2, err := s.AddToken(ctx, session, store.NewToken{Scope: models.ScopeAgent, Agent: "bot"})
+	second, tok2, err := s.People.AddToken(ctx, session, people.NewToken{Scope: models.ScopeAgent, Agent: "bot"})
 	mustDo(t, err)
-	mustDo(t, s.RevokeToken(ctx, admin, tok.ID))
-	mustDo(t, s.RevokeToken(ctx, admin, tok2.ID))
+	mustDo(t, s.People.RevokeToken(ctx, admin, tok.ID))
+	mustDo(t, s.People.RevokeToken(ctx, admin, tok2.ID))
 	const next = "a new one that is long"
-	mustDo(t, s.ChangePassword(ctx, session, storetest.Password, next))
-	mustDo(t, s.SignOut(ctx, session))
-	mustDo(t, s.SetPassword(ctx, admin, ada.OwnerID, storetest.Password))
-	_, err = s.DisableUser(ctx, admin, ada.OwnerID)
+	mustDo(t, s.People.ChangePassword(ctx, session, storetest.Password, next))
+	mustDo(t, s.People.SignOut(ctx, session))
+	mustDo(t, s.People.SetPassword(ctx, admin, ada.OwnerID, storetest.Password))
+	_, err = s.People.DisableUser(ctx, admin, ada.OwnerID)
 	mustDo(t, err)
 
 	id := ada.ID

@@ -9,6 +9,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -60,8 +61,8 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		}
 	}
 	queries = append(
-		queries, query{"actions", ledger.ActionsQuery, nil, false}, query{"count of an action", ledger.ActionCount, []any{"a", 1, 9, 9}, false}, query{"people", peopleQuery, []any{now, now, 9, now, now, "", 51}, true},
-		query{"devices", deviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", openInvite, []any{"h", now}, false},
+		queries, query{"actions", ledger.ActionsQuery, nil, false}, query{"count of an action", ledger.ActionCount, []any{"a", 1, 9, 9}, false}, query{"people", people.PeopleQuery, []any{now, now, 9, now, now, "", 51}, true},
+		query{"devices", people.DeviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", people.OpenInvite, []any{"h", now}, false},
 		query{"oldest", oldestQuery, []any{now}, false}, query{"stranded", strandedQuery, []any{now, 21}, false},
 	)
 	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {

@@ -259,7 +259,7 @@ func TestARevokedCredentialEndsItsWait(t *testing.T) {
 	for b.Waiters() == 0 {
 		runtime.Gosched()
 	}
-	if err := b.RevokeToken(t.Context(), storetest.Operator(), b.agent.TokenID); err != nil {
+	if err := b.People.RevokeToken(t.Context(), storetest.Operator(), b.agent.TokenID); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, <-failed, models.CodeUnauthenticated)

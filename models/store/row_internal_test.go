@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/people"
 )
 
 // rowModels are the structs of each table; those of one table are its row together.
@@ -34,11 +35,11 @@ var rowModels = map[string][]any{
 	"policies":          {&policyRow{}},
 	"deliveries":        {&deliveryRow{}},
 	"leases":            {&leaseRow{}},
-	"signin_failures":   {&signInFailure{}},
+	"signin_failures":   {&people.SignInFailure{}},
 	"outside_approvals": {&outsideRow{}},
 	"withdrawals":       {&withdrawalRow{}},
-	"setup_links":       {&setupLink{}},
-	"known_devices":     {&knownDevice{}},
+	"setup_links":       {&people.SetupLink{}},
+	"known_devices":     {&people.KnownDevice{}},
 }
 
 // unread are columns that no struct has: nothing reads or writes them.

@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/people"
 )
 
 // made looks up the row of an entry that may have made it; nil if it is missing.
@@ -164,7 +165,7 @@ func inviteCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 		a.is("invited_by", by)
 		a.is("inviter_name", e.ActorName)
 		a.is("created_at", fileTime(e.At))
-		a.is("expires_at", fileTime(ledger.TimeOf(*e).Add(inviteLength).Format(db.TimeFormat)))
+		a.is("expires_at", fileTime(ledger.TimeOf(*e).Add(people.InviteLength).Format(db.TimeFormat)))
 		a.is("used_at", null)
 		a.is("withdrawn_at", null)
 		a.secret("secret_hash", d.Secret)
@@ -185,7 +186,7 @@ func sessionCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) erro
 	a.is("user_id", string(e.OwnerID))
 	a.is("address", d.Address)
 	a.is("created_at", fileTime(e.At))
-	a.is("expires_at", fileTime(ledger.TimeOf(*e).Add(sessionLength).Format(db.TimeFormat)))
+	a.is("expires_at", fileTime(ledger.TimeOf(*e).Add(people.SessionLength).Format(db.TimeFormat)))
 	a.is("revoked_at", null)
 	a.secret("secret_hash", d.Secret)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/models/storetest"
 )
 
@@ -22,20 +22,20 @@ func pastOf(t *testing.T) *abroad {
 	w.policy(t, rowsPolicy)
 	step := func() { w.clock.Step(time.Second) }
 
-	secret, _, err := w.Invite(ctx, w.admin, "new@example.com", models.RoleReviewer)
+	secret, _, err := w.People.Invite(ctx, w.admin, "new@example.com", models.RoleReviewer)
 	mustDo(t, err)
-	joined, err := w.Join(ctx, secret, "New", storetest.Password)
+	joined, err := w.People.Join(ctx, secret, "New", storetest.Password)
 	mustDo(t, err)
-	mustDo(t, w.SetPassword(ctx, w.admin, joined.ID, "another correct horse"))
-	mustDo(t, w.SetRole(ctx, w.admin, joined.ID, models.RoleAdmin))
+	mustDo(t, w.People.SetPassword(ctx, w.admin, joined.ID, "another correct horse"))
+	mustDo(t, w.People.SetRole(ctx, w.admin, joined.ID, models.RoleAdmin))
 	step()
-	_, err = w.DisableUser(ctx, w.admin, joined.ID)
+	_, err = w.People.DisableUser(ctx, w.admin, joined.ID)
 	mustDo(t, err)
 	storetest.Session(t, w.Store, "owner@example.com")
 	storetest.ReviewerToken(t, w.Store, w.owner)
-	_, token, err := w.AddToken(ctx, storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "old", UserID: w.owner.OwnerID, Expires: time.Hour})
+	_, token, err := w.People.AddToken(ctx, storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "old", UserID: w.owner.OwnerID, Expires: time.Hour})
 	mustDo(t, err)
-	mustDo(t, w.RevokeToken(ctx, w.owner, token.ID))
+	mustDo(t, w.People.RevokeToken(ctx, w.owner, token.ID))
 
 	decide := func(who models.Actor, a *models.Approval, in models.DecisionInput) *models.Approval {
 		t.Helper()

@@ -31,7 +31,7 @@ func TestSessionsEndAfterTwelveIdleHours(t *testing.T) {
 	if isOpen(t, beside(t, s, storetest.WithClock(clock)), cookie) {
 		t.Error("open after 12 hours for a store that has it not in memory")
 	}
-	refused(t, s.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 }
 
 func TestSessionsEndAfterFourteenDays(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSessionsEndAfterFourteenDays(t *testing.T) {
 			t.Fatal("ended within 14 days")
 		}
 	}
-	mustDo(t, s.CheckCredential(t.Context(), session))
+	mustDo(t, s.People.CheckCredential(t.Context(), session))
 	clock.Step(12*time.Hour - time.Microsecond)
 	if !isOpen(t, s, cookie) {
 		t.Error("ended just before 14 days")
@@ -55,7 +55,7 @@ func TestSessionsEndAfterFourteenDays(t *testing.T) {
 	if isOpen(t, s, cookie) {
 		t.Error("open after 14 days")
 	}
-	refused(t, s.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 
 	storetest.Session(t, s, storetest.AdminEmail)
 	if n := scalar[int](t, s, `SELECT count(*) FROM web_sessions`); n != 1 {
@@ -111,27 +111,27 @@ func TestSignOutEndsThisSessionOnly(t *testing.T) {
 	admin := storetest.Admin(t, s)
 	session, cookie := storetest.Session(t, s, storetest.AdminEmail)
 	_, other := storetest.Session(t, s, storetest.AdminEmail)
-	mustDo(t, s.SignOut(t.Context(), session))
+	mustDo(t, s.People.SignOut(t.Context(), session))
 	if isOpen(t, s, cookie) {
 		t.Error("open after signing out")
 	}
-	refused(t, s.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 	if !isOpen(t, s, other) {
 		t.Error("another session was ended")
 	}
 	entries := ledgerAt(t, s)
-	mustDo(t, s.SignOut(t.Context(), session))
+	mustDo(t, s.People.SignOut(t.Context(), session))
 	if ledgerAt(t, s) != entries {
 		t.Error("signing out twice is in the ledger twice")
 	}
 	token, _ := storetest.AdminToken(t, s, admin)
 	for _, actor := range []models.Actor{{}, admin, token, storetest.Operator()} {
-		refused(t, s.SignOut(t.Context(), actor), models.CodeForbidden)
+		refused(t, s.People.SignOut(t.Context(), actor), models.CodeForbidden)
 	}
 	eve := storetest.Reviewer(t, s, "eve@example.com")
 	stranger, theirs := storetest.Session(t, s, "eve@example.com")
 	stranger.ID, stranger.OwnerID = admin.ID, admin.OwnerID
-	mustDo(t, s.SignOut(t.Context(), stranger))
+	mustDo(t, s.People.SignOut(t.Context(), stranger))
 	if !isOpen(t, s, theirs) {
 		t.Errorf("the session of %s was ended by another person", eve.Name)
 	}
@@ -143,7 +143,7 @@ func TestSigningOutElsewhereIsNoticed(t *testing.T) {
 	storetest.Admin(t, s)
 	session, cookie := storetest.Session(t, s, storetest.AdminEmail)
 	mustDo(t, s.CheckOutside(t.Context()))
-	mustDo(t, beside(t, s).SignOut(t.Context(), session))
+	mustDo(t, beside(t, s).People.SignOut(t.Context(), session))
 	mustDo(t, s.CheckOutside(t.Context()))
 	if isOpen(t, s, cookie) {
 		t.Error("open after signing out elsewhere")
@@ -173,5 +173,5 @@ func TestUnknownCookiesAreNoSession(t *testing.T) {
 			t.Errorf("%.20q is taken as a session", secret)
 		}
 	}
-	refused(t, errOf(s.AuthenticateToken(t.Context(), cookie)), models.CodeUnauthenticated)
+	refused(t, errOf(s.People.AuthenticateToken(t.Context(), cookie)), models.CodeUnauthenticated)
 }

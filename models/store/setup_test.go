@@ -6,41 +6,42 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
-var firstUser = store.NewUser{Email: "ada@example.com", Name: "Ada", Password: storetest.Password}
+var firstUser = people.NewUser{Email: "ada@example.com", Name: "Ada", Password: storetest.Password}
 
 func TestSetupAddsTheFirstAdmin(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	has, err := s.HasUsers(t.Context())
+	has, err := s.People.HasUsers(t.Context())
 	mustDo(t, err)
 	if has {
 		t.Error("a fresh database has users")
 	}
 	start := ledgerAt(t, s)
-	link, err := s.NewSetupLink(t.Context(), models.System("server"))
+	link, err := s.People.NewSetupLink(t.Context(), models.System("server"))
 	mustDo(t, err)
 	for range 2 { // looking uses nothing up (I15)
-		mustDo(t, s.CheckSetupLink(t.Context(), link))
+		mustDo(t, s.People.CheckSetupLink(t.Context(), link))
 	}
-	refused(t, errOf(s.Setup(t.Context(), link, store.NewUser{})), models.CodeInvalid)
-	mustDo(t, s.CheckSetupLink(t.Context(), link))
+	refused(t, errOf(s.People.Setup(t.Context(), link, people.NewUser{})), models.CodeInvalid)
+	mustDo(t, s.People.CheckSetupLink(t.Context(), link))
 
 	in := firstUser
 	in.Role = models.RoleReviewer
-	user, err := s.Setup(t.Context(), link, in)
+	user, err := s.People.Setup(t.Context(), link, in)
 	mustDo(t, err)
 	if user.Role != models.RoleAdmin || user.PasswordHash != "" {
 		t.Errorf("user %+v, want an admin without hash", user)
 	}
 	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
-	refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
-	refused(t, errOf(s.Setup(t.Context(), link, store.NewUser{Email: "eve@example.com", Name: "Eve", Password: storetest.Password})), models.CodeNotFound)
-	refused(t, errOf(s.NewSetupLink(t.Context(), storetest.Operator())), models.CodeConflict)
-	if has, err = s.HasUsers(t.Context()); err != nil || !has {
+	refused(t, s.People.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+	refused(t, errOf(s.People.Setup(t.Context(), link, people.NewUser{Email: "eve@example.com", Name: "Eve", Password: storetest.Password})), models.CodeNotFound)
+	refused(t, errOf(s.People.NewSetupLink(t.Context(), storetest.Operator())), models.CodeConflict)
+	if has, err = s.People.HasUsers(t.Context()); err != nil || !has {
 		t.Errorf("HasUsers = %v, %v after setup", has, err)
 	}
 	sameStrings(t, "ledger", actionsSince(t, s, start), []string{
@@ -52,39 +53,39 @@ func TestANewSetupLinkReplacesTheOlder(t *testing.T) {
 	t.Parallel()
 	var hashes atomic.Int64
 	s := storetest.New(t, countHashes(&hashes))
-	older, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	older, err := s.People.NewSetupLink(t.Context(), storetest.Operator())
 	mustDo(t, err)
-	newer, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	newer, err := s.People.NewSetupLink(t.Context(), storetest.Operator())
 	mustDo(t, err)
 	for _, link := range []string{"", "guess", older} {
-		refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
-		refused(t, errOf(s.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
+		refused(t, s.People.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+		refused(t, errOf(s.People.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
 	}
 	if hashes.Load() != 0 {
 		t.Error("strangers have passwords hashed")
 	}
-	mustDo(t, errOf(s.Setup(t.Context(), newer, firstUser)))
+	mustDo(t, errOf(s.People.Setup(t.Context(), newer, firstUser)))
 }
 
 func TestASetupLinkEndsWithTheFirstUser(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	link, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	link, err := s.People.NewSetupLink(t.Context(), storetest.Operator())
 	mustDo(t, err)
 	storetest.Reviewer(t, s, "cli@example.com") // added by the command line
-	refused(t, s.CheckSetupLink(t.Context(), link), models.CodeNotFound)
-	refused(t, errOf(s.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
+	refused(t, s.People.CheckSetupLink(t.Context(), link), models.CodeNotFound)
+	refused(t, errOf(s.People.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
 }
 
 func TestAUserAddedDuringSetupWins(t *testing.T) {
 	t.Parallel()
 	cli := storetest.New(t)
-	link, err := cli.NewSetupLink(t.Context(), storetest.Operator())
+	link, err := cli.People.NewSetupLink(t.Context(), storetest.Operator())
 	mustDo(t, err)
 	s := beside(t, cli, func(o *store.Options) {
 		o.BeforeHash = func() { storetest.Reviewer(t, cli, "cli@example.com") }
 	})
-	refused(t, errOf(s.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
+	refused(t, errOf(s.People.Setup(t.Context(), link, firstUser)), models.CodeNotFound)
 	if n := scalar[int](t, s, `SELECT count(*) FROM users`); n != 1 {
 		t.Errorf("%d users, want the one that the command line added", n)
 	}
@@ -93,7 +94,7 @@ func TestAUserAddedDuringSetupWins(t *testing.T) {
 func TestOfManyAtOnceOneUsesTheSetupLink(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	link, err := s.NewSetupLink(t.Context(), storetest.Operator())
+	link, err := s.People.NewSetupLink(t.Context(), storetest.Operator())
 	mustDo(t, err)
 	var won, late atomic.Int64
 	var all sync.WaitGroup
@@ -101,7 +102,7 @@ func TestOfManyAtOnceOneUsesTheSetupLink(t *testing.T) {
 		all.Go(func() {
 			in := firstUser
 			in.Email = string(rune('a'+i)) + "@example.com"
-			if _, err := s.Setup(t.Context(), link, in); err == nil {
+			if _, err := s.People.Setup(t.Context(), link, in); err == nil {
 				won.Add(1)
 			} else if models.ErrorCode(err) == models.CodeNotFound {
 				late.Add(1)
@@ -122,6 +123,6 @@ func TestOnlyTheCommandLineAndTheServerMakeSetupLinks(t *testing.T) {
 		{Kind: models.ActorUser, ID: "x", Admin: true},
 		{Kind: models.ActorAgent, ID: "x"},
 	} {
-		refused(t, errOf(s.NewSetupLink(t.Context(), actor)), models.CodeForbidden)
+		refused(t, errOf(s.People.NewSetupLink(t.Context(), actor)), models.CodeForbidden)
 	}
 }

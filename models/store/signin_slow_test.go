@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -28,10 +29,10 @@ func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(clock))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	storetest.Reviewer(t, s, "eve@example.com")
-	own := store.SignInFrom{Address: "192.0.2.1"}
+	own := people.SignInFrom{Address: "192.0.2.1"}
 	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, own))
 	var err error
-	if own.Device, err = s.RememberDevice(t.Context(), ada.OwnerID, ""); err != nil {
+	if own.Device, err = s.People.RememberDevice(t.Context(), ada.OwnerID, ""); err != nil {
 		t.Fatal(err)
 	}
 
@@ -64,32 +65,32 @@ func TestUnlockingAnAccount(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	guess(t, s, "ada@example.com", 1, 10)
 	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeTooManyRequests)
-	refused(t, s.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
-	mustDo(t, s.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
+	refused(t, s.People.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
+	mustDo(t, s.People.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
 	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
-	refused(t, s.UnlockUser(t.Context(), storetest.Operator(), models.NewID[models.UserID]()), models.CodeNotFound)
+	refused(t, s.People.UnlockUser(t.Context(), storetest.Operator(), models.NewID[models.UserID]()), models.CodeNotFound)
 }
 
 func TestANewPasswordForgetsBrowsers(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
-	first, err := s.RememberDevice(t.Context(), ada.OwnerID, "")
+	first, err := s.People.RememberDevice(t.Context(), ada.OwnerID, "")
 	mustDo(t, err)
-	if again, err := s.RememberDevice(t.Context(), ada.OwnerID, first); err != nil || again != first {
+	if again, err := s.People.RememberDevice(t.Context(), ada.OwnerID, first); err != nil || again != first {
 		t.Fatalf("remembered as %q, %v, want the same", again, err)
 	}
-	if forged, err := s.RememberDevice(t.Context(), ada.OwnerID, "cs_dev_chosen"); err != nil || forged == "cs_dev_chosen" {
+	if forged, err := s.People.RememberDevice(t.Context(), ada.OwnerID, "cs_dev_chosen"); err != nil || forged == "cs_dev_chosen" {
 		t.Fatalf("a secret of the browser's own choice was taken: %q, %v", forged, err)
 	}
 	for range 30 {
-		_, err := s.RememberDevice(t.Context(), ada.OwnerID, "")
+		_, err := s.People.RememberDevice(t.Context(), ada.OwnerID, "")
 		mustDo(t, err)
 	}
 	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 20 {
 		t.Errorf("%d browsers are remembered, want 20", n)
 	}
-	mustDo(t, s.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, nextPassword))
+	mustDo(t, s.People.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, nextPassword))
 	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 0 {
 		t.Errorf("%d browsers are remembered after a new password, want none", n)
 	}
@@ -105,7 +106,7 @@ func TestTheQueueOfThoseWhoSignInIsBounded(t *testing.T) {
 	results := make(chan error, callers)
 	for i := range callers {
 		go func() {
-			_, _, err := s.SignIn(t.Context(), fmt.Sprintf("user%d@example.com", i), "x", fromAddress(fmt.Sprintf("198.51.%d.%d", i/200, i)))
+			_, _, err := s.People.SignIn(t.Context(), fmt.Sprintf("user%d@example.com", i), "x", fromAddress(fmt.Sprintf("198.51.%d.%d", i/200, i)))
 			results <- err
 		}()
 	}
@@ -135,7 +136,7 @@ func TestFailedSignInsAreLoggedAndCounted(t *testing.T) {
 		o.ObserveSignInFailure = func(reason string) { counted[reason]++ }
 	})
 	storetest.Reviewer(t, s, "ada@example.com")
-	from := store.SignInFrom{Address: "192.0.2.7:1234"}
+	from := people.SignInFrom{Address: "192.0.2.7:1234"}
 	for range 6 {
 		_ = signIn(t, s, "ada@example.com", "hunter2-secret", from)
 	}

@@ -9,27 +9,28 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
-func fromAddress(address string) store.SignInFrom { return store.SignInFrom{Address: address} }
+func fromAddress(address string) people.SignInFrom { return people.SignInFrom{Address: address} }
 
 func TestSignInOpensASession(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	ada := storetest.User(t, s, "ada@example.com", models.RoleAdmin)
-	first, user, err := s.SignIn(t.Context(), " ADA@example.com", storetest.Password, somewhere)
+	first, user, err := s.People.SignIn(t.Context(), " ADA@example.com", storetest.Password, somewhere)
 	mustDo(t, err)
 	if user.ID != ada.OwnerID || user.PasswordHash != "" {
 		t.Errorf("user %+v, want %s without hash", user, ada.ID)
 	}
-	again, _, err := s.SignIn(t.Context(), "ada@example.com", storetest.Password, somewhere)
+	again, _, err := s.People.SignIn(t.Context(), "ada@example.com", storetest.Password, somewhere)
 	mustDo(t, err)
 	if first == again {
 		t.Error("two sign-ins share a session")
 	}
-	actor, who, err := s.AuthenticateSession(t.Context(), first)
+	actor, who, err := s.People.AuthenticateSession(t.Context(), first)
 	mustDo(t, err)
 	want := models.Actor{Kind: models.ActorUser, ID: ada.ID, Name: "ada@example.com", OwnerID: ada.OwnerID, Admin: true, SessionID: actor.SessionID}
 	if actor != want || actor.SessionID == "" || who.Email != "ada@example.com" || who.PasswordHash != "" {
@@ -47,7 +48,7 @@ func TestAWrongPasswordAnUnknownAndADisabledAccountLookAlike(t *testing.T) {
 	storetest.Admin(t, s)
 	storetest.Reviewer(t, s, "ada@example.com")
 	gone := storetest.Reviewer(t, s, "gone@example.com")
-	mustDo(t, errOf(s.DisableUser(t.Context(), storetest.Operator(), gone.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), storetest.Operator(), gone.OwnerID)))
 	texts := make(map[string]bool)
 	for _, c := range []struct{ email, password string }{
 		{"ada@example.com", "not the password"},
@@ -231,7 +232,7 @@ func TestDisablingWhileSigningInWins(t *testing.T) {
 	ada := storetest.Reviewer(t, cli, "ada@example.com")
 	s := beside(t, cli, func(o *store.Options) {
 		o.BeforeHash = func() {
-			if _, err := cli.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID); err != nil {
+			if _, err := cli.People.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID); err != nil {
 				t.Error(err)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
+	"countersign/models/people"
 	"countersign/models/policy"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 	RunsPerHour     int // per token, initially 1,000
 	MessagesPerHour int // per token or person, initially 1,000
 
-	PasswordCost PasswordCost // what hashing a password takes; zero: as advised
+	PasswordCost people.PasswordCost // what hashing a password takes; zero: as advised
 	// BeforeHash is called whenever a password is hashed or compared; tests
 	// count and hold back with it.
 	BeforeHash func()
@@ -53,6 +54,7 @@ type Options struct {
 // Store is the open database. All methods are safe for concurrent use.
 type Store struct {
 	Ledger *ledger.Ledger
+	People *people.People
 
 	db   *db.DB
 	opts Options
@@ -65,11 +67,8 @@ type Store struct {
 	known known // of the writer
 
 	waiters waiters
-	access  accessCache
 	quota   quota
 	ready   readiness
-
-	passwords passwordHasher
 
 	policies sync.Map // int64 version -> *policy.Policy, compiled once
 
@@ -93,9 +92,11 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		deadline: make(chan struct{}, 1),
 		ending:   make(chan struct{}),
 	}
+	s.People = people.New(d, s.Ledger, people.Options{
+		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
+		Stranded: s.stranded, AccessChanged: s.waiters.wakeAll,
+	})
 	s.waiters.init()
-	s.access.init()
-	s.passwords.init(opts)
 	s.quota.init(opts)
 	d.Register(db.Room{Statements: s.hot.texts(), Forget: s.known.forget, Outside: s.outside})
 	if err := s.open(ctx); err != nil {
@@ -113,7 +114,6 @@ func (s *Store) open(ctx context.Context) error {
 
 // outside has everybody look again after another process has written.
 func (s *Store) outside() {
-	s.access.drop()
 	s.quota.forget()
 	s.waiters.wakeAll()
 	s.db.Bus().Publish(events.Outside, events.Access)
@@ -140,7 +140,7 @@ func (s *Store) Schema(ctx context.Context) (have, want int64, err error) {
 func (s *Store) Close() error {
 	var err error
 	s.closeOnce.Do(func() {
-		flushed := s.FlushLastUse(context.Background())
+		flushed := s.People.FlushLastUse(context.Background())
 		s.EndWaits()
 		err = errors.Join(flushed, s.db.Close())
 	})

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
 func accepted(t *testing.T, s *store.Store, secret string) bool {
 	t.Helper()
-	err := errOf(s.AuthenticateToken(t.Context(), secret))
+	err := errOf(s.People.AuthenticateToken(t.Context(), secret))
 	if err != nil {
 		refused(t, err, models.CodeUnauthenticated)
 	}
@@ -27,11 +28,11 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 	for scope, prefix := range map[models.Scope]string{
 		models.ScopeAgent: "cs_agent_", models.ScopeReviewer: "cs_rev_", models.ScopeAdmin: "cs_adm_",
 	} {
-		in := store.NewToken{Scope: scope, Name: "laptop"}
+		in := people.NewToken{Scope: scope, Name: "laptop"}
 		if scope == models.ScopeAgent {
-			in = store.NewToken{Scope: scope, Agent: " bot "}
+			in = people.NewToken{Scope: scope, Agent: " bot "}
 		}
-		secret, token, err := s.AddToken(t.Context(), session, in)
+		secret, token, err := s.People.AddToken(t.Context(), session, in)
 		mustDo(t, err)
 		if !strings.HasPrefix(secret, prefix) || len(secret) != len(prefix)+43 {
 			t.Errorf("%s: the secret has not the form %s and 32 bytes", scope, prefix)
@@ -42,7 +43,7 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 		if token.SecretHash != nil {
 			t.Errorf("%s: AddToken hands the hash out", scope)
 		}
-		actor, err := s.AuthenticateToken(t.Context(), secret)
+		actor, err := s.People.AuthenticateToken(t.Context(), secret)
 		mustDo(t, err)
 		want := models.Actor{
 			Kind: models.ActorUser, ID: admin.ID, Name: admin.Name, OwnerID: admin.OwnerID,
@@ -66,13 +67,13 @@ func TestI4AgentsHaveNoHandInCredentials(t *testing.T) {
 	claims.Admin = true
 	for _, actor := range []models.Actor{agent, claims, {}, models.System("expirer"), {Kind: models.ActorUser, Admin: true}} {
 		for _, scope := range []models.Scope{models.ScopeAgent, models.ScopeReviewer, models.ScopeAdmin, ""} {
-			_, _, err := s.AddToken(t.Context(), actor, store.NewToken{Scope: scope, Agent: "bot", Name: "x", UserID: admin.OwnerID})
+			_, _, err := s.People.AddToken(t.Context(), actor, people.NewToken{Scope: scope, Agent: "bot", Name: "x", UserID: admin.OwnerID})
 			refused(t, err, models.CodeForbidden)
 		}
-		refused(t, s.RevokeToken(t.Context(), actor, agent.TokenID), models.CodeForbidden)
-		refused(t, s.RevokeToken(t.Context(), actor, "unknown"), models.CodeForbidden)
-		refused(t, errOf(s.Tokens(t.Context(), actor, false)), models.CodeForbidden)
-		refused(t, errOf(s.Agents(t.Context(), actor)), models.CodeForbidden)
+		refused(t, s.People.RevokeToken(t.Context(), actor, agent.TokenID), models.CodeForbidden)
+		refused(t, s.People.RevokeToken(t.Context(), actor, "unknown"), models.CodeForbidden)
+		refused(t, errOf(s.People.Tokens(t.Context(), actor, false)), models.CodeForbidden)
+		refused(t, errOf(s.People.Agents(t.Context(), actor)), models.CodeForbidden)
 	}
 }
 
@@ -82,43 +83,43 @@ func TestWhoMayMakeWhichToken(t *testing.T) {
 	admin := storetest.Admin(t, s)
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	gone := storetest.Reviewer(t, s, "gone@example.com")
-	mustDo(t, errOf(s.DisableUser(t.Context(), admin, gone.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, gone.OwnerID)))
 	narrow, _ := storetest.ReviewerToken(t, s, admin)
 	nobody := models.NewID[models.UserID]()
 	for _, c := range []struct {
 		what  string
 		actor models.Actor
-		in    store.NewToken
+		in    people.NewToken
 		want  models.Code
 		field string
 	}{
-		{"reviewer for herself", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, "", ""},
-		{"agent for herself", ada, store.NewToken{Scope: models.ScopeAgent, Agent: "x"}, "", ""},
-		{"named herself", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: ada.OwnerID}, "", ""},
-		{"for another", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: admin.OwnerID}, models.CodeForbidden, ""},
-		{"for nobody, by a reviewer", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeForbidden, ""},
-		{"admin scope by a reviewer", ada, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
-		{"admin scope by a reviewer token of an admin", narrow, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
-		{"admin for another", admin, store.NewToken{Scope: models.ScopeAgent, Agent: "y", UserID: ada.OwnerID}, "", ""},
-		{"admin scope for an admin", admin, store.NewToken{Scope: models.ScopeAdmin, Name: "x"}, "", ""},
-		{"admin scope for a reviewer", admin, store.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: ada.OwnerID}, models.CodeInvalid, "scope"},
-		{"for a disabled user", admin, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
-		{"agent of a disabled user", admin, store.NewToken{Scope: models.ScopeAgent, Agent: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
-		{"by a disabled user", gone, store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
-		{"for nobody", admin, store.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeNotFound, ""},
-		{"operator", storetest.Operator(), store.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: admin.OwnerID}, "", ""},
-		{"operator without user", storetest.Operator(), store.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
-		{"unknown scope", ada, store.NewToken{Scope: "root", Name: "x"}, models.CodeInvalid, "scope"},
-		{"no agent", ada, store.NewToken{Scope: models.ScopeAgent, Name: "x"}, models.CodeInvalid, "agent"},
-		{"agent of 201 bytes", ada, store.NewToken{Scope: models.ScopeAgent, Agent: strings.Repeat("a", 201), Name: "x"}, models.CodeInvalid, "agent"},
-		{"agent with a line break", ada, store.NewToken{Scope: models.ScopeAgent, Agent: "a\nb", Name: "x"}, models.CodeInvalid, "agent"},
-		{"agent with a reviewer's scope", ada, store.NewToken{Scope: models.ScopeReviewer, Agent: "x", Name: "x"}, models.CodeInvalid, "agent"},
-		{"no name", ada, store.NewToken{Scope: models.ScopeReviewer}, models.CodeInvalid, "name"},
-		{"name of 201 bytes", ada, store.NewToken{Scope: models.ScopeReviewer, Name: strings.Repeat("n", 201)}, models.CodeInvalid, "name"},
-		{"expires before now", ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: -time.Second}, models.CodeInvalid, "expires"},
+		{"reviewer for herself", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x"}, "", ""},
+		{"agent for herself", ada, people.NewToken{Scope: models.ScopeAgent, Agent: "x"}, "", ""},
+		{"named herself", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: ada.OwnerID}, "", ""},
+		{"for another", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: admin.OwnerID}, models.CodeForbidden, ""},
+		{"for nobody, by a reviewer", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeForbidden, ""},
+		{"admin scope by a reviewer", ada, people.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
+		{"admin scope by a reviewer token of an admin", narrow, people.NewToken{Scope: models.ScopeAdmin, Name: "x"}, models.CodeForbidden, ""},
+		{"admin for another", admin, people.NewToken{Scope: models.ScopeAgent, Agent: "y", UserID: ada.OwnerID}, "", ""},
+		{"admin scope for an admin", admin, people.NewToken{Scope: models.ScopeAdmin, Name: "x"}, "", ""},
+		{"admin scope for a reviewer", admin, people.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: ada.OwnerID}, models.CodeInvalid, "scope"},
+		{"for a disabled user", admin, people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
+		{"agent of a disabled user", admin, people.NewToken{Scope: models.ScopeAgent, Agent: "x", UserID: gone.OwnerID}, models.CodeInvalid, "userId"},
+		{"by a disabled user", gone, people.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
+		{"for nobody", admin, people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: nobody}, models.CodeNotFound, ""},
+		{"operator", storetest.Operator(), people.NewToken{Scope: models.ScopeAdmin, Name: "x", UserID: admin.OwnerID}, "", ""},
+		{"operator without user", storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "x"}, models.CodeInvalid, "userId"},
+		{"unknown scope", ada, people.NewToken{Scope: "root", Name: "x"}, models.CodeInvalid, "scope"},
+		{"no agent", ada, people.NewToken{Scope: models.ScopeAgent, Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent of 201 bytes", ada, people.NewToken{Scope: models.ScopeAgent, Agent: strings.Repeat("a", 201), Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent with a line break", ada, people.NewToken{Scope: models.ScopeAgent, Agent: "a\nb", Name: "x"}, models.CodeInvalid, "agent"},
+		{"agent with a reviewer's scope", ada, people.NewToken{Scope: models.ScopeReviewer, Agent: "x", Name: "x"}, models.CodeInvalid, "agent"},
+		{"no name", ada, people.NewToken{Scope: models.ScopeReviewer}, models.CodeInvalid, "name"},
+		{"name of 201 bytes", ada, people.NewToken{Scope: models.ScopeReviewer, Name: strings.Repeat("n", 201)}, models.CodeInvalid, "name"},
+		{"expires before now", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: -time.Second}, models.CodeInvalid, "expires"},
 	} {
 		before := ledgerAt(t, s)
-		_, _, err := s.AddToken(t.Context(), c.actor, c.in)
+		_, _, err := s.People.AddToken(t.Context(), c.actor, c.in)
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.what, err)
@@ -156,11 +157,11 @@ func TestASecondAgentTokenRotates(t *testing.T) {
 	if accepted(t, s, first) {
 		t.Error("the rotated token still works")
 	}
-	refused(t, s.CheckCredential(t.Context(), agent), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), agent), models.CodeUnauthenticated)
 	if !accepted(t, s, second) || !accepted(t, s, otherSecret) || !accepted(t, s, theirSecret) {
 		t.Error("another token stopped working")
 	}
-	agents, err := s.Agents(t.Context(), ada)
+	agents, err := s.People.Agents(t.Context(), ada)
 	mustDo(t, err)
 	if len(agents) != 2 || agents[0].Name != "bot" || agents[1].Name != "bot 2" {
 		t.Errorf("agents of ada %+v, want bot and bot 2", agents)
@@ -172,7 +173,7 @@ func TestTokensExpire(t *testing.T) {
 	clock := storetest.NewClock()
 	s := storetest.New(t, storetest.WithClock(clock))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
-	secret, token, err := s.AddToken(t.Context(), ada, store.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: time.Hour})
+	secret, token, err := s.People.AddToken(t.Context(), ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: time.Hour})
 	mustDo(t, err)
 	if token.ExpiresAt == nil || !token.ExpiresAt.Equal(clock.Now().Add(time.Hour)) {
 		t.Errorf("expires %v, want in an hour", token.ExpiresAt)
@@ -199,23 +200,23 @@ func TestRevokingATokenEndsItAtOnce(t *testing.T) {
 			func() (models.Actor, string) { return storetest.AgentToken(t, s, ada, "bot") },
 		} {
 			token, secret := made()
-			refused(t, s.RevokeToken(t.Context(), eve, token.TokenID), models.CodeNotFound)
+			refused(t, s.People.RevokeToken(t.Context(), eve, token.TokenID), models.CodeNotFound)
 			if !accepted(t, s, secret) {
 				t.Fatal("a stranger revoked a token")
 			}
-			mustDo(t, s.RevokeToken(t.Context(), actor, token.TokenID))
+			mustDo(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
 			if accepted(t, s, secret) {
 				t.Errorf("accepted after its %s revoked it", who)
 			}
-			refused(t, s.CheckCredential(t.Context(), token), models.CodeUnauthenticated)
+			refused(t, s.People.CheckCredential(t.Context(), token), models.CodeUnauthenticated)
 			entries := ledgerAt(t, s)
-			mustDo(t, s.RevokeToken(t.Context(), actor, token.TokenID))
+			mustDo(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
 			if ledgerAt(t, s) != entries {
 				t.Error("revoking twice is in the ledger twice")
 			}
 		}
 	}
-	refused(t, s.RevokeToken(t.Context(), admin, models.NewID[models.TokenID]()), models.CodeNotFound)
+	refused(t, s.People.RevokeToken(t.Context(), admin, models.NewID[models.TokenID]()), models.CodeNotFound)
 }
 
 func TestRevokingElsewhereIsNoticed(t *testing.T) {
@@ -226,7 +227,7 @@ func TestRevokingElsewhereIsNoticed(t *testing.T) {
 	_, rotated := storetest.AgentToken(t, s, ada, "bot")
 	mustDo(t, s.CheckOutside(t.Context()))
 	cli := beside(t, s)
-	mustDo(t, cli.RevokeToken(t.Context(), storetest.Operator(), token.TokenID))
+	mustDo(t, cli.People.RevokeToken(t.Context(), storetest.Operator(), token.TokenID))
 	storetest.AgentToken(t, cli, ada, "bot")
 	mustDo(t, s.CheckOutside(t.Context()))
 	if accepted(t, s, secret) || accepted(t, s, rotated) {
@@ -243,7 +244,7 @@ func TestTokensAreListedToTheirPerson(t *testing.T) {
 	second, _ := storetest.AgentToken(t, s, ada, "bot")
 	third, _ := storetest.ReviewerToken(t, s, ada)
 	foreign, _ := storetest.AdminToken(t, s, admin)
-	mustDo(t, s.RevokeToken(t.Context(), ada, third.TokenID))
+	mustDo(t, s.People.RevokeToken(t.Context(), ada, third.TokenID))
 	for _, c := range []struct {
 		what  string
 		actor models.Actor
@@ -255,7 +256,7 @@ func TestTokensAreListedToTheirPerson(t *testing.T) {
 		{"all", admin, true, []models.TokenID{foreign.TokenID, second.TokenID, first.TokenID, third.TokenID}},
 		{"operator", storetest.Operator(), false, []models.TokenID{foreign.TokenID, second.TokenID, first.TokenID, third.TokenID}},
 	} {
-		tokens, err := s.Tokens(t.Context(), c.actor, c.all)
+		tokens, err := s.People.Tokens(t.Context(), c.actor, c.all)
 		mustDo(t, err)
 		var got, want []string
 		for _, token := range tokens {
@@ -282,8 +283,8 @@ func TestTokenUseIsWrittenDown(t *testing.T) {
 	if !accepted(t, s, secret) {
 		t.Fatal("refused")
 	}
-	mustDo(t, s.FlushLastUse(t.Context()))
-	tokens, err := s.Tokens(t.Context(), ada, false)
+	mustDo(t, s.People.FlushLastUse(t.Context()))
+	tokens, err := s.People.Tokens(t.Context(), ada, false)
 	mustDo(t, err)
 	if len(tokens) != 1 || tokens[0].LastUsedAt == nil || !tokens[0].LastUsedAt.Equal(used) {
 		t.Errorf("tokens %+v, want one used at %s", tokens, used)
@@ -300,15 +301,15 @@ func TestTokensTellTheirLastUseBeforeItIsWrittenDown(t *testing.T) {
 	owner := storetest.Admin(t, s)
 	_, secret := storetest.AgentToken(t, s, owner, "bot")
 	clock.Step(time.Hour)
-	if _, err := s.AuthenticateToken(t.Context(), secret); err != nil {
+	if _, err := s.People.AuthenticateToken(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
 	for _, when := range []string{"before", "after"} {
-		tokens, err := s.Tokens(t.Context(), owner, false)
+		tokens, err := s.People.Tokens(t.Context(), owner, false)
 		if err != nil || len(tokens) != 1 || tokens[0].LastUsedAt == nil || !tokens[0].LastUsedAt.Equal(clock.Now()) {
 			t.Errorf("%s it was written: %+v, %v", when, tokens, err)
 		}
-		if err := s.FlushLastUse(t.Context()); err != nil {
+		if err := s.People.FlushLastUse(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

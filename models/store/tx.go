@@ -6,7 +6,6 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/events"
 	"countersign/models/ledger"
 )
 
@@ -35,7 +34,6 @@ type result struct {
 	activity  []activity          // for the log
 	noted     []models.ResponseID // a question about it was asked
 	atOnce    *models.Approval    // settled at the ask: nobody waits for it
-	access    bool
 	sooner    bool
 	committed bool
 }
@@ -70,8 +68,7 @@ func (s *Store) writeAnyway(ctx context.Context, fn func(*tx) error) error {
 func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, fn func(*tx) error) error {
 	var last *tx
 	err := write(ctx, func(share *db.Tx) error {
-		last = &tx{Tx: share, s: s}
-		last.AfterCommit(last.announce)
+		last = s.within(share)
 		return fn(last)
 	})
 	// Each caller writes its own lines, behind the commit, so that nobody waits for
@@ -82,7 +79,21 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 	return err
 }
 
-// announce tells what was committed to those who wait for an outcome, or for access.
+// within is the store's part of a share.
+func (s *Store) within(share *db.Tx) *tx {
+	t := &tx{Tx: share, s: s}
+	share.AfterCommit(t.announce)
+	return t
+}
+
+// stranded ends what nobody may approve any more, within another room's share.
+func (s *Store) stranded(share *db.Tx) error {
+	t := s.within(share)
+	share.AfterCommit(func() { s.logActivity(t.activity) })
+	return t.endStranded()
+}
+
+// announce tells what was committed to those who wait for an outcome.
 func (t *tx) announce() {
 	s := t.s
 	t.committed = true
@@ -93,11 +104,6 @@ func (t *tx) announce() {
 		s.waiters.note(id)
 	}
 	s.observe(&t.result)
-	if t.access {
-		s.access.drop()
-		s.waiters.wakeAll()
-		t.Publish(events.Access)
-	}
 	if t.sooner {
 		s.wakeExpirer()
 	}
@@ -119,11 +125,11 @@ func (t *tx) record(actor models.Actor, action string, about ledger.Subject, dat
 // tell hands the outcome to those who wait for it after the commit.
 func (t *tx) tell(a *models.Approval) { t.outcomes = append(t.outcomes, a) }
 
-// accessChanged and enabled: see people.People.
-func (t *tx) accessChanged() { t.access = true }
+// enabled and agentNamed: see people.People.
+func (t *tx) enabled(user models.UserID) (bool, error) { return t.s.People.Enabled(t.Tx, user) }
 
-func (t *tx) enabled(user models.UserID) (bool, error) {
-	return db.Exists(t.Row(t.s.hot.userEnabled, user))
+func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
+	return t.s.People.AgentNamed(t.Tx, actor, owner, name)
 }
 
 // deadlineStored wakes the expirer after the commit if at is not "none".

@@ -15,6 +15,7 @@ import (
 
 	"countersign/migrations"
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -123,7 +124,7 @@ func TestUpgradeGoesOn(t *testing.T) {
 	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
 	finance, _ := storetest.Session(t, s, "finance@example.com")
 	owner, _ := storetest.Session(t, s, "owner@example.com")
-	if _, _, err := s.SignIn(ctx, "gone@example.com", storetest.Password, store.SignInFrom{Address: "192.0.2.1"}); err == nil {
+	if _, _, err := s.People.SignIn(ctx, "gone@example.com", storetest.Password, people.SignInFrom{Address: "192.0.2.1"}); err == nil {
 		t.Error("a disabled person signed in")
 	}
 	page, err := s.Inbox(ctx, finance, store.InboxQuery{Limit: 10})

@@ -5,25 +5,25 @@ import (
 	"testing"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/people"
 	"countersign/models/storetest"
 )
 
 func TestAddUserChecksEveryField(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	good := store.NewUser{Email: "ada@example.com", Name: "Ada", Role: models.RoleReviewer, Password: storetest.Password}
-	with := func(change func(*store.NewUser)) store.NewUser {
+	good := people.NewUser{Email: "ada@example.com", Name: "Ada", Role: models.RoleReviewer, Password: storetest.Password}
+	with := func(change func(*people.NewUser)) people.NewUser {
 		in := good
 		change(&in)
 		return in
 	}
-	email := func(v string) store.NewUser { return with(func(u *store.NewUser) { u.Email = v }) }
-	name := func(v string) store.NewUser { return with(func(u *store.NewUser) { u.Name = v }) }
-	password := func(v string) store.NewUser { return with(func(u *store.NewUser) { u.Password = v }) }
+	email := func(v string) people.NewUser { return with(func(u *people.NewUser) { u.Email = v }) }
+	name := func(v string) people.NewUser { return with(func(u *people.NewUser) { u.Name = v }) }
+	password := func(v string) people.NewUser { return with(func(u *people.NewUser) { u.Password = v }) }
 	for _, c := range []struct {
 		what  string
-		in    store.NewUser
+		in    people.NewUser
 		field string // empty: taken
 	}{
 		{"no e-mail", email(" "), "email"},
@@ -41,19 +41,19 @@ func TestAddUserChecksEveryField(t *testing.T) {
 		{"name with a line break", name("Ada\nL"), "name"},
 		{"name of 201 bytes", name(strings.Repeat("n", 201)), "name"},
 		{"name not UTF-8", name("\xff"), "name"},
-		{"unknown role", with(func(u *store.NewUser) { u.Role = "owner" }), "role"},
-		{"no role", with(func(u *store.NewUser) { u.Role = "" }), "role"},
+		{"unknown role", with(func(u *people.NewUser) { u.Role = "owner" }), "role"},
+		{"no role", with(func(u *people.NewUser) { u.Role = "" }), "role"},
 		{"11 characters of 22 bytes", password(strings.Repeat("ä", 11)), "password"},
-		{"12 characters", with(func(u *store.NewUser) { u.Email, u.Password = "b@x", "äöüßéèêçñåøæ" }), ""},
-		{"128 characters of 512 bytes", with(func(u *store.NewUser) {
+		{"12 characters", with(func(u *people.NewUser) { u.Email, u.Password = "b@x", "äöüßéèêçñåøæ" }), ""},
+		{"128 characters of 512 bytes", with(func(u *people.NewUser) {
 			u.Email, u.Password = "c@x", strings.Repeat("😀🙂🚀🎉🌍🔥💡🐢🍀🎈🧭📎🪐🦊🌵🧩", 8)
 		}), ""},
 		{"one that everybody guesses", password("Password2026!"), "password"},
-		{"the e-mail again", with(func(u *store.NewUser) { u.Password = u.Email }), "password"},
+		{"the e-mail again", with(func(u *people.NewUser) { u.Password = u.Email }), "password"},
 		{"129 characters", password(strings.Repeat("a", 129)), "password"},
 		{"password not UTF-8", password("correct horse\xff"), "password"},
 	} {
-		_, err := s.AddUser(t.Context(), storetest.Operator(), c.in)
+		_, err := s.People.AddUser(t.Context(), storetest.Operator(), c.in)
 		if c.field == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.what, err)
@@ -65,7 +65,7 @@ func TestAddUserChecksEveryField(t *testing.T) {
 			t.Errorf("%s: fields %v, want only %s", c.what, e.Fields, c.field)
 		}
 	}
-	e := refused(t, errOf(s.AddUser(t.Context(), storetest.Operator(), store.NewUser{})), models.CodeInvalid)
+	e := refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{})), models.CodeInvalid)
 	for _, field := range []string{"email", "name", "role", "password"} {
 		if e.Fields[field] == "" {
 			t.Errorf("an empty user: %s is not named in %v", field, e.Fields)
@@ -81,24 +81,24 @@ func TestEmailsAreTheSameInAnyCase(t *testing.T) {
 	s := storetest.New(t)
 	storetest.Admin(t, s)
 	for first, again := range map[string]string{"Ada@Example.com": " ada@example.COM ", "ÄDA@example.com": "äda@example.com"} {
-		u, err := s.AddUser(t.Context(), storetest.Operator(), store.NewUser{Email: first, Name: "Ada", Role: models.RoleReviewer, Password: storetest.Password})
+		u, err := s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{Email: first, Name: "Ada", Role: models.RoleReviewer, Password: storetest.Password})
 		mustDo(t, err)
 		if u.PasswordHash != "" {
 			t.Error("AddUser hands the hash out")
 		}
-		found, err := s.UserByEmail(t.Context(), storetest.Operator(), again)
+		found, err := s.People.UserByEmail(t.Context(), storetest.Operator(), again)
 		mustDo(t, err)
 		if found.ID != u.ID || found.PasswordHash != "" {
 			t.Errorf("UserByEmail(%q) = %+v, want %s without hash", again, found, u.ID)
 		}
-		in := store.NewUser{Email: again, Name: "Eve", Role: models.RoleReviewer, Password: storetest.Password}
-		refused(t, errOf(s.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
-		_, err = s.DisableUser(t.Context(), storetest.Operator(), u.ID)
+		in := people.NewUser{Email: again, Name: "Eve", Role: models.RoleReviewer, Password: storetest.Password}
+		refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
+		_, err = s.People.DisableUser(t.Context(), storetest.Operator(), u.ID)
 		mustDo(t, err)
-		refused(t, errOf(s.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
+		refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
 	}
-	refused(t, errOf(s.UserByEmail(t.Context(), storetest.Operator(), "nobody@example.com")), models.CodeNotFound)
-	users, err := s.Users(t.Context(), storetest.Operator())
+	refused(t, errOf(s.People.UserByEmail(t.Context(), storetest.Operator(), "nobody@example.com")), models.CodeNotFound)
+	users, err := s.People.Users(t.Context(), storetest.Operator())
 	mustDo(t, err)
 	if len(users) != 3 || users[0].Email != "ada@example.com" || users[1].Email != storetest.AdminEmail {
 		t.Errorf("Users = %+v, want three by e-mail", users)
@@ -117,16 +117,18 @@ func TestI4OnlyAdminsChangePeople(t *testing.T) {
 	// Nothing about what is asked for shows: ids that exist, ids that do not,
 	// and input that is wrong are refused alike.
 	uses := map[string]func(models.Actor) error{
-		"AddUser": func(a models.Actor) error { return errOf(s.AddUser(t.Context(), a, store.NewUser{})) },
-		"Users":   func(a models.Actor) error { return errOf(s.Users(t.Context(), a)) },
+		"AddUser": func(a models.Actor) error { return errOf(s.People.AddUser(t.Context(), a, people.NewUser{})) },
+		"Users":   func(a models.Actor) error { return errOf(s.People.Users(t.Context(), a)) },
 		"UserByEmail": func(a models.Actor) error {
-			return errOf(s.UserByEmail(t.Context(), a, "ada@example.com"))
+			return errOf(s.People.UserByEmail(t.Context(), a, "ada@example.com"))
 		},
-		"DisableUser":         func(a models.Actor) error { return errOf(s.DisableUser(t.Context(), a, ada.OwnerID)) },
-		"DisableUser unknown": func(a models.Actor) error { return errOf(s.DisableUser(t.Context(), a, "x")) },
-		"SetPassword":         func(a models.Actor) error { return s.SetPassword(t.Context(), a, ada.OwnerID, storetest.Password) },
-		"SetPassword unknown": func(a models.Actor) error { return s.SetPassword(t.Context(), a, "x", "short") },
-		"Tokens of all":       func(a models.Actor) error { return errOf(s.Tokens(t.Context(), a, true)) },
+		"DisableUser":         func(a models.Actor) error { return errOf(s.People.DisableUser(t.Context(), a, ada.OwnerID)) },
+		"DisableUser unknown": func(a models.Actor) error { return errOf(s.People.DisableUser(t.Context(), a, "x")) },
+		"SetPassword": func(a models.Actor) error {
+			return s.People.SetPassword(t.Context(), a, ada.OwnerID, storetest.Password)
+		},
+		"SetPassword unknown": func(a models.Actor) error { return s.People.SetPassword(t.Context(), a, "x", "short") },
+		"Tokens of all":       func(a models.Actor) error { return errOf(s.People.Tokens(t.Context(), a, true)) },
 	}
 	actors := whoMayNot(t, s)
 	start := ledgerAt(t, s)
@@ -160,32 +162,32 @@ func TestDisablingEndsAccessAtOnce(t *testing.T) {
 	reviewer, reviewerSecret := storetest.ReviewerToken(t, s, ada)
 	_, adminSecret := storetest.AdminToken(t, s, ada)
 
-	n, err := s.DisableUser(t.Context(), other, ada.OwnerID)
+	n, err := s.People.DisableUser(t.Context(), other, ada.OwnerID)
 	mustDo(t, err)
 	if n != 2 {
 		t.Errorf("%d agent tokens still work, want 2", n)
 	}
-	_, _, err = s.AuthenticateSession(t.Context(), cookie)
+	_, _, err = s.People.AuthenticateSession(t.Context(), cookie)
 	refused(t, err, models.CodeUnauthenticated)
-	refused(t, s.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
-	refused(t, s.CheckCredential(t.Context(), reviewer), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	refused(t, s.People.CheckCredential(t.Context(), reviewer), models.CodeUnauthenticated)
 	for what, secret := range map[string]string{"reviewer": reviewerSecret, "admin": adminSecret, "rotated agent": revoked} {
-		if err := errOf(s.AuthenticateToken(t.Context(), secret)); models.ErrorCode(err) != models.CodeUnauthenticated {
+		if err := errOf(s.People.AuthenticateToken(t.Context(), secret)); models.ErrorCode(err) != models.CodeUnauthenticated {
 			t.Errorf("%s token: %v, want %s", what, err, models.CodeUnauthenticated)
 		}
 	}
-	if _, err := s.AuthenticateToken(t.Context(), agentSecret); err != nil {
+	if _, err := s.People.AuthenticateToken(t.Context(), agentSecret); err != nil {
 		t.Errorf("agent token: %v; others may still decide what it asks", err)
 	}
 	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeUnauthenticated)
 
 	start := ledgerAt(t, s)
-	n, err = s.DisableUser(t.Context(), other, ada.OwnerID)
+	n, err = s.People.DisableUser(t.Context(), other, ada.OwnerID)
 	mustDo(t, err)
 	if n != 2 || ledgerAt(t, s) != start {
 		t.Errorf("disabling again: %d tokens, ledger %d to %d; want 2 and no entry", n, start, ledgerAt(t, s))
 	}
-	refused(t, errOf(s.DisableUser(t.Context(), other, models.NewID[models.UserID]())), models.CodeNotFound)
+	refused(t, errOf(s.People.DisableUser(t.Context(), other, models.NewID[models.UserID]())), models.CodeNotFound)
 }
 
 func TestTheLastAdminStays(t *testing.T) {
@@ -194,11 +196,11 @@ func TestTheLastAdminStays(t *testing.T) {
 	first := storetest.Admin(t, s)
 	last := storetest.User(t, s, "b@example.com", models.RoleAdmin)
 	storetest.Reviewer(t, s, "c@example.com")
-	mustDo(t, errOf(s.DisableUser(t.Context(), first, first.OwnerID)))
+	mustDo(t, errOf(s.People.DisableUser(t.Context(), first, first.OwnerID)))
 	for _, actor := range []models.Actor{last, storetest.Operator()} {
-		refused(t, errOf(s.DisableUser(t.Context(), actor, last.OwnerID)), models.CodeConflict)
+		refused(t, errOf(s.People.DisableUser(t.Context(), actor, last.OwnerID)), models.CodeConflict)
 	}
-	if _, err := s.UserByEmail(t.Context(), last, "b@example.com"); err != nil {
+	if _, err := s.People.UserByEmail(t.Context(), last, "b@example.com"); err != nil {
 		t.Error(err)
 	}
 }
@@ -213,9 +215,9 @@ func TestDisablingElsewhereIsNoticed(t *testing.T) {
 	mustDo(t, s.CheckOutside(t.Context()))
 
 	cli := beside(t, s)
-	mustDo(t, errOf(cli.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID)))
+	mustDo(t, errOf(cli.People.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID)))
 	mustDo(t, s.CheckOutside(t.Context()))
-	_, _, err := s.AuthenticateSession(t.Context(), cookie)
+	_, _, err := s.People.AuthenticateSession(t.Context(), cookie)
 	refused(t, err, models.CodeUnauthenticated)
-	refused(t, errOf(s.AuthenticateToken(t.Context(), secret)), models.CodeUnauthenticated)
+	refused(t, errOf(s.People.AuthenticateToken(t.Context(), secret)), models.CodeUnauthenticated)
 }

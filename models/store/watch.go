@@ -88,7 +88,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	over := w.over.Load() // before the read, which is then the answer
 	if w.check {
 		w.check = false
-		if err := w.s.CheckCredential(ctx, w.actor); err != nil {
+		if err := w.s.People.CheckCredential(ctx, w.actor); err != nil {
 			return nil, false, err
 		}
 	}

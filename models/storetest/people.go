@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
 
@@ -32,7 +33,7 @@ func Reviewer(tb testing.TB, s *store.Store, email string) models.Actor {
 // User adds a person, whose name is the e-mail too.
 func User(tb testing.TB, s *store.Store, email string, role models.Role) models.Actor {
 	tb.Helper()
-	u, err := s.AddUser(tb.Context(), Operator(), store.NewUser{Email: email, Name: email, Role: role, Password: Password})
+	u, err := s.People.AddUser(tb.Context(), Operator(), people.NewUser{Email: email, Name: email, Role: role, Password: Password})
 	if err != nil {
 		tb.Fatalf("add user %s: %v", email, err)
 	}
@@ -43,11 +44,11 @@ func User(tb testing.TB, s *store.Store, email string, role models.Role) models.
 // cookie's secret.
 func Session(tb testing.TB, s *store.Store, email string) (models.Actor, string) {
 	tb.Helper()
-	secret, _, err := s.SignIn(tb.Context(), email, Password, store.SignInFrom{Address: "192.0.2.1", UserAgent: "test"})
+	secret, _, err := s.People.SignIn(tb.Context(), email, Password, people.SignInFrom{Address: "192.0.2.1", UserAgent: "test"})
 	if err != nil {
 		tb.Fatalf("sign %s in: %v", email, err)
 	}
-	actor, _, err := s.AuthenticateSession(tb.Context(), secret)
+	actor, _, err := s.People.AuthenticateSession(tb.Context(), secret)
 	if err != nil {
 		tb.Fatalf("authenticate %s: %v", email, err)
 	}
@@ -58,28 +59,28 @@ func Session(tb testing.TB, s *store.Store, email string) (models.Actor, string)
 // is new, and returns the agent as actor and the secret.
 func AgentToken(tb testing.TB, s *store.Store, person models.Actor, name string) (models.Actor, string) {
 	tb.Helper()
-	return token(tb, s, store.NewToken{Scope: models.ScopeAgent, Agent: name, UserID: person.OwnerID})
+	return token(tb, s, people.NewToken{Scope: models.ScopeAgent, Agent: name, UserID: person.OwnerID})
 }
 
 // ReviewerToken gives the person a reviewer's token.
 func ReviewerToken(tb testing.TB, s *store.Store, person models.Actor) (models.Actor, string) {
 	tb.Helper()
-	return token(tb, s, store.NewToken{Scope: models.ScopeReviewer, Name: "reviewer", UserID: person.OwnerID})
+	return token(tb, s, people.NewToken{Scope: models.ScopeReviewer, Name: "reviewer", UserID: person.OwnerID})
 }
 
 // AdminToken gives the person, who must be an admin, an admin's token.
 func AdminToken(tb testing.TB, s *store.Store, person models.Actor) (models.Actor, string) {
 	tb.Helper()
-	return token(tb, s, store.NewToken{Scope: models.ScopeAdmin, Name: "admin", UserID: person.OwnerID})
+	return token(tb, s, people.NewToken{Scope: models.ScopeAdmin, Name: "admin", UserID: person.OwnerID})
 }
 
-func token(tb testing.TB, s *store.Store, in store.NewToken) (models.Actor, string) {
+func token(tb testing.TB, s *store.Store, in people.NewToken) (models.Actor, string) {
 	tb.Helper()
-	secret, _, err := s.AddToken(tb.Context(), Operator(), in)
+	secret, _, err := s.People.AddToken(tb.Context(), Operator(), in)
 	if err != nil {
 		tb.Fatalf("add %s token: %v", in.Scope, err)
 	}
-	actor, err := s.AuthenticateToken(tb.Context(), secret)
+	actor, err := s.People.AuthenticateToken(tb.Context(), secret)
 	if err != nil {
 		tb.Fatalf("authenticate %s token: %v", in.Scope, err)
 	}

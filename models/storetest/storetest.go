@@ -18,6 +18,7 @@ import (
 
 	"countersign/migrations"
 	"countersign/models"
+	"countersign/models/people"
 	"countersign/models/store"
 )
 
@@ -37,7 +38,7 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	tb.Helper()
 	o := store.Options{
 		Log:          slog.New(slog.DiscardHandler),
-		PasswordCost: store.PasswordCost{MemoryKiB: 8, Passes: 1, Threads: 1},
+		PasswordCost: people.PasswordCost{MemoryKiB: 8, Passes: 1, Threads: 1},
 	}
 	for _, opt := range opts {
 		opt(&o)

@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // A session ends after 12 hours without a request, and after 14 days anyway.
 const (
 	sessionIdle   = 12 * time.Hour
-	sessionLength = 14 * 24 * time.Hour
+	SessionLength = 14 * 24 * time.Hour
 	// sessionSeenEvery is how exactly the last request is known.
 	sessionSeenEvery = time.Minute
 
@@ -65,35 +65,35 @@ func personActor(user *models.User) models.Actor {
 // AuthenticateSession returns who the cookie's secret stands for, with the
 // rights the person has now: CodeUnauthenticated if the session is unknown,
 // closed, idle for 12 hours or 14 days old, or the person is disabled.
-func (s *Store) AuthenticateSession(ctx context.Context, secret string) (models.Actor, *models.User, error) {
+func (p *People) AuthenticateSession(ctx context.Context, secret string) (models.Actor, *models.User, error) {
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, nil, notSignedIn()
 	}
-	hash, now := hashSecret(secret), s.db.Now()
-	session, gen := s.access.session(hash)
+	hash, now := hashSecret(secret), p.db.Now()
+	session, gen := p.access.session(hash)
 	if session == nil {
 		var row models.WebSession
-		if err := s.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&row).Error; err != nil {
+		if err := p.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&row).Error; err != nil {
 			return models.Actor{}, nil, db.NotFoundAs(err, notSignedIn())
 		}
 		var err error
-		if session, err = s.loadSession(ctx, &row, now); err != nil {
+		if session, err = p.loadSession(ctx, &row, now); err != nil {
 			return models.Actor{}, nil, err
 		}
-		s.access.putSession(hash, session, gen)
+		p.access.putSession(hash, session, gen)
 	}
 	if session.ended(now) {
 		return models.Actor{}, nil, notSignedIn()
 	}
-	s.sessionSeen(ctx, session, now)
+	p.sessionSeen(ctx, session, now)
 	user := session.user
 	return session.actor, &user, nil
 }
 
 // loadSession judges a stored session and makes its actor.
-func (s *Store) loadSession(ctx context.Context, row *models.WebSession, now time.Time) (*cachedSession, error) {
+func (p *People) loadSession(ctx context.Context, row *models.WebSession, now time.Time) (*cachedSession, error) {
 	var user models.User
-	if err := s.db.Gorm(ctx).Where("id = ?", row.UserID).Take(&user).Error; err != nil {
+	if err := p.db.Gorm(ctx).Where("id = ?", row.UserID).Take(&user).Error; err != nil {
 		return nil, db.NotFoundAs(err, notSignedIn())
 	}
 	session := &cachedSession{actor: personActor(&user), user: *withoutHash(&user), expires: row.ExpiresAt}
@@ -106,12 +106,12 @@ func (s *Store) loadSession(ctx context.Context, row *models.WebSession, now tim
 }
 
 // sessionActor judges a session that is known by its id.
-func (s *Store) sessionActor(ctx context.Context, id models.SessionID) (models.Actor, error) {
+func (p *People) SessionActor(ctx context.Context, id models.SessionID) (models.Actor, error) {
 	var row models.WebSession
-	if err := s.db.Gorm(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
+	if err := p.db.Gorm(ctx).Where("id = ?", id).Take(&row).Error; err != nil {
 		return models.Actor{}, db.NotFoundAs(err, notSignedIn())
 	}
-	session, err := s.loadSession(ctx, &row, s.db.Now())
+	session, err := p.loadSession(ctx, &row, p.db.Now())
 	if err != nil {
 		return models.Actor{}, err
 	}
@@ -120,27 +120,27 @@ func (s *Store) sessionActor(ctx context.Context, id models.SessionID) (models.A
 
 // sessionSeen writes down, at most once a minute, that the session is in use.
 // It is bookkeeping: no ledger entry, and a failure ends no request.
-func (s *Store) sessionSeen(ctx context.Context, session *cachedSession, now time.Time) {
+func (p *People) sessionSeen(ctx context.Context, session *cachedSession, now time.Time) {
 	last := session.lastSeen.Load()
 	if now.Sub(time.UnixMicro(last)) < sessionSeenEvery || !session.lastSeen.CompareAndSwap(last, now.UnixMicro()) {
 		return
 	}
-	err := s.write(context.WithoutCancel(ctx), func(t *tx) error {
+	err := p.write(context.WithoutCancel(ctx), func(t *tx) error {
 		return t.Gorm().Model(&models.WebSession{}).
 			Where("id = ? AND last_seen_at < ?", session.actor.SessionID, now).Update("last_seen_at", now).Error
 	})
 	if err != nil {
-		s.log.WarnContext(ctx, "session use not written down", "error", err)
+		p.log.WarnContext(ctx, "session use not written down", "error", err)
 	}
 }
 
 // SignOut closes the session that the actor came with. Closing twice is
 // harmless. CodeForbidden for an actor without a session.
-func (s *Store) SignOut(ctx context.Context, actor models.Actor) error {
+func (p *People) SignOut(ctx context.Context, actor models.Actor) error {
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may sign out.")
 	}
-	return s.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
+	return p.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
 }
 
 // openSession stores a new session and deletes those past their end.
@@ -155,7 +155,7 @@ func (t *tx) openSession(user *models.User, secret string, from SignInFrom) erro
 	}
 	session := models.WebSession{
 		ID: models.NewID[models.SessionID](), SecretHash: hash[:], UserID: user.ID,
-		CreatedAt: t.Now, LastSeenAt: t.Now, ExpiresAt: t.Now.Add(sessionLength),
+		CreatedAt: t.Now, LastSeenAt: t.Now, ExpiresAt: t.Now.Add(SessionLength),
 		Address: address, UserAgent: shorten(from.UserAgent),
 	}
 	if err := t.Gorm().Create(&session).Error; err != nil {

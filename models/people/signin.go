@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -39,7 +39,7 @@ type attempt struct {
 }
 
 // signInFailure is one row of signin_failures.
-type signInFailure struct {
+type SignInFailure struct {
 	ID      int64 `gorm:"primaryKey"`
 	Account string
 	Address string
@@ -47,7 +47,7 @@ type signInFailure struct {
 }
 
 // TableName is the table of failed sign-ins.
-func (signInFailure) TableName() string { return "signin_failures" }
+func (SignInFailure) TableName() string { return "signin_failures" }
 
 // SignIn checks a password and opens a session: secret is the cookie's content.
 // CodeUnauthenticated with one text for a wrong password, an unknown account and
@@ -56,10 +56,10 @@ func (signInFailure) TableName() string { return "signin_failures" }
 // the browser is known: CodeTooManyRequests with RetryAfterSeconds, before
 // anything is hashed; those refusals do not count. The same when too many wait for
 // their password to be compared. Failures are logged and counted.
-func (s *Store) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
+func (p *People) SignIn(ctx context.Context, email, password string, from SignInFrom) (secret string, user *models.User, err error) {
 	var found *models.User
-	defer func() { s.signInFailed(ctx, err, email, from) }()
-	leave, err := s.passwords.queue()
+	defer func() { p.signInFailed(ctx, err, email, from) }()
+	leave, err := p.passwords.queue()
 	if err != nil {
 		return "", nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 	try := attempt{account: accountKey(email), address: addressKey(from.Address)}
 	// Counted before it is judged and forgotten on success: guesses sent side by
 	// side could otherwise all pass the check before the first has failed.
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = p.writeAnyway(ctx, func(t *tx) error {
 		if try.known, err = t.knowsDevice(email, from.Device); err != nil {
 			return err
 		}
@@ -76,15 +76,15 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 	if err != nil {
 		return "", nil, err
 	}
-	if found, err = s.userWithEmail(ctx, email); err != nil {
+	if found, err = p.userWithEmail(ctx, email); err != nil {
 		return "", nil, err
 	}
 	known := found != nil && found.Enabled()
-	hash := s.passwords.nobodys
+	hash := p.passwords.nobodys
 	if known {
 		hash = found.PasswordHash
 	}
-	ok, err := s.passwords.matches(ctx, password, hash)
+	ok, err := p.passwords.matches(ctx, password, hash)
 	if err != nil {
 		return "", nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from SignInF
 		return "", nil, wrongPassword()
 	}
 	secret = newSecret(sessionPrefix)
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = p.writeAnyway(ctx, func(t *tx) error {
 		now, err := t.user(found.ID)
 		if err != nil {
 			return err
@@ -130,10 +130,10 @@ func (t *tx) countAttempt(a attempt) error {
 		e.RetryAfterSeconds = seconds
 		return e
 	}
-	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&signInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("delete old sign-in failures: %w", err)
 	}
-	if err := t.Gorm().Create(&signInFailure{Account: a.account, Address: a.address, At: t.Now}).Error; err != nil {
+	if err := t.Gorm().Create(&SignInFailure{Account: a.account, Address: a.address, At: t.Now}).Error; err != nil {
 		return fmt.Errorf("count sign-in: %w", err)
 	}
 	return nil
@@ -155,7 +155,7 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 		{failuresPerAddress, "address = ?", []any{a.address}},
 	} {
 		var at []time.Time
-		err := t.Gorm().Model(&signInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
+		err := t.Gorm().Model(&SignInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
 			Order("at DESC").Offset(limit.most-1).Limit(1).Pluck("at", &at).Error
 		if err != nil {
 			return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -174,7 +174,7 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 		return 0, nil
 	}
 	var at []time.Time
-	err := t.Gorm().Model(&signInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
+	err := t.Gorm().Model(&SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
 		Order("at DESC").Limit(failuresPerAccount).Pluck("at", &at).Error
 	if err != nil {
 		return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -186,7 +186,7 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 }
 
 func (t *tx) forgetAttempts(a attempt) error {
-	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&signInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("forget sign-in failures: %w", err)
 	}
 	return nil
@@ -195,7 +195,7 @@ func (t *tx) forgetAttempts(a attempt) error {
 // accountKey names the account tried. It is a digest, for people type passwords
 // into the wrong field, and of bounded length.
 func accountKey(email string) string {
-	sum := sha256.Sum256([]byte(foldEmail(email)))
+	sum := sha256.Sum256([]byte(FoldEmail(email)))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -59,11 +59,11 @@ const maxListedTokens = 1000
 // all everybody's: live ones first, then newest first, at most 1,000. The
 // operator always sees all. CodeForbidden for agents, and for all without being
 // an admin.
-func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]models.Token, error) {
+func (p *People) Tokens(ctx context.Context, actor models.Actor, all bool) ([]models.Token, error) {
 	if err := needPersonOrOperator(actor); err != nil {
 		return nil, err
 	}
-	pool := s.db.Gorm(ctx).Omit("secret_hash")
+	pool := p.db.Gorm(ctx).Omit("secret_hash")
 	if all {
 		if err := actor.NeedAdmin(); err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mod
 	if err := pool.Order("revoked_at IS NOT NULL, id DESC").Limit(maxListedTokens).Find(&tokens).Error; err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
-	s.access.overlay(tokens)
+	p.access.overlay(tokens)
 	return tokens, nil
 }
 
@@ -86,7 +86,7 @@ func (s *Store) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mod
 // ScopeAdmin by one who is no admin now; CodeInvalid names the fields that are
 // wrong, among them "userId" for a disabled user and "scope" for an admin token
 // of a reviewer; CodeNotFound if there is no such user.
-func (s *Store) AddToken(ctx context.Context, actor models.Actor, in NewToken) (secret string, token *models.Token, err error) {
+func (p *People) AddToken(ctx context.Context, actor models.Actor, in NewToken) (secret string, token *models.Token, err error) {
 	if err := needPersonOrOperator(actor); err != nil {
 		return "", nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Store) AddToken(ctx context.Context, actor models.Actor, in NewToken) (
 	prefix := tokenPrefixes[in.Scope]
 	secret = newSecret(prefix)
 	hash := hashSecret(secret)
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		token = &models.Token{
 			ID: models.NewID[models.TokenID](), SecretHash: hash[:], Hint: secret[:len(prefix)+hintLength],
 			Scope: in.Scope, UserID: in.UserID, Name: in.Name, CreatedAt: t.Now,
@@ -189,11 +189,11 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, agentName string)
 // it. Revoking twice is harmless. A person revokes own tokens and those of own
 // agents, an admin and the operator all; others' are CodeNotFound. Agents get
 // CodeForbidden.
-func (s *Store) RevokeToken(ctx context.Context, actor models.Actor, id models.TokenID) error {
+func (p *People) RevokeToken(ctx context.Context, actor models.Actor, id models.TokenID) error {
 	if err := needPersonOrOperator(actor); err != nil {
 		return err
 	}
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return p.writeAnyway(ctx, func(t *tx) error {
 		var token models.Token
 		if err := t.Gorm().Where("id = ?", id).Take(&token).Error; err != nil {
 			return db.NotFoundAs(err, models.NotFound("token"))

@@ -1,10 +1,11 @@
-package store
+package people
 
 import (
 	"context"
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/ledger"
 )
 
@@ -16,11 +17,11 @@ type agentData struct {
 
 // Agents lists the person's own agents by name; the operator sees all. Agents
 // get CodeForbidden.
-func (s *Store) Agents(ctx context.Context, actor models.Actor) ([]models.Agent, error) {
+func (p *People) Agents(ctx context.Context, actor models.Actor) ([]models.Agent, error) {
 	if err := needPersonOrOperator(actor); err != nil {
 		return nil, err
 	}
-	pool := s.db.Gorm(ctx).Order("name, id")
+	pool := p.db.Gorm(ctx).Order("name, id")
 	if actor.IsPerson() {
 		pool = pool.Where("owner_id = ?", actor.ID)
 	}
@@ -39,7 +40,11 @@ func needPersonOrOperator(actor models.Actor) error {
 	return models.Errorf(models.CodeForbidden, "Only a person may see or change agents and tokens.")
 }
 
-// agentNamed finds the owner's agent of that name or registers it.
+// AgentNamed finds the owner's agent of that name or registers it.
+func (p *People) AgentNamed(t *db.Tx, actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
+	return (&tx{Tx: t, p: p}).agentNamed(actor, owner, name)
+}
+
 func (t *tx) agentNamed(actor models.Actor, owner models.UserID, name string) (*models.Agent, error) {
 	var found []models.Agent
 	if err := t.Gorm().Where("owner_id = ? AND name = ?", owner, name).Limit(1).Find(&found).Error; err != nil {

@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type PeoplePage struct {
 
 // peopleQuery counts each person's open sessions through the index of those that
 // were not closed; reading stops at the cap.
-const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
+const PeopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
   (SELECT count(*) FROM (SELECT 1 FROM web_sessions s INDEXED BY web_sessions_user
     WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ? LIMIT ?)),
   (SELECT s.last_seen_at FROM web_sessions s INDEXED BY web_sessions_user
@@ -29,14 +29,14 @@ const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disab
 
 // People lists everybody by e-mail, disabled people too, from after an e-mail
 // (empty: the start). For admins and the operator, else CodeForbidden.
-func (s *Store) People(ctx context.Context, actor models.Actor, after string, limit int) (PeoplePage, error) {
+func (p *People) List(ctx context.Context, actor models.Actor, after string, limit int) (PeoplePage, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return PeoplePage{}, err
 	}
 	limit = db.PageSize(limit)
-	now := s.db.Now()
+	now := p.db.Now()
 	idle := now.Add(-sessionIdle)
-	rows, err := s.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, foldEmail(after), limit+1)
+	rows, err := p.db.Reads().QueryContext(ctx, PeopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after), limit+1)
 	if err != nil {
 		return PeoplePage{}, fmt.Errorf("list people: %w", err)
 	}
@@ -73,14 +73,14 @@ func timeOf(t sql.NullTime) *time.Time {
 // admin any more are refused. The same role again is harmless. For admins and
 // the operator, else CodeForbidden; CodeInvalid names "role"; CodeNotFound if
 // there is no such person; CodeConflict for the last enabled admin.
-func (s *Store) SetRole(ctx context.Context, actor models.Actor, id models.UserID, role models.Role) error {
+func (p *People) SetRole(ctx context.Context, actor models.Actor, id models.UserID, role models.Role) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	if !knownRole(role) {
 		return models.Invalid("role", "must be admin or reviewer")
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil || user.Role == role {
 			return err
@@ -135,11 +135,11 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 // reviewer and admin tokens that stood; sessions stay ended. Enabling twice is
 // harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such person.
-func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
+func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil || user.Enabled() {
 			return err
@@ -159,7 +159,7 @@ func (s *Store) EnableUser(ctx context.Context, actor models.Actor, id models.Us
 // EndSessionsOf ends a person's sessions, with one ledger entry each, and tells
 // how many; of one's own all but the one that asks. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is no such person.
-func (s *Store) EndSessionsOf(ctx context.Context, actor models.Actor, id models.UserID) (ended int, err error) {
+func (p *People) EndSessionsOf(ctx context.Context, actor models.Actor, id models.UserID) (ended int, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return 0, err
 	}
@@ -167,7 +167,7 @@ func (s *Store) EndSessionsOf(ctx context.Context, actor models.Actor, id models
 	if actor.UserID() == id {
 		keep = actor.SessionID
 	}
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = p.writeAnyway(ctx, func(t *tx) error {
 		if _, err := t.user(id); err != nil {
 			return err
 		}

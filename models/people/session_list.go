@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -16,13 +16,13 @@ type SessionPage struct {
 
 // deviceQuery goes backwards through the index of a person's open sessions: it
 // ends with the id, which sorts by the time of the sign-in.
-const deviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
+const DeviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
  FROM web_sessions INDEXED BY web_sessions_user
  WHERE user_id = ? AND revoked_at IS NULL AND id < ? AND expires_at > ? AND last_seen_at > ? ORDER BY id DESC LIMIT ?`
 
 // Sessions lists the person's own open sessions before a key (empty: from the
 // latest). People only, else CodeForbidden.
-func (s *Store) Sessions(ctx context.Context, actor models.Actor, before models.SessionID, limit int) (SessionPage, error) {
+func (p *People) Sessions(ctx context.Context, actor models.Actor, before models.SessionID, limit int) (SessionPage, error) {
 	if !actor.IsPerson() {
 		return SessionPage{}, onlyPeople()
 	}
@@ -30,8 +30,8 @@ func (s *Store) Sessions(ctx context.Context, actor models.Actor, before models.
 		before = db.MaxID
 	}
 	limit = db.PageSize(limit)
-	now := s.db.Now()
-	rows, err := s.db.Reads().QueryContext(ctx, deviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
+	now := p.db.Now()
+	rows, err := p.db.Reads().QueryContext(ctx, DeviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
 	if err != nil {
 		return SessionPage{}, fmt.Errorf("list sessions: %w", err)
 	}
@@ -60,11 +60,11 @@ func onlyPeople() error {
 
 // EndSession ends one of the person's own sessions. People only, else
 // CodeForbidden; CodeNotFound if the person has no such open session.
-func (s *Store) EndSession(ctx context.Context, actor models.Actor, id models.SessionID) error {
+func (p *People) EndSession(ctx context.Context, actor models.Actor, id models.SessionID) error {
 	if !actor.IsPerson() {
 		return onlyPeople()
 	}
-	return s.writeAnyway(ctx, func(t *tx) error {
+	return p.writeAnyway(ctx, func(t *tx) error {
 		var open int64
 		err := t.Gorm().Model(&models.WebSession{}).
 			Where("id = ? AND user_id = ? AND revoked_at IS NULL AND expires_at > ?", id, actor.ID, t.Now).Count(&open).Error
@@ -80,11 +80,11 @@ func (s *Store) EndSession(ctx context.Context, actor models.Actor, id models.Se
 
 // EndOtherSessions ends all of the person's sessions but the one that asks, and
 // tells how many. CodeForbidden for an actor without a session.
-func (s *Store) EndOtherSessions(ctx context.Context, actor models.Actor) (ended int, err error) {
+func (p *People) EndOtherSessions(ctx context.Context, actor models.Actor) (ended int, err error) {
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return 0, models.Errorf(models.CodeForbidden, "Only a person who is signed in may end the other sessions.")
 	}
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = p.writeAnyway(ctx, func(t *tx) error {
 		ended, err = t.endSessions(actor, actor.UserID(), actor.SessionID)
 		return err
 	})

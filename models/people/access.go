@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -81,33 +81,33 @@ func hashSecret(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(s
 // AuthenticateToken returns who a bearer token stands for: CodeUnauthenticated
 // if it is unknown, revoked, expired, or its person or agent was disabled. An
 // agent's token outlives its owner's disabling: others may still decide.
-func (s *Store) AuthenticateToken(ctx context.Context, secret string) (models.Actor, error) {
+func (p *People) AuthenticateToken(ctx context.Context, secret string) (models.Actor, error) {
 	if secret == "" || len(secret) > 200 {
 		return models.Actor{}, unauthenticated()
 	}
-	hash, now := hashSecret(secret), s.db.Now()
-	t, gen, ok := s.access.get(hash)
+	hash, now := hashSecret(secret), p.db.Now()
+	t, gen, ok := p.access.get(hash)
 	if !ok {
 		var token models.Token
-		if err := s.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&token).Error; err != nil {
+		if err := p.db.Gorm(ctx).Where("secret_hash = ?", hash[:]).Take(&token).Error; err != nil {
 			return models.Actor{}, db.NotFoundAs(err, unauthenticated())
 		}
 		var err error
-		if t, err = s.loadToken(ctx, &token, now); err != nil {
+		if t, err = p.loadToken(ctx, &token, now); err != nil {
 			return models.Actor{}, err
 		}
-		s.access.put(hash, t, gen)
+		p.access.put(hash, t, gen)
 	}
 	if t.expires != nil && !now.Before(*t.expires) {
 		return models.Actor{}, unauthenticated()
 	}
-	s.access.touch(t.actor.TokenID, now)
+	p.access.touch(t.actor.TokenID, now)
 	return t.actor, nil
 }
 
 // loadToken judges a stored token and makes its actor.
-func (s *Store) loadToken(ctx context.Context, token *models.Token, now time.Time) (cachedToken, error) {
-	pool := s.db.Gorm(ctx)
+func (p *People) loadToken(ctx context.Context, token *models.Token, now time.Time) (cachedToken, error) {
+	pool := p.db.Gorm(ctx)
 	var user models.User
 	if err := pool.Where("id = ?", token.UserID).Take(&user).Error; err != nil {
 		return cachedToken{}, db.NotFoundAs(err, unauthenticated())
@@ -143,17 +143,17 @@ func (s *Store) loadToken(ctx context.Context, token *models.Token, now time.Tim
 
 // CheckCredential tells whether what the actor came with is still good: the
 // token live, the session open, the person enabled. CodeUnauthenticated if not.
-func (s *Store) CheckCredential(ctx context.Context, actor models.Actor) error {
+func (p *People) CheckCredential(ctx context.Context, actor models.Actor) error {
 	switch {
 	case actor.TokenID != "":
 		var token models.Token
-		if err := s.db.Gorm(ctx).Where("id = ?", actor.TokenID).Take(&token).Error; err != nil {
+		if err := p.db.Gorm(ctx).Where("id = ?", actor.TokenID).Take(&token).Error; err != nil {
 			return db.NotFoundAs(err, unauthenticated())
 		}
-		_, err := s.loadToken(ctx, &token, s.db.Now())
+		_, err := p.loadToken(ctx, &token, p.db.Now())
 		return err
 	case actor.SessionID != "":
-		_, err := s.sessionActor(ctx, actor.SessionID)
+		_, err := p.SessionActor(ctx, actor.SessionID)
 		return err
 	}
 	return nil
@@ -161,15 +161,15 @@ func (s *Store) CheckCredential(ctx context.Context, actor models.Actor) error {
 
 // FlushLastUse writes down when tokens were last used: bookkeeping, gathered in
 // memory so that authenticating a request writes nothing.
-func (s *Store) FlushLastUse(ctx context.Context) error {
-	s.access.usedMu.Lock()
-	used := s.access.used
-	s.access.used = make(map[models.TokenID]time.Time)
-	s.access.usedMu.Unlock()
+func (p *People) FlushLastUse(ctx context.Context) error {
+	p.access.usedMu.Lock()
+	used := p.access.used
+	p.access.used = make(map[models.TokenID]time.Time)
+	p.access.usedMu.Unlock()
 	if len(used) == 0 {
 		return nil
 	}
-	err := s.write(ctx, func(t *tx) error {
+	err := p.write(ctx, func(t *tx) error {
 		for id, at := range used {
 			if err := t.Gorm().Model(&models.Token{}).Where("id = ?", id).Update("last_used_at", at).Error; err != nil {
 				return err
@@ -178,7 +178,7 @@ func (s *Store) FlushLastUse(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		s.access.keep(used)
+		p.access.keep(used)
 		return fmt.Errorf("write last use of tokens: %w", err)
 	}
 	return nil

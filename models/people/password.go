@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -131,22 +131,22 @@ func passwordFault(password, email string) string {
 // SetPassword gives a user a new password and ends all of the user's sessions,
 // with one ledger entry each. For admins and the operator, else CodeForbidden;
 // CodeInvalid names "password"; CodeNotFound if there is no such user.
-func (s *Store) SetPassword(ctx context.Context, actor models.Actor, id models.UserID, password string) error {
+func (p *People) SetPassword(ctx context.Context, actor models.Actor, id models.UserID, password string) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
 	var user models.User
-	if err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error; err != nil {
+	if err := p.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error; err != nil {
 		return db.NotFoundAs(err, models.NotFound("user"))
 	}
 	if fault := passwordFault(password, user.Email); fault != "" {
 		return models.Invalid("password", "%s", fault)
 	}
-	hash, err := s.passwords.hash(ctx, password)
+	hash, err := p.passwords.hash(ctx, password)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil {
 			return err
@@ -159,38 +159,38 @@ func (s *Store) SetPassword(ctx context.Context, actor models.Actor, id models.U
 // other sessions. It takes a session, never a token: CodeForbidden. CodeInvalid
 // names "current" or "next"; guessing at the current one is limited like signing
 // in: CodeTooManyRequests. CodeConflict if the password changed meanwhile.
-func (s *Store) ChangePassword(ctx context.Context, actor models.Actor, current, next string) error {
+func (p *People) ChangePassword(ctx context.Context, actor models.Actor, current, next string) error {
 	if !actor.IsPerson() || actor.SessionID == "" {
 		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may change the own password.")
 	}
 	if fault := passwordFault(next, actor.Name); fault != "" {
 		return models.Invalid("next", "%s", fault)
 	}
-	leave, err := s.passwords.queue()
+	leave, err := p.passwords.queue()
 	if err != nil {
 		return err
 	}
 	defer leave()
 	try := attempt{account: actor.ID, address: "session " + string(actor.SessionID), known: true}
-	if err := s.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
+	if err := p.write(ctx, func(t *tx) error { return t.countAttempt(try) }); err != nil {
 		return err
 	}
 	var user models.User
-	if err := s.db.Gorm(ctx).Where("id = ?", actor.ID).Take(&user).Error; err != nil {
+	if err := p.db.Gorm(ctx).Where("id = ?", actor.ID).Take(&user).Error; err != nil {
 		return db.NotFoundAs(err, notSignedIn())
 	}
-	ok, err := s.passwords.matches(ctx, current, user.PasswordHash)
+	ok, err := p.passwords.matches(ctx, current, user.PasswordHash)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return models.Invalid("current", "is not the password you sign in with")
 	}
-	hash, err := s.passwords.hash(ctx, next)
+	hash, err := p.passwords.hash(ctx, next)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		now, err := t.user(user.ID)
 		if err != nil {
 			return err

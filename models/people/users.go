@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type userData struct {
 }
 
 // foldEmail is the one form in which e-mails are stored and compared.
-func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+func FoldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 func emailFault(email string) string {
 	local, domain, _ := strings.Cut(email, "@")
@@ -53,7 +53,7 @@ func emailFault(email string) string {
 // checked returns the input as it will be stored, or one CodeInvalid that names
 // every field that is wrong.
 func (n NewUser) checked() (NewUser, error) {
-	n.Email, n.Name = foldEmail(n.Email), strings.TrimSpace(n.Name)
+	n.Email, n.Name = FoldEmail(n.Email), strings.TrimSpace(n.Name)
 	faults := make(map[string]string)
 	if fault := emailFault(n.Email); fault != "" {
 		faults["email"] = fault
@@ -74,7 +74,7 @@ func (n NewUser) checked() (NewUser, error) {
 // AddUser adds a person. For admins and the operator, else CodeForbidden;
 // CodeInvalid names all fields that are wrong; CodeConflict if the e-mail is
 // taken, also by a disabled user.
-func (s *Store) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*models.User, error) {
+func (p *People) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*models.User, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (s *Store) AddUser(ctx context.Context, actor models.Actor, in NewUser) (*m
 	if err != nil {
 		return nil, err
 	}
-	hash, err := s.passwords.hash(ctx, in.Password)
+	hash, err := p.passwords.hash(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
 	var user *models.User
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		user = t.newUser(in, hash)
 		return t.addUser(actor, user)
 	})
@@ -116,12 +116,12 @@ func (t *tx) addUser(actor models.Actor, user *models.User) error {
 
 // Users lists everybody by e-mail, disabled ones too. For admins and the
 // operator, else CodeForbidden.
-func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, error) {
+func (p *People) Users(ctx context.Context, actor models.Actor) ([]models.User, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var users []models.User
-	if err := s.db.Gorm(ctx).Omit("password_hash").Order("email").Find(&users).Error; err != nil {
+	if err := p.db.Gorm(ctx).Omit("password_hash").Order("email").Find(&users).Error; err != nil {
 		return nil, fmt.Errorf("list users: %w", err)
 	}
 	return users, nil
@@ -129,11 +129,11 @@ func (s *Store) Users(ctx context.Context, actor models.Actor) ([]models.User, e
 
 // UserByEmail finds a user, also a disabled one. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is none.
-func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email string) (*models.User, error) {
+func (p *People) UserByEmail(ctx context.Context, actor models.Actor, email string) (*models.User, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
-	user, err := s.userWithEmail(ctx, email)
+	user, err := p.userWithEmail(ctx, email)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (s *Store) UserByEmail(ctx context.Context, actor models.Actor, email strin
 }
 
 // userWithEmail returns nil if there is none.
-func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, error) {
+func (p *People) userWithEmail(ctx context.Context, email string) (*models.User, error) {
 	var users []models.User
-	if err := s.db.Gorm(ctx).Where("email = ?", foldEmail(email)).Limit(1).Find(&users).Error; err != nil {
+	if err := p.db.Gorm(ctx).Where("email = ?", FoldEmail(email)).Limit(1).Find(&users).Error; err != nil {
 		return nil, fmt.Errorf("look for the e-mail: %w", err)
 	}
 	if len(users) == 0 {
@@ -157,12 +157,12 @@ func (s *Store) userWithEmail(ctx context.Context, email string) (*models.User, 
 
 // UserByID is one person. For admins and the operator, else CodeForbidden;
 // CodeNotFound if there is none.
-func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
+func (p *People) UserByID(ctx context.Context, actor models.Actor, id models.UserID) (*models.User, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var user models.User
-	err := s.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error
+	err := p.db.Gorm(ctx).Where("id = ?", id).Take(&user).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil, models.NotFound("person")
 	}
@@ -178,11 +178,11 @@ func (s *Store) UserByID(ctx context.Context, actor models.Actor, id models.User
 // harmless. Pending requests that only this person could approve end rejected, cause
 // no_reviewer. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such user; CodeConflict for the last enabled admin.
-func (s *Store) DisableUser(ctx context.Context, actor models.Actor, id models.UserID) (agentTokens int, err error) {
+func (p *People) DisableUser(ctx context.Context, actor models.Actor, id models.UserID) (agentTokens int, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return 0, err
 	}
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // inviteLength is how long the link of an invitation works.
-const inviteLength = 7 * 24 * time.Hour
+const InviteLength = 7 * 24 * time.Hour
 
 // maxInvites is how many open invitations are listed, the latest first.
 const maxInvites = 100
@@ -34,11 +34,11 @@ func dataOf(i *models.Invite) inviteData {
 // as long as who made it is an enabled admin. An older open invitation of the
 // same e-mail is withdrawn. For admins and the operator, else CodeForbidden;
 // CodeInvalid names "email" or "role"; CodeConflict if the e-mail is in use.
-func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, role models.Role) (secret string, invite *models.Invite, err error) {
+func (p *People) Invite(ctx context.Context, actor models.Actor, email string, role models.Role) (secret string, invite *models.Invite, err error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return "", nil, err
 	}
-	email = foldEmail(email)
+	email = FoldEmail(email)
 	faults := make(map[string]string)
 	if fault := emailFault(email); fault != "" {
 		faults["email"] = fault
@@ -51,7 +51,7 @@ func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, ro
 	}
 	secret = newSecret("")
 	hash := hashSecret(secret)
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		if err := t.emailFree(email); err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func (s *Store) Invite(ctx context.Context, actor models.Actor, email string, ro
 		}
 		invite = &models.Invite{
 			ID: models.NewID[models.InviteID](), SecretHash: hash[:], Email: email, Role: role,
-			InviterName: actor.Name, CreatedAt: t.Now, ExpiresAt: t.Now.Add(inviteLength),
+			InviterName: actor.Name, CreatedAt: t.Now, ExpiresAt: t.Now.Add(InviteLength),
 		}
 		if by := actor.UserID(); by != "" {
 			invite.InvitedBy = &by
@@ -107,11 +107,11 @@ func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
 
 // WithdrawInvite ends an open invitation; twice is harmless. For admins and the
 // operator, else CodeForbidden; CodeNotFound if there is none.
-func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id models.InviteID) error {
+func (p *People) WithdrawInvite(ctx context.Context, actor models.Actor, id models.InviteID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		var invite models.Invite
 		if err := t.Gorm().Where("id = ?", id).Take(&invite).Error; err != nil {
 			return db.NotFoundAs(err, models.NotFound("invitation"))
@@ -122,13 +122,13 @@ func (s *Store) WithdrawInvite(ctx context.Context, actor models.Actor, id model
 
 // Invites lists the open invitations, the latest first, at most a hundred. For
 // admins and the operator, else CodeForbidden.
-func (s *Store) Invites(ctx context.Context, actor models.Actor) ([]models.Invite, error) {
+func (p *People) Invites(ctx context.Context, actor models.Actor) ([]models.Invite, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
 	var out []models.Invite
-	err := s.db.Gorm(ctx).Omit("secret_hash").
-		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", s.db.Now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
+	err := p.db.Gorm(ctx).Omit("secret_hash").
+		Where("used_at IS NULL AND withdrawn_at IS NULL AND expires_at > ?", p.db.Now()).Order("id DESC").Limit(maxInvites).Find(&out).Error
 	if err != nil {
 		return nil, fmt.Errorf("list invitations: %w", err)
 	}
@@ -137,17 +137,17 @@ func (s *Store) Invites(ctx context.Context, actor models.Actor) ([]models.Invit
 
 // openInvite finds the invitation of a link: open, and made by the command line
 // or by who is an enabled admin still.
-const openInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invited_by
+const OpenInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invited_by
  WHERE i.secret_hash = ? AND i.used_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > ?
  AND (i.invited_by IS NULL OR (u.role = 'admin' AND u.disabled_at IS NULL))`
 
 // CheckInvite is the invitation behind a link; it uses nothing up. CodeNotFound
 // if the link is unknown, used, withdrawn or seven days old, or if who made it
 // is no enabled admin any more.
-func (s *Store) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
+func (p *People) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
 	hash := hashSecret(secret)
 	var found []models.Invite
-	if err := s.db.Gorm(ctx).Raw(openInvite, hash[:], s.db.Now()).Scan(&found).Error; err != nil {
+	if err := p.db.Gorm(ctx).Raw(OpenInvite, hash[:], p.db.Now()).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for invitation: %w", err)
 	}
 	if len(found) == 0 {
@@ -161,9 +161,9 @@ func (s *Store) CheckInvite(ctx context.Context, secret string) (*models.Invite,
 // they chose. CodeNotFound as CheckInvite, of two at once for the second;
 // CodeInvalid names "name" or "password" and leaves the link as it is;
 // CodeConflict if the e-mail came into use meanwhile.
-func (s *Store) Join(ctx context.Context, secret, name, password string) (*models.User, error) {
+func (p *People) Join(ctx context.Context, secret, name, password string) (*models.User, error) {
 	// First, or strangers could have passwords hashed.
-	invite, err := s.CheckInvite(ctx, secret)
+	invite, err := p.CheckInvite(ctx, secret)
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +171,15 @@ func (s *Store) Join(ctx context.Context, secret, name, password string) (*model
 	if err != nil {
 		return nil, err
 	}
-	passwordHash, err := s.passwords.hash(ctx, in.Password)
+	passwordHash, err := p.passwords.hash(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
 	hash := hashSecret(secret)
 	var user *models.User
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		var still []models.Invite
-		if err := t.Gorm().Raw(openInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
+		if err := t.Gorm().Raw(OpenInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
 			return fmt.Errorf("look for invitation: %w", err)
 		}
 		if len(still) == 0 {

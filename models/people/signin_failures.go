@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 
 // signInFailed logs and counts a sign-in that was refused. An account that does not
 // exist is not named: people type passwords into the wrong field.
-func (s *Store) signInFailed(ctx context.Context, err error, email string, from SignInFrom) {
+func (p *People) signInFailed(ctx context.Context, err error, email string, from SignInFrom) {
 	code := models.ErrorCode(err)
 	if code != models.CodeUnauthenticated && code != models.CodeTooManyRequests {
 		return
 	}
-	found, lookErr := s.userWithEmail(ctx, email)
+	found, lookErr := p.userWithEmail(ctx, email)
 	if lookErr != nil {
 		found = nil // the failure is told all the same
 	}
@@ -34,25 +34,25 @@ func (s *Store) signInFailed(ctx context.Context, err error, email string, from 
 	if found != nil {
 		account = found.Email
 	}
-	s.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address))
-	if s.opts.ObserveSignInFailure != nil {
-		s.opts.ObserveSignInFailure(reason)
+	p.log.Warn("sign-in failed", "reason", reason, "account", account, "address", shorten(from.Address))
+	if p.opts.ObserveSignInFailure != nil {
+		p.opts.ObserveSignInFailure(reason)
 	}
 }
 
 // UnlockUser forgets the failed sign-ins of an account, so that it can be signed in
 // to at once. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such user.
-func (s *Store) UnlockUser(ctx context.Context, actor models.Actor, id models.UserID) error {
+func (p *People) UnlockUser(ctx context.Context, actor models.Actor, id models.UserID) error {
 	if err := actor.NeedAdmin(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(t *tx) error {
+	return p.write(ctx, func(t *tx) error {
 		user, err := t.user(id)
 		if err != nil {
 			return err
 		}
-		if err := t.Gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&signInFailure{}).Error; err != nil {
+		if err := t.Gorm().Where("account IN ?", []string{accountKey(user.Email), string(user.ID)}).Delete(&SignInFailure{}).Error; err != nil {
 			return fmt.Errorf("forget sign-in failures: %w", err)
 		}
 		return t.record(actor, "user.unlocked", ledger.Subject{Owner: user.ID}, userData{UserID: user.ID, Email: user.Email})

@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const devicesEach = 20
 const devicePrefix = "cs_dev_"
 
 // knownDevice is one row of known_devices.
-type knownDevice struct {
+type KnownDevice struct {
 	SecretHash []byte `gorm:"primaryKey"`
 	UserID     models.UserID
 	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
@@ -24,11 +24,11 @@ type knownDevice struct {
 
 // RememberDevice returns the secret by which this browser is known from now on as
 // one in which the person has signed in: device, if it is known as that already.
-func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device string) (secret string, err error) {
+func (p *People) RememberDevice(ctx context.Context, user models.UserID, device string) (secret string, err error) {
 	fresh := newSecret(devicePrefix)
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = p.writeAnyway(ctx, func(t *tx) error {
 		hash := hashSecret(device)
-		used := t.Gorm().Model(&knownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
+		used := t.Gorm().Model(&KnownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("remember device: %w", used.Error)
 		}
@@ -36,7 +36,7 @@ func (s *Store) RememberDevice(ctx context.Context, user models.UserID, device s
 			return nil
 		}
 		secret, hash = fresh, hashSecret(fresh)
-		if err := t.Gorm().Create(&knownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
+		if err := t.Gorm().Create(&KnownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("remember device: %w", err)
 		}
 		return t.forgetDevices(user, devicesEach)
@@ -62,7 +62,7 @@ func (t *tx) knowsDevice(email, device string) (bool, error) {
 	hash := hashSecret(device)
 	var n int64
 	err := t.Gorm().Raw(`SELECT count(*) FROM known_devices d JOIN users u ON u.id = d.user_id WHERE d.secret_hash = ? AND u.email = ?`,
-		hash[:], foldEmail(email)).Scan(&n).Error
+		hash[:], FoldEmail(email)).Scan(&n).Error
 	if err != nil {
 		return false, fmt.Errorf("look for a device: %w", err)
 	}

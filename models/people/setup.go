@@ -1,4 +1,4 @@
-package store
+package people
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 )
 
 // setupLink is one row of setup_links.
-type setupLink struct {
+type SetupLink struct {
 	SecretHash []byte    `gorm:"primaryKey"`
 	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
 	UsedAt     *time.Time
 }
 
 // HasUsers reports whether anybody was ever added: if not, setup is due.
-func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+func (p *People) HasUsers(ctx context.Context) (bool, error) {
 	var n int64
-	if err := s.db.Gorm(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+	if err := p.db.Gorm(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
 	return n > 0, nil
@@ -37,20 +37,20 @@ func (t *tx) hasUsers() (bool, error) {
 // NewSetupLink makes the secret of a one-time link with which the first admin is
 // added; older links stop working. For the operator and the starting server,
 // else CodeForbidden; CodeConflict as soon as a user exists.
-func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret string, err error) {
+func (p *People) NewSetupLink(ctx context.Context, actor models.Actor) (secret string, err error) {
 	if actor.Kind != models.ActorOperator && actor.Kind != models.ActorSystem {
 		return "", models.Errorf(models.CodeForbidden, "Only the command line makes setup links.")
 	}
 	secret = newSecret("")
 	hash := hashSecret(secret)
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		if has, err := t.hasUsers(); err != nil || has {
 			return orConflict(err, "There are users already: sign in, or add one with `countersign user add`.")
 		}
-		if err := t.Gorm().Where("used_at IS NULL").Delete(&setupLink{}).Error; err != nil {
+		if err := t.Gorm().Where("used_at IS NULL").Delete(&SetupLink{}).Error; err != nil {
 			return fmt.Errorf("replace setup links: %w", err)
 		}
-		if err := t.Gorm().Create(&setupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
+		if err := t.Gorm().Create(&SetupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("add setup link: %w", err)
 		}
 		return t.record(actor, "setup_link.made", ledger.Subject{}, struct{}{})
@@ -63,10 +63,10 @@ func (s *Store) NewSetupLink(ctx context.Context, actor models.Actor) (secret st
 
 // CheckSetupLink tells whether the link would work and uses nothing up:
 // CodeNotFound if it is unknown, replaced or used, or if a user exists.
-func (s *Store) CheckSetupLink(ctx context.Context, secret string) error {
+func (p *People) CheckSetupLink(ctx context.Context, secret string) error {
 	hash := hashSecret(secret)
 	var good int64
-	err := s.db.Gorm(ctx).
+	err := p.db.Gorm(ctx).
 		Raw("SELECT count(*) FROM setup_links WHERE secret_hash = ? AND used_at IS NULL AND NOT EXISTS (SELECT 1 FROM users)", hash[:]).
 		Scan(&good).Error
 	if err != nil {
@@ -81,9 +81,9 @@ func (s *Store) CheckSetupLink(ctx context.Context, secret string) error {
 // Setup uses a link up and adds the first user, who is an admin whatever Role
 // says. CodeNotFound as CheckSetupLink, of two at once for the second;
 // CodeInvalid names all fields that are wrong and leaves the link as it is.
-func (s *Store) Setup(ctx context.Context, secret string, in NewUser) (*models.User, error) {
+func (p *People) Setup(ctx context.Context, secret string, in NewUser) (*models.User, error) {
 	// First, or strangers could have passwords hashed.
-	if err := s.CheckSetupLink(ctx, secret); err != nil {
+	if err := p.CheckSetupLink(ctx, secret); err != nil {
 		return nil, err
 	}
 	in.Role = models.RoleAdmin
@@ -91,17 +91,17 @@ func (s *Store) Setup(ctx context.Context, secret string, in NewUser) (*models.U
 	if err != nil {
 		return nil, err
 	}
-	passwordHash, err := s.passwords.hash(ctx, in.Password)
+	passwordHash, err := p.passwords.hash(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
 	hash := hashSecret(secret)
 	var user *models.User
-	err = s.write(ctx, func(t *tx) error {
+	err = p.write(ctx, func(t *tx) error {
 		if has, err := t.hasUsers(); err != nil || has {
 			return orNotFound(err)
 		}
-		used := t.Gorm().Model(&setupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
+		used := t.Gorm().Model(&SetupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("use setup link: %w", used.Error)
 		}
