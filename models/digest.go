@@ -94,3 +94,15 @@ func StoredOptions(options []Option) (string, error) {
 	}
 	return string(raw), nil
 }
+
+// DigestOfText is the digest of a text as a JSON string; empty for none.
+func DigestOfText(s string) string {
+	if s == "" {
+		return ""
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return ""
+	}
+	return Digest(raw)
+}

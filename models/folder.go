@@ -15,3 +15,6 @@ const (
 	DefaultPage = 50
 	MaxPage     = 200
 )
+
+// InitialAuthor is whose document the initial policy is.
+const InitialAuthor = "Countersign"

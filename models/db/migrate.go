@@ -82,3 +82,26 @@ func newestMigration() (int64, error) {
 	}
 	return n, nil
 }
+
+// InMemory is an empty database in memory with the schema that the migrations make, for
+// as long as use takes.
+func InMemory(ctx context.Context, use func(*sql.DB) error) (err error) {
+	pool, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return fmt.Errorf("make a schema: %w", err)
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	pool.SetMaxOpenConns(1) // each connection would be another database
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("make a schema: %w", err)
+	}
+	return use(pool)
+}

@@ -85,3 +85,16 @@ func (w *Watch) logWait(text string, attrs ...slog.Attr) {
 	}
 	w.s.log.Debug(text, args...) //nolint:sloglint // one of two constants
 }
+
+// observe tells what a committed call opened and settled.
+func (s *Store) observe(o *result) {
+	if s.opts.ObserveOutcome == nil {
+		return
+	}
+	for _, a := range o.outcomes {
+		s.opts.ObserveOutcome(models.OutcomeOf(a))
+	}
+	if o.atOnce != nil {
+		s.opts.ObserveOutcome(models.OutcomeOf(o.atOnce))
+	}
+}

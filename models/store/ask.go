@@ -273,7 +273,7 @@ func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: digestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: t.waitBegins(a),
+		Reason: models.DigestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: t.waitBegins(a),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers
@@ -282,7 +282,7 @@ func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry
 		e.Status = "let_through"
 	}
 	if w := a.Approvers(); w.Limited() {
-		e.ReviewersOnly, e.Approvers = w.ReviewersOnly, digestOfText(a.ApproversJSON)
+		e.ReviewersOnly, e.Approvers = w.ReviewersOnly, models.DigestOfText(a.ApproversJSON)
 		if w.SelfApproval == models.SelfNever {
 			e.SelfApproval = w.SelfApproval
 		}

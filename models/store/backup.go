@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +34,7 @@ func Backup(ctx context.Context, dir, file string) (head models.Head, err error)
 			err = errors.Join(err, os.Remove(part.Name()), os.Remove(file))
 		}
 	}()
-	if err := errors.Join(part.Close(), vacuumInto(ctx, source, part.Name())); err != nil {
+	if err := errors.Join(part.Close(), db.CopyInto(ctx, source, part.Name())); err != nil {
 		return models.Head{}, fmt.Errorf("write backup: %w", err)
 	}
 	found, err := VerifyFile(ctx, part.Name())
@@ -81,18 +80,6 @@ func reserve(file string) error {
 	return f.Close()
 }
 
-// vacuumInto copies a database within one read transaction, so that writers go
-// on meanwhile. What was deleted is not copied.
-func vacuumInto(ctx context.Context, source, target string) (err error) {
-	pool, err := db.OpenFile(db.DSN(source, nil))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	_, err = pool.ExecContext(ctx, `VACUUM INTO ?`, target)
-	return err
-}
-
 // settle gives a finished file its name, on the disk when it returns.
 func settle(part, file string) error {
 	if err := syncFile(part); err != nil {
@@ -110,10 +97,4 @@ func syncFile(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// openAlone opens a file that nobody else uses, without leaving anything beside
-// it.
-func openAlone(file string) (*sql.DB, error) {
-	return sql.Open("sqlite3", fileURI(file, "mode=ro&immutable=1&_query_only=on"))
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -37,7 +35,7 @@ func VerifyFile(ctx context.Context, file string) (_ Verified, err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Verified{}, err
 	}
-	pool, err := openAlone(file)
+	pool, err := db.OpenAlone(file)
 	if err != nil {
 		return Verified{}, err
 	}
@@ -47,7 +45,7 @@ func VerifyFile(ctx context.Context, file string) (_ Verified, err error) {
 
 func verify(ctx context.Context, pool *sql.DB) (Verified, error) {
 	var v Verified
-	if err := soundPages(ctx, pool); err != nil {
+	if err := db.SoundPages(ctx, pool); err != nil {
 		return v, err
 	}
 	has, wants, err := db.SchemaOf(ctx, pool)
@@ -60,45 +58,4 @@ func verify(ctx context.Context, pool *sql.DB) (Verified, error) {
 	v.Schema = has
 	v.Head, err = ledger.VerifyIn(ctx, pool, nil)
 	return v, err
-}
-
-// soundPages has SQLite read every page and follow every reference.
-func soundPages(ctx context.Context, pool *sql.DB) error {
-	faults, err := strs(ctx, pool, `PRAGMA integrity_check(5)`)
-	if err != nil {
-		return fmt.Errorf("check the database: %w", err)
-	}
-	if len(faults) != 1 || faults[0] != "ok" {
-		return fmt.Errorf("the database is damaged: %s", strings.Join(faults, "; "))
-	}
-	faults, err = strs(ctx, pool, `SELECT "table" || ' -> ' || parent FROM pragma_foreign_key_check LIMIT 5`)
-	if err != nil {
-		return fmt.Errorf("check the references: %w", err)
-	}
-	if len(faults) > 0 {
-		return fmt.Errorf("rows refer to others that are not there: %s", strings.Join(faults, "; "))
-	}
-	return nil
-}
-
-func strs(ctx context.Context, pool *sql.DB, query string) ([]string, error) {
-	rows, err := pool.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		out = append(out, s)
-	}
-	return out, rows.Err()
-}
-
-// fileURI is a file as SQLite opens it with parameters.
-func fileURI(file, parameters string) string {
-	return "file:" + (&url.URL{Path: file}).EscapedPath() + "?" + parameters
 }

@@ -124,7 +124,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	}
 	t.changed(conv.ID)
 	t.Publish(events.Agent(string(conv.AgentID)))
-	entry := budgetEntry{Old: old, New: next, Reason: digestOfText(reason), Sequence: sequence}
+	entry := budgetEntry{Old: old, New: next, Reason: models.DigestOfText(reason), Sequence: sequence}
 	if response != nil {
 		entry.Response = *response
 	}
@@ -166,7 +166,7 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 		return err
 	}
 	return t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(text), Conversation: t.waitEnds(),
 	})
 }
 

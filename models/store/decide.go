@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/events"
@@ -284,7 +282,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}
 	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: digestOfText(v.Reason), Answer: digestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: t.waitEnds(),
+		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: t.waitEnds(),
 	}); err != nil {
 		return nil, err
 	}
@@ -315,17 +313,6 @@ type settledEntry struct {
 	// request is routed now.
 	WaitsFor  string          `json:"waits_for_digest,omitempty"`
 	Reviewers []models.UserID `json:"reviewers,omitempty"`
-}
-
-func digestOfText(s string) string {
-	if s == "" {
-		return ""
-	}
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return ""
-	}
-	return models.Digest(raw)
 }
 
 // settle is the one UPDATE that leaves pending, with what hangs on it.

@@ -250,7 +250,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		return err
 	}
 	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: digestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
 	})
 }
 

@@ -32,7 +32,7 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 		return nil, err
 	}
 	i := &Inspection{path: path, readOnly: isReadOnly(dir) || isReadOnly(path)}
-	if i.db, err = openInspected(ctx, path, "mode=rw"); err == nil {
+	if i.db, err = db.OpenInspected(ctx, path, "mode=rw"); err == nil {
 		return i, nil
 	}
 	if !i.readOnly {
@@ -44,22 +44,10 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 		return nil, fmt.Errorf("%s is read-only, and %s holds %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
 			dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
 	}
-	if i.db, err = openInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
+	if i.db, err = db.OpenInspected(ctx, path, "mode=ro&immutable=1"); err != nil {
 		return nil, err
 	}
 	return i, nil
-}
-
-func openInspected(ctx context.Context, path, mode string) (*sql.DB, error) {
-	pool, err := sql.Open("sqlite3", fileURI(path, mode+"&_txlock=immediate&_foreign_keys=on&_busy_timeout="+db.BusyTimeout))
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
-	var tables int
-	if err := pool.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), pool.Close())
-	}
-	return pool, nil
 }
 
 // isReadOnly tells whether this program cannot write there, be it for the mode or
@@ -98,7 +86,7 @@ func (i *Inspection) Size() int64 {
 // Sound tells whether every page and every reference is whole and, unless the
 // folder is read-only, the file can be written.
 func (i *Inspection) Sound(ctx context.Context) error {
-	if err := soundPages(ctx, i.db); err != nil || i.readOnly {
+	if err := db.SoundPages(ctx, i.db); err != nil || i.readOnly {
 		return err
 	}
 	dbtx, err := i.db.BeginTx(ctx, nil) // takes the lock for writing

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/people"
 	"countersign/models/policy"
 )
@@ -60,7 +61,7 @@ func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, e
 }
 
 func agentsAlone(ctx context.Context, pool *sql.DB) ([]string, error) {
-	names, err := strs(ctx, pool, aloneQuery)
+	names, err := db.Strings(ctx, pool, aloneQuery)
 	if err != nil {
 		return nil, fmt.Errorf("list agents without anybody: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // EnergyFaults are conversations and agents whose account of energy is wrong. At most
@@ -38,7 +39,7 @@ func (i *Inspection) Energy(ctx context.Context) (EnergyFaults, error) {
 		return f, fmt.Errorf("count conversations: %w", err)
 	}
 	for query, found := range map[string]*[]models.ConversationID{energySums: &f.Sums, energyAlone: &f.Alone} {
-		ids, err := strs(ctx, i.db, query)
+		ids, err := db.Strings(ctx, i.db, query)
 		if err != nil {
 			return f, fmt.Errorf("add up energy: %w", err)
 		}
@@ -46,7 +47,7 @@ func (i *Inspection) Energy(ctx context.Context) (EnergyFaults, error) {
 			*found = append(*found, models.ConversationID(id))
 		}
 	}
-	ids, err := strs(ctx, i.db, energyWindows)
+	ids, err := db.Strings(ctx, i.db, energyWindows)
 	if err != nil {
 		return f, fmt.Errorf("add up energy: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // GrantFaults are grants whose count of uses does not hold. At most ten are named.
@@ -25,7 +26,7 @@ func (i *Inspection) Grants(ctx context.Context) (GrantFaults, error) {
 	if err := i.db.QueryRowContext(ctx, `SELECT count(*) FROM grants`).Scan(&f.Grants); err != nil {
 		return f, fmt.Errorf("count grants: %w", err)
 	}
-	ids, err := strs(ctx, i.db, grantUses)
+	ids, err := db.Strings(ctx, i.db, grantUses)
 	if err != nil {
 		return f, fmt.Errorf("count uses of grants: %w", err)
 	}

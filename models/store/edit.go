@@ -145,8 +145,8 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	}
 	a.Vote = vote
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(vote.Reason),
-		Seen: vote.SeenDigest != "", Vote: vote.ID, WaitsFor: digestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(vote.Reason),
+		Seen: vote.SeenDigest != "", Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -79,7 +78,7 @@ type energyBucket struct {
 
 // note takes the latest thing of the bucket.
 func (b *energyBucket) note(sequence int64, when string) error {
-	at, err := storedTime(when)
+	at, err := db.StoredTime(when)
 	if err != nil {
 		return err
 	}
@@ -134,14 +133,4 @@ func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.Conv
 		return nil, fmt.Errorf("read energy: %w", err)
 	}
 	return out, nil
-}
-
-// storedTime reads a time as the driver writes it: an aggregate has no type by
-// which the driver would.
-func storedTime(s string) (time.Time, error) {
-	at, err := time.Parse("2006-01-02 15:04:05.999999999-07:00", s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read a stored time: %w", err)
-	}
-	return at.UTC(), nil
 }

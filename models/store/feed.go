@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -266,8 +265,8 @@ func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.En
 // status since, and in which order.
 func statusChanges(e *models.Entry) ([]models.StatusChange, error) {
 	var data struct {
-		Old   jsontext.Value        `json:"old"`
-		New   jsontext.Value        `json:"new"`
+		Old   any                   `json:"old"` // of other entries a number
+		New   any                   `json:"new"`
 		Waits bool                  `json:"waits"`
 		From  models.ConversationID `json:"from"`
 		Left  *models.StatusChange  `json:"from_status"`
@@ -277,8 +276,11 @@ func statusChanges(e *models.Entry) ([]models.StatusChange, error) {
 		return nil, fmt.Errorf("read ledger entry %d: %w", e.Seq, err)
 	}
 	if e.Action == "conversation.status" {
-		old := models.ConversationStatus(unquoted(data.Old)).Shown(data.Waits)
-		data.Here = &models.StatusChange{Old: old, New: models.ConversationStatus(unquoted(data.New)).Shown(data.Waits)}
+		old, _ := data.Old.(string)
+		now, _ := data.New.(string)
+		data.Here = &models.StatusChange{
+			Old: models.ConversationStatus(old).Shown(data.Waits), New: models.ConversationStatus(now).Shown(data.Waits),
+		}
 	}
 	var out []models.StatusChange
 	add := func(id models.ConversationID, c *models.StatusChange) {

@@ -175,7 +175,7 @@ func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content 
 	}
 	t.changed(conv.ID)
 	t.Publish(events.Agent(string(conv.AgentID)))
-	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": digestOfText(content)}
+	entry := map[string]any{"message": m.ID, "sequence": m.Sequence, "digest": models.DigestOfText(content)}
 	if m.ResponseID != nil {
 		entry["response"] = *m.ResponseID
 	}

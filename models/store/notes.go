@@ -231,6 +231,6 @@ func (t *tx) storeNote(actor models.Actor, a *models.Approval, n *models.Note, a
 	}
 	t.Publish(events.Agent(string(a.AgentID)))
 	return t.record(actor, action, ledger.SubjectOf(&a.Response, readers), noteEntry{
-		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: digestOfText(n.Content),
+		clockEntry: movedFrom(old, a), Digest: a.Digest, Note: n.ID, Number: n.Number, Text: models.DigestOfText(n.Content),
 	})
 }

@@ -20,7 +20,7 @@ const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = 
 // Numbers are the figures of the whole store as they stand now. What is past its
 // deadline does not wait, written down or not (I3).
 func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
-	n := models.Numbers{Waiters: s.waiters.len()}
+	n := models.Numbers{Waiters: s.Waiters()}
 	var oldest int64
 	if err := s.db.Reads().QueryRowContext(ctx, pendingNumbers, s.db.Now()).Scan(&n.Pending, &oldest); err != nil {
 		return n, fmt.Errorf("count what waits: %w", err)
@@ -40,17 +40,4 @@ func (s *Store) Numbers(ctx context.Context) (models.Numbers, error) {
 	}
 	n.RowCheck, err = lastRows(ctx, s.db.Reads())
 	return n, err
-}
-
-// observe tells what a committed call opened and settled.
-func (s *Store) observe(o *result) {
-	if s.opts.ObserveOutcome == nil {
-		return
-	}
-	for _, a := range o.outcomes {
-		s.opts.ObserveOutcome(models.OutcomeOf(a))
-	}
-	if o.atOnce != nil {
-		s.opts.ObserveOutcome(models.OutcomeOf(o.atOnce))
-	}
 }

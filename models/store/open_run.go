@@ -144,7 +144,7 @@ func chooseOnReject(conv *models.Conversation, in models.RunInput, columns map[s
 // described is what the ledger says of a conversation that was described anew.
 func described(c *models.Conversation) map[string]any {
 	return map[string]any{
-		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": digestOfText(c.Title), "parent_digest": digestOfText(orEmpty(c.ParentRunID)),
+		"on_reject": c.OnReject, "on_reject_by": c.OnRejectBy, "title_digest": models.DigestOfText(c.Title), "parent_digest": models.DigestOfText(orEmpty(c.ParentRunID)),
 	}
 }
 

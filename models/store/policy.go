@@ -186,11 +186,8 @@ func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
 	}
 	t.s.known.policy = row.Version
 	t.Publish(events.Policy)
-	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": digestOfText(row.Note)})
+	return t.record(actor, "policy.changed", ledger.Subject{}, map[string]any{"version": row.Version, "digest": models.Digest([]byte(row.Document)), "note_digest": models.DigestOfText(row.Note)})
 }
-
-// initialAuthor is whose document the initial policy is.
-const initialAuthor = "Countersign"
 
 // seedPolicy stores the initial document where there is none.
 func (s *Store) seedPolicy(ctx context.Context) error {
@@ -211,7 +208,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 			return err
 		}
 		return t.addPolicy(models.System("policy"), policyRow{
-			Version: 1, Document: string(text), AuthorName: initialAuthor, Note: "The initial policy.", CreatedAt: t.Now,
+			Version: 1, Document: string(text), AuthorName: models.InitialAuthor, Note: "The initial policy.", CreatedAt: t.Now,
 		})
 	})
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"strconv"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -21,7 +20,7 @@ func askDigest(r *models.Response) string {
 		&r.Description, &r.Context, &r.Options, cut,
 	}
 	if r.ClaimedAt != nil { // or the digest is what it was before there was this column
-		values = append(values, new(r.ClaimedAt.Format(fileFormat)))
+		values = append(values, new(r.ClaimedAt.Format(db.FileFormat)))
 	}
 	return ledger.RowDigest(values...)
 }
@@ -56,7 +55,7 @@ type openedEntry struct {
 func openedData(c *models.Conversation) openedEntry {
 	return openedEntry{
 		Standing: c.Standing, Agent: c.AgentID, OnReject: c.OnReject, ChosenBy: c.OnRejectBy,
-		Run: digestOfText(orEmpty(c.RunID)), Parent: digestOfText(orEmpty(c.ParentRunID)), Title: digestOfText(c.Title),
+		Run: models.DigestOfText(orEmpty(c.RunID)), Parent: models.DigestOfText(orEmpty(c.ParentRunID)), Title: models.DigestOfText(c.Title),
 	}
 }
 
@@ -65,16 +64,4 @@ func orEmpty(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-// fileFormat is how the file writes a time.
-const fileFormat = "2006-01-02 15:04:05.999999999-07:00"
-
-// fileTime is how the file writes a time that the ledger tells.
-func fileTime(at string) string {
-	t, err := time.Parse(db.TimeFormat, at)
-	if err != nil {
-		return at
-	}
-	return t.Format(fileFormat)
 }

@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/events"
 	"countersign/models/ledger"
 )
 
@@ -188,14 +189,10 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 	}
 	about := ledger.Subject{Conversation: conversation}
 	if conversation != "" {
-		c, err := scanConversation(t.Row(t.s.hot.conversation, conversation))
-		if err != nil {
-			return err
+		if err := t.Gorm().Raw(`SELECT owner_id FROM conversations WHERE id = ?`, conversation).Scan(&about.Owner).Error; err != nil {
+			return fmt.Errorf("read owner: %w", err)
 		}
-		if c != nil {
-			about.Owner = c.OwnerID
-		}
-		t.changed(conversation)
+		t.Publish(events.Conversation(string(conversation)))
 	}
 	return t.record(p.actor, "contents.removed", about, entry)
 }

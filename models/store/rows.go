@@ -180,7 +180,7 @@ func (a *about) proves(column, want, have string) {
 
 // text: the entry holds the digest of the text in a column.
 func (a *about) text(column, digest string) {
-	a.proves(column, digest, digestOfText(a.row.text(column)))
+	a.proves(column, digest, models.DigestOfText(a.row.text(column)))
 }
 
 func (a *about) settled(column string) {

@@ -103,7 +103,7 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 	if answer == "" {
 		answer = v.text("option")
 	}
-	a.proves("answer", d.Answer, digestOfText(answer))
+	a.proves("answer", d.Answer, models.DigestOfText(answer))
 }
 
 // edited recomputes the digest of an edited input.
@@ -173,7 +173,7 @@ func votedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 func heldProof(v *rowValues) string {
 	until := v.ptr("undo_until")
 	if until != nil {
-		if at, err := storedTime(*until); err == nil {
+		if at, err := db.StoredTime(*until); err == nil {
 			until = new(at.Format(db.TimeFormat))
 		}
 	}

@@ -132,7 +132,7 @@ func policyCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 	a.is("author_id", e.ActorID)
 	author := e.ActorName
 	if e.ActorKind == models.ActorSystem {
-		author = initialAuthor
+		author = models.InitialAuthor
 	}
 	a.is("author_name", author)
 	a.is("created_at", fileTime(e.At))

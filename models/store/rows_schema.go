@@ -3,15 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
 
-	"github.com/pressly/goose/v3"
-
-	"countersign/migrations"
 	"countersign/models/db"
 )
 
@@ -84,28 +79,14 @@ func (c *rowCheck) schema() error {
 }
 
 // migratedSchema is the schema that the migrations make.
-var migratedSchema = sync.OnceValues(func() (map[string]string, error) { return migrateInMemory(context.Background()) })
-
-func migrateInMemory(ctx context.Context) (_ map[string]string, err error) {
-	pool, err := sql.Open("sqlite3", ":memory:")
-	if err != nil {
-		return nil, fmt.Errorf("make a schema: %w", err)
-	}
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	pool.SetMaxOpenConns(1) // each connection would be another database
-	files, err := fs.Sub(migrations.SQLite, "sqlite")
-	if err != nil {
-		return nil, fmt.Errorf("read migrations: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return nil, fmt.Errorf("read migrations: %w", err)
-	}
-	if _, err := provider.Up(ctx); err != nil {
-		return nil, fmt.Errorf("make a schema: %w", err)
-	}
-	return schemaIn(ctx, pool)
-}
+var migratedSchema = sync.OnceValues(func() (map[string]string, error) {
+	var out map[string]string
+	err := db.InMemory(context.Background(), func(pool *sql.DB) (err error) {
+		out, err = schemaIn(context.Background(), pool)
+		return err
+	})
+	return out, err
+})
 
 // schemaIn reads what a schema consists of; white space does not count. Tables
 // that begin with sqlite_ are the library's own.

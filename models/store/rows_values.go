@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"countersign/models/db"
 	"countersign/models/ledger"
 )
 
@@ -145,4 +147,13 @@ func shown(s string) string {
 		return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:maxShown], ""))
 	}
 	return fmt.Sprintf("%q", s)
+}
+
+// fileTime is how the file writes a time that the ledger tells.
+func fileTime(at string) string {
+	t, err := time.Parse(db.TimeFormat, at)
+	if err != nil {
+		return at
+	}
+	return t.Format(db.FileFormat)
 }

@@ -45,7 +45,7 @@ func (s *Store) Rename(ctx context.Context, actor models.Actor, id models.Conver
 			return nil
 		}
 		c.Title = title
-		return t.setColumn(actor, c, "title", title, "conversation.renamed", map[string]any{"title_digest": digestOfText(title)})
+		return t.setColumn(actor, c, "title", title, "conversation.renamed", map[string]any{"title_digest": models.DigestOfText(title)})
 	})
 }
 

@@ -147,6 +147,9 @@ func (s *Store) Close() error {
 	return err
 }
 
+// DB is the database, for the rooms above this one.
+func (s *Store) DB() *db.DB { return s.db }
+
 // Path is the database file.
 func (s *Store) Path() string { return s.db.Path() }
 

@@ -43,7 +43,7 @@ func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemS
 		return nil, fmt.Errorf("read system: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	out := &models.SystemState{Waiters: s.waiters.len()}
+	out := &models.SystemState{Waiters: s.Waiters()}
 	if err := systemNumbers(ctx, dbtx, now, out); err != nil {
 		return nil, err
 	}

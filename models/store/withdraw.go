@@ -138,7 +138,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	if err := t.record(actor, action, ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: digestOfText(w.Said), Vote: vote.ID,
+		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(w.Said), Vote: vote.ID,
 	}); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 		return err
 	}
 	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: digestOfText(text), Conversation: t.waitEnds(),
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: t.waitEnds(),
 	})
 }
 
