@@ -15,6 +15,7 @@ import (
 	"countersign/handlers/api"
 	"countersign/handlers/web"
 	"countersign/models/store"
+	"countersign/models/upkeep"
 	"countersign/workers"
 	"countersign/workers/agent"
 	"countersign/workers/expire"
@@ -65,7 +66,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) 
 		return nil, err
 	}
 	a.builtIn = newBuiltIn(cfg.LLM, a.store, log)
-	a.metrics.Follow(a.store.Numbers, time.Now)
+	a.metrics.Follow(upkeep.New(a.store).Numbers, time.Now)
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", cfg.Addr); err != nil {
 		return nil, listenError(cfg.Addr, err)

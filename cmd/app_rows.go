@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+
+	"countersign/models/upkeep"
 )
 
 // loggedFaults is how many rows that differ are named in the log; the command
@@ -12,7 +14,7 @@ const loggedFaults = 20
 
 // checkRows compares all rows with the ledger once a week.
 func (a *App) checkRows(ctx context.Context) error {
-	found, err := a.store.CheckRowsIfDue(ctx)
+	found, err := upkeep.New(a.store).CheckRowsIfDue(ctx)
 	if err != nil {
 		return fmt.Errorf("compare all rows with the ledger: %w", err)
 	}

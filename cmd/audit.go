@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 // The exit codes of `audit verify`.
@@ -44,7 +44,7 @@ func newAuditVerify() *cobra.Command {
 	c.Flags().StringVar(&head, "head", "", "a head that was kept, as SEQ:HASH")
 	c.Flags().BoolVar(&rows, "rows", false, "compare all rows and the schema too")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return inspectCommand(c, func(c *cobra.Command, folder *store.Inspection) error {
+	return inspectCommand(c, func(c *cobra.Command, folder *upkeep.Inspection) error {
 		var kept *models.Head
 		if head != "" {
 			h, err := models.ParseHead(head)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 func newBackup() *cobra.Command {
@@ -29,7 +29,7 @@ func newBackup() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		head, err := store.Backup(c.Context(), cfg.Data, args[0])
+		head, err := upkeep.Backup(c.Context(), cfg.Data, args[0])
 		if err != nil {
 			return err
 		}

@@ -18,25 +18,26 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 // dataCommand makes a command that works on a data folder that is there, beside a
 // running server or without one. It never makes one: a mistyped --data would look
 // like an empty installation.
 func dataCommand(c *cobra.Command, do func(c *cobra.Command, args []string, s *store.Store) error) *cobra.Command {
-	return storeCommand(c, store.HasData, do)
+	return storeCommand(c, upkeep.HasData, do)
 }
 
 // inspectCommand makes a command that only looks at a data folder: it migrates
 // nothing, and the folder may be on a read-only volume.
-func inspectCommand(c *cobra.Command, do func(c *cobra.Command, folder *store.Inspection) error) *cobra.Command {
+func inspectCommand(c *cobra.Command, do func(c *cobra.Command, folder *upkeep.Inspection) error) *cobra.Command {
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)
 		if err != nil {
 			return err
 		}
-		folder, err := store.Inspect(c.Context(), cfg.Data)
+		folder, err := upkeep.Inspect(c.Context(), cfg.Data)
 		if err != nil {
 			return err
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"countersign/models/upkeep"
 
-	"countersign/models/store"
+	"github.com/spf13/cobra"
 )
 
 // The results of a check.
@@ -47,8 +47,8 @@ type doctor struct {
 	cfg     Config
 	now     time.Time
 	minFree uint64
-	folder  *store.Inspection // nil: the database cannot be opened
-	opening error             // why
+	folder  *upkeep.Inspection // nil: the database cannot be opened
+	opening error              // why
 }
 
 func newDoctor() *cobra.Command {
@@ -96,7 +96,7 @@ func newDoctor() *cobra.Command {
 
 // examine makes every check, also after one has failed.
 func (d *doctor) examine(ctx context.Context) []diagnosis {
-	d.folder, d.opening = store.Inspect(ctx, d.cfg.Data)
+	d.folder, d.opening = upkeep.Inspect(ctx, d.cfg.Data)
 	if d.folder != nil {
 		defer d.folder.Close()
 	}

@@ -12,7 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/policy"
-	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 const fromBackup = "stop the server and run `countersign restore BACKUP --force`"
@@ -31,7 +31,7 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 }
 
 func (d *doctor) permissions(context.Context) diagnosis {
-	if err := store.CheckFolder(d.cfg.Data); err != nil {
+	if err := upkeep.CheckFolder(d.cfg.Data); err != nil {
 		return fail("make the folder and the database private to the server's user, as it says", "%v", err)
 	}
 	return well("private to its user")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/upkeep"
 	"countersign/workers/upstream"
 )
 
@@ -57,7 +57,7 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 // lockedUpstreams names the upstreams of a folder whose keys cannot be opened
 // there.
 func lockedUpstreams(ctx context.Context, dir string) ([]string, error) {
-	folder, err := store.Inspect(ctx, dir)
+	folder, err := upkeep.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 func newPurge() *cobra.Command {
@@ -45,7 +46,7 @@ func newPurge() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p, err := s.NewPurge(c.Context(), operator(), q)
+		p, err := upkeep.New(s).NewPurge(c.Context(), operator(), q)
 		if err != nil {
 			return plainField(err)
 		}
@@ -70,7 +71,7 @@ func newPurge() *cobra.Command {
 // wholeRows refuses what could be evidence: after a purge, nobody can tell whether
 // what was removed had been altered before.
 func wholeRows(ctx context.Context, s *store.Store) error {
-	found, err := s.VerifyRows(ctx, nil)
+	found, err := upkeep.New(s).VerifyRows(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("nothing was removed, since the rows could not be compared with the ledger: %w", err)
 	}
@@ -159,11 +160,11 @@ func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
 // still do.
 func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string, vacuum bool) error {
 	if vacuum {
-		if err := s.Vacuum(ctx); err != nil {
+		if err := upkeep.New(s).Vacuum(ctx); err != nil {
 			return err
 		}
 	}
-	done, err := s.TruncateLog(ctx)
+	done, err := upkeep.New(s).TruncateLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string,
 		return errors.New("the contents are removed, but the write-ahead log could not be emptied since somebody reads from it all the time: it holds them until this command is run again, or the server is stopped")
 	}
 	fmt.Fprintln(w, "the write-ahead log is empty")
-	free, err := s.FreeBytes(ctx)
+	free, err := upkeep.New(s).FreeBytes(ctx)
 	if err == nil && free > 0 {
 		fmt.Fprintf(w, "%s of the file are free and used again; to shrink it: countersign purge --before %s --vacuum\n", spokenSize(uint64(free)), before)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/models"
-	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 func newRestore() *cobra.Command {
@@ -35,7 +35,7 @@ func newRestore() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		done, err := store.Restore(c.Context(), args[0], cfg.Data, force, time.Now())
+		done, err := upkeep.Restore(c.Context(), args[0], cfg.Data, force, time.Now())
 		if err != nil {
 			return err
 		}

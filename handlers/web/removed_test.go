@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 	"countersign/views"
 )
 
@@ -41,7 +42,7 @@ func TestPagesSayWhatWasRemoved(t *testing.T) {
 		}
 	}
 	w.clock.Step(time.Second)
-	purge, err := w.store.NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: w.store.Now()})
+	purge, err := upkeep.New(w.store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: w.store.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/upkeep"
 	"countersign/views/pages"
 )
 
 // system shows how the server fares.
 func (s *Site) system(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
-	state, err := s.store.System(ctx, actor)
+	state, err := upkeep.New(s.store).System(ctx, actor)
 	if err != nil {
 		return err
 	}

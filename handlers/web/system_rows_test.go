@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells after the weekly comparison.
@@ -34,7 +35,7 @@ func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := w.store.CheckRowsIfDue(t.Context()); err != nil {
+			if _, err := upkeep.New(w.store).CheckRowsIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			admin.get("/system").is(http.StatusOK).says(".checks", "Rows against the ledger", c.says)

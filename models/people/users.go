@@ -232,3 +232,8 @@ func withoutHash(user *models.User) *models.User {
 func (t *tx) live(pool *gorm.DB) *gorm.DB {
 	return pool.Where("revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)", t.Now)
 }
+
+// WhoMayApprove reads a policy.Person of everybody who may sign in.
+const WhoMayApprove = `SELECT u.email, u.role = 'admin' AS admin,
+ EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns
+ FROM users u WHERE u.disabled_at IS NULL ORDER BY u.email`

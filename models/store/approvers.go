@@ -151,22 +151,17 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 	return t.budgetRefused(conv, a) // as at the ask: nobody is asked again at once
 }
 
-// peopleWhoApprove reads a policy.Person of everybody who may sign in.
-const peopleWhoApprove = `SELECT u.email, u.role = 'admin' AS admin,
- EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns
- FROM users u WHERE u.disabled_at IS NULL ORDER BY u.email`
-
 // checkMeetable refuses a document with a rule under which nobody could approve.
 func (t *tx) checkMeetable(doc policy.Document) error {
 	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.ReviewersOnly || r.SelfApproval == models.SelfNever }) {
 		return nil
 	}
-	var people []policy.Person
-	if err := t.Gorm().Raw(peopleWhoApprove).Scan(&people).Error; err != nil {
+	var persons []policy.Person
+	if err := t.Gorm().Raw(people.WhoMayApprove).Scan(&persons).Error; err != nil {
 		return fmt.Errorf("read people: %w", err)
 	}
 	wrong := map[string]string{}
-	for _, w := range doc.Unmeetable(people) {
+	for _, w := range doc.Unmeetable(persons) {
 		wrong[w.Path] = w.Text
 	}
 	if len(wrong) == 0 {

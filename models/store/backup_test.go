@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestBackupIsOneMomentI8 backs up while others write: the copy is whole, its
@@ -44,11 +44,11 @@ func TestBackupIsOneMomentI8(t *testing.T) {
 	}
 	for i := range 5 {
 		file := filepath.Join(t.TempDir(), "copy.db")
-		head, err := store.Backup(t.Context(), dir, file)
+		head, err := upkeep.Backup(t.Context(), dir, file)
 		if err != nil {
 			t.Fatalf("backup %d: %v", i, err)
 		}
-		found, err := store.VerifyFile(t.Context(), file)
+		found, err := upkeep.VerifyFile(t.Context(), file)
 		if err != nil || found.Head.String() != head.String() {
 			t.Errorf("backup %d: head %s, told %s, %v", i, found.Head, head, err)
 		}
@@ -74,25 +74,25 @@ func TestBackupRefuses(t *testing.T) {
 	if err := os.WriteFile(standing, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Backup(t.Context(), dir, standing); err == nil || !strings.Contains(err.Error(), "already") {
+	if _, err := upkeep.Backup(t.Context(), dir, standing); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("over a file that is there: %v", err)
 	}
 	if raw, err := os.ReadFile(standing); err != nil || string(raw) != "precious" {
 		t.Errorf("the file that was there holds %q, %v", raw, err)
 	}
 	empty := t.TempDir()
-	if _, err := store.Backup(t.Context(), empty, filepath.Join(t.TempDir(), "new")); err == nil || len(names(t, empty)) != 0 {
+	if _, err := upkeep.Backup(t.Context(), empty, filepath.Join(t.TempDir(), "new")); err == nil || len(names(t, empty)) != 0 {
 		t.Errorf("of a folder without a database: %v, leaving %v", err, names(t, empty))
 	}
 
 	target := t.TempDir()
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := store.Backup(over, dir, filepath.Join(target, "new")); err == nil || len(names(t, target)) != 0 {
+	if _, err := upkeep.Backup(over, dir, filepath.Join(target, "new")); err == nil || len(names(t, target)) != 0 {
 		t.Errorf("interrupted: %v, leaving %v", err, names(t, target))
 	}
 	plant(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET data = '{}' WHERE seq = 2`)
-	if _, err := store.Backup(t.Context(), dir, filepath.Join(target, "new")); err == nil || !strings.Contains(err.Error(), "ledger entry 2") {
+	if _, err := upkeep.Backup(t.Context(), dir, filepath.Join(target, "new")); err == nil || !strings.Contains(err.Error(), "ledger entry 2") {
 		t.Errorf("of a changed ledger: %v", err)
 	}
 	if left := names(t, target); len(left) != 0 {
@@ -111,14 +111,14 @@ func TestRestoreBringsBackWhatWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "copy.db")
-	head, err := store.Backup(t.Context(), dir, file)
+	head, err := upkeep.Backup(t.Context(), dir, file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := storetest.Dump(t, s)
 
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	done, err := store.Restore(t.Context(), file, fresh, false, s.Now())
+	done, err := upkeep.Restore(t.Context(), file, fresh, false, s.Now())
 	if err != nil || done.Aside != "" || done.Head.String() != head.String() {
 		t.Fatalf("into a fresh folder: %+v, %v", done, err)
 	}
@@ -145,13 +145,13 @@ func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, time.May, 1, 8, 0, 0, 0, time.UTC)
-	if _, err := store.Restore(t.Context(), file, dir, false, now); err == nil || !strings.Contains(err.Error(), "--force") {
+	if _, err := upkeep.Restore(t.Context(), file, dir, false, now); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("over a database: %v", err)
 	}
 	if got := email(t, filepath.Join(dir, models.DatabaseFile)); got != "lost@example.com" {
 		t.Errorf("a refusal left the database of %q", got)
 	}
-	done, err := store.Restore(t.Context(), file, dir, true, now)
+	done, err := upkeep.Restore(t.Context(), file, dir, true, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestRestoreMovesAsideOnlyByForce(t *testing.T) {
 		t.Errorf("moved the database of %q to %s", got, done.Aside)
 	}
 	// A second time in the same instant must not bury what was moved aside.
-	if _, err := store.Restore(t.Context(), file, dir, true, now); err == nil {
+	if _, err := upkeep.Restore(t.Context(), file, dir, true, now); err == nil {
 		t.Error("what was moved aside was replaced")
 	}
 	if left := names(t, dir); len(left) != 2 {
@@ -204,7 +204,7 @@ func TestRestoreRefusesWhatIsNotSound(t *testing.T) {
 			t.Parallel()
 			file, dir := backupOf(t, "kept@example.com"), filepath.Join(t.TempDir(), "data")
 			tt.harm(t, file)
-			if _, err := store.Restore(t.Context(), file, dir, true, time.Time{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := upkeep.Restore(t.Context(), file, dir, true, time.Time{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("restore: %v, want a word of %q", err, tt.want)
 			}
 			if _, err := os.Stat(dir); err == nil {
@@ -221,7 +221,7 @@ func backupOf(t *testing.T, email string) string {
 	s := storetest.New(t, storetest.WithDir(dir))
 	storetest.Reviewer(t, s, email)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	if _, err := store.Backup(t.Context(), dir, file); err != nil {
+	if _, err := upkeep.Backup(t.Context(), dir, file); err != nil {
 		t.Fatalf("backup: %v", err)
 	}
 	return file

@@ -10,6 +10,7 @@ import (
 	"countersign/models/ledger"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // audited is a store in which two people's agents have asked, an hour apart.
@@ -155,7 +156,7 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 func TestTheSystemInNumbers(t *testing.T) {
 	t.Parallel()
 	s, clock, admin, ada, _, asked := audited(t)
-	got, err := s.System(t.Context(), admin)
+	got, err := upkeep.New(s).System(t.Context(), admin)
 	mustDo(t, err)
 	head, err := s.Ledger.Head(t.Context())
 	mustDo(t, err)
@@ -170,11 +171,11 @@ func TestTheSystemInNumbers(t *testing.T) {
 		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.Stranded)
 	}
 	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
-	if got, err = s.System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
+	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
 		t.Errorf("stranded: %+v (%v)", got.Stranded, err)
 	}
 	clock.Step(25 * time.Hour)
-	if got, err = s.System(t.Context(), admin); err != nil || got.Pending != 0 || got.Oldest != nil || len(got.Stranded) != 0 || got.Day != 0 || got.Week != got.Entries {
+	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || got.Pending != 0 || got.Oldest != nil || len(got.Stranded) != 0 || got.Day != 0 || got.Week != got.Entries {
 		t.Errorf("a day later: %+v (%v)", got, err)
 	}
 }
@@ -192,7 +193,7 @@ func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
 	mustDo(t, err)
 	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	for _, want := range []int{0, 1} {
-		got, err := s.System(t.Context(), admin)
+		got, err := upkeep.New(s).System(t.Context(), admin)
 		mustDo(t, err)
 		if len(got.Stranded) != want {
 			t.Errorf("%d stranded, want %d", len(got.Stranded), want)

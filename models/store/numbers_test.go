@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 func TestNumbersFollowWhatHappens(t *testing.T) {
@@ -22,7 +23,7 @@ func TestNumbersFollowWhatHappens(t *testing.T) {
 	second := b.ask(t, models.AskInput{ToolUseID: "2"})
 	want := func(pending int, oldest time.Time) {
 		t.Helper()
-		n, err := b.Numbers(t.Context())
+		n, err := upkeep.New(b.Store).Numbers(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,7 @@ func BenchmarkNumbers(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if _, err := s.Numbers(b.Context()); err != nil {
+		if _, err := upkeep.New(s).Numbers(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

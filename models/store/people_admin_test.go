@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/ledger"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
@@ -28,7 +29,7 @@ func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
 		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger.Page(t.Context(), a, ledger.Query{})) },
 		"LedgerActions":  func(a models.Actor) error { return errOf(s.Ledger.Actions(t.Context(), a)) },
 		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.Ledger.Entry(t.Context(), a, 1); return err },
-		"System":         func(a models.Actor) error { return errOf(s.System(t.Context(), a)) },
+		"System":         func(a models.Actor) error { return errOf(upkeep.New(s).System(t.Context(), a)) },
 	}
 	actors := whoMayNot(t, s)
 	start := ledgerAt(t, s)

@@ -10,6 +10,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/ledger"
 	"countersign/models/people"
+	"countersign/models/upkeep"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -63,7 +64,7 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 	queries = append(
 		queries, query{"actions", ledger.ActionsQuery, nil, false}, query{"count of an action", ledger.ActionCount, []any{"a", 1, 9, 9}, false}, query{"people", people.PeopleQuery, []any{now, now, 9, now, now, "", 51}, true},
 		query{"devices", people.DeviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", people.OpenInvite, []any{"h", now}, false},
-		query{"oldest", oldestQuery, []any{now}, false}, query{"stranded", strandedQuery, []any{now, 21}, false},
+		query{"oldest", upkeep.OldestQuery, []any{now}, false}, query{"stranded", upkeep.StrandedQuery, []any{now, 21}, false},
 	)
 	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
 		for _, owner := range []models.UserID{"", "u"} {

@@ -6,24 +6,25 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/upkeep"
 )
 
 // TestAPurgeWalksByKeys: no step sorts, or reads a table from its beginning.
 func TestAPurgeWalksByKeys(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
-	p := &Purge{q: models.PurgeQuery{Before: time.Unix(0, 0), Conversation: "c"}}
-	for i := range purgeWalks {
-		w := &purgeWalks[i]
+	p := &upkeep.Purge{Q: models.PurgeQuery{Before: time.Unix(0, 0), Conversation: "c"}}
+	for i := range upkeep.PurgeWalks {
+		w := &upkeep.PurgeWalks[i]
 		for _, conversation := range []models.ConversationID{"", "c"} {
-			text := w.text(conversation)
+			text := w.Text(conversation)
 			if strings.Contains(text, "AND FALSE") {
 				continue // of one conversation there is none
 			}
-			after := w.first(conversation)
-			wantWalk(t, w.table, explain(t, s, text, p.args(text, after[0], after[1])))
+			after := w.First(conversation)
+			wantWalk(t, w.Table, explain(t, s, text, p.Args(text, after[0], after[1])))
 		}
-		wantWalk(t, w.table+", one", explain(t, s, w.due(), p.args(w.due(), "k", "k")))
+		wantWalk(t, w.Table+", one", explain(t, s, w.Due(), p.Args(w.Due(), "k", "k")))
 	}
 }
 

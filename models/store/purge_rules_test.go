@@ -8,6 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestOnlyAPurgeChangesContents tries what else could be made of the way in.
@@ -120,7 +121,7 @@ func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 	if got := purge(t, b.Store, models.PurgeQuery{Before: b.clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
 		t.Errorf("%+v", got)
 	}
-	if found, err := b.VerifyRows(t.Context(), nil); err != nil || found.Found == 0 {
+	if found, err := upkeep.New(b.Store).VerifyRows(t.Context(), nil); err != nil || found.Found == 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 	storetest.Tampered(b.Store)
@@ -210,7 +211,7 @@ func TestWhoMayPurge(t *testing.T) {
 		"no time":      {b.admin, models.PurgeQuery{}, models.CodeInvalid},
 		"no such":      {b.admin, models.PurgeQuery{Before: past.Before, Conversation: "0190f5a0-0000-7000-8000-000000000001"}, models.CodeNotFound},
 	} {
-		_, err := b.NewPurge(t.Context(), tt.actor, tt.q)
+		_, err := upkeep.New(b.Store).NewPurge(t.Context(), tt.actor, tt.q)
 		if tt.want == "" && err != nil || tt.want != "" && models.ErrorCode(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}

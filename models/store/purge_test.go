@@ -10,11 +10,12 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeReport {
 	t.Helper()
-	p, err := s.NewPurge(t.Context(), storetest.Operator(), q)
+	p, err := upkeep.New(s).NewPurge(t.Context(), storetest.Operator(), q)
 	mustDo(t, err)
 	report, err := p.All(t.Context())
 	mustDo(t, err)
@@ -62,7 +63,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 	if removed.Kept != 0 || !removed.Oldest.Before(removed.Newest) || !removed.Newest.Before(cutoff) {
 		t.Errorf("removed %+v", removed)
 	}
-	if done, err := w.TruncateLog(t.Context()); err != nil || !done {
+	if done, err := upkeep.New(w.Store).TruncateLog(t.Context()); err != nil || !done {
 		t.Fatalf("the log was not truncated: %v", err)
 	}
 	storetest.CheckRows(t, w.Store)
@@ -73,7 +74,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 		t.Errorf("the live files hold %d of %d texts: %s", len(found), len(old.all), strings.Join(found, "\n"))
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	_, err := store.Backup(t.Context(), filepath.Dir(w.Path()), backup)
+	_, err := upkeep.Backup(t.Context(), filepath.Dir(w.Path()), backup)
 	mustDo(t, err)
 	if found := old.in(t, backup); len(found) > 0 {
 		t.Errorf("a backup holds %s", strings.Join(found, "\n"))

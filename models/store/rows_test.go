@@ -11,6 +11,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 const (
@@ -170,7 +171,7 @@ func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowRep
 		}
 	}
 	mustDo(t, db.Close())
-	folder, err := store.Inspect(ctx, dir)
+	folder, err := upkeep.Inspect(ctx, dir)
 	mustDo(t, err)
 	defer folder.Close()
 	found, err := folder.Rows(ctx)

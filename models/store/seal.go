@@ -13,19 +13,19 @@ import (
 	"countersign/models"
 )
 
-// keyFile is where the key lies that seals what must be used again and never shown:
+// KeyFile is where the key lies that seals what must be used again and never shown:
 // the keys of upstreams. A backup of the database alone does not open them.
-type keyFile string
+type KeyFile string
 
-// keyFileBeside is the key file in the folder of a database.
-func keyFileBeside(database string) keyFile {
-	return keyFile(filepath.Join(filepath.Dir(database), models.KeyFile))
+// KeyFileBeside is the key file in the folder of a database.
+func KeyFileBeside(database string) KeyFile {
+	return KeyFile(filepath.Join(filepath.Dir(database), models.KeyFile))
 }
 
 // seal encrypts a secret with the data folder's key file, which it makes when it
 // is first needed. about ties it to what it belongs to.
 func (s *Store) seal(secret, about string) ([]byte, error) {
-	box, err := keyFileBeside(s.Path()).box(true)
+	box, err := KeyFileBeside(s.Path()).box(true)
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,11 @@ func (s *Store) seal(secret, about string) ([]byte, error) {
 
 // unseal is the secret that was sealed about the same.
 func (s *Store) unseal(sealed []byte, about string) (string, error) {
-	return keyFileBeside(s.Path()).unseal(sealed, about)
+	return KeyFileBeside(s.Path()).Unseal(sealed, about)
 }
 
-func (k keyFile) unseal(sealed []byte, about string) (string, error) {
+// Unseal is the secret that was sealed about the same.
+func (k KeyFile) Unseal(sealed []byte, about string) (string, error) {
 	box, err := k.box(false)
 	if err != nil {
 		return "", err
@@ -56,7 +57,7 @@ func (k keyFile) unseal(sealed []byte, about string) (string, error) {
 
 const keyBytes = 32
 
-func (k keyFile) box(create bool) (cipher.AEAD, error) {
+func (k KeyFile) box(create bool) (cipher.AEAD, error) {
 	key, err := os.ReadFile(string(k))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && create:

@@ -18,6 +18,7 @@ import (
 	"countersign/models/people"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestReleasedMigrationsAreUnchanged: a database that has a migration never runs
@@ -97,10 +98,10 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if found, err := store.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil {
+			if found, err := upkeep.VerifyFile(t.Context(), filepath.Join(dir, models.DatabaseFile)); err != nil {
 				t.Errorf("the upgraded file: %+v, %v", found, err)
 			}
-			folder, err := store.Inspect(t.Context(), dir)
+			folder, err := upkeep.Inspect(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}

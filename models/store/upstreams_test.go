@@ -12,6 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 func TestUpstreamsAreForAdmins(t *testing.T) {
@@ -196,11 +197,11 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	if s := state(); s.Waiting != 1 || s.Untold != 1 || s.UntoldSince == nil || s.UntoldProblem != "" {
 		t.Errorf("%+v", s)
 	}
-	if n, err := w.Numbers(t.Context()); err != nil || n.UntoldVerdicts != 1 || n.FailingUpstreams != 0 {
+	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.UntoldVerdicts != 1 || n.FailingUpstreams != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true}))
-	if n, err := w.Numbers(t.Context()); err != nil || n.FailingUpstreams != 1 {
+	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.FailingUpstreams != 1 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	mustDo(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, false))

@@ -14,6 +14,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // TestRandomWaitsAreToldOnce: however asks, outcomes, reports and messages follow each
@@ -142,7 +143,7 @@ func (w *waitingWorld) reopen(rt *rapid.T) {
 }
 
 func (w *waitingWorld) rowsHold(rt *rapid.T) {
-	found, err := w.VerifyRows(context.Background(), nil)
+	found, err := upkeep.New(w.Store).VerifyRows(context.Background(), nil)
 	if err != nil || found.Found > 0 {
 		rt.Fatalf("the rows are not as the ledger tells: %+v, %v", found, err)
 	}

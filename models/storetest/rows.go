@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 var tampered sync.Map
@@ -20,7 +21,7 @@ func CheckRows(tb testing.TB, s *store.Store) {
 	if _, ok := tampered.Load(s.Path()); ok {
 		return
 	}
-	found, err := s.VerifyRows(context.WithoutCancel(tb.Context()), nil)
+	found, err := upkeep.New(s).VerifyRows(context.WithoutCancel(tb.Context()), nil)
 	if err != nil {
 		tb.Errorf("compare the rows with the ledger: %v", err)
 		return

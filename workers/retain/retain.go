@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/upkeep"
 )
 
 // Pause is left between two steps, so that those who ask and decide go first.
@@ -35,7 +36,7 @@ func (w *Worker) Once(ctx context.Context) error {
 		if !w.begun {
 			w.begun, w.owed = true, true // a process that died may have removed, and not emptied the log
 		}
-		n, err := w.Store.Numbers(ctx)
+		n, err := upkeep.New(w.Store).Numbers(ctx)
 		if err != nil {
 			return err
 		}
@@ -49,7 +50,7 @@ func (w *Worker) Once(ctx context.Context) error {
 	if !w.owed {
 		return nil
 	}
-	done, err := w.Store.TruncateLog(ctx)
+	done, err := upkeep.New(w.Store).TruncateLog(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (w *Worker) Once(ctx context.Context) error {
 }
 
 func (w *Worker) remove(ctx context.Context, before time.Time) error {
-	p, err := w.Store.NewPurge(ctx, models.System(models.RetentionActor), models.PurgeQuery{Before: before})
+	p, err := upkeep.New(w.Store).NewPurge(ctx, models.System(models.RetentionActor), models.PurgeQuery{Before: before})
 	if err != nil {
 		return err
 	}

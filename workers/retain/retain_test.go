@@ -12,6 +12,7 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 	"countersign/workers/retain"
 )
 
@@ -115,7 +116,7 @@ func TestTheLogIsEmptiedAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.Step(8 * 24 * time.Hour)
-	p, err := s.NewPurge(t.Context(), models.System(models.RetentionActor), models.PurgeQuery{Before: s.Now().AddDate(0, 0, -1)})
+	p, err := upkeep.New(s).NewPurge(t.Context(), models.System(models.RetentionActor), models.PurgeQuery{Before: s.Now().AddDate(0, 0, -1)})
 	if err != nil {
 		t.Fatal(err)
 	}

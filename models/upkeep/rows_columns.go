@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ const (
 	shortcut  = "not: a cache of what entries say, for lists"
 )
 
-var rowColumns = map[string]map[string]string{
+var RowColumns = map[string]map[string]string{
 	"responses": {
 		"number": "not: the order of arrival, which no entry tells", "id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "owner_id": byEntry,
 		"agent_id": byRow, "kind": byEntry, "created_at": byEntry, "tool_use_id": byRow, "job_id": byRow, "call_id": byRow, "upstream_id": byRow,
@@ -117,7 +117,7 @@ var rowColumns = map[string]map[string]string{
 // proven are the columns of a table that the check reads, in a fixed order.
 func proven(table string) []string {
 	var out []string
-	for column, how := range rowColumns[table] {
+	for column, how := range RowColumns[table] {
 		if !strings.HasPrefix(how, "not:") {
 			out = append(out, column)
 		}

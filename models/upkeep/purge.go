@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -24,9 +24,9 @@ const (
 type Purge struct {
 	Report models.PurgeReport
 
-	s      *Store
+	u      *Upkeep
 	actor  models.Actor
-	q      models.PurgeQuery
+	Q      models.PurgeQuery
 	at     time.Time
 	walks  []walk
 	after  [2]any
@@ -38,17 +38,17 @@ type Purge struct {
 // NewPurge begins one: for admins, the operator and the policy's rule.
 //
 // Codes: forbidden, invalid (before), not_found (conversation).
-func (s *Store) NewPurge(ctx context.Context, actor models.Actor, q models.PurgeQuery) (*Purge, error) {
+func (u *Upkeep) NewPurge(ctx context.Context, actor models.Actor, q models.PurgeQuery) (*Purge, error) {
 	if !actor.MayAdminister() && (actor.Kind != models.ActorSystem || actor.Name != models.RetentionActor) {
 		return nil, models.AdminsOnly()
 	}
-	now := s.db.Now()
+	now := u.db.Now()
 	if q.Before.IsZero() || q.Before.After(now) {
 		return nil, models.Invalid("before", "must be a time that has passed")
 	}
 	q.Before = db.Stamp(q.Before)
 	if q.Conversation != "" {
-		found, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ?`, q.Conversation))
+		found, err := db.Exists(u.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM conversations WHERE id = ?`, q.Conversation))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (s *Store) NewPurge(ctx context.Context, actor models.Actor, q models.Purge
 			return nil, models.NotFound("conversation")
 		}
 	}
-	return &Purge{s: s, actor: actor, q: q, at: now, walks: purgeWalks}, nil
+	return &Purge{u: u, actor: actor, Q: q, at: now, walks: PurgeWalks}, nil
 }
 
 // Step does a little of it, in one short transaction at most, and says whether
@@ -65,7 +65,7 @@ func (p *Purge) Step(ctx context.Context) (more bool, err error) {
 	if len(p.found) > 0 {
 		batch := p.found[:min(purgeWrite, len(p.found))]
 		if err := p.remove(ctx, batch); err != nil {
-			return false, fmt.Errorf("remove contents of %s: %w", p.walks[0].table, err)
+			return false, fmt.Errorf("remove contents of %s: %w", p.walks[0].Table, err)
 		}
 		p.found = p.found[len(batch):]
 		return true, nil
@@ -77,7 +77,7 @@ func (p *Purge) Step(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	if err := p.read(ctx); err != nil {
-		return false, fmt.Errorf("look for contents of %s: %w", p.walks[0].table, err)
+		return false, fmt.Errorf("look for contents of %s: %w", p.walks[0].Table, err)
 	}
 	return true, nil
 }
@@ -102,10 +102,10 @@ type walked struct {
 func (p *Purge) read(ctx context.Context) error {
 	w := &p.walks[0]
 	if !p.begun {
-		p.begun, p.after = true, w.first(p.q.Conversation)
+		p.begun, p.after = true, w.First(p.Q.Conversation)
 	}
-	text := w.text(p.q.Conversation)
-	rows, err := p.s.db.Reads().QueryContext(ctx, text, p.args(text, p.after[0], p.after[1])...)
+	text := w.Text(p.Q.Conversation)
+	rows, err := p.u.db.Reads().QueryContext(ctx, text, p.Args(text, p.after[0], p.after[1])...)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (p *Purge) read(ctx context.Context) error {
 }
 
 // args are the arguments of a walk's statements, as many as the text names.
-func (p *Purge) args(text string, first, second any) []any {
-	all := []any{first, second, p.q.Before, p.q.Conversation, p.at, purgeRead}
+func (p *Purge) Args(text string, first, second any) []any {
+	all := []any{first, second, p.Q.Before, p.Q.Conversation, p.at, purgeRead}
 	return all[:parameters(text)]
 }
 
@@ -147,13 +147,13 @@ func parameters(text string) int {
 
 // remove removes the contents of rows that are still due, or counts them.
 func (p *Purge) remove(ctx context.Context, batch []walked) error {
-	if p.q.DryRun {
-		done, err := p.plan(ctx, p.s.db.Reads(), batch)
+	if p.Q.DryRun {
+		done, err := p.plan(ctx, p.u.db.Reads(), batch)
 		p.count(done)
 		return err
 	}
 	var done *purged
-	err := p.s.write(ctx, func(t *tx) (err error) {
+	err := p.u.write(ctx, func(t *tx) (err error) {
 		if done, err = p.plan(ctx, t, batch); err != nil {
 			return err
 		}

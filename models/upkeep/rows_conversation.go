@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"fmt"
@@ -237,7 +237,7 @@ func allowanceCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) er
 	if err != nil {
 		return fmt.Errorf("read entry %d: %w", e.Seq, err)
 	}
-	a.is("until", strconv.FormatInt(minuteOf(until), 10))
+	a.is("until", strconv.FormatInt(until.Unix()/60, 10))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -23,9 +23,9 @@ const (
 // CheckRowsIfDue compares all rows with the ledger if the last time was a week
 // ago, by whichever process on this database, and keeps how it went. Nil: it was
 // not due. A chain that is broken is a result too.
-func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
+func (u *Upkeep) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 	mine := false
-	err := s.write(ctx, func(t *tx) error {
+	err := u.write(ctx, func(t *tx) error {
 		res := t.Gorm().Exec(claimRowCheck, t.Now, t.Now.Add(-rowChecksEvery), t.Now.Add(-rowCheckEnds))
 		mine = db.ExactlyOne(res.RowsAffected)
 		return res.Error
@@ -33,7 +33,7 @@ func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 	if err != nil || !mine {
 		return nil, err
 	}
-	found, err := s.VerifyRows(ctx, nil)
+	found, err := u.VerifyRows(ctx, nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // it is made again once it counts as given up
 	}
@@ -48,7 +48,7 @@ func (s *Store) CheckRowsIfDue(ctx context.Context) (*models.RowReport, error) {
 	if found != nil {
 		kept = *found
 	}
-	storeErr := s.write(ctx, func(t *tx) error {
+	storeErr := u.write(ctx, func(t *tx) error {
 		return t.Gorm().Exec(storeRowCheck, t.Now, kept.Rows(), kept.Found, kept.Uncovered(), problem).Error
 	})
 	if err == nil && storeErr != nil {

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -11,16 +11,18 @@ import (
 // TruncateLog moves everything out of the write-ahead log into the database and
 // empties the log, so that what was removed is not in it any more. It needs a
 // moment in which nobody reads from the log; false: there was none.
-func (s *Store) TruncateLog(ctx context.Context) (done bool, err error) {
-	return s.db.TruncateLog(ctx)
+func (u *Upkeep) TruncateLog(ctx context.Context) (done bool, err error) {
+	return u.db.TruncateLog(ctx)
 }
 
 // Vacuum writes the database anew without its empty pages. Nothing else can be
 // written meanwhile, and it takes as much free disk as the database does.
-func (s *Store) Vacuum(ctx context.Context) error { return s.db.Vacuum(ctx) }
+func (u *Upkeep) Vacuum(ctx context.Context) error { return u.db.Vacuum(ctx) }
 
 // FreeBytes is how much of the database file is empty: Vacuum gives it back.
-func (s *Store) FreeBytes(ctx context.Context) (int64, error) { return db.FreeBytes(ctx, s.db.Reads()) }
+func (u *Upkeep) FreeBytes(ctx context.Context) (int64, error) {
+	return db.FreeBytes(ctx, u.db.Reads())
+}
 
 // FreeBytes is Store.FreeBytes of a folder.
 func (i *Inspection) FreeBytes(ctx context.Context) (int64, error) { return db.FreeBytes(ctx, i.db) }
@@ -28,7 +30,7 @@ func (i *Inspection) FreeBytes(ctx context.Context) (int64, error) { return db.F
 // Unpurged is how many requests were over before a time and still have their
 // contents.
 func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {
-	w := &purgeWalks[0]
+	w := &PurgeWalks[0]
 	args := []any{0, "", db.Stamp(before)}
 	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`, args...).Scan(&n)
 	if err != nil {

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func agentsAlone(ctx context.Context, pool *sql.DB) ([]string, error) {
 // Approvable tells which rules of a policy nobody could approve under, and which
 // nobody could for one person's agents, with the people of now.
 func (i *Inspection) Approvable(ctx context.Context, doc policy.Document) (unmeetable, stuck []policy.Warning, err error) {
-	rows, err := i.db.QueryContext(ctx, peopleWhoApprove)
+	rows, err := i.db.QueryContext(ctx, people.WhoMayApprove)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read people: %w", err)
 	}

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 // What a purge does with each column that holds text. A test fails for a column
 // that is not listed: say that it is removed, and in which form its mark stands
@@ -38,7 +38,7 @@ var holdsContent = map[string]string{
 	"turns.said":                  `(json_extract(said, '$.content') IS NOT NULL OR json_extract(said, '$.calls') IS NOT NULL)`,
 }
 
-var textColumns = map[string]map[string]string{
+var TextColumns = map[string]map[string]string{
 	"responses": {
 		"id": keptID, "conversation_id": keptID, "owner_id": keptID, "agent_id": keptID, "kind": keptWord, "tool_use_id": keptID, "job_id": keptID,
 		"call_id": keptID, "upstream_id": keptID, "approval_id": keptID, "batch_id": keptID, "digest": keptDigest, "risk": keptWord,
@@ -109,12 +109,12 @@ var textColumns = map[string]map[string]string{
 }
 
 // contentColumns are the columns of a table whose text is removed, in a fixed order.
-var contentColumns = func() map[string][]contentColumn {
+var ContentColumns = func() map[string][]contentColumn {
 	out := map[string][]contentColumn{}
-	for table, columns := range textColumns {
+	for table, columns := range TextColumns {
 		for _, name := range sortedKeys(columns) {
 			if as, ok := removedAs[columns[name]]; ok {
-				out[table] = append(out[table], contentColumn{name: name, mark: as, when: holdsContent[table+"."+name]})
+				out[table] = append(out[table], contentColumn{Name: name, mark: as, when: holdsContent[table+"."+name]})
 			}
 		}
 	}
@@ -122,11 +122,11 @@ var contentColumns = func() map[string][]contentColumn {
 }()
 
 // contentColumn is a column, its mark as SQL over ?1, and when it holds contents.
-type contentColumn struct{ name, mark, when string }
+type contentColumn struct{ Name, mark, when string }
 
 // holds is SQL over the mark ?1 that says whether there is something to remove.
 func (c contentColumn) holds() string {
-	text := `coalesce(` + c.name + `, '') NOT IN ('', ` + c.mark + `)`
+	text := `coalesce(` + c.Name + `, '') NOT IN ('', ` + c.mark + `)`
 	if c.when != "" {
 		text += ` AND ` + c.when
 	}

@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -17,12 +17,12 @@ const (
 	pendingRefColumns = `SELECT r.id, r.kind, r.tool_name, a.name, u.name, r.created_at, r.approval_timeout_at`
 	// oldestQuery walks the index of what waits, which holds the numbers of arrival
 	// too; one row is read.
-	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+	OldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE r.number = (SELECT min(number) FROM responses INDEXED BY responses_pending
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 	// strandedQuery begins with the disabled people, so that its cost follows what
 	// is theirs and not what waits.
-	strandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
+	StrandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
  CROSS JOIN deciders d ON d.user_id = gone.id AND d.deadline > ?
  CROSS JOIN responses r ON r.id = d.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
@@ -33,17 +33,17 @@ const (
 // System reads what the page of that name shows, in one snapshot. Its cost
 // follows what waits, not what was kept. For admins and the operator, else
 // CodeForbidden.
-func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
+func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.SystemState, error) {
 	if err := actor.NeedAdmin(); err != nil {
 		return nil, err
 	}
-	now := s.db.Now()
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	now := u.db.Now()
+	dbtx, err := u.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("read system: %w", err)
 	}
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	out := &models.SystemState{Waiters: s.Waiters()}
+	out := &models.SystemState{Waiters: u.store.Waiters()}
 	if err := systemNumbers(ctx, dbtx, now, out); err != nil {
 		return nil, err
 	}
@@ -56,10 +56,10 @@ func (s *Store) System(ctx context.Context, actor models.Actor) (*models.SystemS
 	if out.RowCheck, err = lastRows(ctx, dbtx); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(s.Path()); err == nil {
+	if info, err := os.Stat(u.db.Path()); err == nil {
 		out.DatabaseBytes = info.Size()
 	}
-	switch info, err := os.Stat(s.Path() + "-wal"); {
+	switch info, err := os.Stat(u.db.Path() + "-wal"); {
 	case err == nil:
 		out.LogBytes = info.Size()
 	case !errors.Is(err, fs.ErrNotExist):
@@ -117,14 +117,14 @@ func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.
 }
 
 func systemWaiting(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
-	oldest, err := pendingRefs(ctx, dbtx, oldestQuery, now)
+	oldest, err := pendingRefs(ctx, dbtx, OldestQuery, now)
 	if err != nil {
 		return err
 	}
 	if len(oldest) > 0 {
 		out.Oldest = &oldest[0]
 	}
-	if out.Stranded, err = pendingRefs(ctx, dbtx, strandedQuery, now, models.StrandedMost+1); err != nil {
+	if out.Stranded, err = pendingRefs(ctx, dbtx, StrandedQuery, now, models.StrandedMost+1); err != nil {
 		return err
 	}
 	if len(out.Stranded) > models.StrandedMost {

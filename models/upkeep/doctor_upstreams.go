@@ -1,10 +1,11 @@
-package store
+package upkeep
 
 import (
 	"context"
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // InspectedUpstream is what can be told of an upstream without asking it.
@@ -35,7 +36,7 @@ func (i *Inspection) Upstreams(ctx context.Context) ([]InspectedUpstream, error)
 		if err := rows.Scan(&id, &u.Name, &u.BaseURL, &sealed, &u.Disabled, &u.Paused, &u.Failures, &u.Problem); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
-		if _, err := keyFileBeside(i.path).unseal(sealed, string(id)); err != nil {
+		if _, err := store.KeyFileBeside(i.path).Unseal(sealed, string(id)); err != nil {
 			u.Locked = err.Error()
 		}
 		out = append(out, u)

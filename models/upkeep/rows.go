@@ -1,4 +1,4 @@
-package store
+package upkeep
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // with the rows of all tables and with the schema that the migrations make. All of
 // it is one snapshot, which keeps no writer waiting; nothing is written. A broken
 // chain is a *models.ChainError: nothing is said about rows then.
-func (s *Store) VerifyRows(ctx context.Context, kept *models.Head) (*models.RowReport, error) {
-	return verifyRows(ctx, s.db.Reads(), kept)
+func (u *Upkeep) VerifyRows(ctx context.Context, kept *models.Head) (*models.RowReport, error) {
+	return verifyRows(ctx, u.db.Reads(), kept)
 }
 
 // Rows is VerifyRows for a folder. It needs the schema that this program brings.
