@@ -57,8 +57,8 @@ func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, e
 	if err != nil {
 		return Page{}, err
 	}
-	keys, args, alone := q.Keys(low, high, limit+1, rare)
-	picks, pickArgs := q.Picks(rare)
+	keys, args, alone := q.keys(low, high, limit+1, rare)
+	picks, pickArgs := q.picks(rare)
 	read := Read{Keys: keys, Args: args, Picks: picks, PickArgs: pickArgs, Most: ledgerLook}
 	if alone {
 		read.Most = 0
@@ -119,7 +119,7 @@ var Concerning = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owne
 
 // keys is the driving part: numbers of entries, newest first, through one index.
 // alone says that nothing else filters, so that a page's worth is enough.
-func (q Query) Keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
+func (q Query) keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
 	filters := 0
 	for _, set := range []bool{q.Who != "", q.Action != "", q.Conversation != ""} {
 		if set {
@@ -155,16 +155,16 @@ func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (b
 		return false, nil
 	}
 	var n int
-	if err := dbtx.QueryRowContext(ctx, ActionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
+	if err := dbtx.QueryRowContext(ctx, actionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
 		return false, fmt.Errorf("count entries of an action: %w", err)
 	}
 	return n < ledgerLook, nil
 }
 
-const ActionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
+const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
 
 // picks are the filters that do not drive.
-func (q Query) Picks(rare bool) (string, []any) {
+func (q Query) picks(rare bool) (string, []any) {
 	var text strings.Builder
 	var args []any
 	if q.Who != "" && (q.Conversation != "" || rare) {
@@ -245,7 +245,7 @@ func EntriesIn(ctx context.Context, pool db.Querier, query string, args ...any) 
 }
 
 // actionsQuery leaps from one action to the next through the index.
-const ActionsQuery = `WITH RECURSIVE known(action) AS (
+const actionsQuery = `WITH RECURSIVE known(action) AS (
  SELECT min(action) FROM ledger UNION ALL SELECT (SELECT min(l.action) FROM ledger l WHERE l.action > known.action) FROM known WHERE known.action IS NOT NULL)
  SELECT action FROM known WHERE action IS NOT NULL`
 
@@ -256,7 +256,7 @@ func (l *Ledger) Actions(ctx context.Context, actor models.Actor) ([]string, err
 		return nil, err
 	}
 	var out []string
-	if err := l.db.Gorm(ctx).Raw(ActionsQuery).Scan(&out).Error; err != nil {
+	if err := l.db.Gorm(ctx).Raw(actionsQuery).Scan(&out).Error; err != nil {
 		return nil, fmt.Errorf("list actions: %w", err)
 	}
 	return out, nil

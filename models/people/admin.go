@@ -19,7 +19,7 @@ type PeoplePage struct {
 
 // peopleQuery counts each person's open sessions through the index of those that
 // were not closed; reading stops at the cap.
-const PeopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
+const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
   (SELECT count(*) FROM (SELECT 1 FROM web_sessions s INDEXED BY web_sessions_user
     WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ? LIMIT ?)),
   (SELECT s.last_seen_at FROM web_sessions s INDEXED BY web_sessions_user
@@ -36,7 +36,7 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 	limit = db.PageSize(limit)
 	now := p.db.Now()
 	idle := now.Add(-sessionIdle)
-	rows, err := p.db.Reads().QueryContext(ctx, PeopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after), limit+1)
+	rows, err := p.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after), limit+1)
 	if err != nil {
 		return PeoplePage{}, fmt.Errorf("list people: %w", err)
 	}

@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"countersign/models"
 )
@@ -14,21 +13,13 @@ const devicesEach = 20
 
 const devicePrefix = "cs_dev_"
 
-// knownDevice is one row of known_devices.
-type KnownDevice struct {
-	SecretHash []byte `gorm:"primaryKey"`
-	UserID     models.UserID
-	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
-	UsedAt     time.Time
-}
-
 // RememberDevice returns the secret by which this browser is known from now on as
 // one in which the person has signed in: device, if it is known as that already.
 func (p *People) RememberDevice(ctx context.Context, user models.UserID, device string) (secret string, err error) {
 	fresh := newSecret(devicePrefix)
 	err = p.writeAnyway(ctx, func(t *tx) error {
 		hash := hashSecret(device)
-		used := t.Gorm().Model(&KnownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
+		used := t.Gorm().Model(&models.KnownDevice{}).Where("secret_hash = ? AND user_id = ?", hash[:], user).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("remember device: %w", used.Error)
 		}
@@ -36,7 +27,7 @@ func (p *People) RememberDevice(ctx context.Context, user models.UserID, device 
 			return nil
 		}
 		secret, hash = fresh, hashSecret(fresh)
-		if err := t.Gorm().Create(&KnownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
+		if err := t.Gorm().Create(&models.KnownDevice{SecretHash: hash[:], UserID: user, CreatedAt: t.Now, UsedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("remember device: %w", err)
 		}
 		return t.forgetDevices(user, devicesEach)

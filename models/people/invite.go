@@ -137,7 +137,7 @@ func (p *People) Invites(ctx context.Context, actor models.Actor) ([]models.Invi
 
 // openInvite finds the invitation of a link: open, and made by the command line
 // or by who is an enabled admin still.
-const OpenInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invited_by
+const openInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invited_by
  WHERE i.secret_hash = ? AND i.used_at IS NULL AND i.withdrawn_at IS NULL AND i.expires_at > ?
  AND (i.invited_by IS NULL OR (u.role = 'admin' AND u.disabled_at IS NULL))`
 
@@ -147,7 +147,7 @@ const OpenInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invi
 func (p *People) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
 	hash := hashSecret(secret)
 	var found []models.Invite
-	if err := p.db.Gorm(ctx).Raw(OpenInvite, hash[:], p.db.Now()).Scan(&found).Error; err != nil {
+	if err := p.db.Gorm(ctx).Raw(openInvite, hash[:], p.db.Now()).Scan(&found).Error; err != nil {
 		return nil, fmt.Errorf("look for invitation: %w", err)
 	}
 	if len(found) == 0 {
@@ -179,7 +179,7 @@ func (p *People) Join(ctx context.Context, secret, name, password string) (*mode
 	var user *models.User
 	err = p.write(ctx, func(t *tx) error {
 		var still []models.Invite
-		if err := t.Gorm().Raw(OpenInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
+		if err := t.Gorm().Raw(openInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
 			return fmt.Errorf("look for invitation: %w", err)
 		}
 		if len(still) == 0 {

@@ -16,7 +16,7 @@ type SessionPage struct {
 
 // deviceQuery goes backwards through the index of a person's open sessions: it
 // ends with the id, which sorts by the time of the sign-in.
-const DeviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
+const deviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
  FROM web_sessions INDEXED BY web_sessions_user
  WHERE user_id = ? AND revoked_at IS NULL AND id < ? AND expires_at > ? AND last_seen_at > ? ORDER BY id DESC LIMIT ?`
 
@@ -31,7 +31,7 @@ func (p *People) Sessions(ctx context.Context, actor models.Actor, before models
 	}
 	limit = db.PageSize(limit)
 	now := p.db.Now()
-	rows, err := p.db.Reads().QueryContext(ctx, DeviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
+	rows, err := p.db.Reads().QueryContext(ctx, deviceQuery, actor.ID, before, now, now.Add(-sessionIdle), limit+1)
 	if err != nil {
 		return SessionPage{}, fmt.Errorf("list sessions: %w", err)
 	}

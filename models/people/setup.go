@@ -3,19 +3,11 @@ package people
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
 )
-
-// setupLink is one row of setup_links.
-type SetupLink struct {
-	SecretHash []byte    `gorm:"primaryKey"`
-	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
-	UsedAt     *time.Time
-}
 
 // HasUsers reports whether anybody was ever added: if not, setup is due.
 func (p *People) HasUsers(ctx context.Context) (bool, error) {
@@ -47,10 +39,10 @@ func (p *People) NewSetupLink(ctx context.Context, actor models.Actor) (secret s
 		if has, err := t.hasUsers(); err != nil || has {
 			return orConflict(err, "There are users already: sign in, or add one with `countersign user add`.")
 		}
-		if err := t.Gorm().Where("used_at IS NULL").Delete(&SetupLink{}).Error; err != nil {
+		if err := t.Gorm().Where("used_at IS NULL").Delete(&models.SetupLink{}).Error; err != nil {
 			return fmt.Errorf("replace setup links: %w", err)
 		}
-		if err := t.Gorm().Create(&SetupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
+		if err := t.Gorm().Create(&models.SetupLink{SecretHash: hash[:], CreatedAt: t.Now}).Error; err != nil {
 			return fmt.Errorf("add setup link: %w", err)
 		}
 		return t.record(actor, "setup_link.made", ledger.Subject{}, struct{}{})
@@ -101,7 +93,7 @@ func (p *People) Setup(ctx context.Context, secret string, in NewUser) (*models.
 		if has, err := t.hasUsers(); err != nil || has {
 			return orNotFound(err)
 		}
-		used := t.Gorm().Model(&SetupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
+		used := t.Gorm().Model(&models.SetupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
 		if used.Error != nil {
 			return fmt.Errorf("use setup link: %w", used.Error)
 		}

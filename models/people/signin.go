@@ -38,17 +38,6 @@ type attempt struct {
 	known            bool // by the account's owner, or from one of the owner's browsers
 }
 
-// signInFailure is one row of signin_failures.
-type SignInFailure struct {
-	ID      int64 `gorm:"primaryKey"`
-	Account string
-	Address string
-	At      time.Time
-}
-
-// TableName is the table of failed sign-ins.
-func (SignInFailure) TableName() string { return "signin_failures" }
-
 // SignIn checks a password and opens a session: secret is the cookie's content.
 // CodeUnauthenticated with one text for a wrong password, an unknown account and
 // a disabled one, at the same cost. After 5 failures per account and address, or
@@ -130,10 +119,10 @@ func (t *tx) countAttempt(a attempt) error {
 		e.RetryAfterSeconds = seconds
 		return e
 	}
-	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&SignInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("at <= ?", t.Now.Add(-signInWindow)).Delete(&models.SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("delete old sign-in failures: %w", err)
 	}
-	if err := t.Gorm().Create(&SignInFailure{Account: a.account, Address: a.address, At: t.Now}).Error; err != nil {
+	if err := t.Gorm().Create(&models.SignInFailure{Account: a.account, Address: a.address, At: t.Now}).Error; err != nil {
 		return fmt.Errorf("count sign-in: %w", err)
 	}
 	return nil
@@ -155,7 +144,7 @@ func (t *tx) blockedFor(a attempt) (time.Duration, error) {
 		{failuresPerAddress, "address = ?", []any{a.address}},
 	} {
 		var at []time.Time
-		err := t.Gorm().Model(&SignInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
+		err := t.Gorm().Model(&models.SignInFailure{}).Where(limit.where, limit.args...).Where("at > ?", t.Now.Add(-signInWindow)).
 			Order("at DESC").Offset(limit.most-1).Limit(1).Pluck("at", &at).Error
 		if err != nil {
 			return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -174,7 +163,7 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 		return 0, nil
 	}
 	var at []time.Time
-	err := t.Gorm().Model(&SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
+	err := t.Gorm().Model(&models.SignInFailure{}).Where("account = ?", a.account).Where("at > ?", t.Now.Add(-signInWindow)).
 		Order("at DESC").Limit(failuresPerAccount).Pluck("at", &at).Error
 	if err != nil {
 		return 0, fmt.Errorf("count sign-in failures: %w", err)
@@ -186,7 +175,7 @@ func (t *tx) slowedFor(a attempt) (time.Duration, error) {
 }
 
 func (t *tx) forgetAttempts(a attempt) error {
-	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&SignInFailure{}).Error; err != nil {
+	if err := t.Gorm().Where("account = ? AND address = ?", a.account, a.address).Delete(&models.SignInFailure{}).Error; err != nil {
 		return fmt.Errorf("forget sign-in failures: %w", err)
 	}
 	return nil

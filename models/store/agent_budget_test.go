@@ -41,7 +41,7 @@ func (c *talk) beyond(t *testing.T, err error) *models.Approval {
 func (c *talk) agentBudget(t *testing.T) models.AgentBudget {
 	t.Helper()
 	all, err := c.AgentBudgets(t.Context(), c.owner)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return all[c.agent.AgentID()]
 }
 
@@ -52,12 +52,12 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 	c := limited(t, 10)
 	asked := models.AskInput{ToolName: "Bash", ToolUseID: "t1", Explicit: true, Energy: new(int64(4))}
 	first := c.ask(t, asked)
-	mustDo(t, c.replyIn(t, c.conv, 3))
-	mustDo(t, c.replyIn(t, models.NewID[models.ConversationID](), 2))
+	storetest.Must(t, c.replyIn(t, c.conv, 3))
+	storetest.Must(t, c.replyIn(t, models.NewID[models.ConversationID](), 2))
 	if b := c.agentBudget(t); b != (models.AgentBudget{Energy: 10, Hours: 1, Spent: 9}) {
 		t.Fatalf("the agent's budget: %+v", b)
 	}
-	before := ledgerAt(t, c.Store)
+	before := storetest.LedgerAt(t, c.Store)
 	request := c.beyond(t, c.replyIn(t, c.conv, 2))
 	if request.Status() != models.StatusPending || request.ConversationID != c.conv || request.OwnerID != c.owner.UserID() ||
 		!strings.Contains(request.Description, "9 of 10 units of energy in 1 hour") {
@@ -67,7 +67,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 		t.Fatalf("it asks for %+v, %v; deadline %v", got, err, request.ApprovalTimeoutAt)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	two := new(int64(2))
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
@@ -98,14 +98,14 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 	if again := c.ask(t, asked); again.ID != first.ID {
 		t.Errorf("a repeat: %+v", again)
 	}
-	mustDo(t, c.replyIn(t, c.conv, 0)) // what costs nothing is never refused
-	mustDo(t, c.replyIn(t, c.conv, 1))
+	storetest.Must(t, c.replyIn(t, c.conv, 0)) // what costs nothing is never refused
+	storetest.Must(t, c.replyIn(t, c.conv, 1))
 	if b := c.agentBudget(t); b.Spent != 10 || b.Remaining() != 0 {
 		t.Errorf("the agent's budget: %+v", b)
 	}
 	// Another agent has its own.
 	other, _ := storetest.AgentToken(t, c.Store, c.owner, "other")
-	mustDo(t, second(c.Respond(t.Context(), other, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindReply, Content: "x", Energy: new(int64(10))})))
+	storetest.Must(t, second(c.Respond(t.Context(), other, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindReply, Content: "x", Energy: new(int64(10))})))
 }
 
 // TestI14NoWindowHoldsTooMuch: a random walk through time never finds more than
@@ -139,7 +139,7 @@ func TestI14NoWindowHoldsTooMuch(t *testing.T) {
 	if total < 8*limit {
 		t.Errorf("only %d spent in all: what has left the window is not free again", total)
 	}
-	if n := scalar[int64](t, c.Store, `SELECT energy_used FROM conversations WHERE id = ?`, c.conv); n != total {
+	if n := storetest.Scalar[int64](t, c.Store, `SELECT energy_used FROM conversations WHERE id = ?`, c.conv); n != total {
 		t.Errorf("the conversation has spent %d, the responses say %d", n, total)
 	}
 }
@@ -148,12 +148,12 @@ func TestI14NoWindowHoldsTooMuch(t *testing.T) {
 func TestTheWindowMovesOn(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 5)
-	mustDo(t, c.replyIn(t, c.conv, 5))
+	storetest.Must(t, c.replyIn(t, c.conv, 5))
 	request := c.beyond(t, c.replyIn(t, c.conv, 1))
 	c.clock.Step(time.Hour - time.Second)
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 	c.clock.Step(time.Minute + time.Second)
-	mustDo(t, c.replyIn(t, c.conv, 5))
+	storetest.Must(t, c.replyIn(t, c.conv, 5))
 	// The request was about what has left the window: it has expired by then.
 	if n, err := c.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Fatalf("expired %d, %v", n, err)
@@ -167,7 +167,7 @@ func TestTheWindowMovesOn(t *testing.T) {
 func TestAnApprovedAllowanceEnds(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 10)
-	mustDo(t, c.replyIn(t, c.conv, 10))
+	storetest.Must(t, c.replyIn(t, c.conv, 10))
 	request := c.beyond(t, c.replyIn(t, c.conv, 3))
 	wantCode(t, third(c.DecideIn(t.Context(), c.agent, c.conv, approve(request.ID))), models.CodeForbidden)
 	withBudget := approve(request.ID)
@@ -179,14 +179,14 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 		in.Input = []byte(input)
 		wantCode(t, second(c.Decide(t.Context(), c.owner, request.ID, in)), models.CodeInvalid)
 	}
-	before := ledgerAt(t, c.Store)
+	before := storetest.LedgerAt(t, c.Store)
 	in := yes()
 	in.Input = []byte(strings.Replace(request.ToolInputJSON, `"energy":5`, `"energy":3`, 1))
-	mustDo(t, second(c.Decide(t.Context(), c.owner, request.ID, in)))
+	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, in)))
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.approved" + owner, "agent.allowance" + owner})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.approved" + owner, "agent.allowance" + owner})
 	c.wantBudget(t, -1, 10) // the conversation's own budget is another thing
-	mustDo(t, c.replyIn(t, models.NewID[models.ConversationID](), 3))
+	storetest.Must(t, c.replyIn(t, models.NewID[models.ConversationID](), 3))
 	if b := c.agentBudget(t); b.Total() != 13 || b.Spent != 13 {
 		t.Errorf("the agent's budget: %+v", b)
 	}
@@ -197,7 +197,7 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 	if b := c.agentBudget(t); b.Total() != 10 || b.Spent != 0 {
 		t.Errorf("an hour later: %+v", b)
 	}
-	mustDo(t, c.replyIn(t, c.conv, 10))
+	storetest.Must(t, c.replyIn(t, c.conv, 10))
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 }
 
@@ -205,23 +205,23 @@ func TestAnApprovedAllowanceEnds(t *testing.T) {
 func TestAfterARejectedAllowanceNobodyIsAskedUntilTheWindowHasMovedOn(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 10)
-	mustDo(t, c.replyIn(t, c.conv, 4))
+	storetest.Must(t, c.replyIn(t, c.conv, 4))
 	c.clock.Step(30 * time.Minute)
-	mustDo(t, c.replyIn(t, c.conv, 6))
+	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	request := c.beyond(t, c.replyIn(t, c.conv, 1))
-	mustDo(t, second(c.Decide(t.Context(), c.owner, request.ID, no("Enough for today."))))
+	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, no("Enough for today."))))
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 	e := wantUnchanged(t, c.Store, models.CodeBudgetExhausted, func() error { return c.replyIn(t, models.NewID[models.ConversationID](), 1) })
 	if e.Approval == nil || e.Approval.ID != request.ID || e.Approval.Status() != models.StatusRejected || !strings.Contains(e.Text, "nobody is asked again before") {
 		t.Errorf("the refusal: %+v", e)
 	}
 	c.clock.Step(31 * time.Minute)
-	mustDo(t, c.replyIn(t, c.conv, 4)) // that much has left the window
+	storetest.Must(t, c.replyIn(t, c.conv, 4)) // that much has left the window
 	if again := c.beyond(t, c.replyIn(t, c.conv, 1)); again.ID != request.ID {
 		t.Errorf("asked again: %+v", again)
 	}
 	c.clock.Step(30 * time.Minute)
-	mustDo(t, c.replyIn(t, c.conv, 6))
+	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	if again := c.beyond(t, c.replyIn(t, c.conv, 1)); again.ID == request.ID || again.Status() != models.StatusPending {
 		t.Errorf("a window later: %+v", again)
 	}
@@ -232,7 +232,7 @@ func TestAfterARejectedAllowanceNobodyIsAskedUntilTheWindowHasMovedOn(t *testing
 func TestBothBudgetsHaveTheirOwnRequest(t *testing.T) {
 	t.Parallel()
 	c := limited(t, 10)
-	mustDo(t, c.replyIn(t, c.conv, 1))
+	storetest.Must(t, c.replyIn(t, c.conv, 1))
 	c.set(t, c.owner, 5)
 	own := refusal(t, c.replyIn(t, c.conv, 6), models.CodeBudgetExhausted).Approval
 	if own.AsksForAllowance() || c.agentBudget(t).Spent != 1 {
@@ -243,9 +243,9 @@ func TestBothBudgetsHaveTheirOwnRequest(t *testing.T) {
 		t.Errorf("the conversation's own: %+v", again)
 	}
 	c.wantBudget(t, 5, 1)
-	mustDo(t, second(c.Decide(t.Context(), c.owner, own.ID, yes())))
-	mustDo(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
-	mustDo(t, c.replyIn(t, c.conv, 6))
+	storetest.Must(t, second(c.Decide(t.Context(), c.owner, own.ID, yes())))
+	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
+	storetest.Must(t, c.replyIn(t, c.conv, 6))
 	if b := c.agentBudget(t); b.Spent != 7 || b.Total() != 15 {
 		t.Errorf("the agent's budget: %+v", b)
 	}
@@ -265,14 +265,14 @@ func TestRulesJudgeARequestForAnAllowance(t *testing.T) {
 		t.Errorf("asked again: %+v", again)
 	}
 	c.policy(t, `{"auto_budget_increase":100}`)
-	mustDo(t, c.replyIn(t, c.conv, 3)) // without the member there is no limit
-	if n := scalar[int](t, c.Store, `SELECT count(*) FROM agent_energy`); n != 0 {
+	storetest.Must(t, c.replyIn(t, c.conv, 3)) // without the member there is no limit
+	if n := storetest.Scalar[int](t, c.Store, `SELECT count(*) FROM agent_energy`); n != 0 {
 		t.Errorf("%d minutes counted without a limit", n)
 	}
 	c.policy(t, `{"auto_budget_increase":100,"budget_per_agent":{"energy":2,"hours":24}}`)
-	mustDo(t, c.replyIn(t, c.conv, 2)) // it counts from when the policy has it
+	storetest.Must(t, c.replyIn(t, c.conv, 2)) // it counts from when the policy has it
 	c.policy(t, `{"budget_per_agent":{"energy":3,"hours":48}}`)
-	mustDo(t, c.replyIn(t, c.conv, 1)) // and goes on counting when it changes
+	storetest.Must(t, c.replyIn(t, c.conv, 1)) // and goes on counting when it changes
 	c.beyond(t, c.replyIn(t, c.conv, 1))
 }
 
@@ -282,13 +282,13 @@ func TestAnAllowanceHeldForUndo(t *testing.T) {
 	c := newTalk(t)
 	c.policy(t, `{"undo_seconds":{"medium":10},"budget_per_agent":{"energy":4,"hours":1}}`)
 	request := c.beyond(t, c.replyIn(t, c.conv, 5))
-	mustDo(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
+	storetest.Must(t, second(c.Decide(t.Context(), c.owner, request.ID, yes())))
 	c.beyond(t, c.replyIn(t, c.conv, 5))
 	c.clock.Step(10 * time.Second)
 	if n, err := c.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
 		t.Fatalf("released %d, %v", n, err)
 	}
-	mustDo(t, c.replyIn(t, c.conv, 5))
+	storetest.Must(t, c.replyIn(t, c.conv, 5))
 }
 
 // TestI14SixtyFourOnOneAgent: callers in many conversations never spend one unit
@@ -302,7 +302,7 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 			c := limited(t, budget, noLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, beside(t, c.Store, storetest.WithClock(c.clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.clock), noLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map
@@ -338,13 +338,13 @@ func TestI14SixtyFourOnOneAgent(t *testing.T) {
 			}
 			close(start)
 			wg.Wait()
-			sum := scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses`)
+			sum := storetest.Scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses`)
 			if b := c.agentBudget(t); b.Spent > budget || b.Spent != stored.Load() || sum != b.Spent || b.Spent < budget-2 || refused.Load() == 0 {
 				t.Errorf("%d of %d spent, %d refused; callers were told of %d, responses have %d", b.Spent, budget, refused.Load(), stored.Load(), sum)
 			}
 			n := 0
 			requests.Range(func(any, any) bool { n++; return true })
-			if rows := scalar[int](t, c.Store, `SELECT count(*) FROM responses WHERE kind = 'budget'`); n != 1 || rows != 1 {
+			if rows := storetest.Scalar[int](t, c.Store, `SELECT count(*) FROM responses WHERE kind = 'budget'`); n != 1 || rows != 1 {
 				t.Errorf("%d budget requests are named, %d stand", n, rows)
 			}
 			if _, err := c.Ledger.Verify(t.Context(), nil); err != nil {
@@ -375,19 +375,19 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	reserve(first, true)
 	reserve(second, true)
 	reserve(third, false) // 20 of 25 are reserved
-	request := scalar[models.ResponseID](t, b.Store, `SELECT id FROM responses WHERE kind = 'budget'`)
+	request := storetest.Scalar[models.ResponseID](t, b.Store, `SELECT id FROM responses WHERE kind = 'budget'`)
 	if v := b.full(t, third.ID); v.Status != models.ConversationWaitingInput || v.EnergyReserved != 0 {
 		t.Fatalf("the third: %+v", v)
 	}
 	for _, conv := range []*models.Conversation{first, second} {
 		seen, err := b.RunContext(t.Context(), runs[conv.ID])
-		mustDo(t, err)
-		mustDo(t, errOf(b.StoreTurn(t.Context(), runs[conv.ID], models.TurnInput{Model: "m", Content: "Hello.", Energy: 8, Context: seen})))
+		storetest.Must(t, err)
+		storetest.Must(t, storetest.Err(b.StoreTurn(t.Context(), runs[conv.ID], models.TurnInput{Model: "m", Content: "Hello.", Energy: 8, Context: seen})))
 	}
 	budget := func() models.AgentBudget {
 		t.Helper()
 		got, err := b.AgentBudget(t.Context(), b.owner, first.AgentID)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return *got
 	}
 	if got := budget(); got.Spent != 16 || got.Reserved != 0 {
@@ -397,10 +397,10 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 		t.Fatalf("%s is ready", run.ConversationID)
 	}
 	// Told to go on, it is refused again, and says why it waits.
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, request, no(""))))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, request, no(""))))
 	runs[third.ID] = claim(t, b.Store, "one")
 	reserve(third, false)
-	if n := scalar[int](t, b.Store, `SELECT count(*) FROM messages WHERE conversation_id = ? AND author_kind = 'system' AND content LIKE '%nobody is asked again before%'`, third.ID); n != 1 {
+	if n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM messages WHERE conversation_id = ? AND author_kind = 'system' AND content LIKE '%nobody is asked again before%'`, third.ID); n != 1 {
 		t.Errorf("%d lines say why it waits", n)
 	}
 	next, found, err := b.NextRun(t.Context())
@@ -416,8 +416,8 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	// A policy that sets another limit during the call is kept to as well.
 	b.policy(t, `{"budget_per_agent":{"energy":4,"hours":1}}`)
 	seen, err := b.RunContext(t.Context(), runs[third.ID])
-	mustDo(t, err)
-	mustDo(t, errOf(b.StoreTurn(t.Context(), runs[third.ID], models.TurnInput{Model: "m", Content: "Hello.", Energy: 8, Context: seen})))
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(b.StoreTurn(t.Context(), runs[third.ID], models.TurnInput{Model: "m", Content: "Hello.", Energy: 8, Context: seen})))
 	if got := budget(); got.Spent != 4 {
 		t.Errorf("the agent's budget: %+v", got)
 	}
@@ -428,8 +428,8 @@ func TestI14TheBuiltInAgentKeepsToItsBudget(t *testing.T) {
 	fifth := b.talk(t, "Five", nil)
 	runs[fifth.ID] = claim(t, b.Store, "one")
 	reserve(fifth, false)
-	request = scalar[models.ResponseID](t, b.Store, `SELECT id FROM responses WHERE kind = 'budget' AND approval_status = 'pending'`)
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, request, yes())))
+	request = storetest.Scalar[models.ResponseID](t, b.Store, `SELECT id FROM responses WHERE kind = 'budget' AND approval_status = 'pending'`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, request, yes())))
 	for range 2 {
 		run := claim(t, b.Store, "one")
 		if run == nil {

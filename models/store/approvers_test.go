@@ -69,18 +69,18 @@ func TestOnlyWhoTheRuleNamesApproves(t *testing.T) {
 					}
 					edited := yes()
 					edited.Input = []byte(`{"amount":2}`)
-					wantCode(t, errOf(b.Decide(t.Context(), one.who, a.ID, edited)), models.CodeNotAReviewer)
+					wantCode(t, storetest.Err(b.Decide(t.Context(), one.who, a.ID, edited)), models.CodeNotAReviewer)
 					bulk := yes()
 					bulk.Bulk, bulk.Digest = true, a.Digest
-					wantCode(t, errOf(b.Decide(t.Context(), one.who, a.ID, bulk)), models.CodeNotAReviewer)
+					wantCode(t, storetest.Err(b.Decide(t.Context(), one.who, a.ID, bulk)), models.CodeNotAReviewer)
 				} else if err != nil {
 					t.Errorf("%s: %v", one.role, err)
 				}
 				_, err = b.Decide(t.Context(), one.who, b.pay(t, 3).ID, no("no"))
-				mustDo(t, err)
+				storetest.Must(t, err)
 				if one.role != "named" {
 					_, err = b.Cancel(t.Context(), one.who, b.pay(t, 4).ID)
-					mustDo(t, err)
+					storetest.Must(t, err)
 				}
 			}
 			if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
@@ -99,13 +99,13 @@ func TestI12WhoApprovesIsFrozen(t *testing.T) {
 	b.policy(t, payments(""))
 	lax := b.pay(t, 1)
 	b.policy(t, payments(byStranger+only))
-	wantCode(t, errOf(b.Decide(t.Context(), b.owner, strict.ID, yes())), models.CodeNotAReviewer)
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, lax.ID, yes())))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, strict.ID, yes())), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, lax.ID, yes())))
 	got := b.stands(t, strict.ID)
 	if w := got.Approvers(); !w.ReviewersOnly || w.SelfApproval != models.SelfAllowed || len(w.Named) != 1 || w.Must() != "stranger@example.com must approve" {
 		t.Errorf("%+v", w)
 	}
-	if _, err := raw(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET reviewers_only = FALSE WHERE id = ?`, strict.ID); err == nil {
+	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET reviewers_only = FALSE WHERE id = ?`, strict.ID); err == nil {
 		t.Error("who may approve was changed beside the store")
 	}
 }
@@ -116,8 +116,8 @@ func TestAnAnswerIsAnApproval(t *testing.T) {
 	b.policy(t, `{"rules":[{"name":"q","tools":["question"],"effect":"require","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
 	a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
 	yesText := "yes"
-	wantCode(t, errOf(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
-	mustDo(t, errOf(b.Decide(t.Context(), b.stranger, a.ID, models.DecisionInput{Answer: &yesText})))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &yesText})), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, models.DecisionInput{Answer: &yesText})))
 }
 
 // TestNoReviewerIsLeft: at the ask, and when the last one goes.
@@ -127,9 +127,9 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
 	b.policy(t, payments(`,"reviewers":["stranger@example.com","cfo@example.com"]`+only))
 	a := b.pay(t, 1)
-	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
 	b.standsAs(t, a.ID, models.StatusPending)
-	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
 	got := b.standsAs(t, a.ID, models.StatusRejected)
 	if got.Cause != models.CauseNoReviewer || got.DecidedBy != nil {
 		t.Errorf("%s by %v", got.Cause, got.DecidedBy)
@@ -137,7 +137,7 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	if late := b.pay(t, 2); late.Status() != models.StatusRejected || late.Cause != models.CauseNoReviewer {
 		t.Errorf("at the ask: %s %s", late.Status(), late.Cause)
 	}
-	mustDo(t, b.People.EnableUser(t.Context(), b.admin, cfo.UserID()))
+	storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, cfo.UserID()))
 	b.standsAs(t, a.ID, models.StatusRejected)
 	if next := b.pay(t, 3); next.Status() != models.StatusPending {
 		t.Errorf("after enabling: %s", next.Status())
@@ -148,8 +148,8 @@ func TestNoReviewerIsLeft(t *testing.T) {
 	own, _ := storetest.AgentToken(t, b.Store, b.admin, "admins")
 	b.policy(t, payments(never))
 	asked, err := b.Ask(t.Context(), own, models.AskInput{ToolName: "payment.send", Explicit: true})
-	mustDo(t, err)
-	mustDo(t, b.People.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
+	storetest.Must(t, err)
+	storetest.Must(t, b.People.SetRole(t.Context(), b.admin, helper.UserID(), models.RoleReviewer))
 	if got, err := b.Approval(t.Context(), b.admin, asked.ID); err != nil || got.Status() != models.StatusRejected || got.Cause != models.CauseNoReviewer {
 		t.Errorf("after the role: %+v, %v", got, err)
 	}
@@ -166,11 +166,11 @@ func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
 	b.policy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["cfo@example.com"],"reviewers_only":true}]}`)
 	kept, taken := b.pay(t, 1), b.pay(t, 2)
-	mustDo(t, errOf(b.Decide(t.Context(), cfo, kept.ID, yes())))
-	mustDo(t, errOf(b.Decide(t.Context(), cfo, taken.ID, yes())))
-	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, kept.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, taken.ID, yes())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
 	b.standsAs(t, taken.ID, models.StatusPending)
-	mustDo(t, errOf(b.TakeBack(t.Context(), cfo, taken.ID)))
+	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), cfo, taken.ID)))
 	if got := b.standsAs(t, taken.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("taken back: %s", got.Cause)
 	}
@@ -190,7 +190,7 @@ func TestGrantsOfOthersDoNotCover(t *testing.T) {
 	}
 	first := b.pay(t, 1)
 	g, err := b.MakeGrant(t.Context(), b.owner, first.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: first.Digest})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got := b.pay(t, 2); got.Cause != models.CauseGrant {
 		t.Fatalf("covered: %q", got.Cause)
 	}
@@ -207,10 +207,10 @@ func TestGrantsOfOthersDoNotCover(t *testing.T) {
 	if got := b.pay(t, 5); got.Cause != models.CauseGrant {
 		t.Errorf("the owner's grant, who is named: %s %q", got.Status(), got.Cause)
 	}
-	mustDo(t, second(b.RevokeGrant(t.Context(), b.owner, g.ID)))
+	storetest.Must(t, second(b.RevokeGrant(t.Context(), b.owner, g.ID)))
 	b.policy(t, payments(never))
 	// Under never an admin may approve, and pre-approve.
-	mustDo(t, grant(b.admin, b.pay(t, 3)))
+	storetest.Must(t, grant(b.admin, b.pay(t, 3)))
 	if got := b.pay(t, 4); got.Cause != models.CauseGrant {
 		t.Errorf("by the admin's grant: %s %q", got.Status(), got.Cause)
 	}
@@ -226,40 +226,40 @@ func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 	b.policy(t, payments(byStranger+only))
 	edited := yes()
 	edited.Input = []byte(`{"amount":9}`)
-	wantCode(t, errOf(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edited)), models.CodeNotFound)
 	got, err := b.Decide(t.Context(), b.owner, a.ID, edited)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote == nil || got.Vote.WaitsFor == "" {
 		t.Fatalf("%+v", got.Response)
 	}
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, a.ID, edited))) // sent again
-	around := b.around(t, b.stranger, a.ID)                        // it went to their inbox
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited))) // sent again
+	around := b.around(t, b.stranger, a.ID)                                        // it went to their inbox
 	if len(around.Proposed) != 1 || *around.Proposed[0].Input != `{"amount":9}` || around.Proposed[0].UserName != "owner@example.com" {
 		t.Fatalf("proposed: %+v", around.Proposed)
 	}
 	done, err := b.Decide(t.Context(), b.stranger, a.ID, edited)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if done.Status() != models.StatusApproved || done.Vote.UserID != b.stranger.UserID() || *done.Vote.Input != `{"amount":9}` {
 		t.Errorf("%+v, %+v", done.Response, done.Vote)
 	}
 
 	// Undone, nothing waits, and the original may be approved as it was judged.
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, other.ID, edited)))
-	mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, other.ID)))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, other.ID, edited)))
+	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, other.ID)))
 	if around := b.around(t, b.owner, other.ID); len(around.Proposed) != 0 {
 		t.Errorf("after the undo: %+v", around.Proposed)
 	}
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, other.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, other.ID, yes())))
 
 	// Where the request's own rule names others than the rule of now, both sign.
 	cfo := storetest.Reviewer(t, b.Store, "cfo@example.com")
 	strict := b.pay(t, 1)
 	b.policy(t, payments(`,"reviewers":["cfo@example.com"]`+only))
-	mustDo(t, errOf(b.Decide(t.Context(), b.stranger, strict.ID, edited)))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, strict.ID, edited)))
 	another := yes()
 	another.Input = []byte(`{"amount":99}`)
-	wantCode(t, errOf(b.Decide(t.Context(), cfo, strict.ID, another)), models.CodeNotAReviewer)
-	mustDo(t, errOf(b.Decide(t.Context(), cfo, strict.ID, edited)))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), cfo, strict.ID, another)), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, strict.ID, edited)))
 	if _, err := b.Ledger.Verify(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
@@ -279,7 +279,7 @@ func TestARuleThatNobodyCouldMeetIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, e.Fields)
 		}
 	}
-	mustDo(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.stranger.UserID())))
 	_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(byStranger+only)), "", 0)
 	wantCode(t, err, models.CodeInvalid)
 	b.policy(t, payments(`,"reviewers":["gone@example.com"]`+never)) // an admin may

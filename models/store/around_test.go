@@ -66,7 +66,7 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	wantCode(t, second(b.Around(t.Context(), b.agent, again.ID)), models.CodeForbidden)
 	wantCode(t, second(b.Around(t.Context(), b.stranger, again.ID)), models.CodeNotFound)
 	page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
-	if mustDo(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
+	if storetest.Must(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
 		t.Errorf("the inbox marks %v", page.ReaskOf)
 	}
 }
@@ -114,7 +114,7 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	page, err := b.Inbox(t.Context(), b.stranger, store.InboxQuery{})
-	if mustDo(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
+	if storetest.Must(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
 		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
 	}
 	if got := b.around(t, b.owner, a.ID); got.Approved != 2 || got.Rejected != 1 || got.ReaskOf == nil {

@@ -29,7 +29,7 @@ func TestI4AnAgentSetsAndLowersAndAsksToRaise(t *testing.T) {
 	if r := c.change(t, c.agent, delta(-10)); r.Approval != nil || *r.Budget.Total != 30 {
 		t.Errorf("lowered by a step: %+v", r)
 	}
-	wantUnchanged(t, c.Store, "", func() error { return errOf(c.ChangeBudget(t.Context(), c.agent, c.conv, set(30), "")) })
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.ChangeBudget(t.Context(), c.agent, c.conv, set(30), "")) })
 	r := c.change(t, c.agent, delta(45))
 	if r.Approval == nil || r.Approval.Status() != models.StatusPending || r.Approval.ToolInputJSON != `{"budget":75}` || *r.Budget.Total != 30 {
 		t.Fatalf("raised: %+v, %+v", r, r.Approval)
@@ -135,11 +135,11 @@ func TestABudgetRequestIsDecidedLikeAToolCall(t *testing.T) {
 				wantUnchanged(t, c.Store, tt.code, func() error { return second(c.Decide(t.Context(), c.owner, a.ID, tt.in)) })
 				return
 			}
-			mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, tt.in)))
+			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, tt.in)))
 			c.wantBudget(t, tt.want, 1)
 			c.wantStatus(t, models.ConversationRunning)
 			steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 0)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			if last := steps[0]; tt.want != 50 && (last.New != tt.want || *last.Old != 50 || last.ActorID != c.owner.ID || last.ResponseID == nil || *last.ResponseID != a.ID || last.Reason != tt.in.Reason) {
 				t.Errorf("the change: %+v", last)
 			}
@@ -157,16 +157,16 @@ func TestABudgetChangesWithTheVerdict(t *testing.T) {
 		c := begun(t, 50)
 		a := c.propose(t, "Shall I?")
 		d := models.ConversationDecision{Approved: &approved, Budget: set(100), Feedback: "because"}
-		at := ledgerAt(t, c.Store)
+		at := storetest.LedgerAt(t, c.Store)
 		got := c.decideIn(t, c.owner, d)
 		if got.ID != a.ID || (got.Status() == models.StatusApproved) != approved {
 			t.Errorf("decided: %+v", got)
 		}
 		c.wantBudget(t, 100, 2)
 		owner, outcome := " "+string(c.owner.OwnerID), map[bool]string{true: "approval.approved", false: "approval.rejected"}[approved]
-		entries := actionsSince(t, c.Store, at)
+		entries := storetest.ActionsSince(t, c.Store, at)
 		slices.Sort(entries)
-		sameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner})
+		storetest.SameStrings(t, "recorded", entries, []string{outcome + owner, "conversation.budget" + owner})
 	}
 	c := newTalk(t)
 	c.propose(t, "Shall I?")
@@ -194,7 +194,7 @@ func TestWhoMayChangeTheBudgetWithAVerdict(t *testing.T) {
 	// Whoever it was routed to decides what the request asks for.
 	c.decideIn(t, c.stranger, approve(a.ID))
 	in.Budget, in.Input = models.BudgetChange{}, []byte(`{"budget":60}`)
-	mustDo(t, errOf(c.Decide(t.Context(), c.stranger, raise.ID, in)))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.stranger, raise.ID, in)))
 	c.wantBudget(t, 60, 2)
 	// An admin decides and changes all.
 	c.propose(t, "And now?")
@@ -226,7 +226,7 @@ func TestBudgetStepsPageNewestFirst(t *testing.T) {
 	var got []int64
 	for before := int64(0); ; {
 		steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, before, 4)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		for _, s := range steps {
 			got = append(got, s.New)
 			before = s.Sequence
@@ -253,7 +253,7 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 	want := c.view(t).EnergyUsed
 	for _, most := range []int{1, 2, 7, 40, 43, 44, 1000} {
 		points, err := c.EnergyOf(t.Context(), c.owner, c.conv, most)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if len(points) == 0 || len(points) > most {
 			t.Fatalf("%d points, at most %d", len(points), most)
 		}
@@ -269,7 +269,7 @@ func TestEnergyOfIsThinnedAndAddsUp(t *testing.T) {
 		}
 	}
 	shares, err := c.EnergyBy(t.Context(), c.owner, c.conv, 10)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(shares) != 1 || shares[0].Kind != models.KindReply || shares[0].Count != 40 || shares[0].Energy != want {
 		t.Errorf("shares: %+v; want %d", shares, want)
 	}

@@ -67,9 +67,9 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		agent, _ := storetest.AgentToken(t, made, person, "bot")
 		w.agents = append(w.agents, agent)
 	}
-	mustDo(t, made.Close())
+	storetest.Must(t, made.Close())
 	file, err := os.ReadFile(filepath.Join(template, models.DatabaseFile))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	rapid.Check(t, func(rt *rapid.T) {
 		one := w
 		one.open(t, rt, file)
@@ -114,11 +114,11 @@ func (w *world) open(t *testing.T, rt *rapid.T, file []byte) {
 	w.now = look(rt, w.db)
 	// Something to begin with, so that most of what follows is about it.
 	for i, agent := range []models.Actor{w.agents[0], w.agents[1]} {
-		w.done(rt, errOf(w.Respond(context.Background(), agent, models.ResponseInput{ConversationID: w.convs[i], Kind: models.KindReply, Content: "a"})))
+		w.done(rt, storetest.Err(w.Respond(context.Background(), agent, models.ResponseInput{ConversationID: w.convs[i], Kind: models.KindReply, Content: "a"})))
 	}
 	small := rapid.Int64Range(2, 12).Draw(rt, "budget")
-	w.done(rt, errOf(w.ChangeBudget(context.Background(), w.people[0], w.convs[0], models.BudgetChange{Set: &small}, "")))
-	w.done(rt, errOf(w.Say(context.Background(), w.people[0], models.MessageInput{Content: "a", EnergyBudget: &small})))
+	w.done(rt, storetest.Err(w.ChangeBudget(context.Background(), w.people[0], w.convs[0], models.BudgetChange{Set: &small}, "")))
+	w.done(rt, storetest.Err(w.Say(context.Background(), w.people[0], models.MessageInput{Content: "a", EnergyBudget: &small})))
 }
 
 func (w *world) close(rt *rapid.T) {
@@ -266,7 +266,7 @@ func (w *world) ask(rt *rapid.T) {
 	if rapid.IntRange(0, 4).Draw(rt, "question") == 0 {
 		in.Kind, in.ToolName = models.KindQuestion, ""
 	}
-	w.done(rt, errOf(w.Ask(context.Background(), w.agent(rt, conv), in)))
+	w.done(rt, storetest.Err(w.Ask(context.Background(), w.agent(rt, conv), in)))
 }
 
 func (w *world) respond(rt *rapid.T) {
@@ -277,7 +277,7 @@ func (w *world) respond(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "keyed") {
 		in.ResponseID = string(pick(rt, "key", w.ids))
 	}
-	w.done(rt, errOf(w.Respond(context.Background(), w.agent(rt, in.ConversationID), in)))
+	w.done(rt, storetest.Err(w.Respond(context.Background(), w.agent(rt, in.ConversationID), in)))
 }
 
 func (w *world) changeBudget(rt *rapid.T) {
@@ -286,7 +286,7 @@ func (w *world) changeBudget(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by a person") {
 		who = w.person(rt, conv)
 	}
-	w.done(rt, errOf(w.ChangeBudget(context.Background(), who, conv, change(rt), "")))
+	w.done(rt, storetest.Err(w.ChangeBudget(context.Background(), who, conv, change(rt), "")))
 }
 
 func (w *world) decision(rt *rapid.T) models.ConversationDecision {
@@ -311,7 +311,7 @@ func (w *world) sayAny(rt *rapid.T) {
 	} else {
 		in.EnergyBudget = pick(rt, "budget", []*int64{nil, new(int64(0)), new(int64(30))})
 	}
-	w.done(rt, errOf(w.Say(context.Background(), w.person(rt, in.ConversationID), in)))
+	w.done(rt, storetest.Err(w.Say(context.Background(), w.person(rt, in.ConversationID), in)))
 }
 
 func (w *world) decideInAny(rt *rapid.T) {
@@ -330,7 +330,7 @@ func (w *world) decideAny(rt *rapid.T) {
 	case 2:
 		in.Answer, in.Approved = new("so"), nil
 	}
-	w.done(rt, errOf(w.Decide(context.Background(), w.person(rt, models.ConversationID(w.now.rows[string(id)].conv)), id, in)))
+	w.done(rt, storetest.Err(w.Decide(context.Background(), w.person(rt, models.ConversationID(w.now.rows[string(id)].conv)), id, in)))
 }
 
 func (w *world) cancel(rt *rapid.T) {
@@ -339,7 +339,7 @@ func (w *world) cancel(rt *rapid.T) {
 	if rarely(rt, 4) {
 		who = w.decider(rt, id)
 	}
-	w.done(rt, errOf(w.Cancel(context.Background(), who, id)))
+	w.done(rt, storetest.Err(w.Cancel(context.Background(), who, id)))
 }
 
 // decider is mostly one who may decide a request.
@@ -349,17 +349,17 @@ func (w *world) decider(rt *rapid.T, id models.ResponseID) models.Actor {
 
 func (w *world) takeBack(rt *rapid.T) {
 	id := w.anyResponse(rt)
-	w.done(rt, errOf(w.TakeBack(context.Background(), w.decider(rt, id), id)))
+	w.done(rt, storetest.Err(w.TakeBack(context.Background(), w.decider(rt, id), id)))
 }
 
 func (w *world) release(rt *rapid.T) {
 	w.clock.Step(time.Duration(rapid.IntRange(0, 100).Draw(rt, "seconds")) * time.Second)
-	w.done(rt, errOf(w.ReleaseDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
+	w.done(rt, storetest.Err(w.ReleaseDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
 }
 
 func (w *world) askBack(rt *rapid.T) {
 	id := w.anyResponse(rt)
-	w.done(rt, errOf(w.AskBack(context.Background(), w.decider(rt, id), id, pick(rt, "text", []string{"Why?", "Who?"}))))
+	w.done(rt, storetest.Err(w.AskBack(context.Background(), w.decider(rt, id), id, pick(rt, "text", []string{"Why?", "Who?"}))))
 }
 
 func (w *world) answer(rt *rapid.T) {
@@ -374,7 +374,7 @@ func (w *world) answer(rt *rapid.T) {
 func (w *world) extend(rt *rapid.T) {
 	id := w.anyResponse(rt)
 	until := w.clock.Now().Add(time.Duration(rapid.IntRange(0, 24).Draw(rt, "minutes")) * time.Minute)
-	w.done(rt, errOf(w.Extend(context.Background(), w.decider(rt, id), id, until)))
+	w.done(rt, storetest.Err(w.Extend(context.Background(), w.decider(rt, id), id, until)))
 }
 
 func (w *world) steerAny(rt *rapid.T) {
@@ -385,16 +385,16 @@ func (w *world) steerAny(rt *rapid.T) {
 		who = w.agents[0]
 	}
 	if how == "rename" {
-		w.done(rt, errOf(w.Rename(context.Background(), who, conv, pick(rt, "title", []string{"", "Logs"}))))
+		w.done(rt, storetest.Err(w.Rename(context.Background(), who, conv, pick(rt, "title", []string{"", "Logs"}))))
 		return
 	}
-	w.done(rt, errOf(w.Steer(context.Background(), who, conv, how)))
+	w.done(rt, storetest.Err(w.Steer(context.Background(), who, conv, how)))
 }
 
 func (w *world) expire(rt *rapid.T) {
 	w.clock.Step(time.Duration(rapid.IntRange(0, 6).Draw(rt, "minutes")) * time.Minute)
 	if rapid.Bool().Draw(rt, "written down") {
-		w.done(rt, errOf(w.ExpireDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
+		w.done(rt, storetest.Err(w.ExpireDue(context.Background(), rapid.IntRange(1, 5).Draw(rt, "limit"))))
 	}
 }
 

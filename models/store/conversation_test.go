@@ -276,7 +276,7 @@ func TestI9AResponseSentAgainIsTheSame(t *testing.T) {
 	}
 	t.Run("by another agent", func(t *testing.T) {
 		for _, who := range []models.Actor{second, c.other} {
-			e := wantUnchanged(t, c.Store, models.CodeIDTaken, func() error { return errOf(c.Respond(t.Context(), who, in)) })
+			e := wantUnchanged(t, c.Store, models.CodeIDTaken, func() error { return storetest.Err(c.Respond(t.Context(), who, in)) })
 			if e.Approval != nil {
 				t.Error("the conflict shows a stranger's row")
 			}
@@ -364,10 +364,10 @@ func TestRespondKeepsTheLimits(t *testing.T) {
 func TestAnUnknownIDOpensTheAgentsConversation(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	c.reply(t, "Hello.")
 	owner := string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, at), []string{"conversation.opened " + owner, "response.added " + owner})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at), []string{"conversation.opened " + owner, "response.added " + owner})
 	if v := c.view(t); v.AgentID != c.agent.AgentID() || v.OwnerID != c.owner.OwnerID || v.Standing || v.BuiltIn || v.Status != models.ConversationRunning {
 		t.Errorf("opened: %+v", v)
 	}

@@ -27,15 +27,15 @@ func several(t *testing.T) (b *bench, all []models.ConversationView) {
 		if i%4 == 1 {
 			kind = models.KindProposal
 		}
-		mustDo(t, errOf(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: id, Kind: kind, Content: "x"})))
+		storetest.Must(t, storetest.Err(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: id, Kind: kind, Content: "x"})))
 		if i%4 == 2 {
-			mustDo(t, errOf(b.Steer(t.Context(), person, id, models.SteerStop)))
+			storetest.Must(t, storetest.Err(b.Steer(t.Context(), person, id, models.SteerStop)))
 		}
 		if i%4 == 3 {
-			mustDo(t, errOf(b.Steer(t.Context(), person, id, models.SteerArchive)))
+			storetest.Must(t, storetest.Err(b.Steer(t.Context(), person, id, models.SteerArchive)))
 		}
 		v, err := b.Conversation(t.Context(), b.admin, id)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		all = append(all, *v)
 	}
 	slices.Reverse(all) // newest activity first
@@ -47,7 +47,7 @@ func (b *bench) listed(t *testing.T, who models.Actor, q store.ConversationQuery
 	var out []models.ConversationID
 	for range 100 {
 		l, err := b.Conversations(t.Context(), who, q)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		for _, v := range l.Items {
 			out = append(out, v.ID)
 		}
@@ -105,9 +105,9 @@ func TestConversationsMoveUpWithWhatHappens(t *testing.T) {
 	if last.AgentID == b.other.AgentID() {
 		agent = b.other
 	}
-	mustDo(t, errOf(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: last.ID, Kind: models.KindReply, Content: "x"})))
+	storetest.Must(t, storetest.Err(b.Respond(t.Context(), agent, models.ResponseInput{ConversationID: last.ID, Kind: models.KindReply, Content: "x"})))
 	l, err := b.Conversations(t.Context(), b.admin, store.ConversationQuery{Limit: 1})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if l.Items[0].ID != last.ID || !l.Items[0].ActiveAt.Equal(b.clock.Now().Truncate(time.Minute)) || l.Items[0].OwnerName == "" || l.Items[0].AgentName != "bot" {
 		t.Errorf("the first is %+v", l.Items[0])
 	}
@@ -127,6 +127,6 @@ func TestConversationsRefuses(t *testing.T) {
 		{b.owner, store.ConversationQuery{Cursor: "x"}, models.CodeInvalid},
 		{b.owner, store.ConversationQuery{Cursor: "4oCm"}, models.CodeInvalid},
 	} {
-		wantCode(t, errOf(b.Conversations(t.Context(), tt.who, tt.q)), tt.code)
+		wantCode(t, storetest.Err(b.Conversations(t.Context(), tt.who, tt.q)), tt.code)
 	}
 }

@@ -33,7 +33,7 @@ func TestEveryAnswerOfTheOtherSystemHasItsOutcome(t *testing.T) {
 			if tt.withdrawn != (r.feedback == "As told.") {
 				t.Errorf("the decider reads %q", r.feedback)
 			}
-			sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", tt.action})
+			storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", tt.action})
 			w.status(t, conv, models.ConversationRunning)
 			if due := w.due(t); len(due) != 0 || w.begin(t, id) != nil {
 				t.Error("it is told again")
@@ -55,7 +55,7 @@ func TestWhatCouldNotBeToldIsTriedAgain(t *testing.T) {
 	w, conv, id := heldCall(t)
 	fails := func(lost bool, pause time.Duration) {
 		t.Helper()
-		mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: lost, Text: "It failed (500).", Pause: pause}))
+		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: lost, Text: "It failed (500).", Pause: pause}))
 	}
 	if d := w.begin(t, id); d.Attempts != 1 || d.Lost || !d.Approved || d.CallID != "c" {
 		t.Errorf("%+v", d)
@@ -102,12 +102,12 @@ func TestAnAttemptThatDiedMayHaveArrived(t *testing.T) {
 	// Another process takes over.
 	w.clock.Step(2000 * time.Hour)
 	l, err := w.TakeLease(t.Context(), "deliver", "other", time.Hour)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if l.Number == w.tell.Number {
 		t.Fatal("the lease is the same")
 	}
 	w.clock.Step(-2000 * time.Hour)
-	mustDo(t, w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Told: models.ToldLater}))
+	storetest.Must(t, w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Told: models.ToldLater}))
 	d, u, err := w.BeginDelivery(t.Context(), l, id)
 	if err != nil || d == nil || u.ID != w.up.ID {
 		t.Fatalf("%+v, %v", d, err)
@@ -166,7 +166,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 			id := w.taken(t, item)
 			w.vote(t, id, yes())
 			w.begin(t, id)
-			mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Text: "It failed (500).", Pause: tt.gone - time.Second}))
+			storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Text: "It failed (500).", Pause: tt.gone - time.Second}))
 			w.clock.Step(tt.gone - time.Second)
 			if n, err := w.ExpireDue(t.Context(), 10); n != 0 || err != nil {
 				t.Errorf("%d expired, %v", n, err)
@@ -196,7 +196,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 			if r.status != "expired" || r.contradiction != "The other system took the verdict after it had expired here." {
 				t.Errorf("%+v", r)
 			}
-			sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.expired"})
+			storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.expired"})
 			w.verify(t)
 		})
 	}
@@ -229,7 +229,7 @@ func TestOneUpstreamsVerdictsDoNotHoldUpAnothers(t *testing.T) {
 		w.vote(t, w.taken(t, call(strings.Repeat("c", i+1), "", "bash", `{}`)), yes())
 	}
 	w.clock.Step(time.Second)
-	mustDo(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("c", "", "bash", `{}`)))
+	storetest.Must(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("c", "", "bash", `{}`)))
 	r, _ := w.row(t, `upstream_id = ?`, second.ID)
 	w.vote(t, r.id, yes())
 	due, _, err := w.DueDeliveries(t.Context(), 4)
@@ -278,9 +278,9 @@ func TestOnlyWhatACompleteListLeavesOutIsSettledElsewhere(t *testing.T) {
 	ids["question"] = w.taken(t, contact("question", "", "Why?"))
 	w.vote(t, ids["held"], yes())
 	other := w.upstream(t, "other")
-	mustDo(t, w.Reconcile(t.Context(), w.poll, other.ID, models.OutsideCallKind, nil))
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, other.ID, models.OutsideCallKind, nil))
 	w.clock.Step(left)
-	mustDo(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, []string{"listed"}))
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, []string{"listed"}))
 	for c, want := range map[string]string{
 		"listed": "pending ", "missing": "resolved elsewhere", "held": "pending ", "late": "expired timeout", "question": "pending ",
 	} {
@@ -289,15 +289,15 @@ func TestOnlyWhatACompleteListLeavesOutIsSettledElsewhere(t *testing.T) {
 		}
 	}
 	w.status(t, conv, models.ConversationRunning)
-	wantCode(t, errOf(w.Decide(t.Context(), w.owner, ids["missing"], yes())), models.CodeAlreadyDecided)
-	mustDo(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideContact, nil))
+	wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, ids["missing"], yes())), models.CodeAlreadyDecided)
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideContact, nil))
 	w.wantRow(t, ids["question"], "resolved elsewhere")
 	before := storetest.Dump(t, w.Store)
-	mustDo(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, []string{"listed"}))
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, []string{"listed"}))
 	if after := storetest.Dump(t, w.Store); after != before {
 		t.Error(difference(before, after))
 	}
-	sameStrings(t, "ledger", w.actionsOn(t, ids["missing"]), []string{"system approval.requested", "system approval.resolved"})
+	storetest.SameStrings(t, "ledger", w.actionsOn(t, ids["missing"]), []string{"system approval.requested", "system approval.resolved"})
 	w.deliver(t, ids["held"], models.ToldDelivered)
 	w.wantRow(t, ids["held"], "approved reviewer")
 	w.verify(t)
@@ -313,9 +313,9 @@ func TestTheOtherSystemsDeadlineHolds(t *testing.T) {
 	item.CallID, item.Timeout = "over", &over
 	w.take(t, item)
 	w.clock.Step(89 * time.Second)
-	wantCode(t, errOf(w.Decide(t.Context(), w.owner, w.of(t, "over").id, yes())), models.CodeExpired)
+	wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, w.of(t, "over").id, yes())), models.CodeExpired)
 	w.clock.Step(time.Second)
-	wantCode(t, errOf(w.Decide(t.Context(), w.owner, id, yes())), models.CodeExpired)
+	wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, id, yes())), models.CodeExpired)
 	if n, err := w.ExpireDue(t.Context(), 10); n != 2 || err != nil {
 		t.Errorf("%d expired, %v", n, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 func TestAQuestionWithAnotherTextIsAnotherRequestI9(t *testing.T) {
@@ -99,7 +100,7 @@ func TestAProposalWithAnotherWishIsAnotherRequestI9(t *testing.T) {
 // before makes a row one that was stored before digests had versions.
 func before(t *testing.T, b *bench, id models.ResponseID, digest string) {
 	t.Helper()
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; DROP TRIGGER responses_digested;
 UPDATE responses SET digest = ?, digest_version = 1 WHERE id = ?`, digest, id); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestTheTextOfAQuestionNeverChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Delete the backups?"})
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	for _, set := range []string{`description = 'Keep the backups?'`, `digest_version = 1`, `options = '[]'`} {
 		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, question.ID); err == nil {
 			t.Errorf("%s: changed", set)

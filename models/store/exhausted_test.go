@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // TestI14TheBudgetIsNeverPassed: 402 for asks, replies and proposals, with one
@@ -19,29 +20,29 @@ func TestI14TheBudgetIsNeverPassed(t *testing.T) {
 	first := c.ask(t, asked)
 	c.wantBudget(t, 3, 2)
 	two := new(int64(2))
-	before := ledgerAt(t, c.Store)
+	before := storetest.LedgerAt(t, c.Store)
 	request := refusal(t, second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two}))), models.CodeBudgetExhausted).Approval
 	if request == nil || request.Status() != models.StatusPending || request.ToolInputJSON != `{"budget":4}` || !strings.Contains(request.Description, "2 of 3") {
 		t.Fatalf("the budget request: %+v", request)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, before), []string{"approval.requested" + owner})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, before), []string{"approval.requested" + owner})
 	c.wantStatus(t, models.ConversationWaitingInput)
 	for name, do := range map[string]func() error{
 		"an ask": func() error {
-			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"a question": func() error {
-			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{Kind: models.KindQuestion, Description: "?", Energy: two})))
 		},
 		"what passes": func() error {
-			return errOf(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
+			return storetest.Err(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Read", Energy: two})))
 		},
 		"a reply": func() error {
-			return errOf(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
+			return storetest.Err(c.tryRespond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: two}))
 		},
 		"a proposal": func() error {
-			return errOf(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
+			return storetest.Err(c.tryRespond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: two}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +120,7 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 		"a person writes": func(t *testing.T, c *talk) { t.Helper(); c.say(t, "Go on.", nil) },
 		"an admin writes": func(t *testing.T, c *talk) {
 			t.Helper()
-			mustDo(t, errOf(c.Say(t.Context(), c.admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
+			storetest.Must(t, storetest.Err(c.Say(t.Context(), c.admin, models.MessageInput{ConversationID: c.conv, Content: "x"})))
 		},
 		"the budget is raised":  func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 51) },
 		"the budget is lowered": func(t *testing.T, c *talk) { t.Helper(); c.set(t, c.owner, 49) },
@@ -128,7 +129,7 @@ func TestAfterARejectionNobodyIsAskedAgain(t *testing.T) {
 			p := c.respond(t, models.ResponseInput{Kind: models.KindProposal, Content: "x", Energy: new(int64(0))})
 			in := no("")
 			in.Budget = delta(1)
-			mustDo(t, errOf(c.Decide(t.Context(), c.owner, p.ID, in)))
+			storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, p.ID, in)))
 		},
 		"an approval changes nothing": nil,
 		"an agent lowers its budget":  nil,
@@ -181,13 +182,13 @@ func TestAutoBudgetIncrease(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 10)
 	c.policy(t, `{"auto_budget_increase":5}`)
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	r := c.change(t, c.agent, delta(3))
 	if r.Approval == nil || r.Approval.Status() != models.StatusApproved || r.Approval.Cause != models.CausePolicy || r.Approval.DecidedBy != nil || *r.Budget.Total != 13 {
 		t.Fatalf("a small increase: %+v, %+v", r, r.Approval)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, at), []string{"approval.requested" + owner, "approval.approved" + owner, "conversation.budget" + owner})
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at), []string{"approval.requested" + owner, "approval.approved" + owner, "conversation.budget" + owner})
 	c.wantStatus(t, models.ConversationRunning)
 	if r := c.change(t, c.agent, delta(3)); r.Approval.Status() != models.StatusPending {
 		t.Fatalf("6 in all: %s", r.Approval.Status())
@@ -205,7 +206,7 @@ func TestAutoBudgetIncrease(t *testing.T) {
 	in := yes()
 	in.Input = []byte(`{"budget":18}`)
 	a := c.change(t, c.agent, delta(1)).Approval
-	mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, in)))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, in)))
 	c.wantBudget(t, 18, 1)
 	// What an ask lacks is granted in the ask itself, no more than is allowed.
 	c.respond(t, models.ResponseInput{Kind: models.KindReply, Content: "x", Energy: new(int64(20))})
@@ -215,7 +216,7 @@ func TestAutoBudgetIncrease(t *testing.T) {
 		t.Errorf("more than is allowed: %+v", e.Approval)
 	}
 	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 0)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	var system int
 	for _, s := range steps {
 		if s.ActorKind == models.ActorSystem {
@@ -306,21 +307,21 @@ func TestABudgetGrantedOtherwiseSettlesTheRequest(t *testing.T) {
 	if got := c.approval(t, a.ID); got.Status() != models.StatusPending {
 		t.Errorf("a lower budget made it %s", got.Status())
 	}
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	c.set(t, c.owner, 60)
 	if got := c.approval(t, a.ID); got.Status() != models.StatusResolved || got.Cause != models.CauseElsewhere {
 		t.Errorf("a higher budget made it %s, %s", got.Status(), got.Cause)
 	}
 	c.wantStatus(t, models.ConversationRunning)
 	owner := " " + string(c.owner.OwnerID)
-	entries := actionsSince(t, c.Store, at)
+	entries := storetest.ActionsSince(t, c.Store, at)
 	slices.Sort(entries)
-	sameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner})
+	storetest.SameStrings(t, "recorded", entries, []string{"approval.resolved" + owner, "conversation.budget" + owner})
 	// Beside a proposal the conversation waits on.
 	a, p := c.exhausted(t), c.propose(t, "Shall I?")
-	mustDo(t, errOf(c.Decide(t.Context(), c.owner, a.ID, no(""))))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, a.ID, no(""))))
 	c.wantStatus(t, models.ConversationWaitingInput)
-	mustDo(t, errOf(c.Decide(t.Context(), c.owner, p.ID, yes())))
+	storetest.Must(t, storetest.Err(c.Decide(t.Context(), c.owner, p.ID, yes())))
 	c.wantStatus(t, models.ConversationRunning)
 }
 
@@ -328,7 +329,7 @@ func TestAnAgentWithdrawsItsBudgetRequest(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	a := c.exhausted(t)
-	mustDo(t, errOf(c.Cancel(t.Context(), c.agent, a.ID)))
+	storetest.Must(t, storetest.Err(c.Cancel(t.Context(), c.agent, a.ID)))
 	c.wantStatus(t, models.ConversationRunning)
 	if again := c.exhausted(t); again.ID == a.ID {
 		t.Error("the withdrawn one stands")
@@ -342,22 +343,22 @@ func TestCallsOfOneTurnSeeEachOthersBudget(t *testing.T) {
 	c := newTalk(t)
 	c.policy(t, `{"auto_budget_increase":3,"rules":[{"name":"dear","tools":["respond"],"effect":"require","energy":3}]}`)
 	said, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(2))})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	c.conv = said.Conversation.ID
 	run, err := c.ClaimRun(t.Context(), "me", time.Minute)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	seen, err := c.RunContext(t.Context(), run)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	call := func(tool, member string) models.TurnCall {
 		return models.TurnCall{ID: tool, Name: tool, Arguments: fmt.Sprintf(`{"requestId":%q,%s}`, c.conv, member)}
 	}
 	turn, err := c.StoreTurn(t.Context(), run, models.TurnInput{Model: "m", Context: seen, Calls: []models.TurnCall{
 		call(models.ToolRespond, `"content":"It costs three."`), call(models.ToolAdjustBudget, `"delta":-1`),
 	}})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	c.wantBudget(t, 2, 3) // raised to 3 by the system, less the step
 	steps, err := c.BudgetSteps(t.Context(), c.owner, c.conv, 0, 1)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if *steps[0].Old != 3 || steps[0].New != 2 || steps[0].ActorID != string(run.AgentID) {
 		t.Errorf("the last change: %+v; results: %+v", steps[0], turn.Calls)
 	}

@@ -20,7 +20,7 @@ func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 		"earlier than it stands": start.Add(4 * time.Minute), "in the past": start, "later than the most": now.Add(2*time.Hour + time.Microsecond),
 	} {
 		before := storetest.Dump(t, b.Store)
-		if e := refusal(t, errOf(b.Extend(t.Context(), other, a.ID, until)), models.CodeInvalid); e.Fields["minutes"] == "" {
+		if e := refusal(t, storetest.Err(b.Extend(t.Context(), other, a.ID, until)), models.CodeInvalid); e.Fields["minutes"] == "" {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
@@ -28,37 +28,37 @@ func TestExtendMovesADeadlineLaterUpToTheMostThatThePolicyAllows(t *testing.T) {
 		}
 	}
 	got, err := b.Extend(t.Context(), other, a.ID, now.Add(2*time.Hour))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if !got.ApprovalTimeoutAt.Equal(now.Add(2 * time.Hour)) {
 		t.Errorf("until %v", got.ApprovalTimeoutAt)
 	}
 	b.runsOut(t, a.ID, now.Add(2*time.Hour))
 	before := storetest.Dump(t, b.Store)
-	mustDo(t, errOf(b.Extend(t.Context(), b.owner, a.ID, now.Add(2*time.Hour)))) // as it stands
+	storetest.Must(t, storetest.Err(b.Extend(t.Context(), b.owner, a.ID, now.Add(2*time.Hour)))) // as it stands
 	if after := storetest.Dump(t, b.Store); after != before {
 		t.Error(difference(before, after))
 	}
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.extended"})
-	sameStrings(t, "the entry", column(t, b.Store, `SELECT data ->> 'old_deadline' || ' ' || (data ->> 'new_deadline') FROM ledger WHERE action = 'approval.extended'`),
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.extended"})
+	storetest.SameStrings(t, "the entry", storetest.Column(t, b.Store, `SELECT data ->> 'old_deadline' || ' ' || (data ->> 'new_deadline') FROM ledger WHERE action = 'approval.extended'`),
 		[]string{"2026-03-02T12:05:00.000000Z 2026-03-02T14:01:00.000000Z"})
 	b.clock.Step(110 * time.Minute)
 	b.standsAs(t, a.ID, models.StatusPending)
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
 }
 
 func TestExtendDuringAPauseCountsAfterTheAnswerToo(t *testing.T) {
 	t.Parallel()
 	b, _ := routedBench(t)
 	a := b.ask(t, models.AskInput{})
-	mustDo(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?"))) // 300 s left, until in an hour
+	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?"))) // 300 s left, until in an hour
 	got, err := b.Extend(t.Context(), b.owner, a.ID, b.clock.Now().Add(90*time.Minute))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if *got.PausedLeft != 90*60 {
 		t.Errorf("%d s are left after the answer, want %d", *got.PausedLeft, 90*60)
 	}
 	b.clock.Step(10 * time.Minute)
 	got, _, err = b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if want := b.clock.Now().Add(90 * time.Minute); !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
@@ -68,7 +68,7 @@ func TestWhatHasNoDeadlineIsNotExtended(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.ask(t, models.AskInput{Kind: models.KindQuestion})
-	wantCode(t, errOf(b.Extend(t.Context(), b.owner, a.ID, b.clock.Now().Add(time.Minute))), models.CodeInvalid)
+	wantCode(t, storetest.Err(b.Extend(t.Context(), b.owner, a.ID, b.clock.Now().Add(time.Minute))), models.CodeInvalid)
 }
 
 func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
@@ -92,11 +92,11 @@ func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
 		if err == nil && (got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled || got.ApprovalFeedback != tt.text || got.DecidedBy != nil) {
 			t.Errorf("%s: %s, %s, %q", name, got.Status(), got.Cause, got.ApprovalFeedback)
 		}
-		mustDo(t, errOf(b.Cancel(t.Context(), b.agent, a.ID))) // as it stands, or now
+		storetest.Must(t, storetest.Err(b.Cancel(t.Context(), b.agent, a.ID))) // as it stands, or now
 	}
 	w := newAbroad(t)
 	id := w.taken(t, call("c", "", "bash", `{}`))
-	wantCode(t, errOf(w.Cancel(t.Context(), w.owner, id)), models.CodeWrongDecisionKind)
+	wantCode(t, storetest.Err(w.Cancel(t.Context(), w.owner, id)), models.CodeWrongDecisionKind)
 	w.wantRow(t, id, "pending ")
 }
 
@@ -105,14 +105,14 @@ func TestReviewersAreToldWhenWhatWasRoutedToThemWasSettled(t *testing.T) {
 	b, _ := routedBench(t)
 	settledAt := func(id models.ResponseID) []string {
 		t.Helper()
-		return column(t, b.Store, `SELECT coalesce(settled_at, 'not yet') FROM reviewers WHERE response_id = ?`, id)
+		return storetest.Column(t, b.Store, `SELECT coalesce(settled_at, 'not yet') FROM reviewers WHERE response_id = ?`, id)
 	}
 	approved, expired := b.ask(t, models.AskInput{}), b.ask(t, models.AskInput{})
-	sameStrings(t, "settled", settledAt(approved.ID), []string{"not yet"})
+	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"not yet"})
 	b.clock.Step(time.Minute)
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, approved.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, approved.ID, yes())))
 	b.clock.Step(time.Hour)
-	mustDo(t, errOf(b.ExpireDue(t.Context(), 10)))
-	sameStrings(t, "settled", settledAt(approved.ID), []string{"2026-03-02 12:01:00+00:00"})
-	sameStrings(t, "settled", settledAt(expired.ID), []string{"2026-03-02 12:05:00+00:00"}) // as of its deadline
+	storetest.Must(t, storetest.Err(b.ExpireDue(t.Context(), 10)))
+	storetest.SameStrings(t, "settled", settledAt(approved.ID), []string{"2026-03-02 12:01:00+00:00"})
+	storetest.SameStrings(t, "settled", settledAt(expired.ID), []string{"2026-03-02 12:05:00+00:00"}) // as of its deadline
 }

@@ -44,13 +44,13 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
 	b.policy(t, `{"rules":[{"name":"deny","tools":["Denied"],"effect":"deny"},{"name":"allow","tools":["Allowed"],"effect":"allow"},
 		{"name":"route","tools":["Routed"],"effect":"require","reviewers":["routed@example.com"]}]}`)
-	start := ledgerAt(t, b.Store)
+	start := storetest.LedgerAt(t, b.Store)
 
 	yes, no := yes(), no("no")
 	decide := func(a *models.Approval, by models.Actor, in models.DecisionInput) {
 		t.Helper()
 		_, err := b.Decide(t.Context(), by, a.ID, in)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	decide(b.ask(t, models.AskInput{ToolName: "A"}), b.owner, yes)
 	b.ask(t, models.AskInput{ToolName: "Denied"})
@@ -58,14 +58,14 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	decide(b.ask(t, models.AskInput{ToolName: "Routed"}), routed, no)
 	withdrawn := b.ask(t, models.AskInput{ToolName: "B"})
 	_, err := b.Cancel(t.Context(), b.agent, withdrawn.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = b.Ask(t.Context(), b.other, models.AskInput{ToolName: "Foreign", Explicit: true})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = b.Ask(t.Context(), second, models.AskInput{ToolName: "Second", Explicit: true})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(24 * time.Hour)
 	_, err = b.ExpireDue(t.Context(), 100)
-	mustDo(t, err)
+	storetest.Must(t, err)
 
 	own := []string{"asked A", "settled A", "turned_away Denied", "asked Routed", "settled Routed", "asked B", "settled B"}
 	all := slices.Concat(own, []string{"asked Foreign", "asked Second", "expired Foreign", "expired Second"})
@@ -84,7 +84,7 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 		{"an admin", b.admin, all},
 		{"an admin with a reviewer's token", reviewer, nil},
 	} {
-		sameStrings(t, tt.who, told(t, b.Store, tt.actor, start), tt.want)
+		storetest.SameStrings(t, tt.who, told(t, b.Store, tt.actor, start), tt.want)
 	}
 	if _, err := b.Feed(t.Context(), models.System("x"), 0, nil); models.ErrorCode(err) != models.CodeForbidden {
 		t.Errorf("the system reads a feed: %v", err)
@@ -99,7 +99,7 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 	if !errors.Is(err, stop) {
 		t.Errorf("an error of tell is lost: %v", err)
 	}
-	sameStrings(t, "the rest", told(t, b.Store, b.agent, at), own[2:])
+	storetest.SameStrings(t, "the rest", told(t, b.Store, b.agent, at), own[2:])
 }
 
 // Who is not concerned is not even woken.
@@ -125,11 +125,11 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 		wakes []string
 	}{
 		{"ask", func() error { a = b.ask(t, models.AskInput{ToolName: "A"}); return nil }, []string{"admin", "agent", "owner"}},
-		{"decide", func() error { return errOf(b.Decide(t.Context(), b.owner, a.ID, yes())) }, []string{"admin", "agent", "owner"}},
+		{"decide", func() error { return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())) }, []string{"admin", "agent", "owner"}},
 		{"ask what is denied", func() error { b.ask(t, models.AskInput{ToolName: "Denied"}); return nil }, []string{"admin", "agent", "owner"}},
 		{"ask what is allowed", func() error { b.ask(t, models.AskInput{ToolName: "Allowed"}); return nil }, nil},
 		{"ask what is routed", func() error { a = b.ask(t, models.AskInput{ToolName: "Routed"}); return nil }, []string{"admin", "agent", "owner", "routed"}},
-		{"withdraw it", func() error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
+		{"withdraw it", func() error { return storetest.Err(b.Cancel(t.Context(), b.agent, a.ID)) }, []string{"admin", "agent", "owner", "routed"}},
 		{"revoke", func() error {
 			_, token, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeReviewer, Name: "x", UserID: b.stranger.OwnerID})
 			if err != nil {
@@ -138,7 +138,7 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 			return b.People.RevokeToken(t.Context(), storetest.Operator(), token.ID)
 		}, []string{"admin", "agent", "other", "owner", "routed", "second", "stranger"}},
 	} {
-		mustDo(t, step.do())
+		storetest.Must(t, step.do())
 		var woken []string
 		for name, sub := range subs {
 			if len(sub.C) > 0 {
@@ -149,14 +149,14 @@ func TestFeedsWakeThoseWhoAreConcerned(t *testing.T) {
 			}
 		}
 		slices.Sort(woken)
-		sameStrings(t, step.what, woken, step.wakes)
+		storetest.SameStrings(t, step.what, woken, step.wakes)
 	}
 }
 
 func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, noLimits)
-	start := ledgerAt(t, b.Store)
+	start := storetest.LedgerAt(t, b.Store)
 	b.policy(t, `{"rules":[{"name":"allow","tools":["Allowed"],"effect":"allow"}]}`)
 	ask := func(n int, by models.Actor) {
 		t.Helper()
@@ -176,14 +176,14 @@ func TestFeedsGoOnFromANumberOrTheHead(t *testing.T) {
 	from := func(actor models.Actor, after int64) (int64, bool) {
 		t.Helper()
 		at, reset, err := b.FeedFrom(t.Context(), actor, after)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return at, reset
 	}
 	if at, reset := from(b.admin, start); at != start || reset {
 		t.Errorf("%d entries behind: from %d, reset %v", store.MaxReplay, at, reset)
 	}
 	ask(1, b.other)
-	head := ledgerAt(t, b.Store)
+	head := storetest.LedgerAt(t, b.Store)
 	for _, tt := range []struct {
 		who   string
 		actor models.Actor
@@ -209,15 +209,15 @@ func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
 	const actions = ` AND l.action GLOB 'approval.*' AND l.action <> 'approval.let_through'`
-	agent := models.Actor{Kind: models.ActorAgent, ID: scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
-	agent.OwnerID = models.UserID(scalar[string](t, s, `SELECT owner_id FROM agents WHERE id = ?`, agent.ID))
-	routed := models.Actor{Kind: models.ActorUser, ID: scalar[string](t, s, `SELECT user_id FROM reviewers ORDER BY user_id LIMIT 1`)}
+	agent := models.Actor{Kind: models.ActorAgent, ID: storetest.Scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
+	agent.OwnerID = models.UserID(storetest.Scalar[string](t, s, `SELECT owner_id FROM agents WHERE id = ?`, agent.ID))
+	routed := models.Actor{Kind: models.ActorUser, ID: storetest.Scalar[string](t, s, `SELECT user_id FROM reviewers ORDER BY user_id LIMIT 1`)}
 	for who, tt := range map[string]struct {
 		actor models.Actor
 		want  int
 	}{
-		"the agent":             {agent, scalar[int](t, s, `SELECT count(*) FROM ledger l JOIN responses r ON r.id = l.response_id WHERE r.agent_id = ?`+actions, agent.ID)},
-		"whom it was routed to": {routed, scalar[int](t, s, `SELECT count(*) FROM ledger l WHERE (l.owner_id = ? OR l.response_id IN (SELECT response_id FROM reviewers WHERE user_id = ?))`+actions, routed.ID, routed.ID)},
+		"the agent":             {agent, storetest.Scalar[int](t, s, `SELECT count(*) FROM ledger l JOIN responses r ON r.id = l.response_id WHERE r.agent_id = ?`+actions, agent.ID)},
+		"whom it was routed to": {routed, storetest.Scalar[int](t, s, `SELECT count(*) FROM ledger l WHERE (l.owner_id = ? OR l.response_id IN (SELECT response_id FROM reviewers WHERE user_id = ?))`+actions, routed.ID, routed.ID)},
 	} {
 		if got := told(t, s, tt.actor, 0); len(got) != tt.want || tt.want == 0 {
 			t.Errorf("%s is told %q, want %d", who, got, tt.want)

@@ -100,7 +100,7 @@ type grantLine struct {
 // lastEntry is what the ledger's last entry says of a grant.
 func (b *bench) lastEntry(t *testing.T) grantLine {
 	t.Helper()
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	defer db.Close()
 	var data string
 	if err := db.QueryRowContext(t.Context(), `SELECT data FROM ledger ORDER BY seq DESC LIMIT 1`).Scan(&data); err != nil {

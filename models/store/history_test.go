@@ -174,12 +174,12 @@ func TestAwaitHistoryEndsWithItsCredentialAndTheServer(t *testing.T) {
 		return failed
 	}
 	first := wait()
-	mustDo(t, c.People.RevokeToken(t.Context(), storetest.Operator(), c.agent.TokenID))
+	storetest.Must(t, c.People.RevokeToken(t.Context(), storetest.Operator(), c.agent.TokenID))
 	wantCode(t, <-first, models.CodeUnauthenticated)
 	c.agent, _ = storetest.AgentToken(t, c.Store, c.owner, "bot")
 	last := wait()
 	c.EndWaits()
-	mustDo(t, <-last)
+	storetest.Must(t, <-last)
 }
 
 // TestWhoIsWokenByAConversation: those who look at it, its agent, and those who
@@ -203,7 +203,7 @@ func TestWhoIsWokenByAConversation(t *testing.T) {
 		{"a proposal", func() { c.propose(t, "Shall I?") }, []events.Topic{conv, agent}},
 		{"a stop", func() { c.steer(t, models.SteerStop) }, []events.Topic{conv, agent, record, events.RecordOfAdmins}},
 		{"a pause", func() { c.steer(t, models.SteerPause) }, []events.Topic{conv}},
-		{"another title", func() { mustDo(t, errOf(c.Rename(t.Context(), c.owner, c.conv, "x"))) }, []events.Topic{conv}},
+		{"another title", func() { storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "x"))) }, []events.Topic{conv}},
 	} {
 		sub := c.Bus().Subscribe(100, conv, agent, record, events.RecordOfAdmins)
 		tt.do()
@@ -232,7 +232,7 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 	noAdmin := c.admin
 	noAdmin.Admin = false
 	c.policy(t, `{"rules":[{"name":"route","tools":["respond_with_approval"],"effect":"require","reviewers":["stranger@example.com"]}]}`)
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	c.propose(t, "Shall I?")
 	c.decideIn(t, c.owner, approve(""))
 	c.steer(t, models.SteerStop)
@@ -255,7 +255,7 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 			}
 			return nil
 		})
-		mustDo(t, err)
-		sameStrings(t, name, got, tt.want)
+		storetest.Must(t, err)
+		storetest.SameStrings(t, name, got, tt.want)
 	}
 }

@@ -38,12 +38,12 @@ func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 	w.deliver(t, id, models.ToldDelivered)
 	w.status(t, conv, models.ConversationRunning)
 	got, err := w.Approval(t.Context(), w.owner, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusApproved || got.Cause != models.CauseReviewer || got.HeldUntil != nil || got.Vote == nil || !got.Vote.At.Equal(at) || *got.DecidedBy != w.owner.OwnerID {
 		t.Errorf("%+v, vote %+v", got.Response, got.Vote)
 	}
-	wantCode(t, errOf(w.Decide(t.Context(), w.admin, id, no("no"))), models.CodeAlreadyDecided)
-	sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "user approval.approved"})
+	wantCode(t, storetest.Err(w.Decide(t.Context(), w.admin, id, no("no"))), models.CodeAlreadyDecided)
+	storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "user approval.approved"})
 	w.verify(t)
 }
 
@@ -89,17 +89,17 @@ var after = map[string]struct {
 
 func (w *abroad) agentCancels(t *testing.T, _ models.ConversationID, id models.ResponseID) error {
 	t.Helper()
-	return errOf(w.Cancel(t.Context(), w.agent, id))
+	return storetest.Err(w.Cancel(t.Context(), w.agent, id))
 }
 
 func (w *abroad) ownerStops(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
 	t.Helper()
-	return errOf(w.Steer(t.Context(), w.owner, conv, models.SteerStop))
+	return storetest.Err(w.Steer(t.Context(), w.owner, conv, models.SteerStop))
 }
 
 func (w *abroad) runEnds(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
 	t.Helper()
-	return errOf(w.ReportEvents(t.Context(), w.agent, conv, []models.RunEvent{{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted}}))
+	return storetest.Err(w.ReportEvents(t.Context(), w.agent, conv, []models.RunEvent{{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted}}))
 }
 
 func (w *abroad) firstIsRejected(t *testing.T, _ models.ConversationID, _ models.ResponseID) error {
@@ -120,10 +120,10 @@ func TestI1WhatComesBeforeADeliveryBeatsAHeldVerdict(t *testing.T) {
 				if late {
 					w.clock.Step(time.Hour)
 				}
-				mustDo(t, tt.do(w, t, conv, id))
+				storetest.Must(t, tt.do(w, t, conv, id))
 				w.wantRow(t, id, tt.want)
 				var withdrawn bool
-				mustDo(t, rawDB(t, w.Store).QueryRowContext(t.Context(), `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, id).Scan(&withdrawn))
+				storetest.Must(t, storetest.Beside(t, w.Store).QueryRowContext(t.Context(), `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, id).Scan(&withdrawn))
 				if !withdrawn {
 					t.Error("the verdict stands")
 				}
@@ -151,7 +151,7 @@ func TestI1ADeliveryThatHasBegunGoesBefore(t *testing.T) {
 				w, conv, id := heldCall(t)
 				w.begin(t, id)
 				if lost {
-					mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true}))
+					storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true}))
 				}
 				err := tt.do(w, t, conv, id)
 				if want := map[string]models.Code{"cancel": models.CodeBeingDecided, "stop": models.CodeBeingDecided}[name]; models.ErrorCode(err) != want {

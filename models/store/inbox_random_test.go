@@ -58,7 +58,7 @@ func newListWorld(t *testing.T, rows int) *listWorld {
 		w.agents = append(w.agents, agent)
 	}
 	_, err := w.ApplyPolicy(t.Context(), w.people[0], []byte(listPolicy), "", 0)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for range rows {
 		w.step(t, r)
 	}
@@ -80,10 +80,10 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 	agent := r.IntN(len(w.agents))
 	in.RunID = fmt.Sprintf("run-%d-%d", agent, r.IntN(2))
 	a, err := w.Ask(t.Context(), w.agents[agent], in)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if r.IntN(5) == 0 { // what only says something is in no list
 		_, err := w.Respond(t.Context(), w.agents[agent], models.ResponseInput{ConversationID: a.ConversationID, Kind: models.KindReply, Content: word()})
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	w.ids = append(w.ids, a.ID)
 	if !slices.Contains(w.convs, a.ConversationID) {
@@ -111,7 +111,7 @@ func (w *listWorld) step(t *testing.T, r *rand.Rand) {
 	}
 	if r.IntN(10) == 0 {
 		_, err := w.ExpireDue(t.Context(), 10)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 	t.Parallel()
 	w := newListWorld(t, 300)
 	_, err := w.ExpireDue(t.Context(), 1000)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	begin := storetest.NewClock().Now()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := w.draw(rt)

@@ -19,7 +19,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 	owner := storetest.Reviewer(t, s, "ada@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Seed(t, s, agent, storetest.Rows{Pending: rows})
-	db := raw(t, s)
+	db := storetest.Tamper(t, s)
 	if _, err := db.ExecContext(t.Context(), `DROP TRIGGER responses_content; UPDATE responses SET tool_name = 'rare' WHERE number = (SELECT max(number) FROM responses)`); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 		searched, pages := 0, 0
 		for {
 			page, err := s.Inbox(t.Context(), owner, q)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			pages, searched, found = pages+1, searched+page.Searched, append(found, page.Items...)
 			if page.Cut != (page.Next != "") || page.CountCapped != true && page.Count != len(page.Items) {
 				t.Errorf("cut %v, next %q, count %d (%v)", page.Cut, page.Next, page.Count, page.CountCapped)
@@ -43,7 +43,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 		}
 	}
 	page, err := s.Inbox(t.Context(), owner, store.InboxQuery{Text: "step-7", Limit: 5})
-	if mustDo(t, err); len(page.Items) != 5 || page.Cut || !page.CountCapped || page.Count < 5 || page.Searched != 1000 {
+	if storetest.Must(t, err); len(page.Items) != 5 || page.Cut || !page.CountCapped || page.Count < 5 || page.Searched != 1000 {
 		t.Errorf("%d found, cut %v, count %d (%v) of %d", len(page.Items), page.Cut, page.Count, page.CountCapped, page.Searched)
 	}
 }
@@ -55,11 +55,11 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
 		q := store.InboxQuery{Order: order, Limit: 3, Brief: true}
 		all, err := w.Inbox(t.Context(), w.people[0], store.InboxQuery{Order: order, Limit: 200})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		var seen, gone []models.ResponseID
 		for {
 			page, err := w.Inbox(t.Context(), w.people[0], q)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			seen = append(seen, idList(page.Items)...)
 			if q.After = page.Next; q.After == "" {
 				break
@@ -73,7 +73,7 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 			}
 			for _, id := range leave {
 				_, err := w.Decide(t.Context(), w.people[0], id, no("gone"))
-				mustDo(t, err)
+				storetest.Must(t, err)
 			}
 		}
 		want := slices.DeleteFunc(idList(all.Items), func(id models.ResponseID) bool { return slices.Contains(gone, id) })
@@ -119,7 +119,7 @@ func TestALongHistorySaysHowFarBackItHasLooked(t *testing.T) {
 	q, back, pages := store.SettledQuery{Tool: "rare"}, time.Now().Add(1000*time.Hour), 0
 	for {
 		page, err := s.Settled(t.Context(), owner, q)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if pages++; len(page.Items) > 0 || page.Cut && (!page.Back.Before(back) || page.Searched != 4_000) {
 			t.Errorf("found %v, back to %v after %d", idList(page.Items), page.Back, page.Searched)
 		}

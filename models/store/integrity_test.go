@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,23 +14,11 @@ import (
 	"countersign/models/storetest"
 )
 
-// raw opens the file beside the store, as whoever holds the folder could.
-func raw(t *testing.T, s *store.Store) *sql.DB {
-	t.Helper()
-	storetest.Tampered(s)
-	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=10000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 func TestI1TheTriggersRefuseEveryOtherMove(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.ask(t, models.AskInput{})
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	states := []string{"NULL", "'pending'", "'approved'", "'rejected'", "'expired'", "'cancelled'", "'resolved'"}
 	allowed := map[string]bool{"NULL→'pending'": true, "NULL→'rejected'": true}
 	for _, final := range states[2:] {
@@ -131,7 +118,7 @@ func TestI7TheLedgerFindsWhatWasDoneToIt(t *testing.T) {
 			if err != nil || kept.Seq < 7 {
 				t.Fatalf("untouched: %v, %v", kept, err)
 			}
-			db := raw(t, b.Store)
+			db := storetest.Tamper(t, b.Store)
 			for _, stmt := range append([]string{`DROP TRIGGER ledger_no_update`, `DROP TRIGGER ledger_no_delete`}, strings.Split(tt.attack, ";")...) {
 				if _, err := db.ExecContext(t.Context(), stmt); err != nil {
 					t.Fatalf("%s: %v", stmt, err)
@@ -160,7 +147,7 @@ func TestI7ARewrittenChainIsFoundByAKeptHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	rows, err := db.QueryContext(t.Context(), `SELECT seq, at, actor_kind, actor_id, actor_name, action, owner_id, conversation_id, response_id, data FROM ledger ORDER BY seq`)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // Ten calls are asked about before the run reports them, and a person rejects the
@@ -20,10 +21,10 @@ func TestARejectionReachesCallsThatWereAskedAboutBeforeTheirReport(t *testing.T)
 	for i := range 10 {
 		use, input := fmt.Sprintf("u%d", i+1), fmt.Sprintf(`{"n":%d}`, i)
 		a, err := w.Ask(t.Context(), w.agent, models.AskInput{RunID: "r", ToolUseID: use, ToolName: "bash", Input: []byte(input), Explicit: true})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		ids, calls = append(ids, a.ID), append(calls, reported(use, "bash", input))
 	}
-	mustDo(t, errOf(w.Decide(t.Context(), w.owner, ids[5], no("not on a Friday"))))
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, ids[5], no("not on a Friday"))))
 	w.clock.Step(13 * time.Second)
 	w.report(t, conv, calls...)
 	for i, id := range ids {

@@ -19,20 +19,20 @@ func (w *abroad) late(t *testing.T, item models.OutsideItem) models.ResponseID {
 
 func (w *abroad) link(t *testing.T) {
 	t.Helper()
-	mustDo(t, w.LinkOutside(t.Context(), w.poll, w.up))
+	storetest.Must(t, w.LinkOutside(t.Context(), w.poll, w.up))
 }
 
 func (w *abroad) origin(t *testing.T, id models.ResponseID) models.Origin {
 	t.Helper()
 	got, err := w.Origins(t.Context(), w.owner, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return got[id]
 }
 
 func (w *abroad) inboxOf(t *testing.T) []models.Approval {
 	t.Helper()
 	page, err := w.Inbox(t.Context(), w.owner, store.InboxQuery{})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return page.Items
 }
 
@@ -72,7 +72,7 @@ func TestALateCallJoinsTheRowOfItsApproval(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			w.status(t, conv, models.ConversationRunning)
-			sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "agent response.adopted", "user approval.voted", "user approval.rejected"})
+			storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "agent response.adopted", "user approval.voted", "user approval.rejected"})
 			w.verifyRows(t)
 		})
 	}
@@ -134,7 +134,7 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 				t.Errorf("the call leads to %+v", o.Linked)
 			}
 			details, err := w.RunDetails(t.Context(), w.owner, conv, 1, 20)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			if d := details[w.byUse(t, "u8").id]; what == "rejected" && (d.CascadedFrom == nil || d.CascadedFrom.Place != 6) {
 				t.Errorf("call 8 was rejected with %+v", d.CascadedFrom)
 			}
@@ -219,8 +219,8 @@ func TestALateCallOfAnotherOwnerJoinsNothing(t *testing.T) {
 	w := newAbroad(t)
 	id := w.late(t, call("c", "r", "bash", `{}`))
 	conv, _, err := w.OpenRun(t.Context(), w.other, models.RunInput{RunID: "r"})
-	mustDo(t, err)
-	mustDo(t, errOf(w.ReportEvents(t.Context(), w.other, conv.ID, []models.RunEvent{reported("u", "bash", `{}`)})))
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(w.ReportEvents(t.Context(), w.other, conv.ID, []models.RunEvent{reported("u", "bash", `{}`)})))
 	w.link(t)
 	w.clock.Step(2 * time.Minute)
 	w.link(t)

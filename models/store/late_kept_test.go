@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/events"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 // A request moves into the run of its call out of a conversation of another agent:
@@ -40,7 +41,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 		}
 		return nil
 	})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if waits != 1 {
 		t.Errorf("its run is told to wait %d times, want once", waits)
 	}
@@ -58,7 +59,7 @@ func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 	use := w.byUse(t, "u1").id
 	w.report(t, conv, result("u1"))
 	input := func() string {
-		return strings.Join(column(t, w.Store, `SELECT tool_input_json FROM responses WHERE id = '`+string(use)+`'`), "")
+		return strings.Join(storetest.Column(t, w.Store, `SELECT tool_input_json FROM responses WHERE id = '`+string(use)+`'`), "")
 	}
 	w.clock.Step(time.Minute)
 	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
@@ -89,7 +90,7 @@ func TestAnItemIsShownAsItIsListedAfterAPurge(t *testing.T) {
 	}
 	w.report(t, conv, reported("u1", "bash", `{"n":2}`))
 	w.take(t, item)
-	got := strings.Join(column(t, w.Store, `SELECT context FROM responses WHERE call_id = 'c'`), "")
+	got := strings.Join(storetest.Column(t, w.Store, `SELECT context FROM responses WHERE call_id = 'c'`), "")
 	if !strings.Contains(got, "as asked") || strings.Contains(got, "removed on") {
 		t.Errorf("the input that is asked for is shown as %q", got)
 	}

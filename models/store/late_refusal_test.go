@@ -14,7 +14,7 @@ const keyRefused = "The upstream refuses the key (401)."
 func (w *abroad) paused(t *testing.T) bool {
 	t.Helper()
 	states, err := w.UpstreamStates(t.Context(), w.admin)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return states[0].PausedAt != nil
 }
 
@@ -26,21 +26,21 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	w.vote(t, id, yes())
 	polled, _, err := w.DueUpstreams(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, told, err := w.BeginDelivery(t.Context(), w.tell, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	w.clock.Step(time.Second)
-	mustDo(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, "anew"))
-	at := ledgerAt(t, w.Store)
+	storetest.Must(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, "anew"))
+	at := storetest.LedgerAt(t, w.Store)
 
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, WrongKey: true, Key: polled[0].KeySealed, Problem: keyRefused, Next: time.Hour}))
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, WrongKey: true, Key: polled[0].KeySealed, Problem: keyRefused, Next: time.Hour}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
 	states, err := w.UpstreamStates(t.Context(), w.admin)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if s := states[0]; s.PausedAt != nil || s.Failures != 0 || s.Problem != "" {
 		t.Errorf("%+v", s)
 	}
-	sameStrings(t, "upstream", actionsSince(t, w.Store, at), nil)
+	storetest.SameStrings(t, "upstream", storetest.ActionsSince(t, w.Store, at), nil)
 	if due, _, err := w.DueUpstreams(t.Context()); len(due) != 1 || err != nil {
 		t.Errorf("the new key is not tried at once: %v, %v", due, err)
 	}
@@ -53,14 +53,14 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 	if told == nil || err != nil {
 		t.Fatalf("nothing is told with the new key: %v", err)
 	}
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
 	if !w.paused(t) {
 		t.Error("the new key is refused to a decision, and the upstream is not paused")
 	}
-	mustDo(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID))
+	storetest.Must(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID))
 	polled, _, err = w.DueUpstreams(t.Context())
-	mustDo(t, err)
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, WrongKey: true, Key: polled[0].KeySealed, Problem: keyRefused, Next: time.Hour}))
+	storetest.Must(t, err)
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, WrongKey: true, Key: polled[0].KeySealed, Problem: keyRefused, Next: time.Hour}))
 	if !w.paused(t) {
 		t.Error("the new key is refused to a poll, and the upstream is not paused")
 	}
@@ -81,11 +81,11 @@ func TestNextIsNeverInThePast(t *testing.T) {
 		t.Errorf("%d are due, the next at %s (now %s), %v", len(due[w.up.ID]), next, w.clock.Now(), err)
 	}
 	second := w.upstream(t, "other")
-	mustDo(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("late", "", "bash", `{}`)))
+	storetest.Must(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("late", "", "bash", `{}`)))
 	r, _ := w.row(t, `upstream_id = ?`, second.ID)
 	w.vote(t, r.id, yes())
 	w.begin(t, r.id)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, r.id, models.DeliveryEnd{Told: models.ToldLater, Text: "It failed (500).", Pause: time.Minute}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, r.id, models.DeliveryEnd{Told: models.ToldLater, Text: "It failed (500).", Pause: time.Minute}))
 	if due, next, err := w.DueDeliveries(t.Context(), 16); err != nil || len(due[w.up.ID]) != 16 || !next.Equal(w.clock.Now().Add(time.Minute)) {
 		t.Errorf("%v are due, the next at %s, %v", due, next, err)
 	}
@@ -102,12 +102,12 @@ func TestAPausedAttemptIsWaitedFor(t *testing.T) {
 	w.vote(t, id, yes())
 	w.vote(t, other, yes())
 	var deadline time.Time
-	mustDo(t, rawDB(t, w.Store).QueryRowContext(t.Context(), `SELECT give_up_at FROM deliveries WHERE response_id = ?`, id).Scan(&deadline))
+	storetest.Must(t, storetest.Beside(t, w.Store).QueryRowContext(t.Context(), `SELECT give_up_at FROM deliveries WHERE response_id = ?`, id).Scan(&deadline))
 	w.clock.Step(deadline.Sub(w.clock.Now()) - time.Second)
 	w.begin(t, id)
 	_, told, err := w.BeginDelivery(t.Context(), w.tell, other)
-	mustDo(t, err)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, other, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused}))
+	storetest.Must(t, err)
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, other, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused}))
 	w.clock.Step(2 * time.Second)
 	if w.begin(t, id) != nil {
 		t.Error("it is told while its upstream is paused")

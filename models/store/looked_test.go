@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // I6: from a page, what can do much harm is let through only by those who have
@@ -14,7 +15,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		b := newBench(t)
 		b.policy(t, payments(`,"risk":"`+string(risk)+`"`))
 		decide := func(a *models.Approval, approved bool, page *models.PageView) error {
-			return errOf(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: &approved, Digest: a.Digest, Page: page}))
+			return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Approved: &approved, Digest: a.Digest, Page: page}))
 		}
 		refused := models.CodeInvalid
 		if !risk.NeedsDigest() {
@@ -39,13 +40,13 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		} {
 			a := b.pay(t, 1)
 			for _, part := range c.opens {
-				mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+				storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
 			}
 			if err := decide(a, c.approved, c.page); models.ErrorCode(err) != c.code {
 				t.Errorf("%s, %s: %v, want %q", risk, name, err, c.code)
 			}
 			got, err := b.Approval(t.Context(), b.owner, a.ID)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			if (got.Status() == models.StatusPending && got.HeldUntil == nil) != (c.code != "") {
 				t.Errorf("%s, %s: it is %s", risk, name, got.Status())
 			}
@@ -62,12 +63,12 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		}
 		a = b.pay(t, 3)
 		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{}}
-		if err := errOf(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
+		if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
 			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
 		}
 		if refused != "" {
 			grant.Page.SeenEnd = true
-			mustDo(t, errOf(b.MakeGrant(t.Context(), b.owner, a.ID, grant)))
+			storetest.Must(t, storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)))
 		}
 	}
 }

@@ -14,47 +14,47 @@ import (
 func TestAMessageWithoutAConversationBeginsOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	at := ledgerAt(t, b.Store)
+	at := storetest.LedgerAt(t, b.Store)
 	r, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: "  Tidy up the logs.\nAll of them.", EnergyBudget: new(int64(50))})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if r.Approval != nil || r.Message == nil || r.Message.AuthorID != b.owner.ID || r.Message.AuthorKind != models.ActorUser {
 		t.Errorf("said: %+v", r)
 	}
 	owner := " " + string(b.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, b.Store, at),
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, b.Store, at),
 		[]string{"agent.registered" + owner, "conversation.opened" + owner, "conversation.budget" + owner, "message.added" + owner})
 	v, err := b.Conversation(t.Context(), b.owner, r.Conversation.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if !v.BuiltIn || v.AgentName != models.BuiltIn || v.Title != "Tidy up the logs." || v.Status != models.ConversationRunning || *v.EnergyBudget != 50 || v.OwnerID != b.owner.UserID() {
 		t.Errorf("begun: %+v", v)
 	}
-	if ready := scalar[int](t, b.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, v.ID); ready != 1 {
+	if ready := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, v.ID); ready != 1 {
 		t.Error("the built-in agent has not heard of it")
 	}
 	again, err := b.Say(t.Context(), b.owner, models.MessageInput{Content: strings.Repeat("ä", 200)})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if again.Conversation.AgentID != v.AgentID || again.Conversation.ID == v.ID || len([]rune(again.Conversation.Title)) != models.MaxTitle {
 		t.Errorf("a second one: %+v", again.Conversation)
 	}
 	other, err := b.Say(t.Context(), b.admin, models.MessageInput{Content: "Hello."})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if other.Conversation.AgentID == v.AgentID || other.Conversation.OwnerID != b.admin.UserID() {
 		t.Errorf("another person's: %+v", other.Conversation)
 	}
-	wantCode(t, errOf(b.Conversation(t.Context(), b.stranger, v.ID)), models.CodeNotFound)
+	wantCode(t, storetest.Err(b.Conversation(t.Context(), b.stranger, v.ID)), models.CodeNotFound)
 }
 
 func TestNobodyElseIsCalledBuiltIn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	mustDo(t, errOf(b.Say(t.Context(), b.owner, models.MessageInput{Content: "Hello."})))
+	storetest.Must(t, storetest.Err(b.Say(t.Context(), b.owner, models.MessageInput{Content: "Hello."})))
 	for _, who := range []models.Actor{b.owner, b.stranger} {
 		_, _, err := b.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeAgent, Agent: models.BuiltIn, UserID: who.OwnerID})
 		if err == nil {
 			t.Error("a token for the system's own agent")
 		}
 	}
-	if n := scalar[int](t, b.Store, `SELECT count(*) FROM agents WHERE name = 'built-in'`); n != 1 {
+	if n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM agents WHERE name = 'built-in'`); n != 1 {
 		t.Errorf("%d agents are called built-in", n)
 	}
 }
@@ -103,7 +103,7 @@ func TestSayRefuses(t *testing.T) {
 		{"another digest", c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: call.ID, Digest: reply.Digest}), models.CodeDigestMismatch, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := wantUnchanged(t, c.Store, tt.code, func() error { return errOf(c.Say(t.Context(), tt.who, tt.in)) })
+			e := wantUnchanged(t, c.Store, tt.code, func() error { return storetest.Err(c.Say(t.Context(), tt.who, tt.in)) })
 			if tt.field != "" && e.Fields[tt.field] == "" {
 				t.Errorf("fields %v, want %s", e, tt.field)
 			}
@@ -112,7 +112,7 @@ func TestSayRefuses(t *testing.T) {
 	elsewhere := c.respond(t, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindProposal, Content: "Shall I?"})
 	t.Run("a request of another conversation", func(t *testing.T) {
 		wantUnchanged(t, c.Store, models.CodeNotFound, func() error {
-			return errOf(c.Say(t.Context(), c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: elsewhere.ID})))
+			return storetest.Err(c.Say(t.Context(), c.owner, into("x", models.ConversationDecision{Approved: yes, ResponseID: elsewhere.ID})))
 		})
 	})
 }
@@ -145,7 +145,7 @@ func TestAMessageDecidesTheMostRecentProposal(t *testing.T) {
 		t.Errorf("decided: %+v", r.Approval)
 	}
 	wantUnchanged(t, c.Store, models.CodeAlreadyDecided, func() error {
-		return errOf(c.Say(t.Context(), c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", Decision: &d}))
+		return storetest.Err(c.Say(t.Context(), c.owner, models.MessageInput{ConversationID: c.conv, Content: "x", Decision: &d}))
 	})
 }
 
@@ -155,14 +155,14 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
 	p := c.propose(t, "I could delete the old logs.")
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	r := c.say(t, "Go on, and more of it.", &models.ConversationDecision{Approved: new(true), Budget: set(100), Feedback: "fine"})
 	b := r.Conversation.Budget()
 	if r.Approval.ID != p.ID || r.Approval.Status() != models.StatusApproved || *b.Total != 100 || b.Used != 2 || *b.Remaining() != 98 || r.Conversation.Status != models.ConversationRunning {
 		t.Errorf("approved: %+v, %+v", r.Approval, b)
 	}
 	owner := " " + string(c.owner.OwnerID)
-	sameStrings(t, "recorded", actionsSince(t, c.Store, at),
+	storetest.SameStrings(t, "recorded", storetest.ActionsSince(t, c.Store, at),
 		[]string{"approval.approved" + owner, "conversation.budget" + owner, "message.added" + owner})
 	r = c.say(t, "", &models.ConversationDecision{Budget: delta(50)})
 	if r.Approval != nil || r.Message != nil || *r.Conversation.EnergyBudget != 150 {
@@ -174,8 +174,8 @@ func TestMessageDecisionAndBudgetAreOneTransaction(t *testing.T) {
 func TestAMessageResumes(t *testing.T) {
 	t.Parallel()
 	c := begun(t, 50)
-	mustDo(t, errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)))
-	mustDo(t, errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerArchive)))
+	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)))
+	storetest.Must(t, storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerArchive)))
 	c.wantStatus(t, models.ConversationFailed)
 	r := c.say(t, "Once more.", nil)
 	if v := c.view(t); v.Status != models.ConversationRunning || v.ArchivedAt != nil || r.Conversation.Status != models.ConversationRunning {

@@ -17,18 +17,18 @@ import (
 func (b *bench) deadlines(t *testing.T, id models.ResponseID) (time.Time, []time.Time) {
 	t.Helper()
 	var row time.Time
-	db := rawDB(t, b.Store)
-	mustDo(t, db.QueryRowContext(t.Context(), `SELECT approval_timeout_at FROM responses WHERE id = ?`, id).Scan(&row))
+	db := storetest.Beside(t, b.Store)
+	storetest.Must(t, db.QueryRowContext(t.Context(), `SELECT approval_timeout_at FROM responses WHERE id = ?`, id).Scan(&row))
 	rows, err := db.QueryContext(t.Context(), `SELECT deadline FROM deciders WHERE response_id = ?`, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	defer rows.Close()
 	var inboxes []time.Time
 	for rows.Next() {
 		var at time.Time
-		mustDo(t, rows.Scan(&at))
+		storetest.Must(t, rows.Scan(&at))
 		inboxes = append(inboxes, at)
 	}
-	mustDo(t, rows.Err())
+	storetest.Must(t, rows.Err())
 	return row, inboxes
 }
 
@@ -75,7 +75,7 @@ func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 	defer topics.Close()
 	b.clock.Step(100 * time.Second)
 	got, err := b.AskBack(t.Context(), other, a.ID, "Why now?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for range 4 {
 		select {
 		case <-topics.C:
@@ -90,39 +90,39 @@ func TestAQuestionStopsTheClockAndItsAnswerLetsItRunOn(t *testing.T) {
 	// Another question takes its place; what was left is kept.
 	b.clock.Step(10 * time.Minute)
 	second, err := b.AskBack(t.Context(), b.owner, a.ID, "And who?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.runsOut(t, a.ID, b.clock.Now().Add(time.Hour))
 	if *second.PausedLeft != 200 || *second.OpenNote == *got.OpenNote {
 		t.Errorf("left %d, open %s", *second.PausedLeft, *second.OpenNote)
 	}
 	b.clock.Step(59 * time.Minute)
 	answered, note, err := b.AnswerNote(t.Context(), b.agent, a.ID, "The window ends.")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.runsOut(t, a.ID, b.clock.Now().Add(200*time.Second))
 	if answered.OpenNote != nil || answered.Note != nil || answered.PausedLeft != nil || note.Asks || note.Number != 3 || note.AuthorKind != models.ActorAgent {
 		t.Errorf("%+v, %+v", answered.Response, note)
 	}
 	seen, err := b.Approval(t.Context(), b.agent, a.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if seen.OpenNote != nil || seen.Note != nil {
 		t.Errorf("the question is still open: %v", seen.Note)
 	}
 	var texts []string
 	notes, err := b.Notes(t.Context(), b.agent, a.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for _, n := range notes {
 		texts = append(texts, n.AuthorName+": "+n.Content)
 	}
-	sameStrings(t, "notes", texts, []string{"routed@example.com: Why now?", "owner@example.com: And who?", "bot: The window ends."})
+	storetest.SameStrings(t, "notes", texts, []string{"routed@example.com: Why now?", "owner@example.com: And who?", "bot: The window ends."})
 	b.clock.Step(200 * time.Second)
 	b.standsAs(t, a.ID, models.StatusExpired)
 	if n, err := b.ExpireDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("%d expired, %v", n, err)
 	}
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
 		"agent approval.requested", "user approval.asked_back", "user approval.asked_back", "agent approval.note_added", "system approval.expired",
 	})
-	for _, data := range column(t, b.Store, `SELECT data FROM ledger WHERE response_id = ?`, a.ID) {
+	for _, data := range storetest.Column(t, b.Store, `SELECT data FROM ledger WHERE response_id = ?`, a.ID) {
 		if strings.Contains(data, "Why") || strings.Contains(data, "window") {
 			t.Errorf("the ledger has words: %s", data)
 		}
@@ -133,11 +133,11 @@ func TestI3AQuestionThatIsNeverAnsweredLetsTheRequestExpire(t *testing.T) {
 	t.Parallel()
 	b, _ := routedBench(t)
 	a := b.ask(t, models.AskInput{})
-	mustDo(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
+	storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
 	b.clock.Step(time.Hour)
 	b.standsAs(t, a.ID, models.StatusExpired)
 	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "late")), models.CodeExpired)
-	wantCode(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Again?")), models.CodeExpired)
+	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Again?")), models.CodeExpired)
 }
 
 func TestAQuestionLeavesALaterDeadlineAndNoneAsTheyAre(t *testing.T) {
@@ -147,24 +147,24 @@ func TestAQuestionLeavesALaterDeadlineAndNoneAsTheyAre(t *testing.T) {
 	long, none := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(600))}), b.ask(t, models.AskInput{Kind: models.KindQuestion})
 	b.clock.Step(time.Minute)
 	got, err := b.AskBack(t.Context(), b.owner, long.ID, "Why?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if !got.ApprovalTimeoutAt.Equal(long.ApprovalTimeoutAt) || *got.PausedLeft != 540 {
 		t.Errorf("until %v with %d left", got.ApprovalTimeoutAt, *got.PausedLeft)
 	}
 	b.clock.Step(time.Minute)
 	got, _, err = b.AnswerNote(t.Context(), b.owner, long.ID, "So.")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if want := b.clock.Now().Add(540 * time.Second); !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("until %v, want %v", got.ApprovalTimeoutAt, want)
 	}
 	for range 2 {
 		got, err = b.AskBack(t.Context(), b.owner, none.ID, "Why?")
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if got.HasDeadline() || got.PausedLeft != nil || got.OpenNote == nil {
 			t.Errorf("%+v", got.Response)
 		}
 		got, _, err = b.AnswerNote(t.Context(), b.agent, none.ID, "So.")
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if got.HasDeadline() || got.OpenNote != nil {
 			t.Errorf("%+v", got.Response)
 		}
@@ -176,10 +176,10 @@ func TestWhoMayAskAndWhoMayAnswer(t *testing.T) {
 	b, other := routedBench(t)
 	a := b.ask(t, models.AskInput{})
 	second, _ := storetest.AgentToken(t, b.Store, b.owner, "second")
-	ask := func(who models.Actor) error { return errOf(b.AskBack(t.Context(), who, a.ID, "Why?")) }
+	ask := func(who models.Actor) error { return storetest.Err(b.AskBack(t.Context(), who, a.ID, "Why?")) }
 	answer := func(who models.Actor) error { return third(b.AnswerNote(t.Context(), who, a.ID, "So.")) }
 	extend := func(who models.Actor) error {
-		return errOf(b.Extend(t.Context(), who, a.ID, b.clock.Now().Add(time.Hour)))
+		return storetest.Err(b.Extend(t.Context(), who, a.ID, b.clock.Now().Add(time.Hour)))
 	}
 	for _, tt := range []struct {
 		name string
@@ -209,11 +209,11 @@ func TestWhoMayAskAndWhoMayAnswer(t *testing.T) {
 		}
 	}
 	for _, who := range []models.Actor{other, b.admin, b.owner} {
-		mustDo(t, ask(who))
+		storetest.Must(t, ask(who))
 	}
-	mustDo(t, answer(b.owner))
+	storetest.Must(t, answer(b.owner))
 	// The agent may add what it likes, asked or not.
-	mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "The log: ok.")))
+	storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "The log: ok.")))
 }
 
 func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
@@ -221,16 +221,16 @@ func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 	b := newBench(t)
 	a := b.ask(t, models.AskInput{})
 	for _, text := range []string{"", " \n", strings.Repeat("x", models.MaxNote+1), "\xff"} {
-		wantCode(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, text)), models.CodeInvalid)
+		wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, text)), models.CodeInvalid)
 		wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, text)), models.CodeInvalid)
 	}
 	first, err := b.AskBack(t.Context(), b.owner, a.ID, strings.Repeat("x", models.MaxNote))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	again := func(does func() error) {
 		t.Helper()
 		b.clock.Step(time.Second)
 		before := storetest.Dump(t, b.Store)
-		mustDo(t, does())
+		storetest.Must(t, does())
 		if after := storetest.Dump(t, b.Store); after != before {
 			t.Error(difference(before, after))
 		}
@@ -243,7 +243,7 @@ func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 		return err
 	})
 	_, note, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	again(func() error {
 		_, same, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
 		if err == nil && same.ID != note.ID {
@@ -252,34 +252,34 @@ func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 		return err
 	})
 	for i := 3; i <= models.MaxEvidence; i++ {
-		mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "more "+strings.Repeat("i", i))))
+		storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "more "+strings.Repeat("i", i))))
 	}
 	// An agent cannot fill the room that questions and their answers need.
 	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
 	for i := models.MaxEvidence; i < models.MaxNotes; i += 2 {
-		mustDo(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
-		mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
+		storetest.Must(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")))
+		storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
 	}
-	wantCode(t, errOf(b.AskBack(t.Context(), b.owner, a.ID, "Why?")), models.CodeInvalid)
+	wantCode(t, storetest.Err(b.AskBack(t.Context(), b.owner, a.ID, "Why?")), models.CodeInvalid)
 	wantCode(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "too much")), models.CodeInvalid)
 }
 
 func TestWhatIsSettledHeldOrOutsideTakesNoQuestionAndNoExtension(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
-	mustDo(t, errOf(w.ApplyPolicy(t.Context(), w.admin, []byte(undoFor30), "test", 0)))
+	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.admin, []byte(undoFor30), "test", 0)))
 	outside := w.taken(t, call("c", "", "bash", `{}`))
 	settled, waits := w.ask(t, models.AskInput{}), w.ask(t, models.AskInput{})
-	mustDo(t, errOf(w.Decide(t.Context(), w.owner, settled.ID, no("no"))))
-	mustDo(t, errOf(w.Decide(t.Context(), w.owner, waits.ID, yes())))
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, settled.ID, no("no"))))
+	storetest.Must(t, storetest.Err(w.Decide(t.Context(), w.owner, waits.ID, yes())))
 	for id, code := range map[models.ResponseID]models.Code{
 		outside: models.CodeWrongDecisionKind, settled.ID: models.CodeAlreadyDecided, waits.ID: models.CodeBeingDecided,
 	} {
 		before := storetest.Dump(t, w.Store)
-		if err := errOf(w.AskBack(t.Context(), w.owner, id, "Why?")); models.ErrorCode(err) != code {
+		if err := storetest.Err(w.AskBack(t.Context(), w.owner, id, "Why?")); models.ErrorCode(err) != code {
 			t.Errorf("asked back: %v, want %s", err, code)
 		}
-		if err := errOf(w.Extend(t.Context(), w.owner, id, w.clock.Now().Add(time.Hour))); models.ErrorCode(err) != code {
+		if err := storetest.Err(w.Extend(t.Context(), w.owner, id, w.clock.Now().Add(time.Hour))); models.ErrorCode(err) != code {
 			t.Errorf("extended: %v, want %s", err, code)
 		}
 		if after := storetest.Dump(t, w.Store); after != before {
@@ -288,7 +288,7 @@ func TestWhatIsSettledHeldOrOutsideTakesNoQuestionAndNoExtension(t *testing.T) {
 	}
 	wantCode(t, third(w.AnswerNote(t.Context(), w.agent, settled.ID, "So.")), models.CodeAlreadyDecided)
 	// Whoever adds evidence does not learn of the verdict that holds it.
-	mustDo(t, third(w.AnswerNote(t.Context(), w.agent, waits.ID, "So.")))
+	storetest.Must(t, third(w.AnswerNote(t.Context(), w.agent, waits.ID, "So.")))
 	w.clock.Step(time.Minute)
 	if n, err := w.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
 		t.Errorf("%d released, %v", n, err)
@@ -302,14 +302,14 @@ func TestI8AQuestionAndItsClockOutliveARestart(t *testing.T) {
 	owner := storetest.Reviewer(t, s, "owner@example.com")
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "Bash", Explicit: true})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	clock.Step(time.Minute)
-	mustDo(t, errOf(s.AskBack(t.Context(), owner, a.ID, "Why?")))
-	mustDo(t, s.Close())
+	storetest.Must(t, storetest.Err(s.AskBack(t.Context(), owner, a.ID, "Why?")))
+	storetest.Must(t, s.Close())
 	clock.Step(30 * time.Minute)
 	s = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock))
 	got, _, err := s.AnswerNote(t.Context(), agent, a.ID, "So.")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if want := clock.Now().Add(4 * time.Minute); !got.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("it runs out at %v, want %v", got.ApprovalTimeoutAt, want)
 	}
@@ -336,7 +336,7 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	}
 	asleep, wakes := wait(), wait(store.SeenNote(""))
 	asked, err := b.AskBack(t.Context(), b.owner, a.ID, "Why?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	first := <-wakes
 	if first.err != nil || first.a.Status() != models.StatusPending || first.a.Note == nil || first.a.Note.Content != "Why?" {
 		t.Fatalf("%+v", first)
@@ -347,9 +347,9 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	if err != nil || at.Note == nil {
 		t.Errorf("%+v, %v", at, err)
 	}
-	mustDo(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
+	storetest.Must(t, third(b.AnswerNote(t.Context(), b.agent, a.ID, "So.")))
 	second, err := b.AskBack(t.Context(), b.owner, a.ID, "And who?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got := <-seen; got.err != nil || got.a.OpenNote == nil || *got.a.OpenNote != *second.OpenNote {
 		t.Errorf("%+v", got)
 	}
@@ -361,7 +361,7 @@ func TestAWaitEndsEarlyForAQuestionOnlyWhereThatIsWanted(t *testing.T) {
 	if n := b.Waiters(); n != 1 {
 		t.Errorf("%d wait, want the one that sleeps", n)
 	}
-	mustDo(t, errOf(b.Decide(t.Context(), b.owner, a.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
 	if got := <-asleep; got.err != nil || got.a.Status() != models.StatusApproved {
 		t.Errorf("%+v", got)
 	}

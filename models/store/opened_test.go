@@ -16,8 +16,8 @@ func TestPartsAreOpenedByEachPerson(t *testing.T) {
 	opened := func(who models.Actor, want ...string) {
 		t.Helper()
 		got, err := b.OpenedParts(t.Context(), who, a.ID)
-		mustDo(t, err)
-		sameStrings(t, "opened", got, want)
+		storetest.Must(t, err)
+		storetest.SameStrings(t, "opened", got, want)
 	}
 	before := storetest.Dump(t, b.Store)
 	for name, tt := range map[string]struct {
@@ -38,14 +38,14 @@ func TestPartsAreOpenedByEachPerson(t *testing.T) {
 	}
 	opened(b.owner)
 	for _, part := range []string{"input", "context-2", "input"} {
-		mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
+		storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, part))
 	}
 	opened(b.owner, "context-2", "input")
 	opened(b.admin)
 	for i := range 62 {
-		mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, fmt.Sprint("part-", i)))
+		storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, fmt.Sprint("part-", i)))
 	}
 	wantCode(t, b.OpenPart(t.Context(), b.owner, a.ID, "one-more"), models.CodeInvalid)
-	mustDo(t, b.OpenPart(t.Context(), b.owner, a.ID, "input")) // that one is open
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested"})
+	storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, "input")) // that one is open
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested"})
 }

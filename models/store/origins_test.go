@@ -21,7 +21,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	read := func(actor models.Actor, ids ...models.ResponseID) map[models.ResponseID]models.Origin {
 		t.Helper()
 		got, err := w.Origins(t.Context(), actor, ids...)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return got
 	}
 	got := read(w.owner, id, deep, models.NewID[models.ResponseID]())
@@ -52,6 +52,6 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 func (w *abroad) digest(t *testing.T, id models.ResponseID) string {
 	t.Helper()
 	a, err := w.Approval(t.Context(), w.admin, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return a.Digest
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/storetest"
 )
 
 // A call and a contact may have the same id: each is asked, and what is told goes to
@@ -17,7 +18,7 @@ func TestACallAndAContactOfOneIDAreTwoRequests(t *testing.T) {
 	w.take(t, call("1", "r", "bash", `{"n":1}`)) // waits for its second poll
 	w.take(t, contact("1", "r", "Which region?"))
 	w.take(t, call("1", "r", "bash", `{"n":1}`))
-	asked := column(t, w.Store, `SELECT kind || ' ' || approval_status FROM responses ORDER BY number`)
+	asked := storetest.Column(t, w.Store, `SELECT kind || ' ' || approval_status FROM responses ORDER BY number`)
 	if strings.Join(asked, ", ") != "question pending, tool_call pending" {
 		t.Fatalf("asked: %q", asked)
 	}
@@ -26,8 +27,8 @@ func TestACallAndAContactOfOneIDAreTwoRequests(t *testing.T) {
 	if d := w.begin(t, question.id); d.Kind != models.OutsideContact || d.Answer != "eu" || d.CallID != "1" {
 		t.Errorf("told %+v", d)
 	}
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, question.id, models.DeliveryEnd{Told: models.ToldDelivered}))
-	mustDo(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideContact, nil))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, question.id, models.DeliveryEnd{Told: models.ToldDelivered}))
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideContact, nil))
 	other, _ := w.row(t, `kind = 'tool_call'`)
 	w.wantRow(t, other.id, "pending ")
 	w.vote(t, other.id, yes())
@@ -74,7 +75,7 @@ func TestAnIDThatAsksForSomethingElseIsAnotherRequest(t *testing.T) {
 					t.Errorf("%v is told, %v", due, err)
 				}
 				w.take(t, tt.is)
-				if n := len(column(t, w.Store, `SELECT id FROM responses`)); n != 2 {
+				if n := len(storetest.Column(t, w.Store, `SELECT id FROM responses`)); n != 2 {
 					t.Errorf("%d requests", n)
 				}
 				w.verifyRows(t)
@@ -123,7 +124,7 @@ func TestADecisionInFlightGoesBeforeAnotherRequestOfItsID(t *testing.T) {
 	changed := call("c", "", "bash", `{"command":"rm"}`)
 	w.take(t, changed)
 	w.wantRow(t, id, "pending ")
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldDelivered}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldDelivered}))
 	w.wantRow(t, id, "approved reviewer")
 	w.take(t, changed)
 	if r := w.of(t, "c"); r.id == id || r.status != "pending" {
@@ -141,7 +142,7 @@ func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 	first, approved := w.taken(t, item), w.taken(t, decided)
 	w.vote(t, approved, yes())
 	w.deliver(t, approved, models.ToldDelivered)
-	mustDo(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, nil))
+	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, nil))
 	w.wantRow(t, first, "resolved elsewhere")
 	w.take(t, item)
 	if r := w.of(t, "c"); r.id != first {

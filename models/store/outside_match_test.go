@@ -66,9 +66,9 @@ func TestTenQueuedCallsGetEachItsOwnApproval(t *testing.T) {
 				if r.status != "rejected" || r.cause != "cascade" || r.from != sixth || r.feedback != "not on a Friday" {
 					t.Errorf("call %d: %+v", n, r)
 				}
-				sameStrings(t, r.use, w.actionsOn(t, r.id), []string{"user approval.rejected"})
+				storetest.SameStrings(t, r.use, w.actionsOn(t, r.id), []string{"user approval.rejected"})
 			}
-			sameStrings(t, "call 6", w.actionsOn(t, sixth), []string{"system approval.requested", "user approval.voted", "user approval.rejected"})
+			storetest.SameStrings(t, "call 6", w.actionsOn(t, sixth), []string{"system approval.requested", "user approval.voted", "user approval.rejected"})
 			w.verify(t)
 		})
 	}
@@ -93,7 +93,7 @@ func TestOnlyTheOrderDecidesIsShownWithBothInputs(t *testing.T) {
 	id := w.taken(t, call("c", "r", "bash", `{"n":77}`))
 	r := w.byID(t, id)
 	a, err := w.Approval(t.Context(), w.owner, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if r.use != "u2" || r.matched != "order" || r.contradiction == "" || a.Context != `{"n":77}` || a.ToolInputJSON != `{"n":2}` {
 		t.Errorf("%+v, context %s", r, a.Context)
 	}
@@ -186,8 +186,8 @@ func TestRunsOfOthersAreNeverMatched(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
 	conv, _, err := w.OpenRun(t.Context(), w.other, models.RunInput{RunID: "r"})
-	mustDo(t, err)
-	mustDo(t, errOf(w.ReportEvents(t.Context(), w.other, conv.ID, []models.RunEvent{reported("u", "bash", `{}`)})))
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(w.ReportEvents(t.Context(), w.other, conv.ID, []models.RunEvent{reported("u", "bash", `{}`)})))
 	item := call("c", "r", "bash", `{}`)
 	w.take(t, item, item)
 	if r := w.of(t, "c"); r.matched != "unmatched" || r.conv == conv.ID {
@@ -221,7 +221,7 @@ func TestWhatFindsNoCallIsAskedByItself(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		v, err := w.Conversation(t.Context(), w.owner, r.conv)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if !v.Standing || v.AgentID != w.up.AgentID || v.OnReject != models.OnRejectCascade || v.Status != models.ConversationWaitingInput {
 			t.Errorf("%+v", v.Conversation)
 		}
@@ -256,7 +256,7 @@ func TestContactsBecomeQuestionsAtOnce(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	a, err := w.Approval(t.Context(), w.owner, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	options, err := a.OptionList()
 	if err != nil || a.Description != "Which colour?" || a.Context != "Paint" || len(options) != 2 {
 		t.Errorf("%+v, %v", a.Response, err)
@@ -268,7 +268,7 @@ func TestContactsBecomeQuestionsAtOnce(t *testing.T) {
 		_, err := w.Decide(t.Context(), w.owner, id, in)
 		wantCode(t, err, code)
 	}
-	wantCode(t, errOf(w.Decide(t.Context(), w.owner, id, yes())), models.CodeWrongDecisionKind)
+	wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, id, yes())), models.CodeWrongDecisionKind)
 	w.vote(t, id, models.DecisionInput{Option: &red})
 	if d := w.begin(t, id); d.Kind != models.OutsideContact || d.Answer != "red" || d.Option != "red" || d.CallID != "q" {
 		t.Errorf("%+v", d)
@@ -290,7 +290,7 @@ func TestArgumentsWithoutACanonicalFormCanBeRejectedOnly(t *testing.T) {
 			t.Parallel()
 			w := newAbroad(t)
 			id := w.taken(t, call("c", "", "bash", args))
-			wantCode(t, errOf(w.Decide(t.Context(), w.owner, id, yes())), models.CodeWrongDecisionKind)
+			wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, id, yes())), models.CodeWrongDecisionKind)
 			w.vote(t, id, no("what is that?"))
 			// In a run, the order decides.
 			w.open(t, models.RunInput{RunID: "r"}, tenQueued(false)...)
@@ -307,7 +307,7 @@ func TestOneCallIDAtTwoUpstreamsIsTwoApprovals(t *testing.T) {
 	second := w.upstream(t, "other")
 	w.open(t, models.RunInput{RunID: "r"}, tenQueued(true)...)
 	first := w.taken(t, call("c", "r", "bash", `{"n":0}`))
-	mustDo(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("c", "r", "bash", `{"n":0}`)))
+	storetest.Must(t, w.TakeOutside(t.Context(), w.poll, second.ID, call("c", "r", "bash", `{"n":0}`)))
 	r, ok := w.row(t, `upstream_id = ? AND call_id = 'c'`, second.ID)
 	if !ok || r.id == first || r.use != "u3" {
 		t.Errorf("%+v", r)

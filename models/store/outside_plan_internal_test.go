@@ -3,8 +3,6 @@ package store
 import (
 	"strings"
 	"testing"
-
-	"countersign/models/upkeep"
 )
 
 // TestOutsideQueriesAreServedByAnIndex reads the plans of what each poll and each
@@ -40,7 +38,6 @@ func TestOutsideQueriesAreServedByAnIndex(t *testing.T) {
 		{"how many verdicts to tell", countUntold, []any{"u", 9}, false},
 		{"oldest verdict to tell", oldestUntold, []any{"u"}, false},
 		{"held verdict", standingVote, []any{"r"}, true},
-		{"numbers", upkeep.OutsideNumbers, nil, false},
 		{"withdrawn verdicts", withdrawVotes, []any{1, "r"}, false},
 	} {
 		plan := explain(t, s, q.text, q.args)

@@ -61,10 +61,10 @@ func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
 	files := map[string][]byte{}
-	mustDo(t, w.Close())
+	storetest.Must(t, w.Close())
 	for _, name := range []string{models.DatabaseFile, models.KeyFile} {
 		raw, err := os.ReadFile(filepath.Join(filepath.Dir(w.Path()), name))
-		mustDo(t, err)
+		storetest.Must(t, err)
 		files[name] = raw
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -116,7 +116,7 @@ func (f *farWorld) run(rt *rapid.T, in models.RunInput, calls ...string) {
 	for _, call := range calls {
 		events = append(events, reported(call, "bash", `{"of":"`+call+`"}`))
 	}
-	f.done(rt, errOf(f.ReportEvents(context.Background(), f.agent, conv.ID, events)))
+	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, conv.ID, events)))
 	f.convs = append(f.convs, conv.ID)
 }
 
@@ -157,7 +157,7 @@ func (f *farWorld) vote(rt *rapid.T) {
 		answer := rapid.SampledFrom([]string{"yes", "no"}).Draw(rt, "answer")
 		in = models.DecisionInput{Answer: &answer}
 	}
-	f.done(rt, errOf(f.Decide(context.Background(), f.owner, id, in)), models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided)
+	f.done(rt, storetest.Err(f.Decide(context.Background(), f.owner, id, in)), models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided)
 }
 
 // begin begins an attempt, and the upstream does with it as chance will.
@@ -238,29 +238,29 @@ func (f *farWorld) reconcile(rt *rapid.T) {
 
 func (f *farWorld) cancel(rt *rapid.T) {
 	id, _ := f.some(rt)
-	f.done(rt, errOf(f.Cancel(context.Background(), f.agent, id)), models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided)
+	f.done(rt, storetest.Err(f.Cancel(context.Background(), f.agent, id)), models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided)
 }
 
 func (f *farWorld) stop(rt *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(rt, "really") == 0 { // else little would be left to do
-		f.done(rt, errOf(f.Steer(context.Background(), f.owner, rapid.SampledFrom(f.convs).Draw(rt, "run"), models.SteerStop)), models.CodeBeingDecided)
+		f.done(rt, storetest.Err(f.Steer(context.Background(), f.owner, rapid.SampledFrom(f.convs).Draw(rt, "run"), models.SteerStop)), models.CodeBeingDecided)
 	}
 }
 
 func (f *farWorld) runEnds(rt *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(rt, "really") == 0 {
-		f.done(rt, errOf(f.ReportEvents(context.Background(), f.agent, rapid.SampledFrom(f.convs).Draw(rt, "run"),
+		f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, rapid.SampledFrom(f.convs).Draw(rt, "run"),
 			[]models.RunEvent{{ID: string(models.NewID[models.ResponseID]()), Type: models.RunEventStatus, Status: models.ConversationCompleted}})))
 	}
 }
 
 func (f *farWorld) result(rt *rapid.T) {
 	call := rapid.SampledFrom(farCalls[:4]).Draw(rt, "call")
-	f.done(rt, errOf(f.ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{result(call)})))
+	f.done(rt, storetest.Err(f.ReportEvents(context.Background(), f.agent, f.convs[map[string]int{"b1": 1}[call]], []models.RunEvent{result(call)})))
 }
 
 func (f *farWorld) expire(rt *rapid.T) {
-	f.done(rt, errOf(f.ExpireDue(context.Background(), 10)))
+	f.done(rt, storetest.Err(f.ExpireDue(context.Background(), 10)))
 }
 
 func (f *farWorld) time(rt *rapid.T) {

@@ -36,14 +36,14 @@ func (w *abroad) upstream(t *testing.T, name string) *models.Upstream {
 	u, err := w.AddUpstream(t.Context(), w.admin, store.NewUpstream{
 		Name: name, BaseURL: "https://" + name + ".example.com", Dialect: "plain", Key: upstreamSecret, OwnerID: w.owner.OwnerID,
 	})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return u
 }
 
 func (w *abroad) lease(t *testing.T, name string) *models.Lease {
 	t.Helper()
 	l, err := w.TakeLease(t.Context(), name, "h", 1000*time.Hour)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return l
 }
 
@@ -51,7 +51,7 @@ func (w *abroad) lease(t *testing.T, name string) *models.Lease {
 func (w *abroad) open(t *testing.T, run models.RunInput, calls ...models.RunEvent) models.ConversationID {
 	t.Helper()
 	conv, _, err := w.OpenRun(t.Context(), w.agent, run)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	w.report(t, conv.ID, calls...)
 	return conv.ID
 }
@@ -59,7 +59,7 @@ func (w *abroad) open(t *testing.T, run models.RunInput, calls ...models.RunEven
 func (w *abroad) report(t *testing.T, conv models.ConversationID, events ...models.RunEvent) {
 	t.Helper()
 	results, err := w.ReportEvents(t.Context(), w.agent, conv, events)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for _, r := range results {
 		if r.Status != models.RunEventStored {
 			t.Fatalf("report: %+v", r)
@@ -86,7 +86,7 @@ func contact(id, run, message string) models.OutsideItem {
 func (w *abroad) take(t *testing.T, items ...models.OutsideItem) {
 	t.Helper()
 	for _, it := range items {
-		mustDo(t, w.TakeOutside(t.Context(), w.poll, w.up.ID, it))
+		storetest.Must(t, w.TakeOutside(t.Context(), w.poll, w.up.ID, it))
 	}
 }
 
@@ -116,12 +116,12 @@ const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(to
 func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool) {
 	t.Helper()
 	var r outsideRow
-	err := rawDB(t, w.Store).QueryRowContext(t.Context(), outsideColumns+where, args...).Scan(&r.id, &r.conv, &r.kind, &r.tool, &r.use, &r.status, &r.cause, &r.matched,
+	err := storetest.Beside(t, w.Store).QueryRowContext(t.Context(), outsideColumns+where, args...).Scan(&r.id, &r.conv, &r.kind, &r.tool, &r.use, &r.status, &r.cause, &r.matched,
 		&r.contradiction, &r.feedback, &r.held, &r.completed, &r.from)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false
 	}
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return r, true
 }
 
@@ -153,7 +153,7 @@ func (w *abroad) byID(t *testing.T, id models.ResponseID) outsideRow {
 func (w *abroad) vote(t *testing.T, id models.ResponseID, in models.DecisionInput) *models.Approval {
 	t.Helper()
 	a, err := w.Decide(t.Context(), w.owner, id, in)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if a.Status() != models.StatusPending || a.HeldUntil == nil {
 		t.Fatalf("a verdict on what is outside is the outcome at once: %s", a.Status())
 	}
@@ -163,13 +163,13 @@ func (w *abroad) vote(t *testing.T, id models.ResponseID, in models.DecisionInpu
 func (w *abroad) begin(t *testing.T, id models.ResponseID) *models.Delivery {
 	t.Helper()
 	d, _, err := w.BeginDelivery(t.Context(), w.tell, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return d
 }
 
 func (w *abroad) end(t *testing.T, id models.ResponseID, told models.Told) {
 	t.Helper()
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: told, Text: "As told."}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: told, Text: "As told."}))
 }
 
 func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.Told) {
@@ -184,7 +184,7 @@ func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.Told) {
 func (w *abroad) due(t *testing.T) []models.ResponseID {
 	t.Helper()
 	due, _, err := w.DueDeliveries(t.Context(), 100)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return due[w.up.ID]
 }
 
@@ -199,29 +199,29 @@ func (w *abroad) wantRow(t *testing.T, id models.ResponseID, want string) {
 // actionsOn are the ledger's words about one response, in order.
 func (w *abroad) actionsOn(t *testing.T, id models.ResponseID) []string {
 	t.Helper()
-	rows, err := rawDB(t, w.Store).QueryContext(t.Context(), `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
-	mustDo(t, err)
+	rows, err := storetest.Beside(t, w.Store).QueryContext(t.Context(), `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
+	storetest.Must(t, err)
 	defer rows.Close()
 	var out []string
 	for rows.Next() {
 		var line string
-		mustDo(t, rows.Scan(&line))
+		storetest.Must(t, rows.Scan(&line))
 		out = append(out, line)
 	}
-	mustDo(t, rows.Err())
+	storetest.Must(t, rows.Err())
 	return out
 }
 
 func (w *abroad) verify(t *testing.T) {
 	t.Helper()
 	_, err := w.Ledger.Verify(t.Context(), nil)
-	mustDo(t, err)
+	storetest.Must(t, err)
 }
 
 func (w *abroad) status(t *testing.T, conv models.ConversationID, want models.ConversationStatus) {
 	t.Helper()
 	v, err := w.Conversation(t.Context(), w.owner, conv)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if v.Status != want {
 		t.Errorf("the conversation is %s, want %s", v.Status, want)
 	}

@@ -8,9 +8,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/ledger"
-	"countersign/models/people"
-	"countersign/models/upkeep"
+	"countersign/models/db/dbtest"
 )
 
 // TestHotQueriesAreServedByAnIndex reads the plan of every query that runs often
@@ -52,20 +50,6 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	for _, q := range []ledger.Query{
-		{}, {Who: "u"}, {Action: "a"}, {Conversation: "c"}, {Who: "u", Action: "a"}, {Conversation: "c", Action: "a"}, {Conversation: "c", Who: "u", Action: "a"},
-	} {
-		for _, rare := range []bool{false, q.Who != "" && q.Action != "" && q.Conversation == ""} {
-			keys, args, _ := q.Keys(1, 9, 51, rare)
-			picks, more := q.Picks(rare)
-			queries = append(queries, query{"ledger", ledger.SelectPicked(keys, picks), append(append(args, more...), 51), true})
-		}
-	}
-	queries = append(
-		queries, query{"actions", ledger.ActionsQuery, nil, false}, query{"count of an action", ledger.ActionCount, []any{"a", 1, 9, 9}, false}, query{"people", people.PeopleQuery, []any{now, now, 9, now, now, "", 51}, true},
-		query{"devices", people.DeviceQuery, []any{"u", "~", now, now, 51}, false}, query{"invitation", people.OpenInvite, []any{"h", now}, false},
-		query{"oldest", upkeep.OldestQuery, []any{now}, false}, query{"stranded", upkeep.StrandedQuery, []any{now, 21}, false},
-	)
 	for _, status := range []models.ConversationStatus{"", models.ConversationRunning} {
 		for _, owner := range []models.UserID{"", "u"} {
 			for _, agent := range []models.AgentID{"", "a"} {
@@ -110,24 +94,7 @@ var scannable = regexp.MustCompile(`^SCAN ([guk]\b|\(?(subquery-)?\d+\)?|CONSTAN
 
 func explain(t *testing.T, s *Store, text string, args []any) string {
 	t.Helper()
-	rows, err := s.db.Reads().QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+text, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	defer rows.Close()
-	var lines []string
-	for rows.Next() {
-		var id, parent, unused int
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, detail)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
+	return dbtest.Plan(t, s.db, text, args...)
 }
 
 func named[K comparable](texts map[K]string) map[string]string {

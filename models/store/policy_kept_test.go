@@ -18,22 +18,22 @@ func TestAStoredPatternWithOneSlashStaysWhatItWas(t *testing.T) {
 	owner, admin := storetest.Reviewer(t, s, "owner@example.com"), storetest.Admin(t, s)
 	agent, _ := storetest.AgentToken(t, s, owner, "bot")
 	storetest.Tampered(s)
-	_, err := rawDB(t, s).ExecContext(t.Context(), `UPDATE policies SET document = '{"rules":[{"name":"a","tools":["/delete"],"effect":"require"}]}'`)
-	mustDo(t, err)
-	mustDo(t, s.Close())
+	_, err := storetest.Beside(t, s).ExecContext(t.Context(), `UPDATE policies SET document = '{"rules":[{"name":"a","tools":["/delete"],"effect":"require"}]}'`)
+	storetest.Must(t, err)
+	storetest.Must(t, s.Close())
 
 	s = storetest.New(t, storetest.WithDir(dir))
 	asks := func(tool string) models.Status {
 		t.Helper()
 		a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: tool})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return a.Status()
 	}
 	if got := [...]models.Status{asks("/delete"), asks("delete_page")}; got != [...]models.Status{models.StatusPending, models.StatusNone} {
 		t.Errorf("what is stored means something else: %q", got)
 	}
 	_, err = s.ChangePolicy(t.Context(), admin, "", func(d *policy.Document) { d.DefaultTimeoutMinutes = 7 })
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = s.ApplyPolicy(t.Context(), admin, []byte(`{"rules":[{"name":"a","tools":["/delete","/remove"],"effect":"require"}]}`), "", 0)
 	wantCode(t, err, models.CodeInvalid)
 	if !strings.Contains(err.Error(), "rules[0].tools[1]: has a slash at one end only") || strings.Contains(err.Error(), "tools[0]") {

@@ -15,16 +15,16 @@ func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	run, _, err := b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "r"})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: run.ID, Content: "Never the audit logs."})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindReply, Content: "I found 3 GB."})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	asked, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: run.ID, Kind: models.KindProposal, Content: "I would delete what we spoke of."})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(time.Hour)
 	words := func() string {
-		return strings.Join(append(column(t, b.Store, `SELECT content FROM messages`), column(t, b.Store, `SELECT content FROM responses ORDER BY sequence`)...), "|")
+		return strings.Join(append(storetest.Column(t, b.Store, `SELECT content FROM messages`), storetest.Column(t, b.Store, `SELECT content FROM responses ORDER BY sequence`)...), "|")
 	}
 	q := models.PurgeQuery{Before: b.clock.Now()}
 	before := words()
@@ -34,7 +34,7 @@ func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
 	in := yes()
 	in.Digest = asked.Digest
 	_, err = b.Decide(t.Context(), b.owner, asked.ID, in)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(time.Hour)
 	q.Before = b.clock.Now()
 	if got := purge(t, b.Store, q); got.Removed["messages"] != 1 || got.Removed["responses"] != 2 {
@@ -56,19 +56,19 @@ func TestARemovedResultIsNoResult(t *testing.T) {
 	w.report(t, conv, reported("late", "bash", `{"n":1}`))
 	w.ask(t, models.AskInput{RunID: "r", ToolName: "bash", ToolUseID: "asked", Input: []byte(`{"n":2}`)})
 	want := "run||Its result came before the call, and was removed on 2026-03-02, by tester."
-	for _, got := range column(t, w.Store, `SELECT closed || '|' || tool_result || '|' || contradiction FROM responses WHERE is_completed AND removed IS NULL`) {
+	for _, got := range storetest.Column(t, w.Store, `SELECT closed || '|' || tool_result || '|' || contradiction FROM responses WHERE is_completed AND removed IS NULL`) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if n := scalar[int](t, w.Store, `SELECT count(*) FROM responses WHERE is_completed`); n != 2 {
+	if n := storetest.Scalar[int](t, w.Store, `SELECT count(*) FROM responses WHERE is_completed`); n != 2 {
 		t.Errorf("%d calls are complete", n)
 	}
 	storetest.CheckRows(t, w.Store)
 	again := result("late")
 	again.ID = "again"
 	w.report(t, conv, again) // it is told again, and taken
-	if got := scalar[string](t, w.Store, `SELECT closed || tool_result FROM responses WHERE tool_use_id = 'late'`); got != "done" {
+	if got := storetest.Scalar[string](t, w.Store, `SELECT closed || tool_result FROM responses WHERE tool_use_id = 'late'`); got != "done" {
 		t.Errorf("told again it is %q", got)
 	}
 	storetest.CheckRows(t, w.Store)

@@ -22,7 +22,7 @@ func TestOnlyAPurgeChangesContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
-	db := rawDB(t, b.Store)
+	db := storetest.Beside(t, b.Store)
 	const mark = `removed = 'removed on 2026-03-02, by ann'`
 	for name, set := range map[string]string{
 		"another input":                   mark + `, tool_input_json = '{"b":2}'`,
@@ -65,7 +65,7 @@ func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
 	next := w.run(t, "make", "/src")
 	_, err := w.Say(t.Context(), w.owner, models.MessageInput{ConversationID: next.ConversationID, Content: "Go on."})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	storetest.CheckRows(t, w.Store)
 	file := copyOf(t, w.Store)
 	for _, tt := range []struct{ name, edit, table, column string }{
@@ -110,12 +110,12 @@ func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 	in := yes()
 	in.Digest = a.Digest
 	_, err := b.Decide(t.Context(), b.owner, a.ID, in)
-	mustDo(t, err)
-	db := rawDB(t, b.Store)
-	trigger := scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_content'`)
+	storetest.Must(t, err)
+	db := storetest.Beside(t, b.Store)
+	trigger := storetest.Scalar[string](t, b.Store, `SELECT sql FROM sqlite_master WHERE name = 'responses_content'`)
 	for _, query := range []string{`DROP TRIGGER responses_content`, `UPDATE responses SET tool_input_json = '{"a":2}'`, trigger} {
 		_, err := db.ExecContext(t.Context(), query)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	b.clock.Step(time.Minute)
 	if got := purge(t, b.Store, models.PurgeQuery{Before: b.clock.Now()}); got.Kept != 1 || got.Rows() != 0 {
@@ -137,7 +137,7 @@ func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
 	verdict := no("Not now.")
 	verdict.Digest = a.Digest
 	_, err := w.Decide(t.Context(), w.owner, a.ID, verdict)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	conv := w.open(t, models.RunInput{RunID: "reported"}, reported("one", "Bash", `{"a":2}`))
 	w.report(t, conv, models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})
 	w.clock.Step(time.Minute)
@@ -174,18 +174,18 @@ func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
 	w.clock.Step(time.Minute)
 	q := models.PurgeQuery{Before: w.clock.Now(), Conversation: one}
 	purge(t, w.Store, q)
-	inputs := strings.Join(column(t, w.Store, `SELECT tool_input_json FROM responses ORDER BY number`), "\n")
+	inputs := strings.Join(storetest.Column(t, w.Store, `SELECT tool_input_json FROM responses ORDER BY number`), "\n")
 	if strings.Contains(inputs, "first") || !strings.Contains(inputs, "third") {
 		t.Errorf("inputs are %s", inputs)
 	}
-	if got := column(t, w.Store, `SELECT title FROM conversations WHERE title <> '' ORDER BY run_id`); !slices.Equal(got, []string{"removed on 2026-03-02, by tester", "Title two"}) {
+	if got := storetest.Column(t, w.Store, `SELECT title FROM conversations WHERE title <> '' ORDER BY run_id`); !slices.Equal(got, []string{"removed on 2026-03-02, by tester", "Title two"}) {
 		t.Errorf("titles are %q", got)
 	}
 	w.report(t, one, result("b"))
 	w.clock.Step(24 * time.Hour)
 	q.Before = w.clock.Now()
 	purge(t, w.Store, q)
-	if got := column(t, w.Store, `SELECT tool_result FROM responses WHERE tool_use_id IN ('a', 'b') ORDER BY number`); slices.Contains(got, "done") {
+	if got := storetest.Column(t, w.Store, `SELECT tool_result FROM responses WHERE tool_use_id IN ('a', 'b') ORDER BY number`); slices.Contains(got, "done") {
 		t.Errorf("results are %q", got)
 	}
 	storetest.CheckRows(t, w.Store)

@@ -16,9 +16,9 @@ import (
 func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeReport {
 	t.Helper()
 	p, err := upkeep.New(s).NewPurge(t.Context(), storetest.Operator(), q)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	report, err := p.All(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return report
 }
 
@@ -55,7 +55,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 			t.Errorf("%s: %d were counted, %d removed", table, n, removed.Removed[table])
 		}
 	}
-	for table := range store.ContentColumns() {
+	for table := range upkeep.ContentColumns() {
 		if removed.Removed[table] == 0 {
 			t.Errorf("nothing was removed from %s", table)
 		}
@@ -75,7 +75,7 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	_, err := upkeep.Backup(t.Context(), filepath.Dir(w.Path()), backup)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if found := old.in(t, backup); len(found) > 0 {
 		t.Errorf("a backup holds %s", strings.Join(found, "\n"))
 	}
@@ -96,15 +96,15 @@ func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 // outcomes are what stays of requests.
 func outcomes(t *testing.T, s *store.Store) string {
 	t.Helper()
-	return strings.Join(column(t, s, `SELECT id || digest || coalesce(approval_status, '') || cause || coalesce(approval_timestamp, '') || tool_name || coalesce(decided_by, '') || risk FROM responses ORDER BY id`), "\n")
+	return strings.Join(storetest.Column(t, s, `SELECT id || digest || coalesce(approval_status, '') || cause || coalesce(approval_timestamp, '') || tool_name || coalesce(decided_by, '') || risk FROM responses ORDER BY id`), "\n")
 }
 
 // everyContentIsSecret fails for a column that the test would not notice.
 func everyContentIsSecret(t *testing.T, s *store.Store) {
 	t.Helper()
-	for table, columns := range store.ContentColumns() {
+	for table, columns := range upkeep.ContentColumns() {
 		for _, name := range columns {
-			texts := column(t, s, `SELECT coalesce("`+name+`", '') FROM `+table)
+			texts := storetest.Column(t, s, `SELECT coalesce("`+name+`", '') FROM `+table)
 			if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "-secret-") }) {
 				t.Errorf("nothing is written into %s.%s", table, name)
 			}
@@ -117,13 +117,13 @@ func everyContentIsSecret(t *testing.T, s *store.Store) {
 func TestEveryTextColumnIsKeptOrRemoved(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	said := store.TextColumns()
-	for _, table := range column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+	said := upkeep.TextColumns()
+	for _, table := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
 		columns, ok := said[table]
 		if !ok {
 			t.Errorf("textColumns says nothing of the table %s", table)
 		}
-		for _, name := range column(t, s, `SELECT name FROM pragma_table_info('`+table+`') WHERE type = 'TEXT'`) {
+		for _, name := range storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`') WHERE type = 'TEXT'`) {
 			how := columns[name]
 			if reason, isKept := strings.CutPrefix(how, "kept:"); isKept && strings.TrimSpace(reason) == "" || how == "" {
 				t.Errorf("textColumns does not say whether %s.%s is removed, or why it is kept", table, name)

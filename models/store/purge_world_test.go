@@ -13,6 +13,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 // secrets are texts that occur nowhere else, one for each place where somebody
@@ -55,7 +56,7 @@ func (s *secrets) in(t *testing.T, files ...string) (found []string) {
 	t.Helper()
 	for _, file := range files {
 		raw, err := exec.CommandContext(t.Context(), "cat", file).Output()
-		mustDo(t, err)
+		storetest.Must(t, err)
 		for _, text := range s.all {
 			if bytes.Contains(raw, []byte(text)) {
 				found = append(found, filepath.Base(file)+": "+text)
@@ -70,7 +71,7 @@ func (s *secrets) in(t *testing.T, files ...string) (found []string) {
 func filesOf(t *testing.T, s *store.Store) (out []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(s.Path()))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for _, e := range entries {
 		if !e.IsDir() {
 			out = append(out, filepath.Join(filepath.Dir(s.Path()), e.Name()))
@@ -90,7 +91,7 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 		step()
 		in.Digest = a.Digest
 		out, err := w.Decide(ctx, w.owner, a.ID, in)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return out
 	}
 	key := func(name string) string { return n.name + "/" + name }
@@ -104,7 +105,7 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 		return w.ask(t, in)
 	}
 	conv, _, err := w.OpenRun(ctx, w.agent, models.RunInput{RunID: key("run"), Title: n.new("title"), EnergyBudget: new(int64(500))})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	run := models.AskInput{RunID: key("run")}
 
 	big := ask(models.AskInput{ToolUseID: key("asked")})
@@ -119,37 +120,37 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 	late.TimeoutSeconds = new(int64(5))
 	noted := ask(late)
 	_, err = w.AskBack(ctx, w.owner, noted.ID, n.new("question back"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, _, err = w.AnswerNote(ctx, w.agent, noted.ID, n.new("note"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	cancelled := ask(run)
 	_, err = w.Cancel(ctx, w.agent, cancelled.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 
 	base := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.new("name of a member"), n.new("granted")), Explicit: true})
 	g := w.grant(t, base, 5)
 	decide(base, yes())
 	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	fixed := w.ask(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{%q:%q}`, n.member(), n.new("fixed")), Explicit: true})
 	g = w.grant(t, fixed, 5, n.member())
 	decide(fixed, yes())
 	_, err = w.RevokeGrant(ctx, w.owner, g.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 
 	w.report(t, conv.ID, reported(key("one"), "Read", string(n.json("reported"))),
 		models.RunEvent{ID: "m", Type: models.RunEventMessage, Content: n.new("said by the run")},
 		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("one"), Result: n.new("result")},
 		models.RunEvent{Type: models.RunEventToolResult, ToolUseID: key("early"), Result: n.new("early result")})
 	proposal, err := w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: n.new("proposal")})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	decide(proposal, no(n.new("no to a proposal")))
 	_, err = w.Respond(ctx, w.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindReply, Content: n.new("reply")})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = w.Say(ctx, w.owner, models.MessageInput{ConversationID: conv.ID, Content: n.new("message")})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = w.ChangeBudget(ctx, w.owner, conv.ID, models.BudgetChange{Set: new(int64(900))}, n.new("budget"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 
 	item := call(key("outside"), "", "order", string(n.json("outside")))
 	item.Raw, item.Rest = n.json("raw"), n.json("beside")
@@ -162,10 +163,10 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 	w.vote(t, person, models.DecisionInput{Answer: new(n.new("outside answer"))})
 	w.deliver(t, person, models.ToldDelivered)
 
-	db := rawDB(t, w.Store)
+	db := storetest.Beside(t, w.Store)
 	db.SetMaxOpenConns(1)
 	_, err = db.ExecContext(ctx, `PRAGMA secure_delete = ON`)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for _, write := range []struct {
 		query string
 		args  []any
@@ -176,10 +177,10 @@ func lived(t *testing.T, w *abroad, n *secrets) {
 		{`INSERT INTO turns (conversation_id, sequence, at, model, said) VALUES (?, ?, ?, 'm', ?)`, []any{conv.ID, 900, w.clock.Now(), `{"content":"` + n.new("turn") + `","read":3}`}},
 	} {
 		_, err := db.ExecContext(ctx, write.query, write.args...)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	w.clock.Step(time.Hour)
 	_, err = w.ExpireDue(ctx, 100)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	step()
 }

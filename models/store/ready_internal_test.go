@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"countersign/models"
-	"countersign/models/upkeep"
 )
 
 func TestReadyNamesWhatIsWrong(t *testing.T) {
@@ -48,17 +47,5 @@ func TestReadyNamesWhatIsWrong(t *testing.T) {
 				t.Errorf("asked again: %v", again)
 			}
 		})
-	}
-}
-
-func TestNumbersAreServedByAnIndex(t *testing.T) {
-	t.Parallel()
-	s := openTemp(t, Options{})
-	plan := explain(t, s, upkeep.PendingNumbers, []any{time.Unix(0, 0)})
-	if !strings.Contains(plan, "COVERING INDEX responses_pending") {
-		t.Errorf("rows are read: %s", plan)
-	}
-	if plan := explain(t, s, upkeep.RequestedAt, []any{1}); !strings.Contains(plan, "PRIMARY KEY") {
-		t.Errorf("a scan: %s", plan)
 	}
 }

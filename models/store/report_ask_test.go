@@ -14,7 +14,7 @@ import (
 // reports counts the responses of the run with a tool use id.
 func (r *trace) rows(t *testing.T, use string) int {
 	t.Helper()
-	db := raw(t, r.Store)
+	db := storetest.Tamper(t, r.Store)
 	defer db.Close()
 	n := 0
 	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM responses WHERE tool_use_id = ?`, use).Scan(&n); err != nil {

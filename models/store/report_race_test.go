@@ -49,7 +49,7 @@ func TestManyReportersAndAsksMakeOneRowEach(t *testing.T) {
 		})
 	}
 	group.Wait()
-	db := raw(t, r.Store)
+	db := storetest.Tamper(t, r.Store)
 	defer db.Close()
 	for i := range calls {
 		var reported, standing, completed int

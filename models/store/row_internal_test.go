@@ -13,7 +13,6 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/people"
 )
 
 // rowModels are the structs of each table; those of one table are its row together.
@@ -35,11 +34,11 @@ var rowModels = map[string][]any{
 	"policies":          {&policyRow{}},
 	"deliveries":        {&deliveryRow{}},
 	"leases":            {&leaseRow{}},
-	"signin_failures":   {&people.SignInFailure{}},
+	"signin_failures":   {&models.SignInFailure{}},
 	"outside_approvals": {&outsideRow{}},
 	"withdrawals":       {&withdrawalRow{}},
-	"setup_links":       {&people.SetupLink{}},
-	"known_devices":     {&people.KnownDevice{}},
+	"setup_links":       {&models.SetupLink{}},
+	"known_devices":     {&models.KnownDevice{}},
 }
 
 // unread are columns that no struct has: nothing reads or writes them.

@@ -122,8 +122,8 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 func copyOf(t *testing.T, s *store.Store) string {
 	t.Helper()
 	file := filepath.Join(storetest.Dir(t), "copy.db")
-	_, err := rawDB(t, s).ExecContext(t.Context(), `VACUUM INTO ?`, file)
-	mustDo(t, err)
+	_, err := storetest.Beside(t, s).ExecContext(t.Context(), `VACUUM INTO ?`, file)
+	storetest.Must(t, err)
 	return file
 }
 
@@ -133,22 +133,22 @@ func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowRep
 	t.Helper()
 	ctx, dir := t.Context(), storetest.Dir(t)
 	data, err := os.ReadFile(file)
-	mustDo(t, err)
-	mustDo(t, os.WriteFile(filepath.Join(dir, models.DatabaseFile), data, 0o600))
+	storetest.Must(t, err)
+	storetest.Must(t, os.WriteFile(filepath.Join(dir, models.DatabaseFile), data, 0o600))
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, models.DatabaseFile))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	triggers := map[string]string{}
 	rows, err := db.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var name, text string
-		mustDo(t, rows.Scan(&name, &text))
+		storetest.Must(t, rows.Scan(&name, &text))
 		triggers[name] = text
 	}
-	mustDo(t, rows.Err())
+	storetest.Must(t, rows.Err())
 	exec := func(query string) {
 		t.Helper()
 		if _, err := db.ExecContext(ctx, query); err != nil {
@@ -170,18 +170,18 @@ func tampered(t *testing.T, file, edit string, keepTriggers bool) *models.RowRep
 			exec(text)
 		}
 	}
-	mustDo(t, db.Close())
+	storetest.Must(t, db.Close())
 	folder, err := upkeep.Inspect(ctx, dir)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	defer folder.Close()
 	found, err := folder.Rows(ctx)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return found
 }
 
 func changes(t *testing.T, db *sql.DB) (n int64) {
 	t.Helper()
-	mustDo(t, db.QueryRowContext(t.Context(), `SELECT total_changes()`).Scan(&n))
+	storetest.Must(t, db.QueryRowContext(t.Context(), `SELECT total_changes()`).Scan(&n))
 	return n
 }
 
@@ -190,8 +190,8 @@ func changes(t *testing.T, db *sql.DB) (n int64) {
 func TestEveryColumnIsProvenOrSaidNotToBe(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	said := store.RowColumns()
-	for _, table := range column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+	said := upkeep.RowColumns()
+	for _, table := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
 		columns, ok := said[table]
 		if _, whole := columns["*"]; whole {
 			continue
@@ -199,7 +199,7 @@ func TestEveryColumnIsProvenOrSaidNotToBe(t *testing.T) {
 		if !ok {
 			t.Errorf("rowColumns says nothing of the table %s", table)
 		}
-		for _, name := range column(t, s, `SELECT name FROM pragma_table_info('`+table+`')`) {
+		for _, name := range storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			how := columns[name]
 			if how == "" {
 				t.Errorf("rowColumns does not say how %s.%s is proven, or why not", table, name)

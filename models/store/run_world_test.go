@@ -145,7 +145,7 @@ func (r *trace) asks(t *testing.T, use, tool, input string) *models.Approval {
 // about where that matters.
 func (b *bench) actions(t *testing.T, after int64) []string {
 	t.Helper()
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), `SELECT action FROM ledger WHERE seq > ? ORDER BY seq`, after)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *bench) wantActions(t *testing.T, after int64, want ...string) {
 // spent (I14).
 func (b *bench) wantEnergyAddsUp(t *testing.T) {
 	t.Helper()
-	db := raw(t, b.Store)
+	db := storetest.Tamper(t, b.Store)
 	defer db.Close()
 	var bad int
 	err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM conversations c WHERE energy_used <>

@@ -15,7 +15,7 @@ import (
 func (b *bench) call(t *testing.T, agent models.Actor, session, toolUse string) *models.Approval {
 	t.Helper()
 	a, err := b.Ask(t.Context(), agent, models.AskInput{Session: session, ToolUseID: toolUse, ToolName: "rm"})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	return a
 }
 
@@ -58,13 +58,13 @@ func TestSessionsOfTwoOwnersNeverMeet(t *testing.T) {
 			t.Errorf("session %q of a stranger met %s", session, mine.ConversationID)
 		}
 		found, err := b.FindInvocation(t.Context(), b.stranger, "tu", session)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if found.ID != theirs.ID {
 			t.Errorf("the stranger finds %s by %q, want their own", found.ID, session)
 		}
 	}
 	found, err := b.FindInvocation(t.Context(), b.owner, "tu", "")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if found.ID != mine.ID {
 		t.Errorf("the owner finds %s, want their own", found.ID)
 	}
@@ -134,7 +134,7 @@ func TestWhatWasRoutedBeforeAnUpgradeIsFound(t *testing.T) {
 	s := storetest.New(t, storetest.WithDir(loadDump(t, "testdata/0001.sql")), storetest.WithClock(afterDump()))
 	finance, _ := storetest.Session(t, s, "finance@example.com")
 	got, err := s.FindInvocation(t.Context(), finance, "pending", "")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.ToolName != "payment.refund" || got.OwnerID == finance.OwnerID {
 		t.Errorf("found %s of %s, want the refund that was routed", got.ToolName, got.OwnerID)
 	}
@@ -146,7 +146,7 @@ func TestSessionPending(t *testing.T) {
 	b.policy(t, `{"rules":[{"name":"soon","tools":["soon"],"effect":"require","timeout_minutes":1},{"name":"rm","tools":["rm"],"effect":"require"}]}`)
 	first, second := b.call(t, b.agent, "s", "1"), b.call(t, b.agent, "s", "2")
 	soon, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s", ToolUseID: "3", ToolName: "soon"})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.call(t, b.agent, "other", "1")
 	theirs := b.call(t, b.other, "s", "1")
 	sees := func(actor models.Actor, session string, want ...*models.Approval) {
@@ -154,7 +154,7 @@ func TestSessionPending(t *testing.T) {
 		var got, ids []string
 		for next, more := "", true; more; more = next != "" {
 			page, err := b.SessionPending(t.Context(), actor, session, next, 2)
-			mustDo(t, err)
+			storetest.Must(t, err)
 			for i := range page.Items {
 				got = append(got, string(page.Items[i].ID))
 			}
@@ -163,7 +163,7 @@ func TestSessionPending(t *testing.T) {
 		for _, a := range want {
 			ids = append(ids, string(a.ID))
 		}
-		sameStrings(t, "pending of "+session, got, ids)
+		storetest.SameStrings(t, "pending of "+session, got, ids)
 	}
 	conversation := string(first.ConversationID)
 	for _, session := range []string{"s", conversation} {
@@ -177,7 +177,7 @@ func TestSessionPending(t *testing.T) {
 	sees(b.other, conversation)
 	sees(b.agent, "unknown")
 	_, err = b.Decide(t.Context(), b.owner, first.ID, yes())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(time.Minute)
 	sees(b.agent, "s", second) // the one past its deadline has expired (I3)
 	_, err = b.SessionPending(t.Context(), b.agent, "s", "nonsense", 2)
@@ -189,7 +189,7 @@ func TestChangePolicyKeepsTheRest(t *testing.T) {
 	b := newBench(t)
 	b.policy(t, `{"required_approval_tools":["a"],"rules":[{"name":"r","tools":["x"],"effect":"deny"}],"max_timeout_minutes":60}`)
 	before, err := b.CurrentPolicy(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	change := func(actor models.Actor, tools ...string) (store.PolicyVersion, error) {
 		return b.ChangePolicy(t.Context(), actor, "note", func(d *policy.Document) { d.RequiredApprovalTools = tools })
 	}
@@ -205,7 +205,7 @@ func TestChangePolicyKeepsTheRest(t *testing.T) {
 		t.Errorf("a change of nothing made version %d (%v)", v.Version, err)
 	}
 	after, err := change(b.admin, "b")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	doc := after.Policy.Document()
 	if after.Version != before.Version+1 || after.Note != "note" || after.AuthorID != b.admin.ID || len(doc.Rules) != 1 || doc.MaxTimeoutMinutes != 60 ||
 		len(doc.RequiredApprovalTools) != 1 || doc.RequiredApprovalTools[0] != "b" {
@@ -232,7 +232,7 @@ func TestChangesOfThePolicyAtOnceAllStand(t *testing.T) {
 	}
 	all.Wait()
 	v, err := b.CurrentPolicy(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if d := v.Policy.Document(); v.Version != 5 || d.ApprovalEnabled || !d.FallbackAutoApprove || d.DefaultTimeoutMinutes != 7 || len(d.RequiredApprovalTools) != 1 {
 		t.Errorf("version %d: %+v, want all four changes", v.Version, d)
 	}

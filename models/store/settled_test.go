@@ -55,15 +55,15 @@ func TestAnExportHoldsNothingWhileItsReaderTakesItsTime(t *testing.T) {
 			b.decided(t, `{}`, yes())
 			// The whole log goes into the database only while nobody reads.
 			var busy, log, moved int
-			db := raw(t, b.Store)
-			mustDo(t, db.QueryRowContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved))
+			db := storetest.Tamper(t, b.Store)
+			storetest.Must(t, db.QueryRowContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &moved))
 			if busy != 0 {
 				t.Error("a read transaction is open")
 			}
 		}
 		return nil
 	})
-	if mustDo(t, err); len(seen) != 300 {
+	if storetest.Must(t, err); len(seen) != 300 {
 		t.Errorf("%d rows", len(seen))
 	}
 }

@@ -24,7 +24,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			c := begun(t, budget, noLimits)
 			stores := []*store.Store{c.Store}
 			if servers == 2 {
-				stores = append(stores, beside(t, c.Store, storetest.WithClock(c.clock), noLimits))
+				stores = append(stores, storetest.Again(t, c.Store, storetest.WithClock(c.clock), noLimits))
 			}
 			var stored, refused atomic.Int64
 			var requests sync.Map
@@ -60,7 +60,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			close(start)
 			wg.Wait()
 			v := c.view(t)
-			sum := scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses WHERE conversation_id = ?`, c.conv)
+			sum := storetest.Scalar[int64](t, c.Store, `SELECT sum(energy) FROM responses WHERE conversation_id = ?`, c.conv)
 			if v.EnergyUsed > budget || v.EnergyUsed != stored.Load()+1 || sum != v.EnergyUsed {
 				t.Errorf("%d used of %d; callers were told of %d, responses have %d", v.EnergyUsed, budget, stored.Load(), sum)
 			}
@@ -69,7 +69,7 @@ func TestI14SixtyFourOnOneBudget(t *testing.T) {
 			}
 			n := 0
 			requests.Range(func(any, any) bool { n++; return true })
-			if rows := scalar[int](t, c.Store, `SELECT count(*) FROM responses WHERE kind = 'budget'`); n != 1 || rows != 1 {
+			if rows := storetest.Scalar[int](t, c.Store, `SELECT count(*) FROM responses WHERE kind = 'budget'`); n != 1 || rows != 1 {
 				t.Errorf("%d budget requests are named, %d stand", n, rows)
 			}
 			if v.Status != models.ConversationWaitingInput {

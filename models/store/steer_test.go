@@ -34,18 +34,18 @@ func TestSteeringIsRecordedOnceAndDoneAgainChangesNothing(t *testing.T) {
 		{models.SteerUnarchive, "conversation.unarchived", func(v *models.ConversationView) bool { return v.ArchivedAt == nil }},
 		{models.SteerStop, "conversation.status", func(v *models.ConversationView) bool { return v.Status == models.ConversationFailed }},
 	} {
-		at := ledgerAt(t, c.Store)
+		at := storetest.LedgerAt(t, c.Store)
 		c.steer(t, tt.how)
-		sameStrings(t, string(tt.how), actionsSince(t, c.Store, at), []string{tt.action + owner})
+		storetest.SameStrings(t, string(tt.how), storetest.ActionsSince(t, c.Store, at), []string{tt.action + owner})
 		if v := c.view(t); !tt.is(v) {
 			t.Errorf("%s: %+v", tt.how, v)
 		}
-		wantUnchanged(t, c.Store, "", func() error { return errOf(c.Steer(t.Context(), c.admin, c.conv, tt.how)) })
+		wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.admin, c.conv, tt.how)) })
 	}
-	at := ledgerAt(t, c.Store)
-	mustDo(t, errOf(c.Rename(t.Context(), c.owner, c.conv, "Logs")))
-	sameStrings(t, "rename", actionsSince(t, c.Store, at), []string{"conversation.renamed" + owner})
-	wantUnchanged(t, c.Store, "", func() error { return errOf(c.Rename(t.Context(), c.owner, c.conv, "Logs")) })
+	at := storetest.LedgerAt(t, c.Store)
+	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "Logs")))
+	storetest.SameStrings(t, "rename", storetest.ActionsSince(t, c.Store, at), []string{"conversation.renamed" + owner})
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Rename(t.Context(), c.owner, c.conv, "Logs")) })
 	if v := c.view(t); v.Title != "Logs" {
 		t.Errorf("title %q", v.Title)
 	}
@@ -61,16 +61,16 @@ func TestWhoSteers(t *testing.T) {
 			models.CodeForbidden: {c.agent, c.other, {}, models.System("x")}, models.CodeNotFound: {c.stranger, noAdmin},
 		} {
 			for _, actor := range who {
-				wantUnchanged(t, c.Store, code, func() error { return errOf(c.Steer(t.Context(), actor, c.conv, how)) })
-				wantUnchanged(t, c.Store, code, func() error { return errOf(c.Rename(t.Context(), actor, c.conv, "x")) })
+				wantUnchanged(t, c.Store, code, func() error { return storetest.Err(c.Steer(t.Context(), actor, c.conv, how)) })
+				wantUnchanged(t, c.Store, code, func() error { return storetest.Err(c.Rename(t.Context(), actor, c.conv, "x")) })
 			}
 		}
 	}
-	wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, "explode")) })
+	wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, "explode")) })
 	for _, title := range []string{strings.Repeat("ä", models.MaxTitle+1), strings.Repeat("x", 5000), "\xff"} {
-		wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return errOf(c.Rename(t.Context(), c.owner, c.conv, title)) })
+		wantUnchanged(t, c.Store, models.CodeInvalid, func() error { return storetest.Err(c.Rename(t.Context(), c.owner, c.conv, title)) })
 	}
-	mustDo(t, errOf(c.Rename(t.Context(), c.owner, c.conv, strings.Repeat("ä", models.MaxTitle))))
+	storetest.Must(t, storetest.Err(c.Rename(t.Context(), c.owner, c.conv, strings.Repeat("ä", models.MaxTitle))))
 }
 
 // TestI10StopCancelsWhatIsPending: cause stopped, but what had expired has
@@ -84,7 +84,7 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 	proposal, budget := c.propose(t, "Shall I?"), c.exhausted(t)
 	elsewhere := c.ask(t, models.AskInput{})
 	c.clock.Step(time.Minute)
-	at := ledgerAt(t, c.Store)
+	at := storetest.LedgerAt(t, c.Store)
 	if conv := c.steer(t, models.SteerStop); conv.Status != models.ConversationFailed {
 		t.Errorf("stopped: %+v", conv)
 	}
@@ -99,11 +99,11 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 	if got := c.approval(t, elsewhere.ID); got.Status() != models.StatusPending {
 		t.Errorf("a request of another conversation is %s", got.Status())
 	}
-	if n := len(actionsSince(t, c.Store, at)); n != 6 {
+	if n := len(storetest.ActionsSince(t, c.Store, at)); n != 6 {
 		t.Errorf("%d entries, want one of each request and one of the conversation", n)
 	}
 	c.wantStatus(t, models.ConversationFailed)
-	wantUnchanged(t, c.Store, "", func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+	wantUnchanged(t, c.Store, "", func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
 }
 
 // TestAStoppedRunStaysStopped, whatever happens to its budget, until a person
@@ -112,10 +112,10 @@ func TestAStoppedRunStaysStopped(t *testing.T) {
 	t.Parallel()
 	c := newTalk(t)
 	r, err := c.Say(t.Context(), c.owner, models.MessageInput{Content: "Hello.", EnergyBudget: new(int64(50))})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	c.conv = r.Conversation.ID
 	ready := func() int {
-		return scalar[int](t, c.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, c.conv)
+		return storetest.Scalar[int](t, c.Store, `SELECT count(*) FROM agent_inbox WHERE conversation_id = ? AND ready_at IS NOT NULL`, c.conv)
 	}
 	if ready() != 1 {
 		t.Fatal("it was not ready")
@@ -141,12 +141,12 @@ func TestAVerdictOnItsWayIsNotStopped(t *testing.T) {
 	c.propose(t, "First?")
 	held := c.propose(t, "Second?")
 	storetest.Tampered(c.Store)
-	_, err := rawDB(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
-	mustDo(t, err)
-	_, err = rawDB(t, c.Store).ExecContext(t.Context(), `INSERT INTO deliveries (response_id, upstream_id, vote_id, created_at, give_up_at, next_at, attempts)
+	_, err := storetest.Beside(t, c.Store).ExecContext(t.Context(), `UPDATE responses SET held_until = '2030-01-01 00:00:00+00:00' WHERE id = ?`, held.ID)
+	storetest.Must(t, err)
+	_, err = storetest.Beside(t, c.Store).ExecContext(t.Context(), `INSERT INTO deliveries (response_id, upstream_id, vote_id, created_at, give_up_at, next_at, attempts)
  SELECT id, 'u', 'v', created_at, held_until, created_at, 1 FROM responses WHERE id = ?`, held.ID)
-	mustDo(t, err)
-	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return errOf(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
+	storetest.Must(t, err)
+	e := wantUnchanged(t, c.Store, models.CodeBeingDecided, func() error { return storetest.Err(c.Steer(t.Context(), c.owner, c.conv, models.SteerStop)) })
 	if e.Approval == nil || e.Approval.ID != held.ID {
 		t.Errorf("the refusal names %+v", e)
 	}
@@ -169,7 +169,7 @@ func TestArchivedConversationsAreListedApart(t *testing.T) {
 	c := begun(t, 50)
 	list := func(archived bool) int {
 		l, err := c.Conversations(t.Context(), c.owner, store.ConversationQuery{Archived: archived})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return len(l.Items)
 	}
 	if list(false) != 1 || list(true) != 0 {

@@ -17,7 +17,7 @@ func trail(t *testing.T, s *store.Store, actor models.Actor, q store.TrailQuery)
 	var out []models.TrailEntry
 	for range 200 {
 		page, err := s.Trail(t.Context(), actor, q)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		out = append(out, page.Entries...)
 		if page.Next == 0 {
 			return out
@@ -40,14 +40,14 @@ func numbersIn(entries []models.TrailEntry) string {
 // filter, page by page, and as the export does.
 func TestATrailByEveryFilter(t *testing.T) {
 	t.Parallel()
-	s, clock, admin, ada, bot, asked := audited(t)
+	s, clock, admin, ada, bot, asked := storetest.Audited(t)
 	for i := range 6 {
 		clock.Step(time.Minute)
 		a, err := s.Ask(t.Context(), bot, models.AskInput{ToolName: "Bash", Input: []byte(`{"command":"ls"}`), Explicit: true, RunID: "run-1"})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		yes := i%2 == 0
 		_, err = s.Decide(t.Context(), ada, a.ID, models.DecisionInput{Approved: &yes, Reason: "because\nof this"})
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	const theirs = `(owner_id = :me OR actor_id = :me)`
 	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Minute)
@@ -72,7 +72,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 			`actor_id = :me AND action = 'approval.approved' AND conversation_id = '` + string(conv) + `' AND at >= ` + at(from),
 		},
 	} {
-		want := scalar[string](t, s, strings.ReplaceAll(`SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, ":me", "'"+ada.ID+"'"))
+		want := storetest.Scalar[string](t, s, strings.ReplaceAll(`SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, ":me", "'"+ada.ID+"'"))
 		if want == "" {
 			t.Errorf("%s: nothing to find", name)
 		}
@@ -81,7 +81,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
 		}
 		var exported []models.TrailEntry
-		mustDo(t, s.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))
+		storetest.Must(t, s.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))
 		if got := numbersIn(exported); got != want {
 			t.Errorf("export of %s:\n got %s\nwant %s", name, got, want)
 		}
@@ -92,7 +92,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 	}
 	for _, q := range []store.TrailQuery{{What: "x"}, {Outcome: "pending"}} {
 		_, err := s.Trail(t.Context(), ada, q)
-		refused(t, err, models.CodeInvalid)
+		storetest.Refused(t, err, models.CodeInvalid)
 	}
 }
 
@@ -100,13 +100,13 @@ func TestATrailByEveryFilter(t *testing.T) {
 // see any more stands without its request.
 func TestATrailBelongsToOnePerson(t *testing.T) {
 	t.Parallel()
-	s, _, admin, ada, bot, asked := audited(t)
+	s, _, admin, ada, bot, asked := storetest.Audited(t)
 	cy, last := storetest.Reviewer(t, s, "cy@example.com"), asked[len(asked)-1]
 	_, err := s.Trail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()})
-	refused(t, err, models.CodeForbidden)
-	refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
+	storetest.Refused(t, err, models.CodeForbidden)
+	storetest.Refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
 	_, err = s.Trail(t.Context(), bot, store.TrailQuery{})
-	refused(t, err, models.CodeForbidden)
+	storetest.Refused(t, err, models.CodeForbidden)
 	if entries := trail(t, s, cy, store.TrailQuery{What: store.TrailRequests}); len(entries) != 0 {
 		t.Errorf("%d entries of others", len(entries))
 	}
@@ -114,7 +114,7 @@ func TestATrailBelongsToOnePerson(t *testing.T) {
 	// request is not shown to them.
 	no := false
 	_, err = s.Decide(t.Context(), admin, last.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	seen := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
 	if len(seen) != 1 || seen[0].Request == nil || seen[0].Request.ToolName != "Bash" || seen[0].Reason != "not now" || seen[0].Hidden {
 		t.Fatalf("as an admin: %+v", seen)

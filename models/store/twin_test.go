@@ -11,7 +11,7 @@ import (
 func (b *bench) twinOf(t *testing.T, who models.Actor, a *models.Approval) *models.Twin {
 	t.Helper()
 	found, err := b.Twins(t.Context(), who, a)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if twin, ok := found[a.ID]; ok {
 		return &twin
 	}
@@ -57,7 +57,7 @@ func TestATwinIsNoticed(t *testing.T) {
 	}
 	other, _ := storetest.AgentToken(t, b.Store, b.owner, "another")
 	a, err := b.Ask(t.Context(), other, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":2}`), Explicit: true})
-	if mustDo(t, err); b.twinOf(t, b.owner, a) != nil {
+	if storetest.Must(t, err); b.twinOf(t, b.owner, a) != nil {
 		t.Error("another agent's call is a twin")
 	}
 	wantCode(t, second(b.Twins(t.Context(), b.agent, early)), models.CodeForbidden)

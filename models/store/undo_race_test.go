@@ -10,6 +10,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 // racing are the ends that a request may have when everything happens at once.
@@ -57,32 +58,32 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 			who := []models.Actor{b.owner, b.admin}[i%2]
 			switch {
 			case i%16 == 3:
-				race(func() error { return errOf(b.TakeBack(ctx, who, a.ID)) })
+				race(func() error { return storetest.Err(b.TakeBack(ctx, who, a.ID)) })
 			case i%16 == 5:
-				race(func() error { return errOf(b.ReleaseDue(ctx, 10)) })
+				race(func() error { return storetest.Err(b.ReleaseDue(ctx, 10)) })
 			case i%16 == 7:
-				race(func() error { return errOf(b.ExpireDue(ctx, 10)) })
+				race(func() error { return storetest.Err(b.ExpireDue(ctx, 10)) })
 			case i%16 == 9 && round%5 > 1, i%4 == 1 && round%5 == 1:
 				race(func() error { b.clock.Step(300 * time.Millisecond); return nil })
 			case i == 32 && round%3 == 0:
-				race(func() error { return errOf(b.Cancel(ctx, b.agent, a.ID)) })
+				race(func() error { return storetest.Err(b.Cancel(ctx, b.agent, a.ID)) })
 			case i == 33:
-				race(func() error { return errOf(b.AskBack(ctx, who, a.ID, "Why?")) })
+				race(func() error { return storetest.Err(b.AskBack(ctx, who, a.ID, "Why?")) })
 			case i == 34:
 				race(func() error { return third(b.AnswerNote(ctx, b.agent, a.ID, "So.")) })
 			case i == 35:
-				race(func() error { return errOf(b.Extend(ctx, who, a.ID, b.clock.Now().Add(3*time.Second))) })
+				race(func() error { return storetest.Err(b.Extend(ctx, who, a.ID, b.clock.Now().Add(3*time.Second))) })
 			case i%4 == round%8: // in half of the rounds
-				race(func() error { return errOf(b.Decide(ctx, who, a.ID, no("no"))) })
+				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, no("no"))) })
 			default:
-				race(func() error { return errOf(b.Decide(ctx, who, a.ID, yes())) })
+				race(func() error { return storetest.Err(b.Decide(ctx, who, a.ID, yes())) })
 			}
 		}
 		close(start)
 		wg.Wait()
 		b.clock.Step(2 * time.Hour) // whatever still holds it or lets it wait is over
-		mustDo(t, errOf(b.ReleaseDue(ctx, 10)))
-		mustDo(t, errOf(b.ExpireDue(ctx, 10)))
+		storetest.Must(t, storetest.Err(b.ReleaseDue(ctx, 10)))
+		storetest.Must(t, storetest.Err(b.ExpireDue(ctx, 10)))
 		ends[string(b.oneOutcome(t, a.ID, <-told, <-told))]++
 	}
 	t.Logf("outcomes: %v", ends)
@@ -122,7 +123,7 @@ func (b *bench) oneOutcome(t *testing.T, id models.ResponseID, told ...*models.A
 			t.Errorf("a waiter was told %v, the row is %s", other, got.Status())
 		}
 	}
-	standing := column(t, b.Store, `SELECT verdict FROM votes WHERE response_id = ? AND withdrawn_at IS NULL`, id)
+	standing := storetest.Column(t, b.Store, `SELECT verdict FROM votes WHERE response_id = ? AND withdrawn_at IS NULL`, id)
 	want := map[models.Status]int{models.StatusApproved: 1, models.StatusRejected: 1}[got.Status()]
 	if len(standing) != want {
 		t.Errorf("%s with the votes %v", got.Status(), standing)
@@ -130,7 +131,7 @@ func (b *bench) oneOutcome(t *testing.T, id models.ResponseID, told ...*models.A
 	if got.HeldUntil != nil {
 		t.Error("it is still held")
 	}
-	if left := column(t, b.Store, `SELECT user_id FROM deciders WHERE response_id = ?`, id); len(left) > 0 {
+	if left := storetest.Column(t, b.Store, `SELECT user_id FROM deciders WHERE response_id = ?`, id); len(left) > 0 {
 		t.Errorf("it is still in inboxes: %v", left)
 	}
 	return got.Status()
@@ -153,7 +154,7 @@ func TestI1NobodyIsToldOfAnExpiryWhileAVerdictInTimeCommits(t *testing.T) {
 	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(1))})
 	hold.Store(true)
 	decided := make(chan error, 1)
-	go func() { decided <- errOf(b.Decide(context.WithoutCancel(t.Context()), b.owner, a.ID, yes())) }()
+	go func() { decided <- storetest.Err(b.Decide(context.WithoutCancel(t.Context()), b.owner, a.ID, yes())) }()
 	<-holding
 	b.clock.Step(time.Second)
 	read := make(chan *models.Approval, 1)
@@ -171,7 +172,7 @@ func TestI1NobodyIsToldOfAnExpiryWhileAVerdictInTimeCommits(t *testing.T) {
 	}
 	hold.Store(false)
 	close(release)
-	mustDo(t, <-decided)
+	storetest.Must(t, <-decided)
 	if got := <-read; got == nil || got.Status() != models.StatusApproved {
 		t.Errorf("told %v, want approved", got)
 	}

@@ -18,7 +18,7 @@ func held(t *testing.T, b *bench, in models.AskInput) *models.Approval {
 	t.Helper()
 	a := b.ask(t, in)
 	got, err := b.Decide(t.Context(), b.owner, a.ID, yes())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusPending || got.HeldUntil == nil {
 		t.Fatalf("%s, held until %v", got.Status(), got.HeldUntil)
 	}
@@ -35,7 +35,7 @@ func (b *bench) release(t *testing.T, want int) {
 func (b *bench) standsAs(t *testing.T, id models.ResponseID, want models.Status) *models.Approval {
 	t.Helper()
 	got, err := b.Approval(t.Context(), b.owner, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != want {
 		t.Fatalf("it is %s, want %s", got.Status(), want)
 	}
@@ -44,7 +44,7 @@ func (b *bench) standsAs(t *testing.T, id models.ResponseID, want models.Status)
 
 func (b *bench) entriesOf(t *testing.T, id models.ResponseID) []string {
 	t.Helper()
-	return column(t, b.Store, `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
+	return storetest.Column(t, b.Store, `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
 }
 
 func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
@@ -67,7 +67,7 @@ func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
 		}
 	}
 	seen, err := b.Approval(t.Context(), b.agent, a.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if seen.Status() != models.StatusPending || seen.Vote != nil {
 		t.Errorf("the agent sees %s and the vote %v", seen.Status(), seen.Vote)
 	}
@@ -84,15 +84,15 @@ func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
 	}
 	b.release(t, 0)
 	b.clock.Step(time.Microsecond)
-	wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeBeingDecided)
+	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeBeingDecided)
 	b.release(t, 1)
 	b.release(t, 0)
 	got := b.standsAs(t, a.ID, models.StatusApproved)
 	if got.Cause != models.CauseReviewer || *got.DecidedBy != b.owner.UserID() || got.HeldUntil != nil || !got.Vote.At.Equal(at) || !got.ApprovalTimestamp.Equal(at.Add(30*time.Second)) {
 		t.Errorf("%+v by %+v", got.Response, got.Vote)
 	}
-	wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.voted", "user approval.approved"})
+	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.voted", "user approval.approved"})
 }
 
 func TestOnlyApprovalsWithAWindowAreHeld(t *testing.T) {
@@ -112,7 +112,7 @@ func TestOnlyApprovalsWithAWindowAreHeld(t *testing.T) {
 	} {
 		a := b.ask(t, tt.ask)
 		got, err := b.Decide(t.Context(), b.owner, a.ID, tt.in)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if got.Status() != tt.status {
 			t.Errorf("%s: %s, want %s", name, got.Status(), tt.status)
 		}
@@ -132,7 +132,7 @@ func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
 		"an admin": {b.admin, models.CodeBeingDecided}, "a stranger": {b.stranger, models.CodeNotFound},
 	} {
 		before := storetest.Dump(t, b.Store)
-		if err := errOf(b.TakeBack(t.Context(), tt.who, a.ID)); models.ErrorCode(err) != tt.code {
+		if err := storetest.Err(b.TakeBack(t.Context(), tt.who, a.ID)); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %s", name, err, tt.code)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
@@ -140,18 +140,18 @@ func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
 		}
 	}
 	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote != nil {
 		t.Errorf("%s, held until %v by %v", got.Status(), got.HeldUntil, got.Vote)
 	}
 	before := storetest.Dump(t, b.Store)
-	mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID))) // a repeat
+	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID))) // a repeat
 	if after := storetest.Dump(t, b.Store); after != before {
 		t.Error(difference(before, after))
 	}
-	wantCode(t, errOf(b.TakeBack(t.Context(), b.admin, a.ID)), models.CodeConflict)
+	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.admin, a.ID)), models.CodeConflict)
 	page, err := b.Inbox(t.Context(), b.owner, inboxAll)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(page.Items) != 1 {
 		t.Errorf("%d in the inbox, want it there again", len(page.Items))
 	}
@@ -159,14 +159,14 @@ func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
 	b.release(t, 0)
 	// It can be decided anew, and nothing of the first verdict is left.
 	got, err = b.Decide(t.Context(), b.owner, a.ID, no("no"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusRejected {
 		t.Errorf("%s, want rejected", got.Status())
 	}
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
 		"agent approval.requested", "user approval.voted", "user approval.taken_back", "user approval.rejected",
 	})
-	sameStrings(t, "votes", column(t, b.Store, `SELECT verdict || ' ' || (withdrawn_at IS NOT NULL) FROM votes WHERE response_id = ? ORDER BY at`, a.ID), []string{"approve 1", "reject 0"})
+	storetest.SameStrings(t, "votes", storetest.Column(t, b.Store, `SELECT verdict || ' ' || (withdrawn_at IS NOT NULL) FROM votes WHERE response_id = ? ORDER BY at`, a.ID), []string{"approve 1", "reject 0"})
 }
 
 func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing.T) {
@@ -177,12 +177,12 @@ func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing
 	b.clock.Step(25 * time.Second)
 	b.standsAs(t, a.ID, models.StatusPending)
 	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 		t.Errorf("the answer says %s, %s", got.Status(), got.Cause)
 	}
 	b.standsAs(t, a.ID, models.StatusExpired)
-	sameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
+	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{
 		"agent approval.requested", "user approval.voted", "user approval.taken_back", "system approval.expired",
 	})
 }
@@ -193,17 +193,17 @@ func TestI3AnAnswerDoesNotReviveARequestWhosePauseRanOutWhileItWasHeld(t *testin
 	b.policy(t, `{"undo_seconds":{"medium":30},"max_pause_minutes":1}`)
 	a := b.ask(t, models.AskInput{TimeoutSeconds: new(int64(20))})
 	asked, err := b.AskBack(t.Context(), b.owner, a.ID, "Why?")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(50 * time.Second)
 	_, err = b.Decide(t.Context(), b.owner, a.ID, yes())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	b.clock.Step(15 * time.Second) // the pause is over, the window is not
 	got, _, err := b.AnswerNote(t.Context(), b.agent, a.ID, "So.")
-	if mustDo(t, err); !got.ApprovalTimeoutAt.Equal(asked.ApprovalTimeoutAt) || got.OpenNote != nil {
+	if storetest.Must(t, err); !got.ApprovalTimeoutAt.Equal(asked.ApprovalTimeoutAt) || got.OpenNote != nil {
 		t.Errorf("deadline %v, want %v; open %v", got.ApprovalTimeoutAt, asked.ApprovalTimeoutAt, got.OpenNote)
 	}
 	got, err = b.TakeBack(t.Context(), b.owner, a.ID)
-	if mustDo(t, err); got.Status() != models.StatusExpired {
+	if storetest.Must(t, err); got.Status() != models.StatusExpired {
 		t.Errorf("taken back it is %s", got.Status())
 	}
 }
@@ -227,7 +227,7 @@ func TestAnInboxListsWhatIsHeldPastItsDeadline(t *testing.T) {
 				want = 0
 			}
 			page, err := b.Inbox(t.Context(), who, q)
-			if mustDo(t, err); len(page.Items) != want || page.Count != want || want == 1 && page.Items[0].ID != a.ID {
+			if storetest.Must(t, err); len(page.Items) != want || page.Count != want || want == 1 && page.Items[0].ID != a.ID {
 				t.Errorf("%s, %s: %v, count %d", name, who.Name, idList(page.Items), page.Count)
 			}
 		}
@@ -264,13 +264,13 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 		does func(b *bench, a *models.Approval) error
 		want models.Status
 	}{
-		"cancel":            {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
-		"its owner cancels": {func(b *bench, a *models.Approval) error { return errOf(b.Cancel(t.Context(), b.owner, a.ID)) }, models.StatusCancelled},
+		"cancel":            {func(b *bench, a *models.Approval) error { return storetest.Err(b.Cancel(t.Context(), b.agent, a.ID)) }, models.StatusCancelled},
+		"its owner cancels": {func(b *bench, a *models.Approval) error { return storetest.Err(b.Cancel(t.Context(), b.owner, a.ID)) }, models.StatusCancelled},
 		"stop": {func(b *bench, a *models.Approval) error {
-			return errOf(b.Steer(t.Context(), b.owner, a.ConversationID, models.SteerStop))
+			return storetest.Err(b.Steer(t.Context(), b.owner, a.ConversationID, models.SteerStop))
 		}, models.StatusCancelled},
 		"the run's end": {func(b *bench, a *models.Approval) error {
-			return errOf(b.ReportEvents(t.Context(), b.agent, a.ConversationID, one(models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})))
+			return storetest.Err(b.ReportEvents(t.Context(), b.agent, a.ConversationID, one(models.RunEvent{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted})))
 		}, models.StatusCancelled},
 		"cascade": {func(b *bench, a *models.Approval) error {
 			first, err := b.Ask(t.Context(), b.agent, models.AskInput{ConversationID: string(a.ConversationID), ToolUseID: "t1", ToolName: "Bash", Explicit: true})
@@ -287,12 +287,12 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 			r := b.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade})
 			r.report(t, []models.RunEvent{queued("t1", "Bash", "{}", "b"), queued("t2", "Bash", "{}", "b")})
 			a := held(t, b, models.AskInput{RunID: "r", ToolUseID: "t2"})
-			mustDo(t, tt.does(b, a))
+			storetest.Must(t, tt.does(b, a))
 			b.clock.Step(time.Minute)
 			b.release(t, 0)
 			b.standsAs(t, a.ID, tt.want)
-			wantCode(t, errOf(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
-			sameStrings(t, "withdrawn", column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, a.ID), []string{"1"})
+			wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+			storetest.SameStrings(t, "withdrawn", storetest.Column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, a.ID), []string{"1"})
 		})
 	}
 }
@@ -305,28 +305,28 @@ func TestWhatComesWithAHeldApprovalWaitsForItsRelease(t *testing.T) {
 		b := newBench(t)
 		b.policy(t, undoFor30)
 		proposal, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindProposal, Content: "May I?"})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		conv := proposal.ConversationID
-		mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
+		storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
 		said, err := b.Say(t.Context(), b.owner, models.MessageInput{
 			ConversationID: conv, Content: "Go on.",
 			Decision: &models.ConversationDecision{Approved: new(true), Budget: models.BudgetChange{Delta: new(int64(5))}},
 		})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if said.Approval.Status() != models.StatusPending || said.Conversation.Status != models.ConversationWaitingInput || *said.Conversation.EnergyBudget != 10 {
 			t.Errorf("said: %s, the conversation %s with %d", said.Approval.Status(), said.Conversation.Status, *said.Conversation.EnergyBudget)
 		}
 		// Meanwhile the budget changes: the step counts from there.
-		mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(40))}, "")))
+		storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(40))}, "")))
 		want, status := int64(45), models.ConversationRunning
 		if takenBack {
-			mustDo(t, errOf(b.TakeBack(t.Context(), b.owner, proposal.ID)))
+			storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, proposal.ID)))
 			want, status = 40, models.ConversationWaitingInput
 		}
 		b.clock.Step(time.Minute)
 		b.release(t, map[bool]int{true: 0, false: 1}[takenBack])
 		view, err := b.Conversation(t.Context(), b.owner, conv)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if *view.EnergyBudget != want || view.Status != status {
 			t.Errorf("taken back %v: %s with a budget of %d, want %s with %d", takenBack, view.Status, *view.EnergyBudget, status, want)
 		}
@@ -338,20 +338,20 @@ func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
 	b := newBench(t)
 	b.policy(t, undoFor30)
 	reply, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: models.NewID[models.ConversationID](), Kind: models.KindReply, Content: "a"})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	conv := reply.ConversationID
-	mustDo(t, errOf(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
-	mustDo(t, errOf(b.ChangeBudget(t.Context(), b.agent, conv, models.BudgetChange{Set: new(int64(90))}, "")))
+	storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(10))}, "")))
+	storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.agent, conv, models.BudgetChange{Set: new(int64(90))}, "")))
 	page, err := b.Inbox(t.Context(), b.owner, inboxAll)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	in := yes()
 	in.Input = []byte(`{"budget":50}`)
 	got, err := b.Decide(t.Context(), b.owner, page.Items[0].ID, in)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	budget := func(want int64) {
 		t.Helper()
 		view, err := b.Conversation(t.Context(), b.owner, conv)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if *view.EnergyBudget != want {
 			t.Errorf("the budget is %d, want %d", *view.EnergyBudget, want)
 		}
@@ -366,14 +366,14 @@ func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
 func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
-	mustDo(t, errOf(w.ApplyPolicy(t.Context(), w.admin, []byte(`{"undo_seconds":{"medium":600}}`), "test", 0)))
+	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.admin, []byte(`{"undo_seconds":{"medium":600}}`), "test", 0)))
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	a := w.vote(t, id, yes())
 	if a.Vote.UndoUntil == nil || !a.Vote.UndoUntil.Equal(w.clock.Now().Add(10*time.Minute)) {
 		t.Errorf("to be taken back until %v", a.Vote.UndoUntil)
 	}
 	due, next, err := w.DueDeliveries(t.Context(), 10)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for _, ids := range due {
 		if len(ids) > 0 {
 			t.Errorf("it is told at once: %v", due)
@@ -382,7 +382,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	if !next.Equal(*a.Vote.UndoUntil) {
 		t.Errorf("it is told at %v, want %v", next, a.Vote.UndoUntil)
 	}
-	mustDo(t, errOf(w.TakeBack(t.Context(), w.owner, id)))
+	storetest.Must(t, storetest.Err(w.TakeBack(t.Context(), w.owner, id)))
 	w.clock.Step(20 * time.Minute)
 	if d := w.begin(t, id); d != nil {
 		t.Errorf("what was taken back is told: %+v", d)
@@ -398,7 +398,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	if d := w.begin(t, id); d == nil || !d.Approved || d.GiveUpAt.Before(w.clock.Now().Add(9*time.Minute)) {
 		t.Fatalf("%+v", d)
 	}
-	wantCode(t, errOf(w.TakeBack(t.Context(), w.owner, id)), models.CodeBeingDecided)
+	wantCode(t, storetest.Err(w.TakeBack(t.Context(), w.owner, id)), models.CodeBeingDecided)
 	w.end(t, id, models.ToldDelivered)
 	w.wantRow(t, id, "approved reviewer")
 	w.verify(t)
@@ -406,7 +406,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	// A rejection has no window.
 	other := w.taken(t, call("d", "", "bash", `{"n":2}`))
 	w.vote(t, other, no("no"))
-	wantCode(t, errOf(w.TakeBack(t.Context(), w.owner, other)), models.CodeBeingDecided)
+	wantCode(t, storetest.Err(w.TakeBack(t.Context(), w.owner, other)), models.CodeBeingDecided)
 }
 
 func TestHighRiskIsNotApprovedInBulkAndAllIsRejected(t *testing.T) {
@@ -423,32 +423,17 @@ func TestHighRiskIsNotApprovedInBulkAndAllIsRejected(t *testing.T) {
 		"a question": {question, models.DecisionInput{Answer: new("so")}, models.CodeWrongDecisionKind},
 	} {
 		tt.in.Bulk, tt.in.Digest = true, tt.a.Digest
-		if err := errOf(b.Decide(t.Context(), b.owner, tt.a.ID, tt.in)); models.ErrorCode(err) != tt.code {
+		if err := storetest.Err(b.Decide(t.Context(), b.owner, tt.a.ID, tt.in)); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %q", name, err, tt.code)
 		}
 	}
 	for _, a := range []*models.Approval{critical, high, question} {
 		in := no("no")
 		in.Bulk, in.Digest = true, a.Digest
-		if err := errOf(b.Decide(t.Context(), b.owner, a.ID, in)); err != nil {
+		if err := storetest.Err(b.Decide(t.Context(), b.owner, a.ID, in)); err != nil {
 			t.Errorf("rejecting %s: %v", a.ToolName, err)
 		}
 	}
 }
 
 var inboxAll = store.InboxQuery{Limit: 100}
-
-// column reads one column beside the store.
-func column(t *testing.T, s *store.Store, query string, args ...any) (out []string) {
-	t.Helper()
-	rows, err := rawDB(t, s).QueryContext(t.Context(), query, args...)
-	mustDo(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var one string
-		mustDo(t, rows.Scan(&one))
-		out = append(out, one)
-	}
-	mustDo(t, rows.Err())
-	return out
-}

@@ -83,7 +83,7 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 				}
 			}
 			var kept models.Head
-			readFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
+			storetest.ReadFile(t, filepath.Join(dir, models.DatabaseFile), `SELECT seq, hash FROM ledger_head`, &kept.Seq, &kept.Hash)
 
 			s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
 			if have, want, err := s.Schema(t.Context()); err != nil || have != want {
@@ -162,7 +162,7 @@ func TestUpgradeGoesOn(t *testing.T) {
 func TestUpgradeLeavesTheBuiltInAgentItsName(t *testing.T) {
 	t.Parallel()
 	dir := loadDump(t, "testdata/0001.sql")
-	plant(t, dir, `UPDATE agents SET name = 'built-in' WHERE name = 'deployer'`)
+	storetest.Plant(t, dir, `UPDATE agents SET name = 'built-in' WHERE name = 'deployer'`)
 	s := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(afterDump()))
 	owner, _ := storetest.Session(t, s, "owner@example.com")
 	list, err := s.Conversations(t.Context(), owner, store.ConversationQuery{})
@@ -222,7 +222,7 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if err := storetest.New(t, storetest.WithDir(dir)).Close(); err != nil {
 		t.Fatal(err)
 	}
-	plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+	storetest.Plant(t, dir, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("open: %v, %v; want a refusal", s, err)
 	}
@@ -247,7 +247,7 @@ func loadDump(t *testing.T, dump string) (dir string) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plantFile(t, file, string(text))
+	storetest.PlantFile(t, file, string(text))
 	return dir
 }
 

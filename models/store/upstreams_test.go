@@ -19,11 +19,11 @@ func TestUpstreamsAreForAdmins(t *testing.T) {
 	t.Parallel()
 	w := newAbroad(t)
 	in := store.NewUpstream{Name: "n", BaseURL: "https://n.example.com", Dialect: "plain", OwnerID: w.owner.OwnerID}
-	for name, who := range whoMayNot(t, w.Store) {
+	for name, who := range storetest.WhoMayNot(t, w.Store) {
 		for what, do := range map[string]func() error{
-			"add":     func() error { return errOf(w.AddUpstream(t.Context(), who, in)) },
-			"list":    func() error { return errOf(w.Upstreams(t.Context(), who)) },
-			"states":  func() error { return errOf(w.UpstreamStates(t.Context(), who)) },
+			"add":     func() error { return storetest.Err(w.AddUpstream(t.Context(), who, in)) },
+			"list":    func() error { return storetest.Err(w.Upstreams(t.Context(), who)) },
+			"states":  func() error { return storetest.Err(w.UpstreamStates(t.Context(), who)) },
 			"key":     func() error { return w.SetUpstreamKey(t.Context(), who, w.up.ID, "k") },
 			"disable": func() error { return w.EnableUpstream(t.Context(), who, w.up.ID, false) },
 		} {
@@ -77,14 +77,14 @@ func TestEachChangeOfAnUpstreamIsRecordedOnce(t *testing.T) {
 		{func() error { return w.EnableUpstream(t.Context(), w.admin, w.up.ID, false) }, "upstream.disabled"},
 		{func() error { return w.EnableUpstream(t.Context(), w.admin, w.up.ID, true) }, "upstream.enabled"},
 	} {
-		at := ledgerAt(t, w.Store)
-		mustDo(t, tt.do())
-		sameStrings(t, tt.action, actionsSince(t, w.Store, at), []string{tt.action + owner})
+		at := storetest.LedgerAt(t, w.Store)
+		storetest.Must(t, tt.do())
+		storetest.SameStrings(t, tt.action, storetest.ActionsSince(t, w.Store, at), []string{tt.action + owner})
 	}
-	at := ledgerAt(t, w.Store)
-	mustDo(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, true))
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, Problem: "It failed."}))
-	sameStrings(t, "bookkeeping", actionsSince(t, w.Store, at), nil)
+	at := storetest.LedgerAt(t, w.Store)
+	storetest.Must(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, true))
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, Problem: "It failed."}))
+	storetest.SameStrings(t, "bookkeeping", storetest.ActionsSince(t, w.Store, at), nil)
 }
 
 func TestAKeyIsSealedAndNeverShown(t *testing.T) {
@@ -93,9 +93,9 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 	w := newAbroad(t, storetest.WithDir(dir), func(o *store.Options) {
 		o.Log = slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	mustDo(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, upstreamSecret))
+	storetest.Must(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, upstreamSecret))
 	due, _, err := w.DueUpstreams(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if key, err := w.UpstreamKey(&due[0]); err != nil || key != upstreamSecret {
 		t.Errorf("%q, %v", key, err)
 	}
@@ -106,7 +106,7 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 		t.Errorf("a key of one opens for another: %v", err)
 	}
 	info, err := os.Stat(filepath.Join(dir, models.KeyFile))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the key file has mode %v", info.Mode())
 	}
@@ -114,15 +114,15 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 		t.Error("the key stands in the database or the log")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(hidden) != 0 {
 		t.Errorf("left behind: %v", hidden)
 	}
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if bytes.Contains(raw, []byte(upstreamSecret)) {
 			t.Errorf("the key stands in %s", filepath.Base(f))
 		}
@@ -134,28 +134,28 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	dir := storetest.Dir(t)
 	w := newAbroad(t, storetest.WithDir(dir))
 	due, _, err := w.DueUpstreams(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	file := filepath.Join(dir, models.KeyFile)
-	mustDo(t, os.WriteFile(file, bytes.Repeat([]byte("k"), 32), 0o600))
+	storetest.Must(t, os.WriteFile(file, bytes.Repeat([]byte("k"), 32), 0o600))
 	if _, err := w.UpstreamKey(&due[0]); err == nil || !strings.Contains(err.Error(), "give the upstream its key anew") {
 		t.Errorf("another file: %v", err)
 	}
-	mustDo(t, os.WriteFile(file, []byte("short"), 0o600))
+	storetest.Must(t, os.WriteFile(file, []byte("short"), 0o600))
 	if _, err := w.UpstreamKey(&due[0]); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged file: %v", err)
 	}
-	mustDo(t, os.Remove(file))
+	storetest.Must(t, os.Remove(file))
 	if _, err := w.UpstreamKey(&due[0]); err == nil {
 		t.Error("no file: it opened")
 	}
-	mustDo(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, "anew"))
+	storetest.Must(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, "anew"))
 	due, _, err = w.DueUpstreams(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if key, err := w.UpstreamKey(&due[0]); err != nil || key != "anew" {
 		t.Errorf("%q, %v", key, err)
 	}
-	mustDo(t, w.Close())
-	mustDo(t, os.Chmod(file, 0o644)) // others may read it: that is the fault
+	storetest.Must(t, w.Close())
+	storetest.Must(t, os.Chmod(file, 0o644)) // others may read it: that is the fault
 	if s, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), models.KeyFile) {
 		t.Errorf("a key file that others may read: %v, %v", s, err)
 	}
@@ -167,20 +167,20 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	state := func() models.UpstreamState {
 		t.Helper()
 		all, err := w.UpstreamStates(t.Context(), w.admin)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return all[0]
 	}
 	if due, next, err := w.DueUpstreams(t.Context()); len(due) != 1 || !next.IsZero() || err != nil {
 		t.Errorf("%v, %v, %v", due, next, err)
 	}
 	at := w.clock.Now()
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Next: 5 * time.Second}))
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Next: 5 * time.Second}))
 	if s := state(); s.SucceededAt == nil || !s.SucceededAt.Equal(at) || s.Failures != 0 || s.OwnerName != "owner@example.com" || s.KeySealed != nil {
 		t.Errorf("%+v", s)
 	}
 	for n := 1; n < 4; n++ {
 		w.clock.Step(time.Minute)
-		mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, Problem: "It failed (500).", Next: 10 * time.Second}))
+		storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, Problem: "It failed (500).", Next: 10 * time.Second}))
 		if s := state(); !s.SucceededAt.Equal(at) || s.Failures != n || s.Problem != "It failed (500)." || !s.NextPollAt.Equal(w.clock.Now().Add(10*time.Second)) {
 			t.Errorf("%+v", s)
 		}
@@ -188,7 +188,7 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	if due, next, err := w.DueUpstreams(t.Context()); len(due) != 0 || !next.Equal(w.clock.Now().Add(10*time.Second)) || err != nil {
 		t.Errorf("%v, %v, %v", due, next, err)
 	}
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Problem: "The list changes."}))
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Problem: "The list changes."}))
 	if s := state(); s.Failures != 0 || s.Problem != "The list changes." || s.SucceededAt.Equal(at) {
 		t.Errorf("%+v", s)
 	}
@@ -200,11 +200,11 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.UntoldVerdicts != 1 || n.FailingUpstreams != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
-	mustDo(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true}))
+	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true}))
 	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.FailingUpstreams != 1 {
 		t.Errorf("%+v, %v", n, err)
 	}
-	mustDo(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, false))
+	storetest.Must(t, w.EnableUpstream(t.Context(), w.admin, w.up.ID, false))
 	if due, next, err := w.DueUpstreams(t.Context()); len(due) != 0 || !next.IsZero() || err != nil {
 		t.Errorf("a disabled one: %v, %v, %v", due, next, err)
 	}
@@ -219,7 +219,7 @@ func TestOneHolderHasALeaseUntilItRunsOutOrIsGivenBack(t *testing.T) {
 	take := func(holder string) *models.Lease {
 		t.Helper()
 		l, err := b.TakeLease(t.Context(), "poll", holder, 20*time.Second)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		return l
 	}
 	first := take("a")
@@ -239,11 +239,11 @@ func TestOneHolderHasALeaseUntilItRunsOutOrIsGivenBack(t *testing.T) {
 	if second == nil || second.Number == first.Number || take("a") != nil {
 		t.Fatalf("%+v", second)
 	}
-	mustDo(t, b.DropLease(t.Context(), first)) // it is not theirs any more
+	storetest.Must(t, b.DropLease(t.Context(), first)) // it is not theirs any more
 	if take("a") != nil {
 		t.Fatal("two have it")
 	}
-	mustDo(t, b.DropLease(t.Context(), second))
+	storetest.Must(t, b.DropLease(t.Context(), second))
 	if third := take("a"); third == nil || third.Number == second.Number {
 		t.Errorf("%+v", third)
 	}

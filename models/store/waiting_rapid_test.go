@@ -184,14 +184,14 @@ func (w *waitingWorld) decide(rt *rapid.T) {
 	a := rapid.SampledFrom(list.Items).Draw(rt, "request")
 	in := pick(rt, "verdict", []models.DecisionInput{yes(), no("no")})
 	in.Digest = a.Digest
-	fails(rt, errOf(w.Decide(context.Background(), w.made.owner, a.ID, in)))
+	fails(rt, storetest.Err(w.Decide(context.Background(), w.made.owner, a.ID, in)))
 }
 
 func (w *waitingWorld) cancel(rt *rapid.T) {
 	if len(w.asked) == 0 {
 		rt.Skip("nothing was asked")
 	}
-	fails(rt, errOf(w.Cancel(context.Background(), w.made.agent, pick(rt, "request", w.asked))))
+	fails(rt, storetest.Err(w.Cancel(context.Background(), w.made.agent, pick(rt, "request", w.asked))))
 }
 
 func (w *waitingWorld) report(rt *rapid.T) {
@@ -215,15 +215,15 @@ func (w *waitingWorld) expire(rt *rapid.T) {
 }
 
 func (w *waitingWorld) steer(rt *rapid.T) {
-	fails(rt, errOf(w.Steer(context.Background(), w.made.owner, w.made.conv, models.SteerStop)))
+	fails(rt, storetest.Err(w.Steer(context.Background(), w.made.owner, w.made.conv, models.SteerStop)))
 }
 
 func (w *waitingWorld) write(rt *rapid.T) {
-	fails(rt, errOf(w.Say(context.Background(), w.made.owner, models.MessageInput{ConversationID: w.made.conv, Content: "go on"})))
+	fails(rt, storetest.Err(w.Say(context.Background(), w.made.owner, models.MessageInput{ConversationID: w.made.conv, Content: "go on"})))
 }
 
 func (w *waitingWorld) budget(rt *rapid.T) {
 	change := pick(rt, "budget", []models.BudgetChange{set(1000), delta(5)})
 	who := pick(rt, "who", []models.Actor{w.made.agent, w.made.owner})
-	fails(rt, errOf(w.ChangeBudget(context.Background(), who, w.made.conv, change, "")))
+	fails(rt, storetest.Err(w.ChangeBudget(context.Background(), who, w.made.conv, change, "")))
 }

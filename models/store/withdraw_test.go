@@ -17,18 +17,18 @@ func TestI1ARefusedDecisionIsTakenBack(t *testing.T) {
 	t.Parallel()
 	w, conv, id := heldCall(t)
 	w.begin(t, id)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("no\u202e")))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("no\u202e")))
 	w.wantRow(t, id, "pending ")
 	if r := w.byID(t, id); r.held {
 		t.Errorf("%+v", r)
 	}
 	w.status(t, conv, models.ConversationWaitingInput)
-	sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.refused"})
+	storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.refused"})
 	if n := len(w.due(t)); n != 0 || w.begin(t, id) != nil {
 		t.Error("it is told again")
 	}
 	origins, err := w.Origins(t.Context(), w.admin, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got := origins[id].Withdrawals; len(got) != 1 || got[0].Said != "no\u202e" || got[0].Status != 422 || got[0].Kind != models.WithdrawalRefused || got[0].ByName != w.up.Name {
 		t.Errorf("%+v", got)
 	}
@@ -52,9 +52,9 @@ func TestI10ARefusalPastTheDeadlineIsUndelivered(t *testing.T) {
 	w.vote(t, id, yes())
 	w.clock.Step(2 * time.Minute)
 	w.begin(t, id)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("late")))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("late")))
 	w.wantRow(t, id, "expired undelivered")
-	sameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.refused", "system approval.expired"})
+	storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.refused", "system approval.expired"})
 	w.verify(t)
 	storetest.CheckRows(t, w.Store)
 }
@@ -69,7 +69,7 @@ func TestI1WhatIsFinalAlreadyStaysAndIsMarkedWhenItIsRefused(t *testing.T) {
 	id := w.of(t, "c2").id
 	w.wantRow(t, id, "rejected cascade")
 	w.begin(t, id)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("it runs")))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, tellsNo("it runs")))
 	w.wantRow(t, id, "rejected cascade")
 	if got, want := w.of(t, "c2").contradiction, w.up.Name+" refused the decision (422) and said: “it runs”"; got != want {
 		t.Errorf("marked %q, want %q", got, want)
@@ -107,7 +107,7 @@ func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 		withdraw(w.admin, " ", models.CodeCommentRequired)
 		w.begin(t, id)
 		withdraw(w.admin, "in flight", models.CodeBeingDecided)
-		mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Pause: time.Hour, Text: "It failed (500)."}))
+		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Pause: time.Hour, Text: "It failed (500)."}))
 		want, actions := "pending ", []string{"system approval.requested", "user approval.voted", "user approval.withdrawn"}
 		if deadline {
 			w.clock.Step(2 * time.Minute)
@@ -115,9 +115,9 @@ func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 		}
 		withdraw(w.admin, "hub is broken", "")
 		w.wantRow(t, id, want)
-		sameStrings(t, "ledger", w.actionsOn(t, id), actions)
+		storetest.SameStrings(t, "ledger", w.actionsOn(t, id), actions)
 		origins, err := w.Origins(t.Context(), w.admin, id)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if got := origins[id].Withdrawals; len(got) != 1 || got[0].Said != "hub is broken" || got[0].Kind != models.WithdrawalByAdmin || got[0].ByName != w.admin.Name || !got[0].Lost {
 			t.Errorf("%+v", got)
 		}
@@ -143,8 +143,8 @@ func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 	id := w.taken(t, item)
 	w.vote(t, id, yes())
 	_, u, err := w.BeginDelivery(t.Context(), w.tell, id)
-	mustDo(t, err)
-	mustDo(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: u.KeySealed, Text: "The upstream refuses the key (401)."}))
+	storetest.Must(t, err)
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: u.KeySealed, Text: "The upstream refuses the key (401)."}))
 	if w.begin(t, id) != nil || len(w.due(t)) != 0 {
 		t.Error("it is told while the upstream is paused")
 	}
@@ -159,10 +159,10 @@ func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 		t.Error("it is told when its time is over")
 	}
 	w.wantRow(t, id, "expired undelivered")
-	sameStrings(t, "upstream", column(t, w.Store, `SELECT action FROM ledger WHERE action LIKE 'upstream.%' ORDER BY seq`), []string{"upstream.added", "upstream.paused"})
-	mustDo(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID))
-	mustDo(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID)) // changes nothing
-	sameStrings(t, "upstream", column(t, w.Store, `SELECT action FROM ledger WHERE action LIKE 'upstream.%' ORDER BY seq`), []string{"upstream.added", "upstream.paused", "upstream.resumed"})
+	storetest.SameStrings(t, "upstream", storetest.Column(t, w.Store, `SELECT action FROM ledger WHERE action LIKE 'upstream.%' ORDER BY seq`), []string{"upstream.added", "upstream.paused"})
+	storetest.Must(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID))
+	storetest.Must(t, w.ResumeUpstream(t.Context(), w.admin, w.up.ID)) // changes nothing
+	storetest.SameStrings(t, "upstream", storetest.Column(t, w.Store, `SELECT action FROM ledger WHERE action LIKE 'upstream.%' ORDER BY seq`), []string{"upstream.added", "upstream.paused", "upstream.resumed"})
 	if due, _, err := w.DueUpstreams(t.Context()); err != nil || len(due) != 1 {
 		t.Errorf("it is not polled at once: %v, %v", due, err)
 	}
@@ -178,19 +178,19 @@ func TestTheItemsOwnIDAndDeadlineAreKept(t *testing.T) {
 	item.ApprovalID, item.TimeoutAt, item.Timeout = "appr_1", until, new(10*time.Minute+900*time.Millisecond) // by a clock of whole seconds
 	id := w.taken(t, item)
 	a, err := w.Approval(t.Context(), w.admin, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if !a.ApprovalTimeoutAt.Equal(until) {
 		t.Errorf("it runs out at %v, want %v", a.ApprovalTimeoutAt, until)
 	}
 	origins, err := w.Origins(t.Context(), w.admin, id)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got := origins[id].ApprovalID; got != "appr_1" {
 		t.Errorf("its id there is %q", got)
 	}
 	other := call("call_2", "", "bash", `{}`)
 	other.TimeoutAt, other.Timeout = until, new(time.Minute) // another clock
 	a, err = w.Approval(t.Context(), w.admin, w.taken(t, other))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if want := w.clock.Now().Add(time.Minute); !a.ApprovalTimeoutAt.Equal(want) {
 		t.Errorf("it runs out at %v, want %v", a.ApprovalTimeoutAt, want)
 	}
@@ -201,13 +201,13 @@ func TestAContactWithoutAQuestionIsShownWhole(t *testing.T) {
 	w := newAbroad(t)
 	item := models.OutsideItem{Kind: models.OutsideContact, CallID: "h", Rest: []byte(`{"call_id":"h","ask":{"b":1,"a":2}}`)}
 	a, err := w.Approval(t.Context(), w.admin, w.taken(t, item))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if a.Context != `{"ask":{"a":2,"b":1},"call_id":"h"}` || a.Description == "" {
 		t.Errorf("asks %q in %q", a.Description, a.Context)
 	}
 	item.CallID, item.Message, item.Name = "h2", "Which?", "Deploy"
 	a, err = w.Approval(t.Context(), w.admin, w.taken(t, item))
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if a.Description != "Which?" || a.Context != "Deploy\n\n"+`{"ask":{"a":2,"b":1},"call_id":"h"}` {
 		t.Errorf("asks %q in %q", a.Description, a.Context)
 	}

@@ -20,19 +20,19 @@ func Dump(tb testing.TB, s *store.Store) string {
 	}
 	defer db.Close()
 	var out strings.Builder
-	for _, table := range column(tb, db, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`) {
-		columns := column(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
+	for _, table := range columnOf(tb, db, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`) {
+		columns := columnOf(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
 		columns = slices.DeleteFunc(columns, func(c string) bool { return strings.HasPrefix(c, "last_") })
 		if len(columns) == 0 {
 			continue
 		}
-		rows := column(tb, db, `SELECT quote(`+strings.Join(columns, `) || ' ' || quote(`)+`) FROM "`+table+`" ORDER BY 1`)
+		rows := columnOf(tb, db, `SELECT quote(`+strings.Join(columns, `) || ' ' || quote(`)+`) FROM "`+table+`" ORDER BY 1`)
 		fmt.Fprintf(&out, "%s\n%s\n", table, strings.Join(rows, "\n"))
 	}
 	return out.String()
 }
 
-func column(tb testing.TB, db *sql.DB, query string) []string {
+func columnOf(tb testing.TB, db *sql.DB, query string) []string {
 	tb.Helper()
 	rows, err := db.QueryContext(tb.Context(), query)
 	if err != nil {

@@ -35,8 +35,8 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 	db, err := sql.Open("sqlite3", "file:"+s.Path()+"?_busy_timeout=60000&_synchronous=OFF&_txlock=immediate")
 	stop(err)
 	defer db.Close()
-	triggers := column(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
-	names := column(tb, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	triggers := columnOf(tb, db, `SELECT sql FROM sqlite_master WHERE type = 'trigger'`)
+	names := columnOf(tb, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
 	entries := make([]models.Entry, 2)
 	for i := range entries {
 		e := &entries[i]
@@ -44,7 +44,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 			Scan(&e.At, &e.ActorKind, &e.ActorID, &e.ActorName, &e.Action, &e.OwnerID, &e.ConversationID, &e.Data))
 	}
 	copied := func(table, where string, own map[string]string) string {
-		columns := column(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
+		columns := columnOf(tb, db, `SELECT name FROM pragma_table_info('`+table+`')`)
 		values := make([]string, len(columns))
 		for i, c := range columns {
 			if values[i] = own[c]; values[i] == "" {

@@ -9,24 +9,24 @@ import (
 
 // pendingNumbers walks the partial index of what waits, which holds the rows'
 // numbers too, so that no row is read: 100,000 that wait take some 10 ms.
-const PendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses INDEXED BY responses_pending
+const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses INDEXED BY responses_pending
  WHERE approval_status = 'pending' AND approval_timeout_at > ?`
 
-const OutsideNumbers = `SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_due WHERE done_at IS NULL),
+const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_due WHERE done_at IS NULL),
  (SELECT count(*) FROM upstreams INDEXED BY upstreams_due WHERE disabled_at IS NULL AND failures > 0)`
 
-const RequestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
+const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
 
 // Numbers are the figures of the whole store as they stand now. What is past its
 // deadline does not wait, written down or not (I3).
 func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 	n := models.Numbers{Waiters: u.store.Waiters()}
 	var oldest int64
-	if err := u.db.Reads().QueryRowContext(ctx, PendingNumbers, u.db.Now()).Scan(&n.Pending, &oldest); err != nil {
+	if err := u.db.Reads().QueryRowContext(ctx, pendingNumbers, u.db.Now()).Scan(&n.Pending, &oldest); err != nil {
 		return n, fmt.Errorf("count what waits: %w", err)
 	}
 	if oldest > 0 {
-		if err := u.db.Reads().QueryRowContext(ctx, RequestedAt, oldest).Scan(&n.Oldest); err != nil {
+		if err := u.db.Reads().QueryRowContext(ctx, requestedAt, oldest).Scan(&n.Oldest); err != nil {
 			return n, fmt.Errorf("read the oldest that waits: %w", err)
 		}
 	}
@@ -35,7 +35,7 @@ func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 		return n, err
 	}
 	n.LedgerSeq = head.Seq
-	if err := u.db.Reads().QueryRowContext(ctx, OutsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
+	if err := u.db.Reads().QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
 		return n, fmt.Errorf("count what upstreams wait for: %w", err)
 	}
 	n.RowCheck, err = lastRows(ctx, u.db.Reads())

@@ -26,7 +26,7 @@ type Purge struct {
 
 	u      *Upkeep
 	actor  models.Actor
-	Q      models.PurgeQuery
+	q      models.PurgeQuery
 	at     time.Time
 	walks  []walk
 	after  [2]any
@@ -56,7 +56,7 @@ func (u *Upkeep) NewPurge(ctx context.Context, actor models.Actor, q models.Purg
 			return nil, models.NotFound("conversation")
 		}
 	}
-	return &Purge{u: u, actor: actor, Q: q, at: now, walks: PurgeWalks}, nil
+	return &Purge{u: u, actor: actor, q: q, at: now, walks: purgeWalks}, nil
 }
 
 // Step does a little of it, in one short transaction at most, and says whether
@@ -65,7 +65,7 @@ func (p *Purge) Step(ctx context.Context) (more bool, err error) {
 	if len(p.found) > 0 {
 		batch := p.found[:min(purgeWrite, len(p.found))]
 		if err := p.remove(ctx, batch); err != nil {
-			return false, fmt.Errorf("remove contents of %s: %w", p.walks[0].Table, err)
+			return false, fmt.Errorf("remove contents of %s: %w", p.walks[0].table, err)
 		}
 		p.found = p.found[len(batch):]
 		return true, nil
@@ -77,7 +77,7 @@ func (p *Purge) Step(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	if err := p.read(ctx); err != nil {
-		return false, fmt.Errorf("look for contents of %s: %w", p.walks[0].Table, err)
+		return false, fmt.Errorf("look for contents of %s: %w", p.walks[0].table, err)
 	}
 	return true, nil
 }
@@ -102,10 +102,10 @@ type walked struct {
 func (p *Purge) read(ctx context.Context) error {
 	w := &p.walks[0]
 	if !p.begun {
-		p.begun, p.after = true, w.First(p.Q.Conversation)
+		p.begun, p.after = true, w.first(p.q.Conversation)
 	}
-	text := w.Text(p.Q.Conversation)
-	rows, err := p.u.db.Reads().QueryContext(ctx, text, p.Args(text, p.after[0], p.after[1])...)
+	text := w.text(p.q.Conversation)
+	rows, err := p.u.db.Reads().QueryContext(ctx, text, p.args(text, p.after[0], p.after[1])...)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (p *Purge) read(ctx context.Context) error {
 }
 
 // args are the arguments of a walk's statements, as many as the text names.
-func (p *Purge) Args(text string, first, second any) []any {
-	all := []any{first, second, p.Q.Before, p.Q.Conversation, p.at, purgeRead}
+func (p *Purge) args(text string, first, second any) []any {
+	all := []any{first, second, p.q.Before, p.q.Conversation, p.at, purgeRead}
 	return all[:parameters(text)]
 }
 
@@ -147,7 +147,7 @@ func parameters(text string) int {
 
 // remove removes the contents of rows that are still due, or counts them.
 func (p *Purge) remove(ctx context.Context, batch []walked) error {
-	if p.Q.DryRun {
+	if p.q.DryRun {
 		done, err := p.plan(ctx, p.u.db.Reads(), batch)
 		p.count(done)
 		return err

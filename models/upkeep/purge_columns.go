@@ -38,7 +38,7 @@ var holdsContent = map[string]string{
 	"turns.said":                  `(json_extract(said, '$.content') IS NOT NULL OR json_extract(said, '$.calls') IS NOT NULL)`,
 }
 
-var TextColumns = map[string]map[string]string{
+var textColumns = map[string]map[string]string{
 	"responses": {
 		"id": keptID, "conversation_id": keptID, "owner_id": keptID, "agent_id": keptID, "kind": keptWord, "tool_use_id": keptID, "job_id": keptID,
 		"call_id": keptID, "upstream_id": keptID, "approval_id": keptID, "batch_id": keptID, "digest": keptDigest, "risk": keptWord,
@@ -109,9 +109,9 @@ var TextColumns = map[string]map[string]string{
 }
 
 // contentColumns are the columns of a table whose text is removed, in a fixed order.
-var ContentColumns = func() map[string][]contentColumn {
+var contentColumns = func() map[string][]contentColumn {
 	out := map[string][]contentColumn{}
-	for table, columns := range TextColumns {
+	for table, columns := range textColumns {
 		for _, name := range sortedKeys(columns) {
 			if as, ok := removedAs[columns[name]]; ok {
 				out[table] = append(out[table], contentColumn{Name: name, mark: as, when: holdsContent[table+"."+name]})
@@ -131,4 +131,19 @@ func (c contentColumn) holds() string {
 		text += ` AND ` + c.when
 	}
 	return text
+}
+
+// TextColumns says of each text column, by table, whether a purge removes it, or why it is
+// kept.
+func TextColumns() map[string]map[string]string { return textColumns }
+
+// ContentColumns are the columns whose text is removed, by table.
+func ContentColumns() map[string][]string {
+	out := map[string][]string{}
+	for table, columns := range contentColumns {
+		for _, c := range columns {
+			out[table] = append(out[table], c.Name)
+		}
+	}
+	return out
 }

@@ -30,7 +30,7 @@ func (i *Inspection) FreeBytes(ctx context.Context) (int64, error) { return db.F
 // Unpurged is how many requests were over before a time and still have their
 // contents.
 func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {
-	w := &PurgeWalks[0]
+	w := &purgeWalks[0]
 	args := []any{0, "", db.Stamp(before)}
 	err = i.db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT `+w.row+` WHERE ?1 = 0 AND ?2 = '') WHERE due`, args...).Scan(&n)
 	if err != nil {

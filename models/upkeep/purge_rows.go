@@ -46,16 +46,16 @@ func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walked) (*purged
 	w, done := &p.walks[0], &purged{rows: map[models.ConversationID][]purgedRow{}}
 	for _, row := range batch {
 		key := append(append([]any{}, row.key...), "")[:2]
-		text := w.Due()
+		text := w.due()
 		var due bool
-		if err := q.QueryRowContext(ctx, text, p.Args(text, key[0], key[1])...).Scan(&due); errors.Is(err, sql.ErrNoRows) || err == nil && !due {
+		if err := q.QueryRowContext(ctx, text, p.args(text, key[0], key[1])...).Scan(&due); errors.Is(err, sql.ErrNoRows) || err == nil && !due {
 			continue // something happened to it meanwhile
 		} else if err != nil {
 			return nil, err
 		}
-		main := purgedRow{table: w.Table, where: keyOf(w.where), key: row.key, at: row.at, mark: models.RemovedMark(p.at, p.actor), first: true}
+		main := purgedRow{table: w.table, where: keyOf(w.where), key: row.key, at: row.at, mark: models.RemovedMark(p.at, p.actor), first: true}
 		rows := []purgedRow{main}
-		if w.Table == "responses" {
+		if w.table == "responses" {
 			var err error
 			if rows, err = planResponse(ctx, q, main); err != nil {
 				return nil, err
@@ -138,7 +138,7 @@ func (r *purgedRow) saysAlone() bool { return r.table == "responses" || r.table 
 
 // contents looks which columns hold something to remove.
 func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
-	columns := ContentColumns[r.table]
+	columns := contentColumns[r.table]
 	holds, into := make([]string, len(columns)), make([]any, len(columns))
 	found := make([]bool, len(columns))
 	for i, c := range columns {
@@ -165,7 +165,7 @@ const closeRemoved = `UPDATE responses SET is_completed = TRUE, completed_at = ?
 // apply removes contents of a conversation's rows, with one entry of the ledger.
 func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRow) error {
 	mark := models.RemovedMark(p.at, p.actor)
-	entry := removedEntry{Removed: mark, Before: p.Q.Before.Format(db.TimeFormat)}
+	entry := removedEntry{Removed: mark, Before: p.q.Before.Format(db.TimeFormat)}
 	ctx := context.Background()
 	for i := range rows {
 		r := &rows[i]
@@ -200,14 +200,14 @@ func (p *Purge) apply(t *tx, conversation models.ConversationID, rows []purgedRo
 // statement puts the mark in the place of what is removed.
 func (r *purgedRow) statement() string {
 	var set []string
-	for _, c := range ContentColumns[r.table] {
+	for _, c := range contentColumns[r.table] {
 		for _, name := range r.columns {
 			if name == c.Name {
 				set = append(set, c.Name+" = "+c.mark)
 			}
 		}
 	}
-	if _, ok := TextColumns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
+	if _, ok := textColumns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
 		set = append(set, "removed = ?1")
 	}
 	return `UPDATE ` + r.table + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + r.where

@@ -12,7 +12,7 @@ import (
 // Arguments: ?1 and ?2 where to go on, ?3 before when, ?4 the conversation, ?5
 // now, ?6 how many.
 type walk struct {
-	Table  string
+	table  string
 	row    string // key, conversation, time and whether it is due, and the table
 	after  string // where to go on, for all conversations
 	all    string // and the rest
@@ -23,7 +23,7 @@ type walk struct {
 	number bool   // where to go on is a number
 }
 
-func (w *walk) Text(conversation models.ConversationID) string {
+func (w *walk) text(conversation models.ConversationID) string {
 	if conversation == "" {
 		return `SELECT ` + w.after + `, ` + w.row + w.all
 	}
@@ -31,7 +31,7 @@ func (w *walk) Text(conversation models.ConversationID) string {
 }
 
 // first is before all keys.
-func (w *walk) First(conversation models.ConversationID) [2]any {
+func (w *walk) first(conversation models.ConversationID) [2]any {
 	if w.number || conversation != "" && w.within != "" {
 		return [2]any{-1, ""}
 	}
@@ -42,7 +42,7 @@ func (w *walk) First(conversation models.ConversationID) [2]any {
 }
 
 // due is whether one row is due now.
-func (w *walk) Due() string { return `SELECT due FROM (SELECT ` + w.row + ` WHERE ` + w.where + `)` }
+func (w *walk) due() string { return `SELECT due FROM (SELECT ` + w.row + ` WHERE ` + w.where + `)` }
 
 const (
 	// The built-in agent is not at work, nor about to be, in the conversation x.
@@ -64,23 +64,23 @@ const (
  AND (x.removed IS NULL OR x.tool_result NOT IN ('', x.removed) OR x.contradiction NOT IN ('', x.removed)) AND ` + responseOver
 )
 
-var PurgeWalks = []walk{
+var purgeWalks = []walk{
 	{
-		Table: "responses", keys: 1, number: true, where: `x.id = ?1`,
+		table: "responses", keys: 1, number: true, where: `x.id = ?1`,
 		after: `x.number, ''`, within: `x.sequence, ''`,
 		row: `x.id, '', x.conversation_id, x.created_at AS at, ` + responseDue + ` AS due FROM responses x`,
 		all: ` WHERE x.number > ?1 ORDER BY x.number LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > ?1 ORDER BY x.sequence LIMIT ?6`,
 	},
 	{
-		Table: "messages", keys: 1, where: `x.id = ?1`,
+		table: "messages", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`, within: `x.sequence, ''`,
 		row: `x.id, '', x.conversation_id, x.created_at AS at, x.created_at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM messages x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > ?1 ORDER BY x.sequence LIMIT ?6`,
 	},
 	{
-		Table: "turns", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
+		table: "turns", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
 		after: `x.conversation_id, x.sequence`,
 		row: `x.conversation_id, x.sequence, x.conversation_id, x.at AS at,
  x.at < ?3 AND x.removed IS NULL AND ` + agentRests + ` AND ` + nonePends + ` AS due FROM turns x`,
@@ -88,7 +88,7 @@ var PurgeWalks = []walk{
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > coalesce(?2, -1) ORDER BY x.sequence LIMIT ?6`,
 	},
 	{
-		Table: "budget_steps", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
+		table: "budget_steps", keys: 2, where: `x.conversation_id = ?1 AND x.sequence = ?2`,
 		after: `x.conversation_id, x.sequence`,
 		row: `x.conversation_id, x.sequence, x.conversation_id, x.at AS at,
  x.at < ?3 AND x.removed IS NULL AND x.reason <> '' AS due FROM budget_steps x`,
@@ -96,7 +96,7 @@ var PurgeWalks = []walk{
 		one: ` WHERE x.conversation_id = ?4 AND x.sequence > coalesce(?2, -1) ORDER BY x.sequence LIMIT ?6`,
 	},
 	{
-		Table: "early_results", keys: 2, where: `x.conversation_id = ?1 AND x.tool_use_id = ?2`,
+		table: "early_results", keys: 2, where: `x.conversation_id = ?1 AND x.tool_use_id = ?2`,
 		after: `x.conversation_id, x.tool_use_id`,
 		row: `x.conversation_id, x.tool_use_id, x.conversation_id, x.at AS at,
  x.at < ?3 AND x.removed IS NULL AND x.result <> '' AS due FROM early_results x`,
@@ -106,7 +106,7 @@ var PurgeWalks = []walk{
 	{
 		// Those that found their request go with it. One that never did belongs to no
 		// conversation, and is over when its time is up; without a time, after a day.
-		Table: "outside_approvals", keys: 1, number: true, where: `x.number = ?1`,
+		table: "outside_approvals", keys: 1, number: true, where: `x.number = ?1`,
 		after: `x.number, ''`,
 		row: `x.number, '', coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.response_id), '') AS conversation,
  x.first_at AS at, x.first_at < ?3 AND x.raw IS NOT json_object('removed', x.removed) AND CASE WHEN x.response_id = ''
@@ -116,7 +116,7 @@ var PurgeWalks = []walk{
 		one: ` WHERE x.number > ?1 AND FALSE AND ?4 = '' LIMIT ?6`,
 	},
 	{
-		Table: "grants", keys: 1, where: `x.id = ?1`,
+		table: "grants", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`,
 		row: `x.id, '', coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.made_from), '') AS conversation_id, x.created_at AS at,
  coalesce(x.revoked_at, CASE WHEN x.uses >= x.max_uses THEN x.used_at END, x.expires_at) < ?3 AND x.expires_at IS NOT NULL AND x.removed IS NULL AS due FROM grants x`,
@@ -124,7 +124,7 @@ var PurgeWalks = []walk{
 		one: ` WHERE x.id > ?1 AND EXISTS (SELECT 1 FROM responses r WHERE r.id = x.made_from AND r.conversation_id = ?4) ORDER BY x.id LIMIT ?6`,
 	},
 	{
-		Table: "conversations", keys: 1, where: `x.id = ?1`,
+		table: "conversations", keys: 1, where: `x.id = ?1`,
 		after: `x.id, ''`,
 		row: `x.id, '', x.id AS conversation_id, x.created_at AS at, x.updated_at < ?3 AND x.title NOT IN ('', coalesce(x.removed, ''))
  AND NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))

@@ -18,7 +18,7 @@ const (
 	shortcut  = "not: a cache of what entries say, for lists"
 )
 
-var RowColumns = map[string]map[string]string{
+var rowColumns = map[string]map[string]string{
 	"responses": {
 		"number": "not: the order of arrival, which no entry tells", "id": byEntry, "conversation_id": byEntry, "sequence": byEntry, "owner_id": byEntry,
 		"agent_id": byRow, "kind": byEntry, "created_at": byEntry, "tool_use_id": byRow, "job_id": byRow, "call_id": byRow, "upstream_id": byRow,
@@ -117,7 +117,7 @@ var RowColumns = map[string]map[string]string{
 // proven are the columns of a table that the check reads, in a fixed order.
 func proven(table string) []string {
 	var out []string
-	for column, how := range RowColumns[table] {
+	for column, how := range rowColumns[table] {
 		if !strings.HasPrefix(how, "not:") {
 			out = append(out, column)
 		}
@@ -125,3 +125,6 @@ func proven(table string) []string {
 	slices.Sort(out)
 	return out
 }
+
+// RowColumns says of each column, by table, how it is proven.
+func RowColumns() map[string]map[string]string { return rowColumns }

@@ -24,7 +24,7 @@ var keyColumns = map[string][]string{
 // with the other entries as ever.
 func removedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 	for _, said := range d.Rows {
-		if _, ok := ContentColumns[said.Table]; !ok {
+		if _, ok := contentColumns[said.Table]; !ok {
 			c.fault("ledger", fmt.Sprint(e.Seq), "data", e.Seq, "the entry names a table from which nothing is removed")
 			continue
 		}
@@ -42,7 +42,7 @@ func removedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) erro
 
 func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) error {
 	read := proven(said.Table)
-	if _, listed := RowColumns[said.Table]["*"]; listed || len(read) == 0 {
+	if _, listed := rowColumns[said.Table]["*"]; listed || len(read) == 0 {
 		return nil // nothing of such a table is proven
 	}
 	columns := keyColumns[said.Table]
@@ -90,7 +90,7 @@ func (a *about) removed(column, mark string) {
 
 // markIn is a mark in the form in which it stands in a column.
 func markIn(table, column, mark string) string {
-	switch TextColumns[table][column] {
+	switch textColumns[table][column] {
 	case markObject:
 		return `{"removed":"` + mark + `"}`
 	case markList:
@@ -103,7 +103,7 @@ func markIn(table, column, mark string) string {
 
 // unsaid looks for rows that say that contents were removed although no entry does.
 func (c *rowCheck) unsaid() error {
-	for _, table := range sortedKeys(ContentColumns) {
+	for _, table := range sortedKeys(contentColumns) {
 		if !slices.Contains(proven(table), "removed") {
 			continue
 		}

@@ -17,12 +17,12 @@ const (
 	pendingRefColumns = `SELECT r.id, r.kind, r.tool_name, a.name, u.name, r.created_at, r.approval_timeout_at`
 	// oldestQuery walks the index of what waits, which holds the numbers of arrival
 	// too; one row is read.
-	OldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE r.number = (SELECT min(number) FROM responses INDEXED BY responses_pending
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 	// strandedQuery begins with the disabled people, so that its cost follows what
 	// is theirs and not what waits.
-	StrandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
+	strandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
  CROSS JOIN deciders d ON d.user_id = gone.id AND d.deadline > ?
  CROSS JOIN responses r ON r.id = d.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
@@ -117,14 +117,14 @@ func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.
 }
 
 func systemWaiting(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
-	oldest, err := pendingRefs(ctx, dbtx, OldestQuery, now)
+	oldest, err := pendingRefs(ctx, dbtx, oldestQuery, now)
 	if err != nil {
 		return err
 	}
 	if len(oldest) > 0 {
 		out.Oldest = &oldest[0]
 	}
-	if out.Stranded, err = pendingRefs(ctx, dbtx, StrandedQuery, now, models.StrandedMost+1); err != nil {
+	if out.Stranded, err = pendingRefs(ctx, dbtx, strandedQuery, now, models.StrandedMost+1); err != nil {
 		return err
 	}
 	if len(out.Stranded) > models.StrandedMost {

@@ -1,4 +1,4 @@
-package store_test
+package ledger_test
 
 import (
 	"fmt"
@@ -13,36 +13,13 @@ import (
 	"countersign/models/upkeep"
 )
 
-// audited is a store in which two people's agents have asked, an hour apart.
-func audited(t *testing.T) (s *store.Store, clock *storetest.Clock, admin, ada, bot models.Actor, asked []*models.Approval) {
-	t.Helper()
-	clock = storetest.NewClock()
-	s = storetest.New(t, storetest.WithClock(clock))
-	admin = storetest.Admin(t, s)
-	ada = storetest.Reviewer(t, s, "ada@example.com")
-	bo := storetest.Reviewer(t, s, "bo@example.com")
-	bot, _ = storetest.AgentToken(t, s, ada, "bot")
-	other, _ := storetest.AgentToken(t, s, bo, "other")
-	for i := range 12 {
-		clock.Step(time.Hour)
-		agent := bot
-		if i%3 == 0 {
-			agent = other
-		}
-		a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true, RunID: fmt.Sprintf("run-%d", i%4)})
-		mustDo(t, err)
-		asked = append(asked, a)
-	}
-	return s, clock, admin, ada, bot, asked
-}
-
 // walk reads all pages and returns the numbers.
 func walk(t *testing.T, s *store.Store, admin models.Actor, q ledger.Query) []int64 {
 	t.Helper()
 	var out []int64
 	for range 200 {
 		page, err := s.Ledger.Page(t.Context(), admin, q)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		for _, e := range page.Entries {
 			out = append(out, e.Seq)
 		}
@@ -57,9 +34,9 @@ func walk(t *testing.T, s *store.Store, admin models.Actor, q ledger.Query) []in
 
 func TestTheLedgerByEveryFilter(t *testing.T) {
 	t.Parallel()
-	s, clock, admin, ada, bot, asked := audited(t)
+	s, clock, admin, ada, bot, asked := storetest.Audited(t)
 	all := walk(t, s, admin, ledger.Query{Limit: 5})
-	if int64(len(all)) != ledgerAt(t, s) || !slices.IsSortedFunc(all, func(a, b int64) int { return int(b - a) }) {
+	if int64(len(all)) != storetest.LedgerAt(t, s) || !slices.IsSortedFunc(all, func(a, b int64) int { return int(b - a) }) {
 		t.Fatalf("all entries: %v", all)
 	}
 	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Hour)
@@ -87,7 +64,7 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 		},
 	} {
 		c.q.Limit = 2
-		want := scalar[string](t, s, `SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, c.args...)
+		want := storetest.Scalar[string](t, s, `SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, c.args...)
 		got := ""
 		for i, n := range walk(t, s, admin, c.q) {
 			if i > 0 {
@@ -100,25 +77,25 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 		}
 	}
 	actions, err := s.Ledger.Actions(t.Context(), admin)
-	mustDo(t, err)
-	if want := scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
+	storetest.Must(t, err)
+	if want := storetest.Scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
 		t.Errorf("actions: %v, want %d", actions, want)
 	}
 }
 
 func TestOneEntryOfTheLedger(t *testing.T) {
 	t.Parallel()
-	s, _, admin, _, _, _ := audited(t)
-	for _, seq := range []int64{1, 2, ledgerAt(t, s)} {
+	s, _, admin, _, _, _ := storetest.Audited(t)
+	for _, seq := range []int64{1, 2, storetest.LedgerAt(t, s)} {
 		e, before, err := s.Ledger.Entry(t.Context(), admin, seq)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if e.Seq != seq || string(before) != string(e.Prev) || (seq == 1) != (before == nil) {
 			t.Errorf("entry %d: %+v after %x", seq, e, before)
 		}
 	}
-	for _, seq := range []int64{0, -1, ledgerAt(t, s) + 1, 1 << 62} {
+	for _, seq := range []int64{0, -1, storetest.LedgerAt(t, s) + 1, 1 << 62} {
 		_, _, err := s.Ledger.Entry(t.Context(), admin, seq)
-		refused(t, err, models.CodeNotFound)
+		storetest.Refused(t, err, models.CodeNotFound)
 	}
 }
 
@@ -126,20 +103,20 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	storetest.Admin(t, s)
-	db := rawDB(t, s)
+	db := storetest.Beside(t, s)
 	head, err := s.Ledger.Head(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	tx, err := db.BeginTx(t.Context(), nil)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	for range 9000 {
 		e := models.Entry{At: "2026-03-02T12:00:00.000000Z", ActorKind: models.ActorSystem, Action: "test.made", Data: "{}"}
 		head = models.Seal(head, &e)
 		_, err := tx.ExecContext(t.Context(), `INSERT INTO ledger VALUES (?,?,?,'','',?,'','','',?,?,?)`, e.Seq, e.At, e.ActorKind, e.Action, e.Data, e.Prev, e.Hash)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
 	_, err = tx.ExecContext(t.Context(), `UPDATE ledger_head SET seq = ?, hash = ?`, head.Seq, head.Hash)
-	mustDo(t, err)
-	mustDo(t, tx.Commit())
+	storetest.Must(t, err)
+	storetest.Must(t, tx.Commit())
 	var told []int64
 	got, err := s.Ledger.CheckChain(t.Context(), func(read, of int64) {
 		if of != head.Seq {
@@ -147,7 +124,7 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 		}
 		told = append(told, read)
 	})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.String() != head.String() || len(told) != 2 || told[0] >= told[1] {
 		t.Errorf("head %s, told %v", got, told)
 	}
@@ -155,11 +132,11 @@ func TestCheckingTheChainTellsHowFarItIs(t *testing.T) {
 
 func TestTheSystemInNumbers(t *testing.T) {
 	t.Parallel()
-	s, clock, admin, ada, _, asked := audited(t)
+	s, clock, admin, ada, _, asked := storetest.Audited(t)
 	got, err := upkeep.New(s).System(t.Context(), admin)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	head, err := s.Ledger.Head(t.Context())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if got.Entries != head.Seq || got.Head.String() != head.String() || got.Responses != 12 || got.People != 3 || got.Agents != 2 || got.Conversations < 4 {
 		t.Errorf("%+v", got)
 	}
@@ -170,7 +147,7 @@ func TestTheSystemInNumbers(t *testing.T) {
 	if got.Pending != 1 || got.Oldest == nil || got.Oldest.ID != asked[11].ID || got.Oldest.OwnerName != "ada@example.com" || len(got.Stranded) != 0 {
 		t.Errorf("pending %d, oldest %+v, stranded %v", got.Pending, got.Oldest, got.Stranded)
 	}
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	if got, err = upkeep.New(s).System(t.Context(), admin); err != nil || len(got.Stranded) != 1 || got.Stranded[0].ID != asked[11].ID {
 		t.Errorf("stranded: %+v (%v)", got.Stranded, err)
 	}
@@ -188,17 +165,17 @@ func TestWhatARoutedReviewerCanDecideIsNotStranded(t *testing.T) {
 	bo := storetest.Reviewer(t, s, "bo@example.com")
 	bot, _ := storetest.AgentToken(t, s, ada, "bot")
 	_, err := s.ApplyPolicy(t.Context(), admin, []byte(`{"rules":[{"name":"r","tools":["Bash"],"effect":"require","reviewers":["bo@example.com"]}]}`), "", 0)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	_, err = s.Ask(t.Context(), bot, models.AskInput{ToolName: "Bash", Input: []byte(`{}`)})
-	mustDo(t, err)
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
+	storetest.Must(t, err)
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
 	for _, want := range []int{0, 1} {
 		got, err := upkeep.New(s).System(t.Context(), admin)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if len(got.Stranded) != want {
 			t.Errorf("%d stranded, want %d", len(got.Stranded), want)
 		}
-		mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, bo.OwnerID)))
+		storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, bo.OwnerID)))
 	}
 }
 
@@ -209,9 +186,9 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 	s := storetest.New(t)
 	admin := storetest.Admin(t, s)
 	head, err := s.Ledger.Head(t.Context())
-	mustDo(t, err)
-	tx, err := rawDB(t, s).BeginTx(t.Context(), nil)
-	mustDo(t, err)
+	storetest.Must(t, err)
+	tx, err := storetest.Beside(t, s).BeginTx(t.Context(), nil)
+	storetest.Must(t, err)
 	for i := range 45_000 {
 		who, action := "busy", "test.common"
 		if i%20_000 == 7 {
@@ -226,9 +203,9 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 		}
 		head = models.Seal(head, &e)
 		_, err := tx.ExecContext(t.Context(), `INSERT INTO ledger VALUES (?,?,?,?,'',?,?,?,'',?,?,?)`, e.Seq, e.At, e.ActorKind, e.ActorID, e.Action, e.OwnerID, e.ConversationID, e.Data, e.Prev, e.Hash)
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
-	mustDo(t, tx.Commit())
+	storetest.Must(t, tx.Commit())
 	for _, c := range []struct {
 		name   string
 		q      ledger.Query
@@ -241,7 +218,7 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 		{"a quiet person in a large conversation", ledger.Query{Conversation: "c", Who: "quiet"}, 0, true},
 	} {
 		first, err := s.Ledger.Page(t.Context(), admin, c.q)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if n := len(walk(t, s, admin, c.q)); n != c.want || first.Looked != c.looked {
 			t.Errorf("%s: %d entries, want %d; stopped early: %v", c.name, n, c.want, first.Looked)
 		}

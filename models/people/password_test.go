@@ -1,9 +1,8 @@
-package store_test
+package people_test
 
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,12 +13,6 @@ import (
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
-
-// beside opens the same file a second time, as the command line does.
-func beside(t *testing.T, s *store.Store, opts ...storetest.Option) *store.Store {
-	t.Helper()
-	return storetest.New(t, append(opts, storetest.WithDir(filepath.Dir(s.Path())))...)
-}
 
 // countHashes has every hash counted.
 func countHashes(n *atomic.Int64) storetest.Option {
@@ -36,7 +29,7 @@ func isOpen(t *testing.T, s *store.Store, cookie string) bool {
 	t.Helper()
 	_, _, err := s.People.AuthenticateSession(t.Context(), cookie)
 	if err != nil {
-		refused(t, err, models.CodeUnauthenticated)
+		storetest.Refused(t, err, models.CodeUnauthenticated)
 	}
 	return err == nil
 }
@@ -52,23 +45,23 @@ func TestSetPasswordEndsAllSessions(t *testing.T) {
 	_, two := storetest.Session(t, s, "ada@example.com")
 	_, others := storetest.Session(t, s, storetest.AdminEmail)
 
-	e := refused(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, "short"), models.CodeInvalid)
+	e := storetest.Refused(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, "short"), models.CodeInvalid)
 	if e.Fields["password"] == "" {
 		t.Errorf("fields %v, want password", e.Fields)
 	}
-	refused(t, s.People.SetPassword(t.Context(), admin, models.NewID[models.UserID](), nextPassword), models.CodeNotFound)
+	storetest.Refused(t, s.People.SetPassword(t.Context(), admin, models.NewID[models.UserID](), nextPassword), models.CodeNotFound)
 	if !isOpen(t, s, one) {
 		t.Error("a refused change ended a session")
 	}
-	mustDo(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, nextPassword))
+	storetest.Must(t, s.People.SetPassword(t.Context(), admin, ada.OwnerID, nextPassword))
 	if isOpen(t, s, one) || isOpen(t, s, two) {
 		t.Error("a session outlived the change")
 	}
 	if !isOpen(t, s, others) {
 		t.Error("another person's session was ended")
 	}
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeUnauthenticated)
-	mustDo(t, signIn(t, s, "ada@example.com", nextPassword, somewhere))
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeUnauthenticated)
+	storetest.Must(t, signIn(t, s, "ada@example.com", nextPassword, storetest.Somewhere))
 }
 
 func TestChangePasswordEndsOtherSessions(t *testing.T) {
@@ -78,26 +71,26 @@ func TestChangePasswordEndsOtherSessions(t *testing.T) {
 	session, own := storetest.Session(t, s, storetest.AdminEmail)
 	_, other := storetest.Session(t, s, storetest.AdminEmail)
 
-	e := refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, "short"), models.CodeInvalid)
+	e := storetest.Refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, "short"), models.CodeInvalid)
 	if e.Fields["next"] == "" {
 		t.Errorf("fields %v, want next", e.Fields)
 	}
-	e = refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+	e = storetest.Refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
 	if e.Fields["current"] == "" {
 		t.Errorf("fields %v, want current", e.Fields)
 	}
 	if !isOpen(t, s, other) {
 		t.Error("a refused change ended a session")
 	}
-	mustDo(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword))
+	storetest.Must(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword))
 	if !isOpen(t, s, own) {
 		t.Error("the session that changed the password was ended")
 	}
 	if isOpen(t, s, other) {
 		t.Error("another session outlived the change")
 	}
-	refused(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere), models.CodeUnauthenticated)
-	mustDo(t, signIn(t, s, storetest.AdminEmail, nextPassword, somewhere))
+	storetest.Refused(t, signIn(t, s, storetest.AdminEmail, storetest.Password, storetest.Somewhere), models.CodeUnauthenticated)
+	storetest.Must(t, signIn(t, s, storetest.AdminEmail, nextPassword, storetest.Somewhere))
 }
 
 func TestChangePasswordTakesASession(t *testing.T) {
@@ -109,7 +102,7 @@ func TestChangePasswordTakesASession(t *testing.T) {
 	reviewer, _ := storetest.ReviewerToken(t, s, admin)
 	token, _ := storetest.AdminToken(t, s, admin)
 	for _, actor := range []models.Actor{{}, agent, reviewer, token, storetest.Operator(), models.System("x")} {
-		refused(t, s.People.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
+		storetest.Refused(t, s.People.ChangePassword(t.Context(), actor, storetest.Password, nextPassword), models.CodeForbidden)
 	}
 }
 
@@ -118,15 +111,15 @@ func TestOfTwoPasswordChangesTheFirstStands(t *testing.T) {
 	cli := storetest.New(t)
 	ada := storetest.Reviewer(t, cli, "ada@example.com")
 	session, _ := storetest.Session(t, cli, "ada@example.com")
-	s := beside(t, cli, func(o *store.Options) {
+	s := storetest.Again(t, cli, func(o *store.Options) {
 		o.BeforeHash = func() {
 			if err := cli.People.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, "what the operator set"); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeConflict)
-	mustDo(t, signIn(t, cli, "ada@example.com", "what the operator set", somewhere))
+	storetest.Refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeConflict)
+	storetest.Must(t, signIn(t, cli, "ada@example.com", "what the operator set", storetest.Somewhere))
 }
 
 func TestPasswordsCostWhatIsAdvised(t *testing.T) {
@@ -134,10 +127,10 @@ func TestPasswordsCostWhatIsAdvised(t *testing.T) {
 	s := storetest.New(t, func(o *store.Options) { o.PasswordCost = people.PasswordCost{} })
 	storetest.Admin(t, s)
 	const want = "$argon2id$v=19$m=19456,t=2,p=1$"
-	if hash := scalar[string](t, s, `SELECT password_hash FROM users`); !strings.HasPrefix(hash, want) {
+	if hash := storetest.Scalar[string](t, s, `SELECT password_hash FROM users`); !strings.HasPrefix(hash, want) {
 		t.Errorf("password_hash begins %.31q, want %q", hash, want)
 	}
-	mustDo(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere))
+	storetest.Must(t, signIn(t, s, storetest.AdminEmail, storetest.Password, storetest.Somewhere))
 }
 
 func TestGuessingAtTheCurrentPasswordIsLimited(t *testing.T) {
@@ -147,14 +140,14 @@ func TestGuessingAtTheCurrentPasswordIsLimited(t *testing.T) {
 	storetest.Admin(t, s)
 	session, _ := storetest.Session(t, s, storetest.AdminEmail)
 	for range 5 {
-		refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
+		storetest.Refused(t, s.People.ChangePassword(t.Context(), session, "not the password", nextPassword), models.CodeInvalid)
 	}
 	before := hashes.Load()
-	e := refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeTooManyRequests)
+	e := storetest.Refused(t, s.People.ChangePassword(t.Context(), session, storetest.Password, nextPassword), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds <= 0 || hashes.Load() != before {
 		t.Errorf("retry after %d s, %d hashes; want a wait and none", e.RetryAfterSeconds, hashes.Load()-before)
 	}
-	mustDo(t, signIn(t, s, storetest.AdminEmail, storetest.Password, somewhere))
+	storetest.Must(t, signIn(t, s, storetest.AdminEmail, storetest.Password, storetest.Somewhere))
 }
 
 func TestAtMostTwoPasswordsAreHashedAtOnce(t *testing.T) {
@@ -177,7 +170,7 @@ func TestAtMostTwoPasswordsAreHashedAtOnce(t *testing.T) {
 		if n := inside.Load(); n != 2 {
 			t.Errorf("%d are hashing, want 2", n)
 		}
-		refused(t, <-done, models.CodeTooManyRequests) // the sixth on one account and address
+		storetest.Refused(t, <-done, models.CodeTooManyRequests) // the sixth on one account and address
 
 		gaveUp, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -191,7 +184,7 @@ func TestAtMostTwoPasswordsAreHashedAtOnce(t *testing.T) {
 		}
 		close(gate)
 		for range 5 {
-			refused(t, <-done, models.CodeUnauthenticated)
+			storetest.Refused(t, <-done, models.CodeUnauthenticated)
 		}
 		if n := hashed.Load(); n != 5 {
 			t.Errorf("%d were hashed, want the 5 that were allowed and stayed", n)

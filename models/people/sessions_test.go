@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"sync"
@@ -28,10 +28,10 @@ func TestSessionsEndAfterTwelveIdleHours(t *testing.T) {
 	if isOpen(t, s, cookie) {
 		t.Error("open after 12 hours without a request")
 	}
-	if isOpen(t, beside(t, s, storetest.WithClock(clock)), cookie) {
+	if isOpen(t, storetest.Again(t, s, storetest.WithClock(clock)), cookie) {
 		t.Error("open after 12 hours for a store that has it not in memory")
 	}
-	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 }
 
 func TestSessionsEndAfterFourteenDays(t *testing.T) {
@@ -46,7 +46,7 @@ func TestSessionsEndAfterFourteenDays(t *testing.T) {
 			t.Fatal("ended within 14 days")
 		}
 	}
-	mustDo(t, s.People.CheckCredential(t.Context(), session))
+	storetest.Must(t, s.People.CheckCredential(t.Context(), session))
 	clock.Step(12*time.Hour - time.Microsecond)
 	if !isOpen(t, s, cookie) {
 		t.Error("ended just before 14 days")
@@ -55,10 +55,10 @@ func TestSessionsEndAfterFourteenDays(t *testing.T) {
 	if isOpen(t, s, cookie) {
 		t.Error("open after 14 days")
 	}
-	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 
 	storetest.Session(t, s, storetest.AdminEmail)
-	if n := scalar[int](t, s, `SELECT count(*) FROM web_sessions`); n != 1 {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM web_sessions`); n != 1 {
 		t.Errorf("%d sessions are kept, want the new one", n)
 	}
 }
@@ -72,7 +72,7 @@ func TestSessionUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 	})
 	storetest.Admin(t, s)
 	session, cookie := storetest.Session(t, s, storetest.AdminEmail)
-	before, entries := commits.Load(), ledgerAt(t, s)
+	before, entries := commits.Load(), storetest.LedgerAt(t, s)
 	told := s.Bus().Subscribe(8, events.Access)
 	defer told.Close()
 	for range 3 {
@@ -91,11 +91,11 @@ func TestSessionUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 	if n := commits.Load() - before; n != 3 {
 		t.Errorf("%d commits in 3 minutes, want 3", n)
 	}
-	seen := scalar[time.Time](t, s, `SELECT last_seen_at FROM web_sessions WHERE id = ?`, string(session.SessionID))
+	seen := storetest.Scalar[time.Time](t, s, `SELECT last_seen_at FROM web_sessions WHERE id = ?`, string(session.SessionID))
 	if !seen.Equal(clock.Now()) {
 		t.Errorf("last seen %s, want %s", seen, clock.Now())
 	}
-	if ledgerAt(t, s) != entries {
+	if storetest.LedgerAt(t, s) != entries {
 		t.Error("using a session is in the ledger")
 	}
 	select {
@@ -111,27 +111,27 @@ func TestSignOutEndsThisSessionOnly(t *testing.T) {
 	admin := storetest.Admin(t, s)
 	session, cookie := storetest.Session(t, s, storetest.AdminEmail)
 	_, other := storetest.Session(t, s, storetest.AdminEmail)
-	mustDo(t, s.People.SignOut(t.Context(), session))
+	storetest.Must(t, s.People.SignOut(t.Context(), session))
 	if isOpen(t, s, cookie) {
 		t.Error("open after signing out")
 	}
-	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
 	if !isOpen(t, s, other) {
 		t.Error("another session was ended")
 	}
-	entries := ledgerAt(t, s)
-	mustDo(t, s.People.SignOut(t.Context(), session))
-	if ledgerAt(t, s) != entries {
+	entries := storetest.LedgerAt(t, s)
+	storetest.Must(t, s.People.SignOut(t.Context(), session))
+	if storetest.LedgerAt(t, s) != entries {
 		t.Error("signing out twice is in the ledger twice")
 	}
 	token, _ := storetest.AdminToken(t, s, admin)
 	for _, actor := range []models.Actor{{}, admin, token, storetest.Operator()} {
-		refused(t, s.People.SignOut(t.Context(), actor), models.CodeForbidden)
+		storetest.Refused(t, s.People.SignOut(t.Context(), actor), models.CodeForbidden)
 	}
 	eve := storetest.Reviewer(t, s, "eve@example.com")
 	stranger, theirs := storetest.Session(t, s, "eve@example.com")
 	stranger.ID, stranger.OwnerID = admin.ID, admin.OwnerID
-	mustDo(t, s.People.SignOut(t.Context(), stranger))
+	storetest.Must(t, s.People.SignOut(t.Context(), stranger))
 	if !isOpen(t, s, theirs) {
 		t.Errorf("the session of %s was ended by another person", eve.Name)
 	}
@@ -142,9 +142,9 @@ func TestSigningOutElsewhereIsNoticed(t *testing.T) {
 	s := storetest.New(t)
 	storetest.Admin(t, s)
 	session, cookie := storetest.Session(t, s, storetest.AdminEmail)
-	mustDo(t, s.CheckOutside(t.Context()))
-	mustDo(t, beside(t, s).People.SignOut(t.Context(), session))
-	mustDo(t, s.CheckOutside(t.Context()))
+	storetest.Must(t, s.CheckOutside(t.Context()))
+	storetest.Must(t, storetest.Again(t, s).People.SignOut(t.Context(), session))
+	storetest.Must(t, s.CheckOutside(t.Context()))
 	if isOpen(t, s, cookie) {
 		t.Error("open after signing out elsewhere")
 	}
@@ -173,5 +173,5 @@ func TestUnknownCookiesAreNoSession(t *testing.T) {
 			t.Errorf("%.20q is taken as a session", secret)
 		}
 	}
-	refused(t, errOf(s.People.AuthenticateToken(t.Context(), cookie)), models.CodeUnauthenticated)
+	storetest.Refused(t, storetest.Err(s.People.AuthenticateToken(t.Context(), cookie)), models.CodeUnauthenticated)
 }

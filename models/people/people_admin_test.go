@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"fmt"
@@ -19,20 +19,20 @@ func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
 	s := storetest.New(t)
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	uses := map[string]func(models.Actor) error{
-		"People":         func(a models.Actor) error { return errOf(s.People.List(t.Context(), a, "", 5)) },
+		"People":         func(a models.Actor) error { return storetest.Err(s.People.List(t.Context(), a, "", 5)) },
 		"SetRole":        func(a models.Actor) error { return s.People.SetRole(t.Context(), a, ada.OwnerID, "owner") },
 		"EnableUser":     func(a models.Actor) error { return s.People.EnableUser(t.Context(), a, "x") },
-		"EndSessionsOf":  func(a models.Actor) error { return errOf(s.People.EndSessionsOf(t.Context(), a, "x")) },
-		"Invites":        func(a models.Actor) error { return errOf(s.People.Invites(t.Context(), a)) },
+		"EndSessionsOf":  func(a models.Actor) error { return storetest.Err(s.People.EndSessionsOf(t.Context(), a, "x")) },
+		"Invites":        func(a models.Actor) error { return storetest.Err(s.People.Invites(t.Context(), a)) },
 		"Invite":         func(a models.Actor) error { _, _, err := s.People.Invite(t.Context(), a, "", ""); return err },
 		"WithdrawInvite": func(a models.Actor) error { return s.People.WithdrawInvite(t.Context(), a, "x") },
-		"Ledger":         func(a models.Actor) error { return errOf(s.Ledger.Page(t.Context(), a, ledger.Query{})) },
-		"LedgerActions":  func(a models.Actor) error { return errOf(s.Ledger.Actions(t.Context(), a)) },
+		"Ledger":         func(a models.Actor) error { return storetest.Err(s.Ledger.Page(t.Context(), a, ledger.Query{})) },
+		"LedgerActions":  func(a models.Actor) error { return storetest.Err(s.Ledger.Actions(t.Context(), a)) },
 		"LedgerEntry":    func(a models.Actor) error { _, _, err := s.Ledger.Entry(t.Context(), a, 1); return err },
-		"System":         func(a models.Actor) error { return errOf(upkeep.New(s).System(t.Context(), a)) },
+		"System":         func(a models.Actor) error { return storetest.Err(upkeep.New(s).System(t.Context(), a)) },
 	}
-	actors := whoMayNot(t, s)
-	start := ledgerAt(t, s)
+	actors := storetest.WhoMayNot(t, s)
+	start := storetest.LedgerAt(t, s)
 	for who, actor := range actors {
 		for what, use := range uses {
 			if err := use(actor); models.ErrorCode(err) != models.CodeForbidden {
@@ -40,7 +40,7 @@ func TestI4OnlyAdminsAdministerPeople(t *testing.T) {
 			}
 		}
 	}
-	if now := ledgerAt(t, s); now != start {
+	if now := storetest.LedgerAt(t, s); now != start {
 		t.Errorf("the ledger moved from %d to %d", start, now)
 	}
 	admin := storetest.Admin(t, s)
@@ -61,26 +61,26 @@ func TestARoleHoldsFromTheNextRequestOn(t *testing.T) {
 	if !session.MayAdminister() {
 		t.Fatal("an admin's session has no admin rights")
 	}
-	start := ledgerAt(t, s)
-	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer))
+	start := storetest.LedgerAt(t, s)
+	storetest.Must(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer))
 	actor, user, err := s.People.AuthenticateSession(t.Context(), cookie)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if actor.MayAdminister() || user.Role != models.RoleReviewer {
 		t.Errorf("after being made reviewer: %+v, %+v", actor, user)
 	}
-	refused(t, errOf(s.People.AuthenticateToken(t.Context(), token)), models.CodeUnauthenticated)
-	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer)) // the same again
-	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.role_changed " + ada.ID})
+	storetest.Refused(t, storetest.Err(s.People.AuthenticateToken(t.Context(), token)), models.CodeUnauthenticated)
+	storetest.Must(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleReviewer)) // the same again
+	storetest.SameStrings(t, "ledger", storetest.ActionsSince(t, s, start), []string{"user.role_changed " + ada.ID})
 
-	mustDo(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleAdmin))
+	storetest.Must(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, models.RoleAdmin))
 	if actor, _, err = s.People.AuthenticateSession(t.Context(), cookie); err != nil || !actor.MayAdminister() {
 		t.Errorf("after being made admin: %+v (%v)", actor, err)
 	}
-	e := refused(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, "owner"), models.CodeInvalid)
+	e := storetest.Refused(t, s.People.SetRole(t.Context(), admin, ada.OwnerID, "owner"), models.CodeInvalid)
 	if e.Fields["role"] == "" {
 		t.Errorf("fields: %v", e.Fields)
 	}
-	refused(t, s.People.SetRole(t.Context(), admin, models.NewID[models.UserID](), models.RoleAdmin), models.CodeNotFound)
+	storetest.Refused(t, s.People.SetRole(t.Context(), admin, models.NewID[models.UserID](), models.RoleAdmin), models.CodeNotFound)
 }
 
 func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
@@ -98,7 +98,7 @@ func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
 			if i%2 == 0 {
 				err = s.People.SetRole(t.Context(), storetest.Operator(), a.OwnerID, models.RoleReviewer)
 			} else {
-				err = errOf(s.People.DisableUser(t.Context(), storetest.Operator(), a.OwnerID))
+				err = storetest.Err(s.People.DisableUser(t.Context(), storetest.Operator(), a.OwnerID))
 			}
 			if models.ErrorCode(err) == models.CodeConflict {
 				refusals.Add(1)
@@ -108,7 +108,7 @@ func TestTheLastAdminIsNotDemotedWhoeverRaces(t *testing.T) {
 		})
 	}
 	group.Wait()
-	left := scalar[int](t, s, `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL`)
+	left := storetest.Scalar[int](t, s, `SELECT count(*) FROM users WHERE role = 'admin' AND disabled_at IS NULL`)
 	if left != 1 || refusals.Load() != 1 {
 		t.Errorf("%d enabled admins are left after %d refusals, want 1 and 1", left, refusals.Load())
 	}
@@ -121,17 +121,17 @@ func TestWhoIsEnabledAgainSignsInAgain(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	_, cookie := storetest.Session(t, s, "ada@example.com")
 	_, token := storetest.ReviewerToken(t, s, ada)
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
-	start := ledgerAt(t, s)
-	mustDo(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
-	mustDo(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
-	sameStrings(t, "ledger", actionsSince(t, s, start), []string{"user.enabled " + ada.ID})
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, ada.OwnerID)))
+	start := storetest.LedgerAt(t, s)
+	storetest.Must(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
+	storetest.Must(t, s.People.EnableUser(t.Context(), admin, ada.OwnerID))
+	storetest.SameStrings(t, "ledger", storetest.ActionsSince(t, s, start), []string{"user.enabled " + ada.ID})
 	if isOpen(t, s, cookie) {
 		t.Error("a session that was ended is open again")
 	}
-	mustDo(t, errOf(s.People.AuthenticateToken(t.Context(), token)))
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
-	refused(t, s.People.EnableUser(t.Context(), admin, models.NewID[models.UserID]()), models.CodeNotFound)
+	storetest.Must(t, storetest.Err(s.People.AuthenticateToken(t.Context(), token)))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere))
+	storetest.Refused(t, s.People.EnableUser(t.Context(), admin, models.NewID[models.UserID]()), models.CodeNotFound)
 }
 
 func TestPeopleArePagedWithTheirSessions(t *testing.T) {
@@ -152,7 +152,7 @@ func TestPeopleArePagedWithTheirSessions(t *testing.T) {
 	after := ""
 	for range 10 {
 		page, err := s.People.List(t.Context(), admin, after, 3)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		for _, p := range page.People {
 			emails = append(emails, p.Email)
 			want, at := 0, p.LastSeen
@@ -189,24 +189,24 @@ func TestEndingSessions(t *testing.T) {
 	}
 	mine := sessions[0]
 	page, err := s.People.Sessions(t.Context(), mine, "", 3)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(page.Items) != 3 || page.Next == "" || page.Items[0].ID != sessions[3].SessionID || page.Items[0].Address != "192.0.2.1" || page.Items[0].UserAgent != "test" {
 		t.Fatalf("sessions: %+v", page)
 	}
 	rest, err := s.People.Sessions(t.Context(), mine, page.Next, 3)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(rest.Items) != 1 || rest.Items[0].ID != mine.SessionID || rest.Next != "" {
 		t.Errorf("the second page: %+v", rest)
 	}
 
-	start := ledgerAt(t, s)
-	mustDo(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID))
-	refused(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID), models.CodeNotFound)
+	start := storetest.LedgerAt(t, s)
+	storetest.Must(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID))
+	storetest.Refused(t, s.People.EndSession(t.Context(), mine, sessions[1].SessionID), models.CodeNotFound)
 	bo, _, err := s.People.AuthenticateSession(t.Context(), foreign)
-	mustDo(t, err)
-	refused(t, s.People.EndSession(t.Context(), mine, bo.SessionID), models.CodeNotFound)
+	storetest.Must(t, err)
+	storetest.Refused(t, s.People.EndSession(t.Context(), mine, bo.SessionID), models.CodeNotFound)
 	n, err := s.People.EndOtherSessions(t.Context(), mine)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if n != 2 {
 		t.Errorf("%d others ended, want 2", n)
 	}
@@ -215,7 +215,7 @@ func TestEndingSessions(t *testing.T) {
 			t.Errorf("session %d is open: %v", i, open)
 		}
 	}
-	sameStrings(t, "ledger", actionsSince(t, s, start), slices.Repeat([]string{"session.closed " + ada.ID}, 3))
+	storetest.SameStrings(t, "ledger", storetest.ActionsSince(t, s, start), slices.Repeat([]string{"session.closed " + ada.ID}, 3))
 
 	if n, err = s.People.EndSessionsOf(t.Context(), admin, ada.OwnerID); err != nil || n != 1 || isOpen(t, s, cookies[0]) {
 		t.Errorf("an admin ended %d (%v)", n, err)
@@ -230,8 +230,8 @@ func TestEndingSessions(t *testing.T) {
 	}
 	agent, _ := storetest.AgentToken(t, s, ada, "bot")
 	reviewer, _ := storetest.ReviewerToken(t, s, ada)
-	refused(t, errOf(s.People.Sessions(t.Context(), agent, "", 5)), models.CodeForbidden)
-	refused(t, s.People.EndSession(t.Context(), agent, mine.SessionID), models.CodeForbidden)
-	refused(t, errOf(s.People.EndOtherSessions(t.Context(), agent)), models.CodeForbidden)
-	refused(t, errOf(s.People.EndOtherSessions(t.Context(), reviewer)), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(s.People.Sessions(t.Context(), agent, "", 5)), models.CodeForbidden)
+	storetest.Refused(t, s.People.EndSession(t.Context(), agent, mine.SessionID), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(s.People.EndOtherSessions(t.Context(), agent)), models.CodeForbidden)
+	storetest.Refused(t, storetest.Err(s.People.EndOtherSessions(t.Context(), reviewer)), models.CodeForbidden)
 }

@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"fmt"
@@ -20,23 +20,23 @@ func TestSignInOpensASession(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	ada := storetest.User(t, s, "ada@example.com", models.RoleAdmin)
-	first, user, err := s.People.SignIn(t.Context(), " ADA@example.com", storetest.Password, somewhere)
-	mustDo(t, err)
+	first, user, err := s.People.SignIn(t.Context(), " ADA@example.com", storetest.Password, storetest.Somewhere)
+	storetest.Must(t, err)
 	if user.ID != ada.OwnerID || user.PasswordHash != "" {
 		t.Errorf("user %+v, want %s without hash", user, ada.ID)
 	}
-	again, _, err := s.People.SignIn(t.Context(), "ada@example.com", storetest.Password, somewhere)
-	mustDo(t, err)
+	again, _, err := s.People.SignIn(t.Context(), "ada@example.com", storetest.Password, storetest.Somewhere)
+	storetest.Must(t, err)
 	if first == again {
 		t.Error("two sign-ins share a session")
 	}
 	actor, who, err := s.People.AuthenticateSession(t.Context(), first)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	want := models.Actor{Kind: models.ActorUser, ID: ada.ID, Name: "ada@example.com", OwnerID: ada.OwnerID, Admin: true, SessionID: actor.SessionID}
 	if actor != want || actor.SessionID == "" || who.Email != "ada@example.com" || who.PasswordHash != "" {
 		t.Errorf("actor %+v of %+v, want %+v", actor, who, want)
 	}
-	if address := scalar[string](t, s, `SELECT address FROM web_sessions WHERE id = ?`, string(actor.SessionID)); address != "192.0.2.7" {
+	if address := storetest.Scalar[string](t, s, `SELECT address FROM web_sessions WHERE id = ?`, string(actor.SessionID)); address != "192.0.2.7" {
 		t.Errorf("address %q, want it without the port", address)
 	}
 }
@@ -48,7 +48,7 @@ func TestAWrongPasswordAnUnknownAndADisabledAccountLookAlike(t *testing.T) {
 	storetest.Admin(t, s)
 	storetest.Reviewer(t, s, "ada@example.com")
 	gone := storetest.Reviewer(t, s, "gone@example.com")
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), storetest.Operator(), gone.OwnerID)))
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), storetest.Operator(), gone.OwnerID)))
 	texts := make(map[string]bool)
 	for _, c := range []struct{ email, password string }{
 		{"ada@example.com", "not the password"},
@@ -60,7 +60,7 @@ func TestAWrongPasswordAnUnknownAndADisabledAccountLookAlike(t *testing.T) {
 		{"gone@example.com", "not the password"},
 	} {
 		before := hashes.Load()
-		e := refused(t, signIn(t, s, c.email, c.password, somewhere), models.CodeUnauthenticated)
+		e := storetest.Refused(t, signIn(t, s, c.email, c.password, storetest.Somewhere), models.CodeUnauthenticated)
 		texts[e.Error()] = true
 		if n := hashes.Load() - before; n != 1 {
 			t.Errorf("%q: %d hashes were computed, want 1", c.email, n)
@@ -79,12 +79,12 @@ func TestFiveFailuresBlockAccountAndAddress(t *testing.T) {
 	storetest.Reviewer(t, s, "ada@example.com")
 	storetest.Reviewer(t, s, "eve@example.com")
 	for range 5 { // at 0, 1, 2, 3 and 4 minutes
-		refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
+		storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
 		clock.Step(time.Minute)
 	}
 	before := hashes.Load()
 	for range 30 { // refusals do not prolong it
-		e := refused(t, signIn(t, s, "Ada@Example.com", storetest.Password, fromAddress("192.0.2.1:999")), models.CodeTooManyRequests)
+		e := storetest.Refused(t, signIn(t, s, "Ada@Example.com", storetest.Password, fromAddress("192.0.2.1:999")), models.CodeTooManyRequests)
 		if e.RetryAfterSeconds != 600 {
 			t.Fatalf("retry after %d s, want 600: until the oldest is 15 minutes old", e.RetryAfterSeconds)
 		}
@@ -92,22 +92,22 @@ func TestFiveFailuresBlockAccountAndAddress(t *testing.T) {
 	if hashes.Load() != before {
 		t.Error("a blocked attempt was hashed")
 	}
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.2")))
-	mustDo(t, signIn(t, s, "eve@example.com", storetest.Password, fromAddress("192.0.2.1")))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.2")))
+	storetest.Must(t, signIn(t, s, "eve@example.com", storetest.Password, fromAddress("192.0.2.1")))
 
 	clock.Step(10*time.Minute - time.Millisecond)
-	e := refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
+	e := storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds != 1 {
 		t.Errorf("retry after %d s, want 1", e.RetryAfterSeconds)
 	}
 	clock.Step(time.Millisecond)
-	refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
-	e = refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
+	e = storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds != 60 {
 		t.Errorf("retry after %d s, want 60: until the next one has left", e.RetryAfterSeconds)
 	}
 	clock.Step(time.Minute)
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")))
 }
 
 func TestTwentyFailuresBlockAnAddress(t *testing.T) {
@@ -115,13 +115,13 @@ func TestTwentyFailuresBlockAnAddress(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
 	storetest.Reviewer(t, s, "ada@example.com")
 	for i := range 20 {
-		refused(t, signIn(t, s, fmt.Sprintf("user%d@example.com", i), "x", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
+		storetest.Refused(t, signIn(t, s, fmt.Sprintf("user%d@example.com", i), "x", fromAddress("192.0.2.1")), models.CodeUnauthenticated)
 	}
-	e := refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
+	e := storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.1")), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds != 900 {
 		t.Errorf("retry after %d s, want 900", e.RetryAfterSeconds)
 	}
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.2")))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, fromAddress("192.0.2.2")))
 }
 
 func TestWhatCountsAsOneAddress(t *testing.T) {
@@ -145,7 +145,7 @@ func TestWhatCountsAsOneAddress(t *testing.T) {
 			s := storetest.New(t)
 			storetest.Reviewer(t, s, "ada@example.com")
 			for range 5 {
-				refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress(c.first)), models.CodeUnauthenticated)
+				storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress(c.first)), models.CodeUnauthenticated)
 			}
 			err := signIn(t, s, "ada@example.com", storetest.Password, fromAddress(c.second))
 			if blocked := models.ErrorCode(err) == models.CodeTooManyRequests; blocked != c.same {
@@ -161,11 +161,11 @@ func TestSuccessForgetsFailures(t *testing.T) {
 	storetest.Reviewer(t, s, "ada@example.com")
 	for range 3 {
 		for range 4 {
-			refused(t, signIn(t, s, "ada@example.com", "not the password", somewhere), models.CodeUnauthenticated)
+			storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", storetest.Somewhere), models.CodeUnauthenticated)
 		}
-		mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
+		storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere))
 	}
-	if n := scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != 0 {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != 0 {
 		t.Errorf("%d failures are kept", n)
 	}
 }
@@ -175,14 +175,14 @@ func TestOldFailuresAreDeleted(t *testing.T) {
 	clock := storetest.NewClock()
 	s := storetest.New(t, storetest.WithClock(clock))
 	for range 3 {
-		refused(t, signIn(t, s, "my password in the wrong field", "x", somewhere), models.CodeUnauthenticated)
+		storetest.Refused(t, signIn(t, s, "my password in the wrong field", "x", storetest.Somewhere), models.CodeUnauthenticated)
 	}
 	clock.Step(15 * time.Minute)
-	refused(t, signIn(t, s, "my password in the wrong field", "x", somewhere), models.CodeUnauthenticated)
-	if n := scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != 1 {
+	storetest.Refused(t, signIn(t, s, "my password in the wrong field", "x", storetest.Somewhere), models.CodeUnauthenticated)
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != 1 {
 		t.Errorf("%d failures are kept, want the last", n)
 	}
-	if n := scalar[int](t, s, `SELECT count(*) FROM signin_failures WHERE instr(account, 'password')`); n != 0 {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM signin_failures WHERE instr(account, 'password')`); n != 0 {
 		t.Error("what was typed is stored as it is")
 	}
 }
@@ -194,11 +194,11 @@ func TestI8SignInLimitsOutliveARestart(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(clock), storetest.WithDir(dir))
 	storetest.Reviewer(t, s, "ada@example.com")
 	for range 5 {
-		refused(t, signIn(t, s, "ada@example.com", "not the password", somewhere), models.CodeUnauthenticated)
+		storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", storetest.Somewhere), models.CodeUnauthenticated)
 	}
-	mustDo(t, s.Close())
+	storetest.Must(t, s.Close())
 	s = storetest.New(t, storetest.WithClock(clock), storetest.WithDir(filepath.Clean(dir)))
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeTooManyRequests)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeTooManyRequests)
 }
 
 func TestGuessesSideBySideDoNotPassTheLimit(t *testing.T) {
@@ -206,11 +206,11 @@ func TestGuessesSideBySideDoNotPassTheLimit(t *testing.T) {
 	var hashes, wrong, blocked atomic.Int64
 	s := storetest.New(t)
 	storetest.Reviewer(t, s, "ada@example.com")
-	s = beside(t, s, countHashes(&hashes))
+	s = storetest.Again(t, s, countHashes(&hashes))
 	var all sync.WaitGroup
 	for range 40 {
 		all.Go(func() {
-			code := models.ErrorCode(signIn(t, s, "ada@example.com", "not the password", somewhere))
+			code := models.ErrorCode(signIn(t, s, "ada@example.com", "not the password", storetest.Somewhere))
 			if code == models.CodeUnauthenticated {
 				wrong.Add(1)
 			}
@@ -230,15 +230,15 @@ func TestDisablingWhileSigningInWins(t *testing.T) {
 	cli := storetest.New(t)
 	storetest.Admin(t, cli)
 	ada := storetest.Reviewer(t, cli, "ada@example.com")
-	s := beside(t, cli, func(o *store.Options) {
+	s := storetest.Again(t, cli, func(o *store.Options) {
 		o.BeforeHash = func() {
 			if _, err := cli.People.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID); err != nil {
 				t.Error(err)
 			}
 		}
 	})
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeUnauthenticated)
-	if n := scalar[int](t, s, `SELECT count(*) FROM web_sessions`); n != 0 {
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeUnauthenticated)
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM web_sessions`); n != 0 {
 		t.Errorf("%d sessions were opened", n)
 	}
 }

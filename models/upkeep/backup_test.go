@@ -1,8 +1,7 @@
-package store_test
+package upkeep_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io/fs"
 	"os"
@@ -53,7 +52,7 @@ func TestBackupIsOneMomentI8(t *testing.T) {
 			t.Errorf("backup %d: head %s, told %s, %v", i, found.Head, head, err)
 		}
 		var asked, recorded int
-		readFile(t, file, `SELECT (SELECT count(*) FROM responses), (SELECT count(*) FROM ledger WHERE response_id <> '')`, &asked, &recorded)
+		storetest.ReadFile(t, file, `SELECT (SELECT count(*) FROM responses), (SELECT count(*) FROM ledger WHERE response_id <> '')`, &asked, &recorded)
 		if asked != recorded {
 			t.Errorf("backup %d has %d requests, and its ledger tells of %d", i, asked, recorded)
 		}
@@ -91,7 +90,7 @@ func TestBackupRefuses(t *testing.T) {
 	if _, err := upkeep.Backup(over, dir, filepath.Join(target, "new")); err == nil || len(names(t, target)) != 0 {
 		t.Errorf("interrupted: %v, leaving %v", err, names(t, target))
 	}
-	plant(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET data = '{}' WHERE seq = 2`)
+	storetest.Plant(t, dir, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET data = '{}' WHERE seq = 2`)
 	if _, err := upkeep.Backup(t.Context(), dir, filepath.Join(target, "new")); err == nil || !strings.Contains(err.Error(), "ledger entry 2") {
 		t.Errorf("of a changed ledger: %v", err)
 	}
@@ -182,15 +181,15 @@ func TestRestoreRefusesWhatIsNotSound(t *testing.T) {
 		{"cut off", func(t *testing.T, file string) { t.Helper(); truncate(t, file, 64<<10) }, "malformed"},
 		{"a changed entry", func(t *testing.T, file string) {
 			t.Helper()
-			plantFile(t, file, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET actor_name = 'eve' WHERE seq = 1`)
+			storetest.PlantFile(t, file, `DROP TRIGGER ledger_no_update`, `UPDATE ledger SET actor_name = 'eve' WHERE seq = 1`)
 		}, "ledger entry 1"},
 		{"a row that refers to nobody", func(t *testing.T, file string) {
 			t.Helper()
-			plantFile(t, file, `INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'nobody', 'bot', '2026-01-01')`)
+			storetest.PlantFile(t, file, `INSERT INTO agents (id, owner_id, name, created_at) VALUES ('a', 'nobody', 'bot', '2026-01-01')`)
 		}, "agents -> users"},
 		{"a newer schema", func(t *testing.T, file string) {
 			t.Helper()
-			plantFile(t, file, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
+			storetest.PlantFile(t, file, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)`)
 		}, "newer"},
 		{"a log beside it", func(t *testing.T, file string) {
 			t.Helper()
@@ -229,40 +228,8 @@ func backupOf(t *testing.T, email string) string {
 
 func email(t *testing.T, file string) (email string) {
 	t.Helper()
-	readFile(t, file, `SELECT email FROM users`, &email)
+	storetest.ReadFile(t, file, `SELECT email FROM users`, &email)
 	return email
-}
-
-func readFile(t *testing.T, file, query string, dest ...any) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+file+"?mode=ro&immutable=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), query).Scan(dest...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-// plant changes a database behind its program's back.
-func plant(t *testing.T, dir string, statements ...string) {
-	t.Helper()
-	plantFile(t, filepath.Join(dir, models.DatabaseFile), statements...)
-}
-
-func plantFile(t *testing.T, file string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+file+"?mode=rw&_busy_timeout=10000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-	}
 }
 
 func overwrite(t *testing.T, file string, at int64, content string) {

@@ -1,4 +1,4 @@
-package store_test
+package upkeep_test
 
 import (
 	"strings"
@@ -18,14 +18,14 @@ func TestRowsAreComparedOnceAWeek(t *testing.T) {
 	if found, err := upkeep.New(s).CheckRowsIfDue(t.Context()); err != nil || found == nil || found.Found > 0 || found.Rows() == 0 {
 		t.Fatalf("the first time: %+v, %v", found, err)
 	}
-	mustDo(t, s.Close())
+	storetest.Must(t, s.Close())
 	clock.Step(6 * 24 * time.Hour)
 	s = storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock))
 	if found, err := upkeep.New(s).CheckRowsIfDue(t.Context()); err != nil || found != nil {
 		t.Errorf("after six days and a restart: %+v, %v", found, err)
 	}
 	clock.Step(24 * time.Hour)
-	if _, err := raw(t, s).ExecContext(t.Context(), `UPDATE users SET role = 'reviewer'`); err != nil {
+	if _, err := storetest.Tamper(t, s).ExecContext(t.Context(), `UPDATE users SET role = 'reviewer'`); err != nil {
 		t.Fatal(err)
 	}
 	found, err := upkeep.New(s).CheckRowsIfDue(t.Context())

@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 func guess(t *testing.T, s *store.Store, email string, first, n int) {
 	t.Helper()
 	for i := range n {
-		refused(t, signIn(t, s, email, "not the password", fromAddress(fmt.Sprintf("198.51.100.%d", first+i))), models.CodeUnauthenticated)
+		storetest.Refused(t, signIn(t, s, email, "not the password", fromAddress(fmt.Sprintf("198.51.100.%d", first+i))), models.CodeUnauthenticated)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	storetest.Reviewer(t, s, "eve@example.com")
 	own := people.SignInFrom{Address: "192.0.2.1"}
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, own))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, own))
 	var err error
 	if own.Device, err = s.People.RememberDevice(t.Context(), ada.OwnerID, ""); err != nil {
 		t.Fatal(err)
@@ -38,25 +38,25 @@ func TestGuessesFromManyAddressesSlowAnAccountDown(t *testing.T) {
 
 	guess(t, s, "ada@example.com", 1, 10)
 	fresh := fromAddress("203.0.113.9")
-	e := refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
+	e := storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
 	if e.RetryAfterSeconds != 60 {
 		t.Errorf("retry after %d s, want 60", e.RetryAfterSeconds)
 	}
-	mustDo(t, signIn(t, s, "eve@example.com", storetest.Password, fresh)) // another account is not slowed
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, own))   // nor is a known browser
+	storetest.Must(t, signIn(t, s, "eve@example.com", storetest.Password, fresh)) // another account is not slowed
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, own))   // nor is a known browser
 
 	stolen := fresh
 	stolen.Device = own.Device
-	refused(t, signIn(t, s, "nobody@example.com", "x", stolen), models.CodeUnauthenticated)
+	storetest.Refused(t, signIn(t, s, "nobody@example.com", "x", stolen), models.CodeUnauthenticated)
 	eve := stolen // Ada's browser is known for Ada only
 	guess(t, s, "eve@example.com", 101, 10)
-	refused(t, signIn(t, s, "eve@example.com", storetest.Password, eve), models.CodeTooManyRequests)
+	storetest.Refused(t, signIn(t, s, "eve@example.com", storetest.Password, eve), models.CodeTooManyRequests)
 
 	clock.Step(time.Minute) // never shut out: one try a minute
-	refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("203.0.113.10")), models.CodeUnauthenticated)
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", "not the password", fromAddress("203.0.113.10")), models.CodeUnauthenticated)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, fresh), models.CodeTooManyRequests)
 	clock.Step(time.Minute)
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, fresh))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, fresh))
 }
 
 func TestUnlockingAnAccount(t *testing.T) {
@@ -64,11 +64,11 @@ func TestUnlockingAnAccount(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	guess(t, s, "ada@example.com", 1, 10)
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeTooManyRequests)
-	refused(t, s.People.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
-	mustDo(t, s.People.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
-	mustDo(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere))
-	refused(t, s.People.UnlockUser(t.Context(), storetest.Operator(), models.NewID[models.UserID]()), models.CodeNotFound)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeTooManyRequests)
+	storetest.Refused(t, s.People.UnlockUser(t.Context(), ada, ada.OwnerID), models.CodeForbidden)
+	storetest.Must(t, s.People.UnlockUser(t.Context(), storetest.Operator(), ada.OwnerID))
+	storetest.Must(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere))
+	storetest.Refused(t, s.People.UnlockUser(t.Context(), storetest.Operator(), models.NewID[models.UserID]()), models.CodeNotFound)
 }
 
 func TestANewPasswordForgetsBrowsers(t *testing.T) {
@@ -76,7 +76,7 @@ func TestANewPasswordForgetsBrowsers(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(storetest.NewClock()))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	first, err := s.People.RememberDevice(t.Context(), ada.OwnerID, "")
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if again, err := s.People.RememberDevice(t.Context(), ada.OwnerID, first); err != nil || again != first {
 		t.Fatalf("remembered as %q, %v, want the same", again, err)
 	}
@@ -85,13 +85,13 @@ func TestANewPasswordForgetsBrowsers(t *testing.T) {
 	}
 	for range 30 {
 		_, err := s.People.RememberDevice(t.Context(), ada.OwnerID, "")
-		mustDo(t, err)
+		storetest.Must(t, err)
 	}
-	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 20 {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 20 {
 		t.Errorf("%d browsers are remembered, want 20", n)
 	}
-	mustDo(t, s.People.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, nextPassword))
-	if n := scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 0 {
+	storetest.Must(t, s.People.SetPassword(t.Context(), storetest.Operator(), ada.OwnerID, nextPassword))
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM known_devices`); n != 0 {
 		t.Errorf("%d browsers are remembered after a new password, want none", n)
 	}
 }
@@ -112,7 +112,7 @@ func TestTheQueueOfThoseWhoSignInIsBounded(t *testing.T) {
 	}
 	refusals := 0
 	for range callers - 34 { // all but those who hash and those who wait
-		e := refused(t, <-results, models.CodeTooManyRequests)
+		e := storetest.Refused(t, <-results, models.CodeTooManyRequests)
 		if e.RetryAfterSeconds < 1 {
 			t.Fatalf("no time to wait: %v", e)
 		}
@@ -120,9 +120,9 @@ func TestTheQueueOfThoseWhoSignInIsBounded(t *testing.T) {
 	}
 	release()
 	for range 34 {
-		refused(t, <-results, models.CodeUnauthenticated)
+		storetest.Refused(t, <-results, models.CodeUnauthenticated)
 	}
-	if n := scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != callers-refusals {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM signin_failures`); n != callers-refusals {
 		t.Errorf("%d failures are counted, want %d: who was sent away has tried nothing", n, callers-refusals)
 	}
 }

@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"strings"
@@ -60,12 +60,12 @@ func TestAddUserChecksEveryField(t *testing.T) {
 			}
 			continue
 		}
-		e := refused(t, err, models.CodeInvalid)
+		e := storetest.Refused(t, err, models.CodeInvalid)
 		if len(e.Fields) != 1 || e.Fields[c.field] == "" {
 			t.Errorf("%s: fields %v, want only %s", c.what, e.Fields, c.field)
 		}
 	}
-	e := refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{})), models.CodeInvalid)
+	e := storetest.Refused(t, storetest.Err(s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{})), models.CodeInvalid)
 	for _, field := range []string{"email", "name", "role", "password"} {
 		if e.Fields[field] == "" {
 			t.Errorf("an empty user: %s is not named in %v", field, e.Fields)
@@ -73,33 +73,30 @@ func TestAddUserChecksEveryField(t *testing.T) {
 	}
 }
 
-// errOf drops a result and keeps the error.
-func errOf[T any](_ T, err error) error { return err }
-
 func TestEmailsAreTheSameInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	storetest.Admin(t, s)
 	for first, again := range map[string]string{"Ada@Example.com": " ada@example.COM ", "ÄDA@example.com": "äda@example.com"} {
 		u, err := s.People.AddUser(t.Context(), storetest.Operator(), people.NewUser{Email: first, Name: "Ada", Role: models.RoleReviewer, Password: storetest.Password})
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if u.PasswordHash != "" {
 			t.Error("AddUser hands the hash out")
 		}
 		found, err := s.People.UserByEmail(t.Context(), storetest.Operator(), again)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if found.ID != u.ID || found.PasswordHash != "" {
 			t.Errorf("UserByEmail(%q) = %+v, want %s without hash", again, found, u.ID)
 		}
 		in := people.NewUser{Email: again, Name: "Eve", Role: models.RoleReviewer, Password: storetest.Password}
-		refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
+		storetest.Refused(t, storetest.Err(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
 		_, err = s.People.DisableUser(t.Context(), storetest.Operator(), u.ID)
-		mustDo(t, err)
-		refused(t, errOf(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
+		storetest.Must(t, err)
+		storetest.Refused(t, storetest.Err(s.People.AddUser(t.Context(), storetest.Operator(), in)), models.CodeConflict)
 	}
-	refused(t, errOf(s.People.UserByEmail(t.Context(), storetest.Operator(), "nobody@example.com")), models.CodeNotFound)
+	storetest.Refused(t, storetest.Err(s.People.UserByEmail(t.Context(), storetest.Operator(), "nobody@example.com")), models.CodeNotFound)
 	users, err := s.People.Users(t.Context(), storetest.Operator())
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(users) != 3 || users[0].Email != "ada@example.com" || users[1].Email != storetest.AdminEmail {
 		t.Errorf("Users = %+v, want three by e-mail", users)
 	}
@@ -117,21 +114,21 @@ func TestI4OnlyAdminsChangePeople(t *testing.T) {
 	// Nothing about what is asked for shows: ids that exist, ids that do not,
 	// and input that is wrong are refused alike.
 	uses := map[string]func(models.Actor) error{
-		"AddUser": func(a models.Actor) error { return errOf(s.People.AddUser(t.Context(), a, people.NewUser{})) },
-		"Users":   func(a models.Actor) error { return errOf(s.People.Users(t.Context(), a)) },
+		"AddUser": func(a models.Actor) error { return storetest.Err(s.People.AddUser(t.Context(), a, people.NewUser{})) },
+		"Users":   func(a models.Actor) error { return storetest.Err(s.People.Users(t.Context(), a)) },
 		"UserByEmail": func(a models.Actor) error {
-			return errOf(s.People.UserByEmail(t.Context(), a, "ada@example.com"))
+			return storetest.Err(s.People.UserByEmail(t.Context(), a, "ada@example.com"))
 		},
-		"DisableUser":         func(a models.Actor) error { return errOf(s.People.DisableUser(t.Context(), a, ada.OwnerID)) },
-		"DisableUser unknown": func(a models.Actor) error { return errOf(s.People.DisableUser(t.Context(), a, "x")) },
+		"DisableUser":         func(a models.Actor) error { return storetest.Err(s.People.DisableUser(t.Context(), a, ada.OwnerID)) },
+		"DisableUser unknown": func(a models.Actor) error { return storetest.Err(s.People.DisableUser(t.Context(), a, "x")) },
 		"SetPassword": func(a models.Actor) error {
 			return s.People.SetPassword(t.Context(), a, ada.OwnerID, storetest.Password)
 		},
 		"SetPassword unknown": func(a models.Actor) error { return s.People.SetPassword(t.Context(), a, "x", "short") },
-		"Tokens of all":       func(a models.Actor) error { return errOf(s.People.Tokens(t.Context(), a, true)) },
+		"Tokens of all":       func(a models.Actor) error { return storetest.Err(s.People.Tokens(t.Context(), a, true)) },
 	}
-	actors := whoMayNot(t, s)
-	start := ledgerAt(t, s)
+	actors := storetest.WhoMayNot(t, s)
+	start := storetest.LedgerAt(t, s)
 	for who, actor := range actors {
 		for what, use := range uses {
 			if err := use(actor); models.ErrorCode(err) != models.CodeForbidden {
@@ -139,7 +136,7 @@ func TestI4OnlyAdminsChangePeople(t *testing.T) {
 			}
 		}
 	}
-	if now := ledgerAt(t, s); now != start {
+	if now := storetest.LedgerAt(t, s); now != start {
 		t.Errorf("the ledger moved from %d to %d", start, now)
 	}
 	admin := storetest.Admin(t, s)
@@ -163,31 +160,31 @@ func TestDisablingEndsAccessAtOnce(t *testing.T) {
 	_, adminSecret := storetest.AdminToken(t, s, ada)
 
 	n, err := s.People.DisableUser(t.Context(), other, ada.OwnerID)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if n != 2 {
 		t.Errorf("%d agent tokens still work, want 2", n)
 	}
 	_, _, err = s.People.AuthenticateSession(t.Context(), cookie)
-	refused(t, err, models.CodeUnauthenticated)
-	refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
-	refused(t, s.People.CheckCredential(t.Context(), reviewer), models.CodeUnauthenticated)
+	storetest.Refused(t, err, models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), session), models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), reviewer), models.CodeUnauthenticated)
 	for what, secret := range map[string]string{"reviewer": reviewerSecret, "admin": adminSecret, "rotated agent": revoked} {
-		if err := errOf(s.People.AuthenticateToken(t.Context(), secret)); models.ErrorCode(err) != models.CodeUnauthenticated {
+		if err := storetest.Err(s.People.AuthenticateToken(t.Context(), secret)); models.ErrorCode(err) != models.CodeUnauthenticated {
 			t.Errorf("%s token: %v, want %s", what, err, models.CodeUnauthenticated)
 		}
 	}
 	if _, err := s.People.AuthenticateToken(t.Context(), agentSecret); err != nil {
 		t.Errorf("agent token: %v; others may still decide what it asks", err)
 	}
-	refused(t, signIn(t, s, "ada@example.com", storetest.Password, somewhere), models.CodeUnauthenticated)
+	storetest.Refused(t, signIn(t, s, "ada@example.com", storetest.Password, storetest.Somewhere), models.CodeUnauthenticated)
 
-	start := ledgerAt(t, s)
+	start := storetest.LedgerAt(t, s)
 	n, err = s.People.DisableUser(t.Context(), other, ada.OwnerID)
-	mustDo(t, err)
-	if n != 2 || ledgerAt(t, s) != start {
-		t.Errorf("disabling again: %d tokens, ledger %d to %d; want 2 and no entry", n, start, ledgerAt(t, s))
+	storetest.Must(t, err)
+	if n != 2 || storetest.LedgerAt(t, s) != start {
+		t.Errorf("disabling again: %d tokens, ledger %d to %d; want 2 and no entry", n, start, storetest.LedgerAt(t, s))
 	}
-	refused(t, errOf(s.People.DisableUser(t.Context(), other, models.NewID[models.UserID]())), models.CodeNotFound)
+	storetest.Refused(t, storetest.Err(s.People.DisableUser(t.Context(), other, models.NewID[models.UserID]())), models.CodeNotFound)
 }
 
 func TestTheLastAdminStays(t *testing.T) {
@@ -196,9 +193,9 @@ func TestTheLastAdminStays(t *testing.T) {
 	first := storetest.Admin(t, s)
 	last := storetest.User(t, s, "b@example.com", models.RoleAdmin)
 	storetest.Reviewer(t, s, "c@example.com")
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), first, first.OwnerID)))
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), first, first.OwnerID)))
 	for _, actor := range []models.Actor{last, storetest.Operator()} {
-		refused(t, errOf(s.People.DisableUser(t.Context(), actor, last.OwnerID)), models.CodeConflict)
+		storetest.Refused(t, storetest.Err(s.People.DisableUser(t.Context(), actor, last.OwnerID)), models.CodeConflict)
 	}
 	if _, err := s.People.UserByEmail(t.Context(), last, "b@example.com"); err != nil {
 		t.Error(err)
@@ -212,12 +209,12 @@ func TestDisablingElsewhereIsNoticed(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	_, cookie := storetest.Session(t, s, "ada@example.com")
 	_, secret := storetest.ReviewerToken(t, s, ada)
-	mustDo(t, s.CheckOutside(t.Context()))
+	storetest.Must(t, s.CheckOutside(t.Context()))
 
-	cli := beside(t, s)
-	mustDo(t, errOf(cli.People.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID)))
-	mustDo(t, s.CheckOutside(t.Context()))
+	cli := storetest.Again(t, s)
+	storetest.Must(t, storetest.Err(cli.People.DisableUser(t.Context(), storetest.Operator(), ada.OwnerID)))
+	storetest.Must(t, s.CheckOutside(t.Context()))
 	_, _, err := s.People.AuthenticateSession(t.Context(), cookie)
-	refused(t, err, models.CodeUnauthenticated)
-	refused(t, errOf(s.People.AuthenticateToken(t.Context(), secret)), models.CodeUnauthenticated)
+	storetest.Refused(t, err, models.CodeUnauthenticated)
+	storetest.Refused(t, storetest.Err(s.People.AuthenticateToken(t.Context(), secret)), models.CodeUnauthenticated)
 }

@@ -1,4 +1,4 @@
-package store_test
+package people_test
 
 import (
 	"strings"
@@ -13,9 +13,9 @@ import (
 
 func accepted(t *testing.T, s *store.Store, secret string) bool {
 	t.Helper()
-	err := errOf(s.People.AuthenticateToken(t.Context(), secret))
+	err := storetest.Err(s.People.AuthenticateToken(t.Context(), secret))
 	if err != nil {
-		refused(t, err, models.CodeUnauthenticated)
+		storetest.Refused(t, err, models.CodeUnauthenticated)
 	}
 	return err == nil
 }
@@ -33,7 +33,7 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 			in = people.NewToken{Scope: scope, Agent: " bot "}
 		}
 		secret, token, err := s.People.AddToken(t.Context(), session, in)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		if !strings.HasPrefix(secret, prefix) || len(secret) != len(prefix)+43 {
 			t.Errorf("%s: the secret has not the form %s and 32 bytes", scope, prefix)
 		}
@@ -44,7 +44,7 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 			t.Errorf("%s: AddToken hands the hash out", scope)
 		}
 		actor, err := s.People.AuthenticateToken(t.Context(), secret)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		want := models.Actor{
 			Kind: models.ActorUser, ID: admin.ID, Name: admin.Name, OwnerID: admin.OwnerID,
 			Admin: scope == models.ScopeAdmin, TokenID: token.ID,
@@ -68,12 +68,12 @@ func TestI4AgentsHaveNoHandInCredentials(t *testing.T) {
 	for _, actor := range []models.Actor{agent, claims, {}, models.System("expirer"), {Kind: models.ActorUser, Admin: true}} {
 		for _, scope := range []models.Scope{models.ScopeAgent, models.ScopeReviewer, models.ScopeAdmin, ""} {
 			_, _, err := s.People.AddToken(t.Context(), actor, people.NewToken{Scope: scope, Agent: "bot", Name: "x", UserID: admin.OwnerID})
-			refused(t, err, models.CodeForbidden)
+			storetest.Refused(t, err, models.CodeForbidden)
 		}
-		refused(t, s.People.RevokeToken(t.Context(), actor, agent.TokenID), models.CodeForbidden)
-		refused(t, s.People.RevokeToken(t.Context(), actor, "unknown"), models.CodeForbidden)
-		refused(t, errOf(s.People.Tokens(t.Context(), actor, false)), models.CodeForbidden)
-		refused(t, errOf(s.People.Agents(t.Context(), actor)), models.CodeForbidden)
+		storetest.Refused(t, s.People.RevokeToken(t.Context(), actor, agent.TokenID), models.CodeForbidden)
+		storetest.Refused(t, s.People.RevokeToken(t.Context(), actor, "unknown"), models.CodeForbidden)
+		storetest.Refused(t, storetest.Err(s.People.Tokens(t.Context(), actor, false)), models.CodeForbidden)
+		storetest.Refused(t, storetest.Err(s.People.Agents(t.Context(), actor)), models.CodeForbidden)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestWhoMayMakeWhichToken(t *testing.T) {
 	admin := storetest.Admin(t, s)
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	gone := storetest.Reviewer(t, s, "gone@example.com")
-	mustDo(t, errOf(s.People.DisableUser(t.Context(), admin, gone.OwnerID)))
+	storetest.Must(t, storetest.Err(s.People.DisableUser(t.Context(), admin, gone.OwnerID)))
 	narrow, _ := storetest.ReviewerToken(t, s, admin)
 	nobody := models.NewID[models.UserID]()
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func TestWhoMayMakeWhichToken(t *testing.T) {
 		{"name of 201 bytes", ada, people.NewToken{Scope: models.ScopeReviewer, Name: strings.Repeat("n", 201)}, models.CodeInvalid, "name"},
 		{"expires before now", ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: -time.Second}, models.CodeInvalid, "expires"},
 	} {
-		before := ledgerAt(t, s)
+		before := storetest.LedgerAt(t, s)
 		_, _, err := s.People.AddToken(t.Context(), c.actor, c.in)
 		if c.want == "" {
 			if err != nil {
@@ -130,14 +130,14 @@ func TestWhoMayMakeWhichToken(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", c.what, err, c.want)
 			continue
 		}
-		if e := refused(t, err, c.want); c.field != "" && (len(e.Fields) != 1 || e.Fields[c.field] == "") {
+		if e := storetest.Refused(t, err, c.want); c.field != "" && (len(e.Fields) != 1 || e.Fields[c.field] == "") {
 			t.Errorf("%s: fields %v, want only %s", c.what, e.Fields, c.field)
 		}
-		if ledgerAt(t, s) != before {
+		if storetest.LedgerAt(t, s) != before {
 			t.Errorf("%s: refused, and yet in the ledger", c.what)
 		}
 	}
-	if n := scalar[int](t, s, `SELECT count(*) FROM agents WHERE owner_id = ?`, gone.ID); n != 0 {
+	if n := storetest.Scalar[int](t, s, `SELECT count(*) FROM agents WHERE owner_id = ?`, gone.ID); n != 0 {
 		t.Error("a refused token left an agent behind")
 	}
 }
@@ -157,12 +157,12 @@ func TestASecondAgentTokenRotates(t *testing.T) {
 	if accepted(t, s, first) {
 		t.Error("the rotated token still works")
 	}
-	refused(t, s.People.CheckCredential(t.Context(), agent), models.CodeUnauthenticated)
+	storetest.Refused(t, s.People.CheckCredential(t.Context(), agent), models.CodeUnauthenticated)
 	if !accepted(t, s, second) || !accepted(t, s, otherSecret) || !accepted(t, s, theirSecret) {
 		t.Error("another token stopped working")
 	}
 	agents, err := s.People.Agents(t.Context(), ada)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(agents) != 2 || agents[0].Name != "bot" || agents[1].Name != "bot 2" {
 		t.Errorf("agents of ada %+v, want bot and bot 2", agents)
 	}
@@ -174,7 +174,7 @@ func TestTokensExpire(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(clock))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	secret, token, err := s.People.AddToken(t.Context(), ada, people.NewToken{Scope: models.ScopeReviewer, Name: "x", Expires: time.Hour})
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if token.ExpiresAt == nil || !token.ExpiresAt.Equal(clock.Now().Add(time.Hour)) {
 		t.Errorf("expires %v, want in an hour", token.ExpiresAt)
 	}
@@ -200,23 +200,23 @@ func TestRevokingATokenEndsItAtOnce(t *testing.T) {
 			func() (models.Actor, string) { return storetest.AgentToken(t, s, ada, "bot") },
 		} {
 			token, secret := made()
-			refused(t, s.People.RevokeToken(t.Context(), eve, token.TokenID), models.CodeNotFound)
+			storetest.Refused(t, s.People.RevokeToken(t.Context(), eve, token.TokenID), models.CodeNotFound)
 			if !accepted(t, s, secret) {
 				t.Fatal("a stranger revoked a token")
 			}
-			mustDo(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
+			storetest.Must(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
 			if accepted(t, s, secret) {
 				t.Errorf("accepted after its %s revoked it", who)
 			}
-			refused(t, s.People.CheckCredential(t.Context(), token), models.CodeUnauthenticated)
-			entries := ledgerAt(t, s)
-			mustDo(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
-			if ledgerAt(t, s) != entries {
+			storetest.Refused(t, s.People.CheckCredential(t.Context(), token), models.CodeUnauthenticated)
+			entries := storetest.LedgerAt(t, s)
+			storetest.Must(t, s.People.RevokeToken(t.Context(), actor, token.TokenID))
+			if storetest.LedgerAt(t, s) != entries {
 				t.Error("revoking twice is in the ledger twice")
 			}
 		}
 	}
-	refused(t, s.People.RevokeToken(t.Context(), admin, models.NewID[models.TokenID]()), models.CodeNotFound)
+	storetest.Refused(t, s.People.RevokeToken(t.Context(), admin, models.NewID[models.TokenID]()), models.CodeNotFound)
 }
 
 func TestRevokingElsewhereIsNoticed(t *testing.T) {
@@ -225,11 +225,11 @@ func TestRevokingElsewhereIsNoticed(t *testing.T) {
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	token, secret := storetest.ReviewerToken(t, s, ada)
 	_, rotated := storetest.AgentToken(t, s, ada, "bot")
-	mustDo(t, s.CheckOutside(t.Context()))
-	cli := beside(t, s)
-	mustDo(t, cli.People.RevokeToken(t.Context(), storetest.Operator(), token.TokenID))
+	storetest.Must(t, s.CheckOutside(t.Context()))
+	cli := storetest.Again(t, s)
+	storetest.Must(t, cli.People.RevokeToken(t.Context(), storetest.Operator(), token.TokenID))
 	storetest.AgentToken(t, cli, ada, "bot")
-	mustDo(t, s.CheckOutside(t.Context()))
+	storetest.Must(t, s.CheckOutside(t.Context()))
 	if accepted(t, s, secret) || accepted(t, s, rotated) {
 		t.Error("accepted after it was revoked elsewhere")
 	}
@@ -244,7 +244,7 @@ func TestTokensAreListedToTheirPerson(t *testing.T) {
 	second, _ := storetest.AgentToken(t, s, ada, "bot")
 	third, _ := storetest.ReviewerToken(t, s, ada)
 	foreign, _ := storetest.AdminToken(t, s, admin)
-	mustDo(t, s.People.RevokeToken(t.Context(), ada, third.TokenID))
+	storetest.Must(t, s.People.RevokeToken(t.Context(), ada, third.TokenID))
 	for _, c := range []struct {
 		what  string
 		actor models.Actor
@@ -257,7 +257,7 @@ func TestTokensAreListedToTheirPerson(t *testing.T) {
 		{"operator", storetest.Operator(), false, []models.TokenID{foreign.TokenID, second.TokenID, first.TokenID, third.TokenID}},
 	} {
 		tokens, err := s.People.Tokens(t.Context(), c.actor, c.all)
-		mustDo(t, err)
+		storetest.Must(t, err)
 		var got, want []string
 		for _, token := range tokens {
 			got = append(got, string(token.ID))
@@ -268,7 +268,7 @@ func TestTokensAreListedToTheirPerson(t *testing.T) {
 		for _, id := range c.want {
 			want = append(want, string(id))
 		}
-		sameStrings(t, c.what, got, want)
+		storetest.SameStrings(t, c.what, got, want)
 	}
 }
 
@@ -278,18 +278,18 @@ func TestTokenUseIsWrittenDown(t *testing.T) {
 	s := storetest.New(t, storetest.WithClock(clock))
 	ada := storetest.Reviewer(t, s, "ada@example.com")
 	_, secret := storetest.ReviewerToken(t, s, ada)
-	entries := ledgerAt(t, s)
+	entries := storetest.LedgerAt(t, s)
 	used := clock.Step(time.Hour)
 	if !accepted(t, s, secret) {
 		t.Fatal("refused")
 	}
-	mustDo(t, s.People.FlushLastUse(t.Context()))
+	storetest.Must(t, s.People.FlushLastUse(t.Context()))
 	tokens, err := s.People.Tokens(t.Context(), ada, false)
-	mustDo(t, err)
+	storetest.Must(t, err)
 	if len(tokens) != 1 || tokens[0].LastUsedAt == nil || !tokens[0].LastUsedAt.Equal(used) {
 		t.Errorf("tokens %+v, want one used at %s", tokens, used)
 	}
-	if ledgerAt(t, s) != entries {
+	if storetest.LedgerAt(t, s) != entries {
 		t.Error("using a token is in the ledger")
 	}
 }

@@ -1,0 +1,34 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models/db/dbtest"
+)
+
+// TestTheLedgerIsReadByAnIndex: no page of it reads the whole, whatever it is filtered by.
+func TestTheLedgerIsReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	check := func(name, text string, args ...any) {
+		t.Helper()
+		plan := dbtest.Plan(t, d, text, args...)
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ledger") || strings.HasPrefix(line, "SCAN l ") {
+				t.Errorf("%s: %s\n%s\n%s", name, line, text, plan)
+			}
+		}
+	}
+	for _, q := range []Query{
+		{}, {Who: "u"}, {Action: "a"}, {Conversation: "c"}, {Who: "u", Action: "a"}, {Conversation: "c", Action: "a"}, {Conversation: "c", Who: "u", Action: "a"},
+	} {
+		for _, rare := range []bool{false, q.Who != "" && q.Action != "" && q.Conversation == ""} {
+			keys, args, _ := q.keys(1, 9, 51, rare)
+			picks, more := q.picks(rare)
+			check("ledger", SelectPicked(keys, picks), append(append(args, more...), 51)...)
+		}
+	}
+	check("actions", actionsQuery)
+	check("count of an action", actionCount, "a", 1, 9, 9)
+}
