@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -35,24 +36,20 @@ func (a *API) registerApprovals() {
 	a.registerClock()
 }
 
-// HeaderFallback is sent with any value by clients that may go on when no server
-// answers; the answer's says whether fallback_auto_approve is on or off.
-const HeaderFallback = "Countersign-Fallback"
-
 type askIn struct {
 	caller
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
 	Fallback string `header:"Countersign-Fallback" doc:"With any value, the answer's header of this name says whether fallback_auto_approve is on or off"`
-	Body     AskRequest
+	Body     wire.AskRequest
 }
 
 type askOut struct {
 	Status   int
 	Location string `header:"Location"`
 	Fallback string `header:"Countersign-Fallback"`
-	Body     *Approval
+	Body     *wire.Approval
 }
 
 func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
@@ -64,7 +61,7 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Ask(ctx, in.actor, in.Body.askInput())
+	got, err := a.store.Ask(ctx, in.actor, askInput(&in.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +105,7 @@ type getIn struct {
 }
 
 type approvalOut struct {
-	Body *Approval
+	Body *wire.Approval
 }
 
 func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
@@ -133,8 +130,8 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if got == nil || err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := approvalOf(a.kit, got)
-	return &approvalOut{Body: out}, a.addOrigins(ctx, in.actor, out)
+	out, err := a.approvalFor(ctx, in.actor, got)
+	return &approvalOut{Body: out}, err
 }
 
 type cancelIn struct {
@@ -159,12 +156,12 @@ type respondIn struct {
 	caller
 
 	ID   string `path:"id" doc:"The approvalId"`
-	Body RespondRequest
+	Body wire.RespondRequest
 }
 
 type respondOut struct {
 	Status int
-	Body   *RespondResult
+	Body   *wire.RespondResult
 }
 
 func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
@@ -172,15 +169,15 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Decide(ctx, in.actor, id, in.Body.decisionInput())
+	got, err := a.store.Decide(ctx, in.actor, id, decisionInput(&in.Body))
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := &RespondResult{Success: true, ApprovalID: got.ID, Status: shown(got.Status()), Held: heldOf(got)}
+	out := &wire.RespondResult{Success: true, ApprovalID: wire.ResponseID(got.ID), Status: shown(got.Status()), Held: heldOf(got)}
 	if d := decisionOf(got, got.Status()); d != nil {
-		out.Response = Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		out.Response = wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
 	} else if v := got.Vote; v != nil {
-		out.Response = Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
+		out.Response = wire.Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
 	}
 	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }

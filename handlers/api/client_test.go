@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 )
 
 // front stands before a server and answers by itself while broken says so; it
 // is told the number of the request.
-func (w *world) front(broken func(n int64, rw http.ResponseWriter) bool) *api.Client {
+func (w *world) front(broken func(n int64, rw http.ResponseWriter) bool) *client.Client {
 	w.tb.Helper()
 	var n atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -25,48 +25,48 @@ func (w *world) front(broken func(n int64, rw http.ResponseWriter) bool) *api.Cl
 		}
 	}))
 	w.tb.Cleanup(server.Close)
-	return &api.Client{BaseURL: server.URL + "/", Token: w.agent}
+	return client.New(server.URL+"/", w.agent)
 }
 
 func TestClientRoundTrip(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	agent, person := &api.Client{BaseURL: w.url, Token: w.agent}, &api.Client{BaseURL: w.url, Token: w.reviewer}
+	agent, person := client.New(w.url, w.agent), client.New(w.url, w.reviewer)
 	ctx := t.Context()
-	req := api.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`)}
+	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`)}
 	a, err := agent.Ask(ctx, req, 0)
-	if err != nil || a.Status != models.StatusPending || string(a.Input) != string(req.Input) {
+	if err != nil || a.Status != wire.StatusPending || string(a.Input) != string(req.Input) {
 		t.Fatalf("ask: %+v %v", a, err)
 	}
 	yes := true
-	res, err := person.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes, Reason: "ok", Input: []byte(`{}`)})
-	if err != nil || res.Status != models.StatusApproved {
+	res, err := person.Respond(ctx, a.ApprovalID, wire.RespondRequest{Approved: &yes, Reason: "ok", Input: []byte(`{}`)})
+	if err != nil || res.Status != wire.StatusApproved {
 		t.Fatalf("respond: %+v %v", res, err)
 	}
 	got, err := agent.Get(ctx, a.ApprovalID, time.Minute)
 	if err != nil || !got.Decision.Approved || !got.Decision.Edited || string(got.Decision.Input) != `{}` || got.Decision.By.Name != "owner@example.com" {
 		t.Fatalf("get: %+v %v", got, err)
 	}
-	var answered *api.AnswerError
-	if _, err = person.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes}); !errors.As(err, &answered) ||
-		answered.Status != 409 || answered.Code != models.CodeAlreadyDecided || answered.Approval == nil || answered.Approval.Decision.Reason != "ok" {
+	var answered *client.AnswerError
+	if _, err = person.Respond(ctx, a.ApprovalID, wire.RespondRequest{Approved: &yes}); !errors.As(err, &answered) ||
+		answered.Status != 409 || answered.Code != wire.CodeAlreadyDecided || answered.Approval == nil || answered.Approval.Decision.Reason != "ok" {
 		t.Fatalf("second verdict: %#v", err)
 	}
-	if _, err = agent.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes}); !errors.As(err, &answered) || answered.Code != models.CodeForbidden {
+	if _, err = agent.Respond(ctx, a.ApprovalID, wire.RespondRequest{Approved: &yes}); !errors.As(err, &answered) || answered.Code != wire.CodeForbidden {
 		t.Fatalf("an agent's verdict: %#v", err)
 	}
-	b, err := agent.Ask(ctx, api.AskRequest{ToolUseID: "2", ToolName: "rm"}, 0)
+	b, err := agent.Ask(ctx, wire.AskRequest{ToolUseID: "2", ToolName: "rm"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = agent.Cancel(ctx, b.ApprovalID); err != nil || b.Status != models.StatusCancelled {
+	if b, err = agent.Cancel(ctx, b.ApprovalID); err != nil || b.Status != wire.StatusCancelled {
 		t.Fatalf("cancel: %+v %v", b, err)
 	}
-	empty, q := "", api.AskRequest{ToolUseID: "3", Kind: models.KindQuestion}
+	empty, q := "", wire.AskRequest{ToolUseID: "3", Kind: wire.KindQuestion}
 	if b, err = agent.Ask(ctx, q, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = person.Respond(ctx, b.ApprovalID, api.RespondRequest{Answer: &empty}); !errors.As(err, &answered) || answered.Status != 422 {
+	if _, err = person.Respond(ctx, b.ApprovalID, wire.RespondRequest{Answer: &empty}); !errors.As(err, &answered) || answered.Status != 422 {
 		t.Fatalf("an empty answer: %#v", err)
 	}
 }
@@ -104,13 +104,13 @@ func TestClientTellsAnswersFromSilence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a, err := (&api.Client{BaseURL: tt.url, Token: tt.token}).Ask(t.Context(), api.AskRequest{ToolUseID: "1", ToolName: "rm"}, 0)
+			a, err := client.New(tt.url, tt.token).Ask(t.Context(), wire.AskRequest{ToolUseID: "1", ToolName: "rm"}, 0)
 			if err == nil {
 				t.Fatalf("no error but %+v", a)
 			}
-			after, retry := api.Retryable(err)
-			if retry != tt.retry || after != tt.after || api.Answered(err) != tt.answered {
-				t.Errorf("retry %v after %v, answered %v: %v", retry, after, api.Answered(err), err)
+			after, retry := client.Retryable(err)
+			if retry != tt.retry || after != tt.after || client.Answered(err) != tt.answered {
+				t.Errorf("retry %v after %v, answered %v: %v", retry, after, client.Answered(err), err)
 			}
 		})
 	}
@@ -119,24 +119,24 @@ func TestClientTellsAnswersFromSilence(t *testing.T) {
 func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	client := w.front(func(n int64, rw http.ResponseWriter) bool {
+	agent := w.front(func(n int64, rw http.ResponseWriter) bool {
 		if n%2 == 1 { // every other time there is no server
 			rw.WriteHeader(http.StatusBadGateway)
 			return true
 		}
 		return false
 	})
-	told := make(chan *api.Approval, 1)
+	told := make(chan *wire.Approval, 1)
 	done := make(chan error, 1)
-	var got *api.Approval
+	var got *wire.Approval
 	go func() {
 		var err error
-		got, err = client.AskUntilDecided(t.Context(), api.AskRequest{ToolName: "rm"},
-			api.Patience{Connect: time.Minute, Told: func(a *api.Approval) { told <- a }})
+		got, err = agent.AskUntilDecided(t.Context(), wire.AskRequest{ToolName: "rm"},
+			client.Patience{Connect: time.Minute, Told: func(a *wire.Approval) { told <- a }})
 		done <- err
 	}()
 	first := <-told
-	if first.Status != models.StatusPending {
+	if first.Status != wire.StatusPending {
 		t.Fatalf("first answer: %+v", first)
 	}
 	w.blocked(1)
@@ -153,19 +153,19 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	one := int64(1)
-	req := api.AskRequest{ToolUseID: "1", ToolName: "rm", TimeoutSeconds: &one}
+	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", TimeoutSeconds: &one}
 	silent := func(_ int64, rw http.ResponseWriter) bool { rw.WriteHeader(http.StatusBadGateway); return true }
-	if _, err := w.front(silent).AskUntilDecided(t.Context(), req, api.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, api.ErrNeverAnswered) {
+	if _, err := w.front(silent).AskUntilDecided(t.Context(), req, client.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("never answered: %v", err)
 	}
 	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
-	a, err := w.front(once).AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Second})
-	if !errors.Is(err, api.ErrDeadlinePassed) || a == nil {
+	a, err := w.front(once).AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second})
+	if !errors.Is(err, client.ErrDeadlinePassed) || a == nil {
 		t.Errorf("silent after the first answer: %+v %v", a, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := w.front(silent).AskUntilDecided(ctx, req, api.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err := w.front(silent).AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	late := func(n int64, rw http.ResponseWriter) bool { // busy, then a refusal after patience has ended
@@ -177,7 +177,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := w.front(late).AskUntilDecided(t.Context(), req, api.Patience{Connect: 600 * time.Millisecond}); !api.Answered(err) || errors.Is(err, api.ErrNeverAnswered) {
+	if _, err := w.front(late).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !client.Answered(err) || errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("refused late: %v", err)
 	}
 	busy := func(n int64, rw http.ResponseWriter) bool {
@@ -189,7 +189,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		return n > 2 && silent(n, rw)
 	}
 	start := time.Now()
-	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, api.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, api.ErrDeadlinePassed) {
+	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
 		t.Errorf("busy, then silent: %v", err)
 	}
 	if took := time.Since(start); took < time.Second {

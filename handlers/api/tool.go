@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -42,15 +43,15 @@ func (a *API) registerTools() {
 type requestToolIn struct {
 	caller
 
-	Body ToolRequest
+	Body wire.ToolRequest
 }
 
 type toolAnswerOut struct {
-	Body *ToolAnswer
+	Body *wire.ToolAnswer
 }
 
 func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOut, error) {
-	ask, err := in.Body.askInput()
+	ask, err := toolInput(&in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +63,22 @@ func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOu
 }
 
 type invocationOut struct {
-	Body *Invocation
+	Body *wire.Invocation
 }
 
 type decideToolIn struct {
 	caller
 
-	Body ToolDecision
+	Body wire.ToolDecision
 }
 
 type decidedToolOut struct {
 	Status int
-	Body   *Invocation
+	Body   *wire.Invocation
 }
 
 func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut, error) {
-	decision, err := in.Body.decisionInput()
+	decision, err := toolDecision(&in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ type pendingOfSessionIn struct {
 }
 
 type pendingOfSessionOut struct {
-	Body *PendingInvocations
+	Body *wire.PendingInvocations
 }
 
 func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pendingOfSessionOut, error) {
@@ -145,10 +146,10 @@ func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pe
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
-	page := &PendingInvocations{Pending: make([]*Invocation, 0, len(got.Items)), Next: got.Next}
+	page := &wire.PendingInvocations{Pending: make([]*wire.Invocation, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
 		one := invocationOf(&got.Items[i], in.SessionID)
-		one.Waiting = a.waitingFor(in.actor, one.ToolCallID, got.Items[i].Status())
+		one.Waiting = a.waitingFor(in.actor, got.Items[i].ID, got.Items[i].Status())
 		page.Pending = append(page.Pending, one)
 	}
 	return &pendingOfSessionOut{Body: page}, nil

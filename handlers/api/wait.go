@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -171,7 +172,7 @@ func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err
 		}
 	}
 	if fallback != "" {
-		h.Set(HeaderFallback, fallback)
+		h.Set(wire.HeaderFallback, fallback)
 	}
 	h.Set(echo.HeaderContentType, "application/json")
 	x.WriteHeader(status)
@@ -199,8 +200,7 @@ func (a *API) shown(ctx context.Context, w *waiting, got *models.Approval) (any,
 	case w.response:
 		return responseOf(a.kit, got), nil
 	}
-	out := approvalOf(a.kit, got)
-	return out, a.addOrigins(ctx, w.actor, out)
+	return a.approvalFor(ctx, w.actor, got)
 }
 
 func (x *exchange) tell(status int) {
