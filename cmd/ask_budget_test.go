@@ -68,7 +68,7 @@ func TestAskWaitsForItsBudget(t *testing.T) {
 			} else if p.out.String() != "" {
 				t.Errorf("standard output holds %q", p.out)
 			}
-			list, err := w.client(w.agent).Get(t.Context(), wire.ResponseID(request), 0)
+			list, err := w.client(w.agent).Get(t.Context(), request, 0)
 			if err != nil || list.Kind != wire.KindBudget {
 				t.Errorf("the budget request: %+v %v", list, err)
 			}

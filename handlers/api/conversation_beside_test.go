@@ -147,8 +147,8 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 		{"approved", "/conversations/" + run + "/approve", `{}`, "", ""},
 		{"raised otherwise", "/message", `{"id":"` + run + `","approvalResponse":{"budgetChange":9}}`, "", ""},
 		{"approved with less", "/conversations/" + run + "/approve", `{"newBudget":2}`, "", ""},
-		{"rejected", "/conversations/" + run + "/reject", `{"feedback":"enough"}`, wire.Status(models.StatusRejected), "rejected by owner@example.com: enough"},
-		{"expired", "", "", wire.Status(models.StatusExpired), "expired: Approval request timed out"},
+		{"rejected", "/conversations/" + run + "/reject", `{"feedback":"enough"}`, wire.StatusRejected, "rejected by owner@example.com: enough"},
+		{"expired", "", "", wire.StatusExpired, "expired: Approval request timed out"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

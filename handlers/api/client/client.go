@@ -167,7 +167,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 	if body != nil {
 		raw, err := json.Marshal(body, wire.WriteOptions)
 		if err != nil {
-			return nil, errors.New("The request is not valid. (input: must be one JSON value)") //nolint:revive,staticcheck // as the server says it
+			return nil, errors.New("The request is not valid. (input: must be one JSON value)") //nolint:staticcheck // as the server says it
 		}
 		content = bytes.NewReader(raw)
 	}

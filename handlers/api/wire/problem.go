@@ -2,7 +2,7 @@ package wire
 
 // Problem is how an error is answered: a problem document by RFC 9457. This is what
 // a client reads of it.
-type Problem struct { //nolint:errname // RFC 9457 calls it a problem
+type Problem struct {
 	Detail    string         `json:"detail"`
 	Code      Code           `json:"code"`
 	Errors    []FieldProblem `json:"errors"`
