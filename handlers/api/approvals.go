@@ -13,14 +13,14 @@ import (
 )
 
 func (a *API) registerApprovals() {
-	register(a, Agents, huma.Operation{
+	registerWaiting[askIn, askOut](a, Agents, huma.Operation{
 		OperationID: "ask", Method: http.MethodPost, Path: "/v1/approvals",
 		Summary:     "Ask for approval, or for an answer",
 		Description: "200 when settled, 202 while pending: send the same request again, with the same approvalId or toolUseId, until it is settled.",
 		Responses:   map[string]*huma.Response{"202": {Description: "Pending"}},
 		Errors:      []int{401, 402, 403, 409, 413, 422, 429, 503},
 	}, a.ask)
-	register(a, Anyone, huma.Operation{
+	registerWaiting[getIn, approvalOut](a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
 		Summary: "See where a request stands, or wait for it", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
 	}, a.get)
@@ -52,7 +52,7 @@ type askOut struct {
 	Body     *wire.Approval
 }
 
-func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
+func (a *API) ask(ctx context.Context, in *askIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -65,22 +65,16 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	w := &waiting{row: got, name: string(got.ID), asked: true, fallback: in.Fallback != "", shown: a.shownTo(in.actor)}
 	if got.Status() == models.StatusPending && wait > 0 {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait, opts...), id: got.ID, asked: true, fallback: in.Fallback != ""}
-		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
-			return nil, err
-		}
+		err = a.watch(ctx, w, in.actor, got.ID, wait, opts...)
 	}
-	out := &askOut{Status: http.StatusOK, Location: locationOf(got), Body: approvalOf(a.kit, got)}
-	if got.Status() == models.StatusPending {
-		out.Status = http.StatusAccepted
-	}
-	if in.Fallback != "" {
-		if out.Fallback, err = a.fallbackNow(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return w, err
+}
+
+// shownTo shows a request of the queue to a caller.
+func (a *API) shownTo(actor models.Actor) func(context.Context, *models.Approval) (any, error) {
+	return func(ctx context.Context, row *models.Approval) (any, error) { return a.approvalFor(ctx, actor, row) }
 }
 
 // fallbackNow is what the policy that stands says about going on without a
@@ -108,7 +102,7 @@ type approvalOut struct {
 	Body *wire.Approval
 }
 
-func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
+func (a *API) get(ctx context.Context, in *getIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -121,17 +115,13 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	var got *models.Approval
+	w := &waiting{name: string(id), shown: a.shownTo(in.actor)}
 	if wait > 0 {
-		got, err = in.from.wait(ctx, &waiting{watch: a.store.Watch(in.actor, id, wait, opts...), id: id})
+		err = a.watch(ctx, w, in.actor, id, wait, opts...)
 	} else {
-		got, err = a.store.Approval(ctx, in.actor, id)
+		w.row, err = a.store.Approval(ctx, in.actor, id)
 	}
-	if got == nil || err != nil {
-		return nil, naming(in.ID, err)
-	}
-	out, err := a.approvalFor(ctx, in.actor, got)
-	return &approvalOut{Body: out}, err
+	return w, naming(in.ID, err)
 }
 
 type cancelIn struct {

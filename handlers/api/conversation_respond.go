@@ -13,7 +13,7 @@ import (
 const responsesPath, budgetPath = onePath + "/responses", onePath + "/budget"
 
 func (a *API) registerResponses() {
-	register(a, Agents, huma.Operation{
+	registerWaiting[responseIn, responseOut](a, Agents, huma.Operation{
 		OperationID: "add-response", Method: http.MethodPost, Path: responsesPath, Tags: conversationTags,
 		Summary: "Say something as an agent, or propose something that needs approval",
 		Description: "200 when settled, as a reply is at once; 202 while a proposal is pending: send the same again, with the same responseId, until it is settled. " +
@@ -46,7 +46,7 @@ type responseOut struct {
 	Body     *wire.ConversationResponse
 }
 
-func (a *API) addResponse(ctx context.Context, in *responseIn) (*responseOut, error) {
+func (a *API) addResponse(ctx context.Context, in *responseIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -64,17 +64,13 @@ func (a *API) addResponse(ctx context.Context, in *responseIn) (*responseOut, er
 	if err != nil {
 		return nil, err
 	}
+	w := &waiting{row: got, name: string(got.ID), asked: true, shown: func(_ context.Context, row *models.Approval) (any, error) {
+		return responseOf(a.kit, row), nil
+	}}
 	if got.Status() == models.StatusPending && wait > 0 {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, asked: true, response: true}
-		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
-			return nil, err
-		}
+		err = a.watch(ctx, w, in.actor, got.ID, wait)
 	}
-	out := &responseOut{Status: http.StatusOK, Location: locationOf(got), Body: responseOf(a.kit, got)}
-	if got.Status() == models.StatusPending {
-		out.Status = http.StatusAccepted
-	}
-	return out, nil
+	return w, err
 }
 
 type budgetIn struct {
