@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,6 +136,16 @@ func TestClientOfConversations(t *testing.T) {
 	}
 }
 
+// everyOther request arrives; the server of the others is away.
+type everyOther struct{ sent atomic.Int64 }
+
+func (e *everyOther) RoundTrip(r *http.Request) (*http.Response, error) {
+	if e.sent.Add(1)%2 == 0 {
+		return nil, errors.New("connection refused")
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // AskUntilDecided waits for the budget request that 402 names, through restarts
 // of the server, and repeats the same ask.
 func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
@@ -156,12 +167,8 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 			w.policy(`{"proposal_timeout_minutes":1,"rules":[{"name":"ls","tools":["ls"],"effect":"allow"}]}`)
 			w.respond(`{"kind":"reply","content":"hello","energy":2}`).want(t, 200, nil)
 			w.call(w.agent, "PUT", "/conversations/"+run+"/budget", `{"budget":2}`).want(t, 200, nil)
-			flaky := w.front(func(n int64, rw http.ResponseWriter) bool {
-				if n%2 == 0 {
-					rw.WriteHeader(http.StatusBadGateway)
-				}
-				return n%2 == 0
-			})
+			flaky := client.New(w.url, w.agent)
+			flaky.HTTP = &http.Client{Transport: new(everyOther)}
 			spent := make(chan *wire.Approval, 4)
 			req := wire.AskRequest{ToolName: "ls", ToolUseID: "1", ConversationID: run}
 			type outcome struct {

@@ -1,4 +1,4 @@
-package api_test
+package client_test
 
 import (
 	"context"
@@ -12,26 +12,27 @@ import (
 
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
+	"countersign/models/store"
 )
 
 // front stands before a server and answers by itself while broken says so; it
 // is told the number of the request.
-func (w *world) front(broken func(n int64, rw http.ResponseWriter) bool) *client.Client {
-	w.tb.Helper()
+func (s *server) front(tb testing.TB, broken func(n int64, rw http.ResponseWriter) bool) *client.Client {
+	tb.Helper()
 	var n atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	between := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if !broken(n.Add(1), rw) {
-			w.api.ServeHTTP(rw, r)
+			s.surface.ServeHTTP(rw, r)
 		}
 	}))
-	w.tb.Cleanup(server.Close)
-	return client.New(server.URL+"/", w.agent)
+	tb.Cleanup(between.Close)
+	return client.New(between.URL+"/", s.agentToken)
 }
 
 func TestClientRoundTrip(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	agent, person := client.New(w.url, w.agent), client.New(w.url, w.reviewer)
+	s := newServer(t)
+	agent, person := client.New(s.url, s.agentToken), client.New(s.url, s.reviewerToken)
 	ctx := t.Context()
 	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", Input: []byte(`{"n":9007199254740993,"s":"<&>"}`)}
 	a, err := agent.Ask(ctx, req, 0)
@@ -44,7 +45,7 @@ func TestClientRoundTrip(t *testing.T) {
 		t.Fatalf("respond: %+v %v", res, err)
 	}
 	got, err := agent.Get(ctx, a.ApprovalID, time.Minute)
-	if err != nil || !got.Decision.Approved || !got.Decision.Edited || string(got.Decision.Input) != `{}` || got.Decision.By.Name != "owner@example.com" {
+	if err != nil || !got.Decision.Approved || !got.Decision.Edited || string(got.Decision.Input) != `{}` || got.Decision.By.Name != "Ada Lovelace" {
 		t.Fatalf("get: %+v %v", got, err)
 	}
 	var answered *client.AnswerError
@@ -73,34 +74,34 @@ func TestClientRoundTrip(t *testing.T) {
 
 func TestClientTellsAnswersFromSilence(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	s := newServer(t)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	answering := func(status int, header, value, body string) string {
-		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 			if header != "" {
 				rw.Header().Set(header, value)
 			}
 			rw.WriteHeader(status)
 			fmt.Fprint(rw, body)
 		}))
-		t.Cleanup(s.Close)
-		return s.URL
+		t.Cleanup(other.Close)
+		return other.URL
 	}
 	for _, tt := range []struct {
 		name, url, token string
 		retry, answered  bool
 		after            time.Duration
 	}{
-		{"nobody there", gone.URL, w.agent, true, false, 0},
-		{"a proxy without its server", answering(502, "", "", "bad gateway"), w.agent, true, false, 0},
-		{"a server that stops", answering(503, "Retry-After", "3", `{"code":"unavailable","detail":"x"}`), w.agent, true, false, 3 * time.Second},
-		{"too many requests", answering(429, "Retry-After", "7", `{"code":"too_many_requests","detail":"x"}`), w.agent, true, true, 7 * time.Second},
-		{"another server", answering(200, "", "", "<html>"), w.agent, false, true, 0},
-		{"another server with JSON", answering(200, "", "", `{"approved":true,"status":"approved"}`), w.agent, false, true, 0},
-		{"approved without a decision", answering(200, "", "", `{"approvalId":"x","status":"approved"}`), w.agent, false, true, 0},
-		{"a server that moved", answering(301, "Location", w.url, ""), w.agent, false, true, 0},
-		{"a wrong token", w.url, "nonsense", false, true, 0},
+		{"nobody there", gone.URL, s.agentToken, true, false, 0},
+		{"a proxy without its server", answering(502, "", "", "bad gateway"), s.agentToken, true, false, 0},
+		{"a server that stops", answering(503, "Retry-After", "3", `{"code":"unavailable","detail":"x"}`), s.agentToken, true, false, 3 * time.Second},
+		{"too many requests", answering(429, "Retry-After", "7", `{"code":"too_many_requests","detail":"x"}`), s.agentToken, true, true, 7 * time.Second},
+		{"another server", answering(200, "", "", "<html>"), s.agentToken, false, true, 0},
+		{"another server with JSON", answering(200, "", "", `{"approved":true,"status":"approved"}`), s.agentToken, false, true, 0},
+		{"approved without a decision", answering(200, "", "", `{"approvalId":"x","status":"approved"}`), s.agentToken, false, true, 0},
+		{"a server that moved", answering(301, "Location", s.url, ""), s.agentToken, false, true, 0},
+		{"a wrong token", s.url, "nonsense", false, true, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -118,8 +119,8 @@ func TestClientTellsAnswersFromSilence(t *testing.T) {
 
 func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	agent := w.front(func(n int64, rw http.ResponseWriter) bool {
+	s := newServer(t)
+	agent := s.front(t, func(n int64, rw http.ResponseWriter) bool {
 		if n%2 == 1 { // every other time there is no server
 			rw.WriteHeader(http.StatusBadGateway)
 			return true
@@ -139,33 +140,40 @@ func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
 	if first.Status != wire.StatusPending {
 		t.Fatalf("first answer: %+v", first)
 	}
-	w.blocked(1)
-	w.call(w.reviewer, "POST", "/v1/approvals/"+string(first.ApprovalID)+"/respond", `{"approved":true}`).want(t, 200, nil)
+	s.waits(t)
+	yes := true
+	if _, err := client.New(s.url, s.reviewerToken).Respond(t.Context(), first.ApprovalID, wire.RespondRequest{Approved: &yes}); err != nil {
+		t.Fatal(err)
+	}
 	if err := <-done; err != nil || !got.Decision.Approved || got.ApprovalID != first.ApprovalID {
 		t.Fatalf("%+v %v", got, err)
 	}
-	if list := w.call(w.agent, "GET", "/v1/approvals", "").ids("approvals"); len(list) != 1 {
-		t.Errorf("repeats made %d requests", len(list))
+	actor, err := s.data.AuthenticateToken(t.Context(), s.agentToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.data.Approvals(t.Context(), actor, store.ListQuery{Limit: 10}); err != nil || len(list.Items) != 1 {
+		t.Errorf("repeats made %d requests, %v", len(list.Items), err)
 	}
 }
 
 func TestAskUntilDecidedGivesUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	s := newServer(t)
 	one := int64(1)
 	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", TimeoutSeconds: &one}
 	silent := func(_ int64, rw http.ResponseWriter) bool { rw.WriteHeader(http.StatusBadGateway); return true }
-	if _, err := w.front(silent).AskUntilDecided(t.Context(), req, client.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, client.ErrNeverAnswered) {
+	if _, err := s.front(t, silent).AskUntilDecided(t.Context(), req, client.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("never answered: %v", err)
 	}
 	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
-	a, err := w.front(once).AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second})
+	a, err := s.front(t, once).AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second})
 	if !errors.Is(err, client.ErrDeadlinePassed) || a == nil {
 		t.Errorf("silent after the first answer: %+v %v", a, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := w.front(silent).AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err := s.front(t, silent).AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	late := func(n int64, rw http.ResponseWriter) bool { // busy, then a refusal after patience has ended
@@ -177,7 +185,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := w.front(late).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !client.Answered(err) || errors.Is(err, client.ErrNeverAnswered) {
+	if _, err := s.front(t, late).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !client.Answered(err) || errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("refused late: %v", err)
 	}
 	busy := func(n int64, rw http.ResponseWriter) bool {
@@ -189,7 +197,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		return n > 2 && silent(n, rw)
 	}
 	start := time.Now()
-	if _, err := w.front(busy).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
+	if _, err := s.front(t, busy).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
 		t.Errorf("busy, then silent: %v", err)
 	}
 	if took := time.Since(start); took < time.Second {
