@@ -1,26 +1,25 @@
 // How a caller waits for an outcome. Thousands do so at once, and a goroutine keeps the
-// stack that it has grown for as long as it sleeps. So what is deep (router, huma, JSON,
-// database) runs aside and is gone before the wait begins: the goroutine of the
-// connection does nothing but sleep, on a small stack.
+// stack that it has grown for as long as it sleeps. So once many wait, what is deep
+// (router, huma, JSON, database) runs aside, on a goroutine of its own that is gone before
+// the wait begins: the goroutine of the connection only sleeps, on a small stack.
 //
-//	the connection's goroutine           aside
+//	goroutine of the connection        aside
 //
-//	API.ServeHTTP
-//	  a route that may wait? ----no----> (not aside) router, handler, answer
-//	    | yes
-//	  serveWaiting --------------------> router, token, body, use case
-//	                                       refused -------> problem
-//	                                       settled, or no
-//	                                       wait asked for-> answer: 200 or 202
-//	                                       pending: Watch, first Look
-//	    +------------------------------- waiting
-//	    v
-//	  sleep: Watch.Sleep <-----------+
-//	    |  a decision: the row       |
-//	    |  anything else ------------|-> lookAgain: Watch.Look
-//	    |    still pending ----------+
-//	    v
-//	  settled, time over, error -------> answer: 200, 202 or problem
+//	ServeHTTP
+//	   | mayWait? --- no ------------> (not aside) the router answers
+//	   v yes
+//	serveWaiting --------------------> router, token, body, handler
+//	                                      refused:             problem, done
+//	                                      nothing to wait for: answer, done
+//	   +--- waiting <----------------     pending:             watch, look once
+//	   v
+//	sleep <--- still pending ---------+
+//	   | roused --------------------> lookAgain
+//	   v                              | settled, or the time is over
+//	   + <----------------------------+
+//	   | told the outcome, or an error
+//	   v
+//	   +-----------------------------> answer: 200, 202 or problem
 
 package api
 
