@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -37,36 +37,36 @@ func TestTheLogTellsWhatWasAskedAndHowItEnded(t *testing.T) {
 	v := newVictim(t, "--log-level", "debug", "--log-format", "json")
 	agent, person := v.client(v.agent), v.client(v.reviewer)
 	ctx := t.Context()
-	ask := func(tool string, timeout *int64) *api.Approval {
+	ask := func(tool string, timeout *int64) *wire.Approval {
 		t.Helper()
-		a, err := agent.Ask(ctx, api.AskRequest{ToolUseID: tool, ToolName: tool, Input: []byte(`{"key":"secret-input"}`), Description: "secret-words", TimeoutSeconds: timeout}, 0)
+		a, err := agent.Ask(ctx, wire.AskRequest{ToolUseID: tool, ToolName: tool, Input: []byte(`{"key":"secret-input"}`), Description: "secret-words", TimeoutSeconds: timeout}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
 	approved, rejected, cancelled, expired := ask("approved", nil), ask("rejected", nil), ask("cancelled", nil), ask("expired", new(int64(1)))
-	for id, yes := range map[models.ResponseID]bool{approved.ApprovalID: true, rejected.ApprovalID: false} {
-		if _, err := person.Respond(ctx, id, api.RespondRequest{Approved: &yes, Reason: "secret-reason"}); err != nil {
+	for id, yes := range map[models.ResponseID]bool{models.ResponseID(approved.ApprovalID): true, models.ResponseID(rejected.ApprovalID): false} {
+		if _, err := person.Respond(ctx, wire.ResponseID(id), wire.RespondRequest{Approved: &yes, Reason: "secret-reason"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := agent.Cancel(ctx, cancelled.ApprovalID); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := agent.Get(ctx, expired.ApprovalID, 20*time.Second); err != nil || a.Status != models.StatusExpired {
+	if a, err := agent.Get(ctx, expired.ApprovalID, 20*time.Second); err != nil || a.Status != wire.StatusExpired {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	// A budget that is raised otherwise resolves the request for more.
-	run, err := agent.OpenConversation(ctx, api.OpenRequest{RunID: "r", EnergyBudget: new(api.WholeNumber(5))})
+	run, err := agent.OpenConversation(ctx, wire.OpenRequest{RunID: "r", EnergyBudget: new(wire.WholeNumber(5))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wish, err := agent.ChangeBudget(ctx, run.ID, api.BudgetRequest{Budget: new(api.WholeNumber(500))})
+	wish, err := agent.ChangeBudget(ctx, run.ID, wire.BudgetRequest{Budget: new(wire.WholeNumber(500))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := person.ChangeBudget(ctx, run.ID, api.BudgetRequest{Budget: new(api.WholeNumber(600))}); err != nil {
+	if _, err := person.ChangeBudget(ctx, run.ID, wire.BudgetRequest{Budget: new(wire.WholeNumber(600))}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -74,11 +74,11 @@ func TestTheLogTellsWhatWasAskedAndHowItEnded(t *testing.T) {
 	v.says(t, v.err, `"wait ended"`)
 	user := v.person.Name
 	for id, want := range map[models.ResponseID]logLine{
-		approved.ApprovalID:  {Msg: "approval decided", Tool: "approved", Outcome: "approved", Cause: "reviewer", By: "user", Who: user},
-		rejected.ApprovalID:  {Msg: "approval decided", Tool: "rejected", Outcome: "rejected", Cause: "reviewer", By: "user", Who: user},
-		cancelled.ApprovalID: {Msg: "approval cancelled", Tool: "cancelled", Outcome: "cancelled", Cause: "cancelled", By: "agent", Who: "bot"},
-		expired.ApprovalID:   {Msg: "approval expired", Tool: "expired", Outcome: "expired", Cause: "timeout", By: "system", Who: "expirer"},
-		wish.Approval.ResponseID: {
+		models.ResponseID(approved.ApprovalID):  {Msg: "approval decided", Tool: "approved", Outcome: "approved", Cause: "reviewer", By: "user", Who: user},
+		models.ResponseID(rejected.ApprovalID):  {Msg: "approval decided", Tool: "rejected", Outcome: "rejected", Cause: "reviewer", By: "user", Who: user},
+		models.ResponseID(cancelled.ApprovalID): {Msg: "approval cancelled", Tool: "cancelled", Outcome: "cancelled", Cause: "cancelled", By: "agent", Who: "bot"},
+		models.ResponseID(expired.ApprovalID):   {Msg: "approval expired", Tool: "expired", Outcome: "expired", Cause: "timeout", By: "system", Who: "expirer"},
+		models.ResponseID(wish.Approval.ResponseID): {
 			Msg: "approval resolved", Tool: models.ToolSetBudget, Outcome: "resolved", Cause: "elsewhere", By: "user", Who: user,
 		},
 	} {

@@ -12,27 +12,26 @@ import (
 	"time"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/wire"
 	"countersign/models/storetest"
 )
 
 func TestAgentWaitsPersonDecidesAgentGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	answer := make(chan *api.Approval, 1)
+	answer := make(chan *wire.Approval, 1)
 	go func() {
-		got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "call-1", ToolName: "deploy", Input: []byte(`{"v":1}`)}, 30*time.Second)
+		got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy", Input: []byte(`{"v":1}`)}, 30*time.Second)
 		if err != nil {
 			t.Errorf("ask: %v", err)
 		}
 		answer <- got
 	}()
 	eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
-	w.respond(t, w.onlyPending(t).ID, api.RespondRequest{Approved: new(true), Reason: "go", Input: []byte(`{"v":2}`)})
+	w.respond(t, w.onlyPending(t).ID, wire.RespondRequest{Approved: new(true), Reason: "go", Input: []byte(`{"v":2}`)})
 	got := <-answer
-	if got == nil || got.Status != models.StatusApproved || string(got.Decision.Input) != `{"v":2}` || !got.Decision.Edited ||
-		got.Decision.By == nil || got.Decision.By.ID != w.admin.OwnerID {
+	if got == nil || got.Status != wire.StatusApproved || string(got.Decision.Input) != `{"v":2}` || !got.Decision.Edited ||
+		got.Decision.By == nil || got.Decision.By.ID != wire.UserID(w.admin.OwnerID) {
 		t.Fatalf("the agent was told %+v", got)
 	}
 }
@@ -137,9 +136,9 @@ func TestForeignHostIsRefused(t *testing.T) {
 func TestStopAnswersWaitsQuicklyAndLeavesOneFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	answer := make(chan *api.Approval, 1)
+	answer := make(chan *wire.Approval, 1)
 	go func() {
-		got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
+		got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
 		if err != nil {
 			t.Errorf("ask: %v", err)
 		}
@@ -152,7 +151,7 @@ func TestStopAnswersWaitsQuicklyAndLeavesOneFile(t *testing.T) {
 	if took := time.Since(began); took > wakes {
 		t.Errorf("the stop took %v, but nothing hangs", took)
 	}
-	if got := <-answer; got == nil || got.Status != models.StatusPending {
+	if got := <-answer; got == nil || got.Status != wire.StatusPending {
 		t.Errorf("the waiter was told %+v, want that it is pending", got)
 	}
 	if _, err := io.Copy(io.Discard, stream); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {

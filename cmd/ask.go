@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -69,7 +69,7 @@ func newAsk() *cobra.Command {
 
 // request completes the options from the environment and makes the request. It
 // has a key of its own always, so that every repeat is the same request.
-func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, error) {
+func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, error) {
 	var wrong []error
 	var err error
 	if o.server, o.token, err = serverOf(o.server); err != nil {
@@ -85,7 +85,7 @@ func (o *askOptions) request(c *cobra.Command, tool string) (api.AskRequest, err
 	if err != nil {
 		wrong = append(wrong, fmt.Errorf("--input: %w", err))
 	}
-	req := api.AskRequest{
+	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
 		ToolName:   tool, Input: input, Description: o.description,
 	}

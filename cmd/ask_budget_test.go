@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -15,9 +15,9 @@ func (w *world) spent(t *testing.T) {
 	t.Helper()
 	w.applyPolicy(t, `{"rules": [{"name": "free", "tools": ["free"], "effect": "allow"}], "proposal_timeout_minutes": 1}`)
 	client := w.client(w.agent)
-	first, err := client.Ask(t.Context(), api.AskRequest{ToolName: "free"}, 0)
+	first, err := client.Ask(t.Context(), wire.AskRequest{ToolName: "free"}, 0)
 	if err == nil {
-		_, err = client.ChangeBudget(t.Context(), first.ConversationID, api.BudgetRequest{Budget: new(api.WholeNumber(1))})
+		_, err = client.ChangeBudget(t.Context(), first.ConversationID, wire.BudgetRequest{Budget: new(wire.WholeNumber(1))})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -30,15 +30,15 @@ func TestAskWaitsForItsBudget(t *testing.T) {
 	tests := []struct {
 		name    string
 		args    []string
-		decide  *api.RespondRequest // nil: it is withdrawn
+		decide  *wire.RespondRequest // nil: it is withdrawn
 		restart bool
 		code    int
 		says    string
 	}{
-		{name: "approved", decide: &api.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
-		{name: "approved after a restart", restart: true, decide: &api.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
-		{name: "rejected", decide: &api.RespondRequest{Approved: new(false), Reason: "enough\u202e"}, code: 1, says: "rejected by admin@example.com: enough⟨U+202E⟩"},
-		{name: "rejected, as JSON", args: []string{"--json"}, decide: &api.RespondRequest{Approved: new(false)}, code: 1, says: "rejected by admin@example.com"},
+		{name: "approved", decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
+		{name: "approved after a restart", restart: true, decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
+		{name: "rejected", decide: &wire.RespondRequest{Approved: new(false), Reason: "enough\u202e"}, code: 1, says: "rejected by admin@example.com: enough⟨U+202E⟩"},
+		{name: "rejected, as JSON", args: []string{"--json"}, decide: &wire.RespondRequest{Approved: new(false)}, code: 1, says: "rejected by admin@example.com"},
 		{name: "withdrawn", code: 2, says: "cancelled"},
 	}
 	for _, tt := range tests {
@@ -48,12 +48,12 @@ func TestAskWaitsForItsBudget(t *testing.T) {
 			w.spent(t)
 			p := start(t, w.env(t), append([]string{"ask", "free"}, tt.args...)...)
 			url := p.says(t, p.err, waits)
-			request := models.ResponseID(url[strings.LastIndex(url, "/")+1:])
+			request := wire.ResponseID(url[strings.LastIndex(url, "/")+1:])
 			if tt.restart {
 				w.restart(t)
 			}
 			if tt.decide != nil {
-				w.respond(t, request, *tt.decide)
+				w.respond(t, models.ResponseID(request), *tt.decide)
 			} else if _, err := w.client(w.agent).Cancel(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
@@ -61,15 +61,15 @@ func TestAskWaitsForItsBudget(t *testing.T) {
 				t.Errorf("exit %d, want %d and %q; it said:\n%s", code, tt.code, tt.says, p.err)
 			}
 			if len(tt.args) > 0 {
-				var got api.Approval
-				if err := json.Unmarshal([]byte(p.out.String()), &got); err != nil || got.ApprovalID != request || got.Status != models.StatusRejected {
+				var got wire.Approval
+				if err := json.Unmarshal([]byte(p.out.String()), &got); err != nil || got.ApprovalID != request || got.Status != wire.StatusRejected {
 					t.Errorf("printed %s (%v), want the budget request", p.out, err)
 				}
 			} else if p.out.String() != "" {
 				t.Errorf("standard output holds %q", p.out)
 			}
 			list, err := w.client(w.agent).Get(t.Context(), request, 0)
-			if err != nil || list.Kind != models.KindBudget {
+			if err != nil || list.Kind != wire.KindBudget {
 				t.Errorf("the budget request: %+v %v", list, err)
 			}
 		})

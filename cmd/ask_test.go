@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -28,15 +28,15 @@ func TestAskExitsAsDecided(t *testing.T) {
 	tests := []struct {
 		name   string
 		args   []string
-		decide *api.RespondRequest // nil: nobody does
+		decide *wire.RespondRequest // nil: nobody does
 		code   int
 		says   string
 	}{
-		{name: "approved", decide: &api.RespondRequest{Approved: new(true), Reason: "fine"}, code: 0, says: "approved by admin@example.com: fine"},
-		{name: "rejected", decide: &api.RespondRequest{Approved: new(false), Reason: "not now\u202e"}, code: 1, says: "rejected by admin@example.com: not now⟨U+202E⟩"},
+		{name: "approved", decide: &wire.RespondRequest{Approved: new(true), Reason: "fine"}, code: 0, says: "approved by admin@example.com: fine"},
+		{name: "rejected", decide: &wire.RespondRequest{Approved: new(false), Reason: "not now\u202e"}, code: 1, says: "rejected by admin@example.com: not now⟨U+202E⟩"},
 		{name: "expired", args: []string{"--timeout", "1s"}, code: 2, says: "expired (timeout): Approval request timed out (1 second)"},
-		{name: "edited", decide: &api.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 4, says: `--json hands over: {"v":2}`},
-		{name: "edited json", args: []string{"--json"}, decide: &api.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 0},
+		{name: "edited", decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 4, says: `--json hands over: {"v":2}`},
+		{name: "edited json", args: []string{"--json"}, decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAskExitsAsDecided(t *testing.T) {
 				t.Fatalf("exit %d, want %d and %q; it said:\n%s", code, tt.code, tt.says, p.err)
 			}
 			if tt.name == "edited json" {
-				var got api.Approval
+				var got wire.Approval
 				if err := json.Unmarshal([]byte(p.out.String()), &got); err != nil || !got.Decision.Edited {
 					t.Errorf("printed %s (%v), want the edited outcome", p.out, err)
 				}
@@ -63,7 +63,7 @@ func TestAskExitsAsDecided(t *testing.T) {
 		t.Parallel()
 		p := start(t, w.env(t), "ask", "cancel-me")
 		url := p.says(t, p.err, "waiting for a decision at ")
-		if _, err := w.client(w.agent).Cancel(t.Context(), models.ResponseID(url[strings.LastIndex(url, "/")+1:])); err != nil {
+		if _, err := w.client(w.agent).Cancel(t.Context(), wire.ResponseID(url[strings.LastIndex(url, "/")+1:])); err != nil {
 			t.Fatal(err)
 		}
 		if code := p.exit(t); code != 2 {
@@ -121,7 +121,7 @@ func TestAskReadsInputAndOutlivesTheServerI8(t *testing.T) {
 		t.Errorf("after the restarts %s until %v stands, want %s until %v", after.ID, after.ApprovalTimeoutAt, before.ID, before.ApprovalTimeoutAt)
 	}
 	eventually(t, "the ask waits again", func() bool { return w.Store().Waiters() == 1 })
-	w.respond(t, after.ID, api.RespondRequest{Approved: new(true)})
+	w.respond(t, after.ID, wire.RespondRequest{Approved: new(true)})
 	if code := p.exit(t); code != 0 {
 		t.Errorf("exit %d, want 0: %s", code, p.err)
 	}

@@ -11,7 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -22,7 +23,7 @@ const reportTimeout = 5 * time.Second
 type asking struct {
 	o        askOptions
 	out, say io.Writer
-	client   *api.Client
+	client   *client.Client
 	memory   fallbackMemory
 	heard    atomic.Bool // something of ours answered, be it that it is broken
 	warned   sync.Once
@@ -30,7 +31,7 @@ type asking struct {
 
 func newAsking(o askOptions, out, say io.Writer) *asking {
 	a := &asking{o: o, out: out, say: say, memory: newFallbackMemory(o.server, o.token)}
-	a.client = &api.Client{BaseURL: o.server, Token: o.token, HTTP: &http.Client{
+	a.client = &client.Client{BaseURL: o.server, Token: o.token, HTTP: &http.Client{
 		Transport: a,
 		// A token belongs to the server that it was given for.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -42,7 +43,7 @@ func newAsking(o askOptions, out, say io.Writer) *asking {
 // that a server is there, and whether the policy has fallback_auto_approve on.
 func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set(api.HeaderFallback, "?")
+	r.Header.Set(wire.HeaderFallback, "?")
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	// Only an answer confirms: what a proxy says about its own troubles does not.
 	answered := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted
-	if said := res.Header.Get(api.HeaderFallback); answered && (said == "on" || said == "off") {
+	if said := res.Header.Get(wire.HeaderFallback); answered && (said == "on" || said == "off") {
 		if err := a.memory.confirm(said == "on", time.Now()); err != nil {
 			a.warned.Do(func() {
 				fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
@@ -63,28 +64,28 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // run asks until there is an outcome and turns it into an exit code.
-func (a *asking) run(ctx context.Context, req api.AskRequest) error {
+func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	var taken bool
-	var spent *api.Approval
+	var spent *wire.Approval
 	requested := models.ResponseID(req.ApprovalID)
-	got, err := a.client.AskUntilDecided(ctx, req, api.Patience{
+	got, err := a.client.AskUntilDecided(ctx, req, client.Patience{
 		Connect: a.o.connect,
-		Told: func(first *api.Approval) {
+		Told: func(first *wire.Approval) {
 			taken = true
-			if first.Status == models.StatusPending {
+			if first.Status == wire.StatusPending {
 				fmt.Fprintf(a.say, "waiting for a decision at %s\n", plain(first.URL))
 			}
 			a.reportEarlier(ctx)
 		},
-		Spent: func(request *api.Approval) {
+		Spent: func(request *wire.Approval) {
 			spent = request
 			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", plain(request.URL))
 		},
-		Asked: func(question *api.OpenNote) {
+		Asked: func(question *wire.OpenNote) {
 			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), theirLines(question.Text), hiddenLine(question.Text), requested)
 		},
 	})
-	var refused *api.BudgetError
+	var refused *client.BudgetError
 	switch {
 	case err == nil:
 		return a.outcome(got)
@@ -94,9 +95,9 @@ func (a *asking) run(ctx context.Context, req api.AskRequest) error {
 		return exitWith(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stands until it is decided", spent.ApprovalID))
 	case ctx.Err() != nil:
 		return exitWith(exitInterrupted, fmt.Errorf("interrupted; the request %s stands until it is decided or runs out", req.ApprovalID))
-	case errors.Is(err, api.ErrDeadlinePassed):
+	case errors.Is(err, client.ErrDeadlinePassed):
 		return exitWith(exitLapsed, err)
-	case errors.Is(err, api.ErrNeverAnswered):
+	case errors.Is(err, client.ErrNeverAnswered):
 		return a.unanswered(req, err)
 	}
 	return exitWith(exitOther, answerText(err))
@@ -120,25 +121,25 @@ func hiddenLine(text string) string {
 
 // refused ends an ask that the budget does not allow, as the request for more
 // ended.
-func (a *asking) refused(err *api.BudgetError) error {
+func (a *asking) refused(err *client.BudgetError) error {
 	if a.o.asJSON {
 		if err := printJSON(a.out, err.Request); err != nil {
 			return err
 		}
 	}
 	switch err.Request.Status {
-	case models.StatusRejected:
+	case wire.StatusRejected:
 		return exitWith(exitRejected, err)
-	case models.StatusExpired, models.StatusCancelled:
+	case wire.StatusExpired, wire.StatusCancelled:
 		return exitWith(exitLapsed, err)
-	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusResolved:
+	case wire.StatusPending, wire.StatusApproved, wire.StatusResolved:
 	}
 	return exitWith(exitOther, err)
 }
 
 // answerText is what the server said, with the fields that it named.
 func answerText(err error) error {
-	var answer *api.AnswerError
+	var answer *client.AnswerError
 	if !errors.As(err, &answer) || len(answer.Fields) == 0 {
 		return err
 	}
@@ -152,7 +153,7 @@ func answerText(err error) error {
 }
 
 // outcome prints what was decided.
-func (a *asking) outcome(got *api.Approval) error {
+func (a *asking) outcome(got *wire.Approval) error {
 	if a.o.asJSON {
 		if err := printJSON(a.out, got); err != nil {
 			return err // who cannot read the outcome must not act on it
@@ -162,7 +163,7 @@ func (a *asking) outcome(got *api.Approval) error {
 		fmt.Fprintf(a.say, "%s\n%s", plain(line), hiddenLine(line))
 	}
 	switch got.Status {
-	case models.StatusApproved:
+	case wire.StatusApproved:
 		if got.Decision.Edited && got.Removed != "" {
 			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which was %s: ask again", plain(got.Removed)))
 		}
@@ -170,22 +171,22 @@ func (a *asking) outcome(got *api.Approval) error {
 			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which --json hands over: %s", got.Decision.Input))
 		}
 		return nil
-	case models.StatusRejected:
+	case wire.StatusRejected:
 		return exitWith(exitRejected, nil)
-	case models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	case wire.StatusExpired, wire.StatusCancelled, wire.StatusResolved:
 		return exitWith(exitLapsed, nil)
-	case models.StatusNone, models.StatusPending:
+	case wire.StatusPending:
 	}
 	return exitWith(exitOther, fmt.Errorf("the server answered with the unknown status %s", got.Status))
 }
 
 // outcomeLine is the outcome in one line: what, by whom or why, and the reason.
-func outcomeLine(got *api.Approval) string {
+func outcomeLine(got *wire.Approval) string {
 	line := string(got.Status)
 	switch {
 	case got.Decision.By != nil:
 		line += " by " + got.Decision.By.Name
-	case got.Cause != models.CauseNone:
+	case got.Cause != "":
 		line += " (" + strings.ReplaceAll(string(got.Cause), "_", " ") + ")"
 	}
 	if got.Decision.Reason != "" {
@@ -197,12 +198,12 @@ func outcomeLine(got *api.Approval) string {
 // unanswered ends an ask that no server answered once: released only if the
 // policy's fallback_auto_approve was confirmed a short while ago, and only with
 // the report of it written down.
-func (a *asking) unanswered(req api.AskRequest, cause error) error {
+func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	now := time.Now()
 	if a.heard.Load() || !a.memory.believed(now) {
 		return exitWith(exitUnreachable, cause)
 	}
-	req.Fallback = &api.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
+	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
 	if err := a.memory.keepReport(req); err != nil {
 		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy would let this go on, but the report of it could not be kept: %w", cause, err))
 	}
@@ -210,11 +211,11 @@ func (a *asking) unanswered(req api.AskRequest, cause error) error {
 	if !a.o.asJSON {
 		return nil
 	}
-	return printJSON(a.out, api.Approval{
-		ApprovalID: models.ResponseID(req.ApprovalID), Kind: models.KindToolCall, ToolName: req.ToolName, Input: req.Input,
-		Description: req.Description, Status: models.StatusApproved, Cause: models.CauseFallback,
+	return printJSON(a.out, wire.Approval{
+		ApprovalID: wire.ResponseID(req.ApprovalID), Kind: wire.KindToolCall, ToolName: req.ToolName, Input: req.Input,
+		Description: req.Description, Status: wire.StatusApproved, Cause: wire.Cause(models.CauseFallback),
 		Advice: models.Advice(models.StatusNone, models.CauseFallback, models.KindToolCall), RequestedAt: now.UTC(),
-		Decision: &api.Decision{Approved: true, At: now.UTC(), Input: req.Input},
+		Decision: &wire.Decision{Approved: true, At: now.UTC(), Input: req.Input},
 	})
 }
 
@@ -225,12 +226,12 @@ func (a *asking) reportEarlier(ctx context.Context) {
 	defer cancel()
 	for _, req := range a.memory.reports() {
 		got, err := a.client.Ask(ctx, req, 0)
-		var answer *api.AnswerError
+		var answer *client.AnswerError
 		switch {
-		case err == nil && got.Cause != models.CauseFallback:
+		case err == nil && got.Cause != wire.Cause(models.CauseFallback):
 			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but stands as %s\n", plain(req.ApprovalID), got.Status)
 		case err == nil:
-		case errors.As(err, &answer) && api.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
+		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
 			fmt.Fprintf(a.say, "countersign: the report that %s went on under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
 		default:
 			return

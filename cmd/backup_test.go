@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -17,7 +17,7 @@ import (
 func TestBackupBesideAServerAndRestoreI8(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	ask := api.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}
+	ask := wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}
 	asked, err := w.client(w.agent).Ask(t.Context(), ask, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +39,9 @@ func TestBackupBesideAServerAndRestoreI8(t *testing.T) {
 	must(t, "", "audit", "verify", "--head", head, "--data", dir)
 	w.stop()
 	elsewhere := &world{server: serve(t, dir, ""), admin: w.admin, agent: w.agent, reviewer: w.reviewer}
-	elsewhere.respond(t, asked.ApprovalID, api.RespondRequest{Approved: new(true)})
+	elsewhere.respond(t, models.ResponseID(asked.ApprovalID), wire.RespondRequest{Approved: new(true)})
 	got, err := elsewhere.client(w.agent).Ask(t.Context(), ask, 0)
-	if err != nil || got.ApprovalID != asked.ApprovalID || got.Status != models.StatusApproved {
+	if err != nil || got.ApprovalID != asked.ApprovalID || got.Status != wire.StatusApproved {
 		t.Errorf("the request of before the backup: %+v, %v", got, err)
 	}
 }

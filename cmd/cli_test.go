@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -95,14 +95,14 @@ func TestCommandLineAndServerNoticeEachOther(t *testing.T) {
 	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.client(token).Ask(t.Context(), api.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
+		_, err := w.client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "deploy"}, 50*time.Second)
 		ended <- err
 	}()
 	eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
 
 	must(t, `{"rules": [{"name": "none", "tools": ["deploy"], "effect": "deny"}]}`, "policy", "apply", "-", data)
-	got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 0)
-	if err != nil || got.Status != models.StatusRejected || got.Cause != models.CausePolicy {
+	got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-2", ToolName: "deploy"}, 0)
+	if err != nil || got.Status != wire.StatusRejected || got.Cause != wire.Cause(models.CausePolicy) {
 		t.Errorf("the policy that was just applied gives %+v, %v", got, err)
 	}
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/workers/llm/llmtest"
 )
@@ -40,24 +40,24 @@ func TestKillsOfABuiltInRunI8(t *testing.T) {
 	v := newVictim(t, "--llm-base-url", model.URL, "--llm-model", "fake")
 	person := v.client(v.reviewer)
 
-	begun, err := person.Send(t.Context(), api.MessageRequest{Content: "Clean up, please.", EnergyBudget: new(api.WholeNumber(1000))})
+	begun, err := person.Send(t.Context(), wire.MessageRequest{Content: "Clean up, please.", EnergyBudget: new(wire.WholeNumber(1000))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	soon(t, inFirst)
 	v.kill(t)
 	v.start(t)
-	v.settles(t, begun.ID, models.ConversationWaitingInput)
+	v.settles(t, models.ConversationID(begun.ID), models.ConversationWaitingInput)
 
 	v.kill(t)
 	v.start(t)
-	if got := v.settles(t, begun.ID, models.ConversationWaitingInput); got.Pending != 1 {
+	if got := v.settles(t, models.ConversationID(begun.ID), models.ConversationWaitingInput); got.Pending != 1 {
 		t.Errorf("%d requests are pending after the kill, want the proposal", got.Pending)
 	}
-	answer, err := person.Send(t.Context(), api.MessageRequest{
-		ID: string(begun.ID), ApprovalResponse: &api.ApprovalResponse{Approved: new(true), Feedback: "But keep last week."},
+	answer, err := person.Send(t.Context(), wire.MessageRequest{
+		ID: string(begun.ID), ApprovalResponse: &wire.ApprovalResponse{Approved: new(true), Feedback: "But keep last week."},
 	})
-	if err != nil || answer.Approval == nil || answer.Approval.Status != models.StatusApproved {
+	if err != nil || answer.Approval == nil || answer.Approval.Status != wire.StatusApproved {
 		t.Fatalf("approved: %+v, %v", answer, err)
 	}
 	soon(t, inSecond)
@@ -67,7 +67,7 @@ func TestKillsOfABuiltInRunI8(t *testing.T) {
 	v.kill(t)
 	v.start(t)
 
-	got := v.settles(t, begun.ID, models.ConversationCompleted)
+	got := v.settles(t, models.ConversationID(begun.ID), models.ConversationCompleted)
 	var said []string
 	for _, e := range got.Entries {
 		switch {
@@ -97,17 +97,17 @@ func soon(t *testing.T, happened <-chan struct{}) {
 }
 
 // settles waits until a conversation has a status, and reads its history.
-func (v *victim) settles(t *testing.T, id models.ConversationID, want models.ConversationStatus) *api.ConversationHistory {
+func (v *victim) settles(t *testing.T, id models.ConversationID, want models.ConversationStatus) *wire.ConversationHistory {
 	t.Helper()
 	deadline := time.After(3 * patience)
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	for {
-		got, err := v.client(v.reviewer).Conversation(t.Context(), id, 0, 0)
+		got, err := v.client(v.reviewer).Conversation(t.Context(), wire.ConversationID(id), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Status == want {
+		if models.ConversationStatus(got.Status) == want {
 			return got
 		}
 		select {

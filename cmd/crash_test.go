@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -78,8 +79,8 @@ func (v *victim) kill(t *testing.T) {
 	<-v.done
 }
 
-func (v *victim) client(token string) *api.Client {
-	return &api.Client{BaseURL: "http://" + v.addr, Token: token}
+func (v *victim) client(token string) *client.Client {
+	return client.New("http://"+v.addr, token)
 }
 
 // get reads one JSON answer for the admin.
@@ -121,12 +122,12 @@ func (v *victim) pending(t *testing.T) map[models.ResponseID]time.Time {
 	all := map[models.ResponseID]time.Time{}
 	for next := ""; ; {
 		var page struct {
-			Pending []api.Approval `json:"pending"`
-			Next    string         `json:"next"`
+			Pending []wire.Approval `json:"pending"`
+			Next    string          `json:"next"`
 		}
 		v.get(t, "/v1/approvals/pending?limit=100&cursor="+next, &page)
 		for _, a := range page.Pending {
-			all[a.ApprovalID] = *a.TimeoutAt
+			all[models.ResponseID(a.ApprovalID)] = *a.TimeoutAt
 		}
 		if next = page.Next; next == "" {
 			return all
@@ -137,11 +138,11 @@ func (v *victim) pending(t *testing.T) map[models.ResponseID]time.Time {
 func TestKillWith200AgentsWaitingI8(t *testing.T) {
 	const clients, processes = 180, 20
 	v := newVictim(t)
-	outcomes := make(chan *api.Approval, clients)
+	outcomes := make(chan *wire.Approval, clients)
 	for i := range clients {
 		go func() {
 			got, err := v.client(v.agent).AskUntilDecided(t.Context(),
-				api.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, api.Patience{Connect: patience})
+				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.Patience{Connect: patience})
 			if err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}
@@ -174,13 +175,13 @@ func TestKillWith200AgentsWaitingI8(t *testing.T) {
 
 	approved := func(id models.ResponseID) bool { return id[len(id)-1]%2 == 0 }
 	for id := range after {
-		if _, err := v.client(v.reviewer).Respond(t.Context(), id, api.RespondRequest{Approved: new(approved(id))}); err != nil {
+		if _, err := v.client(v.reviewer).Respond(t.Context(), wire.ResponseID(id), wire.RespondRequest{Approved: new(approved(id))}); err != nil {
 			t.Fatalf("respond: %v", err)
 		}
 	}
 	for range clients {
-		if got := <-outcomes; got != nil && got.Decision.Approved != approved(got.ApprovalID) {
-			t.Errorf("%s was told %+v, want approved: %v", got.ApprovalID, got.Decision, approved(got.ApprovalID))
+		if got := <-outcomes; got != nil && got.Decision.Approved != approved(models.ResponseID(got.ApprovalID)) {
+			t.Errorf("%s was told %+v, want approved: %v", got.ApprovalID, got.Decision, approved(models.ResponseID(got.ApprovalID)))
 		}
 	}
 	for _, p := range asks {
@@ -208,7 +209,7 @@ func (l *load) write(ctx context.Context, v *victim) {
 	for ctx.Err() == nil {
 		id := models.NewID[models.ResponseID]()
 		l.note(func() { l.sent[id] = true })
-		if _, err := agent.Ask(ctx, api.AskRequest{ApprovalID: string(id), ToolName: "deploy"}, 0); err != nil {
+		if _, err := agent.Ask(ctx, wire.AskRequest{ApprovalID: string(id), ToolName: "deploy"}, 0); err != nil {
 			return
 		}
 		l.note(func() { l.asked[id] = true })
@@ -216,11 +217,11 @@ func (l *load) write(ctx context.Context, v *victim) {
 		if id[len(id)-1]%4 == 0 {
 			continue // stays pending
 		}
-		out, err := reviewer.Respond(ctx, id, api.RespondRequest{Approved: new(id[len(id)-1]%2 == 0)})
+		out, err := reviewer.Respond(ctx, wire.ResponseID(id), wire.RespondRequest{Approved: new(id[len(id)-1]%2 == 0)})
 		if err != nil {
 			return
 		}
-		l.note(func() { l.decided[id] = out.Status })
+		l.note(func() { l.decided[id] = models.Status(out.Status) })
 		l.acks.Add(1)
 	}
 }
@@ -262,7 +263,7 @@ func (l *load) repeat(t *testing.T, v *victim) {
 		if l.asked[id] {
 			continue
 		}
-		if _, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ApprovalID: string(id), ToolName: "deploy"}, 0); err != nil {
+		if _, err := v.client(v.agent).Ask(t.Context(), wire.AskRequest{ApprovalID: string(id), ToolName: "deploy"}, 0); err != nil {
 			t.Fatalf("repeat: %v", err)
 		}
 		l.asked[id] = true

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -22,11 +23,11 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, "", "policy", "apply", doc, "--data", v.dir)
-	told := make(chan *api.Approval, requests)
+	told := make(chan *wire.Approval, requests)
 	for i := range requests {
 		go func() {
 			got, err := v.client(v.agent).AskUntilDecided(t.Context(),
-				api.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, api.Patience{Connect: patience})
+				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.Patience{Connect: patience})
 			if err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}
@@ -37,12 +38,12 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 	takenBack := map[models.ResponseID]bool{}
 	reviewer := v.client(v.reviewer)
 	for id := range v.pending(t) {
-		out, err := reviewer.Respond(t.Context(), id, api.RespondRequest{Approved: new(true)})
-		if err != nil || out.Status != models.StatusPending || out.Held == nil || out.Held.Reason != "undo" {
+		out, err := reviewer.Respond(t.Context(), wire.ResponseID(id), wire.RespondRequest{Approved: new(true)})
+		if err != nil || out.Status != wire.StatusPending || out.Held == nil || out.Held.Reason != "undo" {
 			t.Fatalf("respond: %+v, %v", out, err)
 		}
 		if len(takenBack) < undone {
-			if _, err := reviewer.Undo(t.Context(), id); err != nil {
+			if _, err := reviewer.Undo(t.Context(), wire.ResponseID(id)); err != nil {
 				t.Fatalf("undo: %v", err)
 			}
 			takenBack[id] = true
@@ -57,10 +58,10 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 		if got == nil {
 			t.Fatal("somebody was told nothing")
 		}
-		if _, twice := outcomes[got.ApprovalID]; twice || takenBack[got.ApprovalID] || got.Status != models.StatusApproved {
-			t.Errorf("%s was told %s; taken back: %v", got.ApprovalID, got.Status, takenBack[got.ApprovalID])
+		if _, twice := outcomes[models.ResponseID(got.ApprovalID)]; twice || takenBack[models.ResponseID(got.ApprovalID)] || got.Status != wire.StatusApproved {
+			t.Errorf("%s was told %s; taken back: %v", got.ApprovalID, got.Status, takenBack[models.ResponseID(got.ApprovalID)])
 		}
-		outcomes[got.ApprovalID] = got.Status
+		outcomes[models.ResponseID(got.ApprovalID)] = models.Status(got.Status)
 	}
 	hear() // the windows end now
 	v.kill(t)
@@ -69,16 +70,16 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 		hear()
 	}
 	for id := range takenBack {
-		got, err := v.client(v.agent).Get(t.Context(), id, 0)
-		if err != nil || got.Status != models.StatusPending || got.Held != nil {
+		got, err := v.client(v.agent).Get(t.Context(), wire.ResponseID(id), 0)
+		if err != nil || got.Status != wire.StatusPending || got.Held != nil {
 			t.Errorf("what was taken back is %+v, %v", got, err)
 		}
-		if _, err := reviewer.Respond(t.Context(), id, api.RespondRequest{Approved: new(false)}); err != nil {
+		if _, err := reviewer.Respond(t.Context(), wire.ResponseID(id), wire.RespondRequest{Approved: new(false)}); err != nil {
 			t.Errorf("respond: %v", err)
 		}
 	}
 	for range undone {
-		if got := <-told; got == nil || got.Status != models.StatusRejected || !takenBack[got.ApprovalID] {
+		if got := <-told; got == nil || got.Status != wire.StatusRejected || !takenBack[models.ResponseID(got.ApprovalID)] {
 			t.Errorf("told %+v", got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -19,11 +19,11 @@ func TestAKilledServerTellsWaitsOnce(t *testing.T) {
 	v := newVictim(t)
 	agent, person := v.client(v.agent), v.client(v.reviewer)
 	ctx := t.Context()
-	run, err := agent.OpenConversation(ctx, api.OpenRequest{RunID: "r"})
+	run, err := agent.OpenConversation(ctx, wire.OpenRequest{RunID: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := agent.Ask(ctx, api.AskRequest{RunID: "r", ToolUseID: "1", ToolName: "deploy"}, 0)
+	first, err := agent.Ask(ctx, wire.AskRequest{RunID: "r", ToolUseID: "1", ToolName: "deploy"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,16 +33,16 @@ func TestAKilledServerTellsWaitsOnce(t *testing.T) {
 	}
 	v.kill(t)
 	v.start(t)
-	if c, err := agent.Conversation(ctx, run.ID, 0, 0); err != nil || c.Status != models.ConversationWaitingInput {
+	if c, err := agent.Conversation(ctx, run.ID, 0, 0); err != nil || c.Status != wire.ConversationStatus(models.ConversationWaitingInput) {
 		t.Fatalf("after the restart: %+v, %v", c, err)
 	}
-	second, err := agent.Ask(ctx, api.AskRequest{RunID: "r", ToolUseID: "2", ToolName: "deploy"}, 0)
+	second, err := agent.Ask(ctx, wire.AskRequest{RunID: "r", ToolUseID: "2", ToolName: "deploy"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	yes := true
-	for _, a := range []*api.Approval{first, second} {
-		if _, err := person.Respond(ctx, a.ApprovalID, api.RespondRequest{Approved: &yes}); err != nil {
+	for _, a := range []*wire.Approval{first, second} {
+		if _, err := person.Respond(ctx, a.ApprovalID, wire.RespondRequest{Approved: &yes}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -28,8 +29,8 @@ func newDemoAgent() *cobra.Command {
 				_, _ = io.Copy(io.Discard, c.InOrStdin()) // ends when the process that started us does
 				cancel()
 			}()
-			client := &api.Client{BaseURL: os.Getenv("COUNTERSIGN_SERVER"), Token: os.Getenv("COUNTERSIGN_TOKEN")}
-			err := (&guide{client: client, out: c.OutOrStdout()}).run(ctx)
+			g := &guide{client: client.New(os.Getenv("COUNTERSIGN_SERVER"), os.Getenv("COUNTERSIGN_TOKEN")), out: c.OutOrStdout()}
+			err := g.run(ctx)
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -40,7 +41,7 @@ func newDemoAgent() *cobra.Command {
 
 // guide is the demo's agent: it knows nothing but the HTTP interface.
 type guide struct {
-	client *api.Client
+	client *client.Client
 
 	mu  sync.Mutex
 	out io.Writer
@@ -52,10 +53,10 @@ func (g *guide) run(ctx context.Context) error {
 		if err := g.tour(ctx); err != nil {
 			return err
 		}
-		again, err := g.ask(ctx, api.AskRequest{
-			Kind:        models.KindQuestion,
+		again, err := g.ask(ctx, wire.AskRequest{
+			Kind:        wire.KindQuestion,
 			Description: "That was the tour. Shall I ask for all of it again?",
-			Options:     []models.Option{{Name: "again", Title: "Yes, once more"}, {Name: "enough", Title: "No, that was enough"}},
+			Options:     []wire.Option{{Name: "again", Title: "Yes, once more"}, {Name: "enough", Title: "No, that was enough"}},
 		})
 		if err != nil {
 			return err
@@ -68,8 +69,8 @@ func (g *guide) run(ctx context.Context) error {
 }
 
 // wantsMore reads the answer to "again?"; free text counts when it says yes.
-func wantsMore(a *api.Approval) bool {
-	if a.Status != models.StatusApproved {
+func wantsMore(a *wire.Approval) bool {
+	if a.Status != wire.StatusApproved {
 		return false
 	}
 	if a.Decision.Option != nil {
@@ -82,7 +83,7 @@ func wantsMore(a *api.Approval) bool {
 // acts on each outcome as it comes.
 func (g *guide) tour(ctx context.Context) error {
 	run := "tour-" + string(models.NewID[models.ResponseID]())
-	if _, err := g.client.OpenConversation(ctx, api.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
+	if _, err := g.client.OpenConversation(ctx, wire.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup
@@ -105,10 +106,10 @@ func (g *guide) tour(ctx context.Context) error {
 }
 
 // asking asks for one stop of the tour, and answers what is asked back.
-func (g *guide) asking(ctx context.Context, s stop) (*api.Approval, error) {
-	return g.client.AskUntilDecided(ctx, s.ask, api.Patience{Connect: time.Minute, Asked: func(q *api.OpenNote) {
+func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
+	return g.client.AskUntilDecided(ctx, s.ask, client.Patience{Connect: time.Minute, Asked: func(q *wire.OpenNote) {
 		g.say("is asked by %s: %s", q.By.Name, q.Text)
-		if _, err := g.client.Note(ctx, models.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
+		if _, err := g.client.Note(ctx, wire.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
 			g.say("could not answer: %s", err)
 			return
 		}
@@ -117,8 +118,8 @@ func (g *guide) asking(ctx context.Context, s stop) (*api.Approval, error) {
 }
 
 // ask waits for as long as it takes.
-func (g *guide) ask(ctx context.Context, req api.AskRequest) (*api.Approval, error) {
-	return g.client.AskUntilDecided(ctx, req, api.Patience{Connect: time.Minute})
+func (g *guide) ask(ctx context.Context, req wire.AskRequest) (*wire.Approval, error) {
+	return g.client.AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute})
 }
 
 func (g *guide) say(format string, args ...any) {

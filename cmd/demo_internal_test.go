@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
 func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
@@ -15,17 +14,17 @@ func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
 		if s.explains == "" {
 			t.Errorf("%s: nothing to say to whoever asks back", s.ask.Description)
 		}
-		released := &api.Decision{Approved: true, Input: s.ask.Input}
-		edited := &api.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new_string": "x", "amount": "1"}`)}
+		released := &wire.Decision{Approved: true, Input: s.ask.Input}
+		edited := &wire.Decision{Approved: true, Edited: true, Input: json.RawMessage(`{"command": 7, "new_string": "x", "amount": "1"}`)}
 		if s.answered != nil {
-			released, edited = &api.Decision{Approved: true, Option: new("plain")}, &api.Decision{Approved: true, Answer: new("Closed in August")}
+			released, edited = &wire.Decision{Approved: true, Option: new("plain")}, &wire.Decision{Approved: true, Answer: new("Closed in August")}
 		}
-		outcomes := map[string]*api.Approval{
-			"approve":  {Status: models.StatusApproved, Decision: released},
-			"edit":     {Status: models.StatusApproved, Decision: edited},
-			"reject":   {Status: models.StatusRejected, Decision: &api.Decision{}},
-			"expiry":   {Status: models.StatusExpired, Decision: &api.Decision{}},
-			"withdraw": {Status: models.StatusCancelled, Decision: &api.Decision{}},
+		outcomes := map[string]*wire.Approval{
+			"approve":  {Status: wire.StatusApproved, Decision: released},
+			"edit":     {Status: wire.StatusApproved, Decision: edited},
+			"reject":   {Status: wire.StatusRejected, Decision: &wire.Decision{}},
+			"expiry":   {Status: wire.StatusExpired, Decision: &wire.Decision{}},
+			"withdraw": {Status: wire.StatusCancelled, Decision: &wire.Decision{}},
 		}
 		seen := map[string]string{}
 		for name, got := range outcomes {
@@ -45,13 +44,13 @@ func TestDemoAgentReactsDifferentlyToEachOutcome(t *testing.T) {
 func TestTourGoesOnOnlyWhenAskedTo(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]bool{"Yes!": true, "again": true, "no": false, "yesterday": false, "": false} {
-		a := &api.Approval{Status: models.StatusApproved, Decision: &api.Decision{Approved: true, Answer: &answer}}
+		a := &wire.Approval{Status: wire.StatusApproved, Decision: &wire.Decision{Approved: true, Answer: &answer}}
 		if got := wantsMore(a); got != want {
 			t.Errorf("%q: %v, want %v", answer, got, want)
 		}
 	}
-	if wantsMore(&api.Approval{Status: models.StatusApproved, Decision: &api.Decision{Option: new("enough")}}) ||
-		wantsMore(&api.Approval{Status: models.StatusRejected, Decision: &api.Decision{}}) {
+	if wantsMore(&wire.Approval{Status: wire.StatusApproved, Decision: &wire.Decision{Option: new("enough")}}) ||
+		wantsMore(&wire.Approval{Status: wire.StatusRejected, Decision: &wire.Decision{}}) {
 		t.Error("it goes on without being asked to")
 	}
 }

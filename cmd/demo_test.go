@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/people"
 	"countersign/models/store"
@@ -34,7 +35,7 @@ type demo struct {
 	*process
 
 	url, password string
-	client        *api.Client
+	client        *client.Client
 	store         *store.Store
 	admin         models.Actor
 }
@@ -52,7 +53,7 @@ func startDemo(t *testing.T, dir, addr string) *demo {
 	}
 	d.admin = models.Actor{Kind: models.ActorUser, ID: string(u.ID), Name: u.Name, OwnerID: u.ID, Admin: true}
 	_, token := storetest.ReviewerToken(t, d.store, d.admin)
-	d.client = &api.Client{BaseURL: d.url, Token: token}
+	d.client = client.New(d.url, token)
 	return d
 }
 
@@ -99,18 +100,18 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 	if got := asked["shell.run"].ConversationTitle; got != "Getting the shop ready" {
 		t.Errorf("the conversation is called %q", got)
 	}
-	if _, err := d.client.Note(t.Context(), asked["shell.run"].ID, "What is in build/?"); err != nil {
+	if _, err := d.client.Note(t.Context(), wire.ResponseID(asked["shell.run"].ID), "What is in build/?"); err != nil {
 		t.Fatal(err)
 	}
 	d.says(t, d.out, "is asked by Demo admin: What is in build/?")
 	d.says(t, d.out, "answers: Everything in build/ is made from the sources")
-	for tool, verdict := range map[string]api.RespondRequest{
+	for tool, verdict := range map[string]wire.RespondRequest{
 		"shell.run":    {Approved: new(true), Input: []byte(`{"command": "make release"}`)},
 		"file.edit":    {Approved: new(false), Reason: "not in a freeze"},
 		"payment.send": {Approved: new(true), Digest: asked["payment.send"].Digest},
 		"question":     {Option: new("summer")},
 	} {
-		if _, err := d.client.Respond(t.Context(), asked[tool].ID, verdict); err != nil {
+		if _, err := d.client.Respond(t.Context(), wire.ResponseID(asked[tool].ID), verdict); err != nil {
 			t.Fatalf("%s: %v", tool, err)
 		}
 	}
@@ -123,7 +124,7 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 		d.says(t, d.out, reaction)
 	}
 	again := d.inbox(t, 1)["question"]
-	if _, err := d.client.Respond(t.Context(), again.ID, api.RespondRequest{Option: new("again")}); err != nil {
+	if _, err := d.client.Respond(t.Context(), wire.ResponseID(again.ID), wire.RespondRequest{Option: new("again")}); err != nil {
 		t.Fatal(err)
 	}
 	d.inbox(t, 4)

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
 // stop is one request of the tour and what the agent does about each outcome.
 type stop struct {
-	ask      api.AskRequest
+	ask      wire.AskRequest
 	explains string // to whoever asks back
 	approved func(input map[string]string) string
 	edited   func(input map[string]string) string
@@ -23,7 +22,7 @@ type stop struct {
 // stops are what the tour shows: calls of three risks, and a question.
 var stops = []stop{
 	{
-		ask: api.AskRequest{
+		ask: wire.AskRequest{
 			ToolName: "shell.run", Description: "clear the build folder and build the shop anew",
 			Input:   json.RawMessage(`{"command": "rm -rf build/ && make release", "cwd": "/srv/shop"}`),
 			Context: "The last build failed on stale files, twice.",
@@ -35,7 +34,7 @@ var stops = []stop{
 		expired:  "shell: nobody answered, so the shop stays on its last build",
 	},
 	{
-		ask: api.AskRequest{
+		ask: wire.AskRequest{
 			ToolName: "file.edit", Description: "set the VAT rate of the price list to 21 %",
 			Input: json.RawMessage(`{
   "file_path": "config/prices.yaml",
@@ -53,7 +52,7 @@ var stops = []stop{
 		expired:  "file: nobody answered, so it puts a note into the ticket and asks tomorrow",
 	},
 	{
-		ask: api.AskRequest{
+		ask: wire.AskRequest{
 			ToolName: "payment.send", Description: "pay the hosting bill of this month",
 			Input:   json.RawMessage(`{"to": "Nordlicht Hosting", "amount": "240.00", "currency": "EUR", "reference": "invoice 2026-118"}`),
 			Context: "The invoice is due on Friday; last month's was 228.00 EUR.",
@@ -69,9 +68,9 @@ var stops = []stop{
 		expired:  "payment: nobody answered, so no money moves; it will remind you before Friday",
 	},
 	{
-		ask: api.AskRequest{
-			Kind: models.KindQuestion, Description: "Which headline goes on the start page of the shop?",
-			Options: []models.Option{{Name: "summer", Title: "Summer sale: 20 % off"}, {Name: "plain", Title: "New in the shop"}},
+		ask: wire.AskRequest{
+			Kind: wire.KindQuestion, Description: "Which headline goes on the start page of the shop?",
+			Options: []wire.Option{{Name: "summer", Title: "Summer sale: 20 % off"}, {Name: "plain", Title: "New in the shop"}},
 		},
 		explains: "The summer sale begins on Monday, and both fit above the picture.",
 		answered: func(answer string) string { return "question: puts this on the start page: " + answer },
@@ -81,21 +80,21 @@ var stops = []stop{
 }
 
 // react is what the agent does about an outcome, in words.
-func (s stop) react(got *api.Approval) string {
+func (s stop) react(got *wire.Approval) string {
 	switch got.Status {
-	case models.StatusApproved:
+	case wire.StatusApproved:
 		return s.goOn(got)
-	case models.StatusRejected:
+	case wire.StatusRejected:
 		return because(s.rejected, got.Decision.Reason)
-	case models.StatusExpired:
+	case wire.StatusExpired:
 		return s.expired
-	case models.StatusNone, models.StatusPending, models.StatusCancelled, models.StatusResolved:
+	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved:
 	}
 	return s.ask.Description + ": was withdrawn, so it does nothing"
 }
 
 // goOn acts on exactly what was released, which may differ from what was sent.
-func (s stop) goOn(got *api.Approval) string {
+func (s stop) goOn(got *wire.Approval) string {
 	if s.answered != nil {
 		return because(s.answered(s.answer(got.Decision)), got.Decision.Reason)
 	}
@@ -107,7 +106,7 @@ func (s stop) goOn(got *api.Approval) string {
 }
 
 // answer is the text of what was answered: the title of an option, or free text.
-func (s stop) answer(d *api.Decision) string {
+func (s stop) answer(d *wire.Decision) string {
 	if d.Option != nil {
 		for _, o := range s.ask.Options {
 			if o.Name == *d.Option {

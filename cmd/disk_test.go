@@ -15,7 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -56,7 +57,7 @@ func TestAFullDisk(t *testing.T) {
 	if size := sizeOf(reservePath); size != reserve {
 		t.Fatalf("the reserve has %d bytes", size)
 	}
-	run, err := v.client(v.agent).OpenConversation(t.Context(), api.OpenRequest{RunID: "r"})
+	run, err := v.client(v.agent).OpenConversation(t.Context(), wire.OpenRequest{RunID: "r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,12 +65,12 @@ func TestAFullDisk(t *testing.T) {
 	var refusal error
 	input := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 200<<10)...), `"}`...)
 	for i := range 2 * smallDisk / len(input) {
-		got, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy", Input: input}, 0)
+		got, err := v.client(v.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy", Input: input}, 0)
 		if err != nil {
 			refusal = err
 			break
 		}
-		kept = append(kept, got.ApprovalID)
+		kept = append(kept, models.ResponseID(got.ApprovalID))
 	}
 	saysDiskFull(t, "ask", refusal)
 	if size := sizeOf(reservePath); size != 0 {
@@ -87,9 +88,9 @@ func TestAFullDisk(t *testing.T) {
 			t.Errorf("%s: %d %s", what, status, text)
 		}
 	}
-	_, err = v.client(v.reviewer).Respond(t.Context(), kept[0], api.RespondRequest{Approved: new(true)})
+	_, err = v.client(v.reviewer).Respond(t.Context(), wire.ResponseID(kept[0]), wire.RespondRequest{Approved: new(true)})
 	saysDiskFull(t, "approve", err)
-	if _, err := v.client(v.reviewer).Respond(t.Context(), kept[0], api.RespondRequest{Approved: new(false), Reason: "no space"}); err != nil {
+	if _, err := v.client(v.reviewer).Respond(t.Context(), wire.ResponseID(kept[0]), wire.RespondRequest{Approved: new(false), Reason: "no space"}); err != nil {
 		t.Errorf("reject: %v", err)
 	}
 	if status, text := v.ask(t, http.MethodPost, "/v1/approvals/"+string(kept[1])+"/cancel", v.agent, nil); status != http.StatusOK {
@@ -108,15 +109,15 @@ func TestAFullDisk(t *testing.T) {
 		status, _ := v.ask(t, http.MethodGet, "/readyz", "", nil)
 		return status == http.StatusOK && sizeOf(reservePath) == reserve
 	})
-	if _, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ToolUseID: "after", ToolName: "deploy"}, 0); err != nil {
+	if _, err := v.client(v.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "after", ToolName: "deploy"}, 0); err != nil {
 		t.Errorf("ask when there is space again: %v", err)
 	}
 	for i, id := range kept {
-		var got api.Approval
+		var got wire.Approval
 		v.get(t, "/v1/approvals/"+string(id), &got)
-		want := map[int]models.Status{0: models.StatusRejected, 1: models.StatusCancelled}[i]
+		want := map[int]wire.Status{0: wire.StatusRejected, 1: wire.StatusCancelled}[i]
 		if want == "" {
-			want = models.StatusPending
+			want = wire.StatusPending
 		}
 		if got.Status != want {
 			t.Errorf("request %d is %s, want %s", i, got.Status, want)
@@ -127,7 +128,7 @@ func TestAFullDisk(t *testing.T) {
 
 func saysDiskFull(t *testing.T, what string, err error) {
 	t.Helper()
-	e, ok := errors.AsType[*api.AnswerError](err)
+	e, ok := errors.AsType[*client.AnswerError](err)
 	if !ok || e.Status != http.StatusInsufficientStorage || !strings.Contains(e.Error(), "Disk full") {
 		t.Errorf("%s: %v", what, err)
 	}

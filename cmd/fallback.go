@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -58,13 +58,13 @@ func (m fallbackMemory) believed(now time.Time) bool {
 }
 
 // keepReport writes down an ask that goes on without the server.
-func (m fallbackMemory) keepReport(req api.AskRequest) error {
+func (m fallbackMemory) keepReport(req wire.AskRequest) error {
 	return m.write(reportPrefix+req.ApprovalID+".json", req)
 }
 
 // reports are the asks that the server has not heard of. One that cannot be read
 // is left where it is.
-func (m fallbackMemory) reports() []api.AskRequest {
+func (m fallbackMemory) reports() []wire.AskRequest {
 	if m.dir == "" {
 		return nil
 	}
@@ -72,12 +72,12 @@ func (m fallbackMemory) reports() []api.AskRequest {
 	if err != nil {
 		return nil
 	}
-	var out []api.AskRequest
+	var out []wire.AskRequest
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), reportPrefix) {
 			continue
 		}
-		var req api.AskRequest
+		var req wire.AskRequest
 		if m.read(e.Name(), &req) == nil && req.Fallback != nil {
 			out = append(out, req)
 		}
@@ -87,7 +87,7 @@ func (m fallbackMemory) reports() []api.AskRequest {
 
 // dropReport forgets a report that was heard. If that fails it is sent again,
 // and is the same request.
-func (m fallbackMemory) dropReport(req api.AskRequest) {
+func (m fallbackMemory) dropReport(req wire.AskRequest) {
 	_ = os.Remove(filepath.Join(m.dir, reportPrefix+req.ApprovalID+".json"))
 }
 

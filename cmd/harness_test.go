@@ -19,7 +19,8 @@ import (
 	"time"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -132,8 +133,8 @@ func (w *world) restart(t *testing.T) {
 	w.server = serve(t, w.dir, w.addr)
 }
 
-func (w *world) client(token string) *api.Client {
-	return &api.Client{BaseURL: "http://" + w.addr, Token: token}
+func (w *world) client(token string) *client.Client {
+	return client.New("http://"+w.addr, token)
 }
 
 // onlyPending waits until exactly one request waits for a decision.
@@ -151,9 +152,9 @@ func (w *world) onlyPending(t *testing.T) models.Approval {
 	return got[0]
 }
 
-func (w *world) respond(t *testing.T, id models.ResponseID, verdict api.RespondRequest) {
+func (w *world) respond(t *testing.T, id models.ResponseID, verdict wire.RespondRequest) {
 	t.Helper()
-	if _, err := w.client(w.reviewer).Respond(t.Context(), id, verdict); err != nil {
+	if _, err := w.client(w.reviewer).Respond(t.Context(), wire.ResponseID(id), verdict); err != nil {
 		t.Fatalf("respond: %v", err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/streamjson"
 )
@@ -49,8 +50,8 @@ func (g *ingesting) run(ctx context.Context, in io.Reader) error {
 	}
 	ended := make(chan struct{})
 	h := &handing{
-		client: &api.Client{BaseURL: g.o.server, Token: g.o.token},
-		open:   api.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
+		client: client.New(g.o.server, g.o.token),
+		open:   wire.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
 		say:    g.say, queue: append(left, g.spool), ended: ended,
 	}
 	// A signal is the agent's to heed: what it says on its way out is passed on too.
@@ -189,7 +190,7 @@ func (g *ingesting) outcome(h *handing, err, passed error) error {
 		err = fmt.Errorf("%w; %d events of the run wait in %s; the next ingest with the same --run-id and --spool %s sends them", answerText(err), events, strings.Join(paths, " and "), g.o.spool)
 	}
 	code := exitOther
-	if _, again := api.Retryable(h.away); again || h.away == nil {
+	if _, again := client.Retryable(h.away); again || h.away == nil {
 		code = exitUnreachable
 	}
 	if passed != nil {

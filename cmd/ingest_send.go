@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 )
 
 // How long to leave a server alone that took nothing: doubling from the first to
@@ -28,13 +28,13 @@ const (
 
 // handing hands a run's events over, in order, however often the server leaves.
 type handing struct {
-	client *api.Client
-	open   api.OpenRequest
+	client *client.Client
+	open   wire.OpenRequest
 	say    io.Writer
 	queue  []*spool // oldest first; the last is this run's own
 	ended  <-chan struct{}
 
-	conversation models.ConversationID
+	conversation wire.ConversationID
 	away         error // why the last attempt failed; nil: it did not
 	sent         int
 	refused      int
@@ -102,7 +102,7 @@ func (h *handing) hand(ctx context.Context, lines []byte, again bool) error {
 		return nil
 	}
 	answer, err := h.client.Report(ctx, h.conversation, lines)
-	var refusal *api.AnswerError
+	var refusal *client.AnswerError
 	if errors.As(err, &refusal) && refusal.Status == http.StatusNotFound && !again {
 		h.conversation = "" // the server began anew
 		return h.hand(ctx, lines, true)
@@ -118,14 +118,14 @@ func (h *handing) hand(ctx context.Context, lines []byte, again bool) error {
 }
 
 // heard tells of an event that was not taken as it is.
-func (h *handing) heard(r *models.RunEventResult) {
+func (h *handing) heard(r *wire.RunEventResult) {
 	switch r.Status {
-	case models.RunEventStored, models.RunEventRepeated:
+	case wire.RunEventStored, wire.RunEventRepeated:
 		return
-	case models.RunEventConflict:
+	case wire.RunEventConflict:
 		fmt.Fprintf(h.say, "countersign: event %s contradicts what the server knows: %s\n", plain(r.ID), plain(r.Error))
 		return
-	case models.RunEventError:
+	case wire.RunEventError:
 	}
 	if h.refused++; h.refused <= namedRefusals {
 		fmt.Fprintf(h.say, "countersign: event %s was not taken: %s\n", plain(r.ID), plain(r.Error))
@@ -135,7 +135,7 @@ func (h *handing) heard(r *models.RunEventResult) {
 // failed notes that an attempt failed, tells of it once, and reports whether the
 // same is likely to fail again, or for how long the server asked to be left alone.
 func (h *handing) failed(err error) (sure bool, after time.Duration) {
-	after, again := api.Retryable(err)
+	after, again := client.Retryable(err)
 	if h.away == nil {
 		fmt.Fprintf(h.say, "countersign: the run goes on, and is kept until it can be handed over: %s\n", plain(answerText(err).Error()))
 	}

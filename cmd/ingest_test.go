@@ -18,7 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/streamjson"
 )
@@ -28,7 +28,7 @@ type taker struct {
 	*httptest.Server
 
 	mu      sync.Mutex
-	opened  []api.OpenRequest
+	opened  []wire.OpenRequest
 	ids     []string // of events, as they came, without repeats
 	seen    map[string]bool
 	repeats int
@@ -67,7 +67,7 @@ func (k *taker) serve(w http.ResponseWriter, r *http.Request) error {
 	answer := []byte(`{"id":"01890a5d-ac96-774b-bcce-b302099a8057","runId":"nightly/7","status":"running"}`)
 	switch r.Method + " " + r.URL.Path {
 	case "POST /v1/conversations":
-		var open api.OpenRequest
+		var open wire.OpenRequest
 		err = json.Unmarshal(body, &open, json.RejectUnknownMembers(true))
 		k.opened = append(k.opened, open)
 	case "POST /v1/conversations/01890a5d-ac96-774b-bcce-b302099a8057/events":
@@ -88,21 +88,21 @@ func (k *taker) serve(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (k *taker) take(body []byte) ([]byte, error) {
-	var answer api.ReportAnswer
+	var answer wire.ReportAnswer
 	for line := range bytes.Lines(body) {
 		var e models.RunEvent
 		if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
 			return nil, err
 		}
-		result := models.RunEventResult{Line: len(answer.Results) + 1, ID: e.ID, Status: models.RunEventStored}
+		result := wire.RunEventResult{Line: len(answer.Results) + 1, ID: e.ID, Status: wire.RunEventStored}
 		switch {
 		case k.seen[e.ID]:
-			result.Status = models.RunEventRepeated
+			result.Status = wire.RunEventRepeated
 			k.repeats++
 		case e.ToolName == "refused":
-			result.Status, result.Error = models.RunEventError, "toolName: is none\u202e"
+			result.Status, result.Error = wire.RunEventError, "toolName: is none\u202e"
 		case e.ToolName == "other":
-			result.Status, result.Error = models.RunEventConflict, "another input was asked"
+			result.Status, result.Error = wire.RunEventConflict, "another input was asked"
 		default:
 			k.seen[e.ID] = true
 			k.ids = append(k.ids, e.ID)
@@ -189,7 +189,7 @@ func TestIngestARecordedRun(t *testing.T) {
 		t.Fatalf("exit %d; %d of %d bytes passed on; it said: %s", code, len(out), len(run), said)
 	}
 	k.took(t, idsOf(run))
-	if len(k.ids) != 23 || len(k.opened) != 1 || k.opened[0] != (api.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly", OnRejectDefault: models.OnRejectCascade}) {
+	if len(k.ids) != 23 || len(k.opened) != 1 || k.opened[0] != (wire.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly", OnRejectDefault: models.OnRejectCascade}) {
 		t.Errorf("%d events of %+v", len(k.ids), k.opened)
 	}
 	if left := spools(t, env); len(left) != 0 {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -33,8 +34,7 @@ func newNote() *cobra.Command {
 		if err := errors.Join(err, idErr, textErr); err != nil {
 			return err
 		}
-		client := &api.Client{BaseURL: address, Token: token}
-		got, err := client.Note(c.Context(), id, text)
+		got, err := client.New(address, token).Note(c.Context(), wire.ResponseID(id), text)
 		if err != nil {
 			return answerText(err)
 		}

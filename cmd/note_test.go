@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -17,7 +17,7 @@ func TestAskPrintsAQuestionOnceAndWaitsOn(t *testing.T) {
 	p.says(t, p.err, "waiting for a decision at ")
 	id := w.onlyPending(t).ID
 	reviewer := w.client(w.reviewer)
-	if _, err := reviewer.Note(t.Context(), id, "Is the migration\u202e in it?\napproved by nobody"); err != nil {
+	if _, err := reviewer.Note(t.Context(), wire.ResponseID(id), "Is the migration\u202e in it?\napproved by nobody"); err != nil {
 		t.Fatal(err)
 	}
 	line := p.says(t, p.err, "answer with: countersign note ")
@@ -30,19 +30,19 @@ func TestAskPrintsAQuestionOnceAndWaitsOn(t *testing.T) {
 	if out, said, code := runWith(t, w.env(t), "No, it ran yesterday.\n", "note", string(id), "-"); code != 0 || !strings.HasPrefix(out, "noted; the request stands until ") {
 		t.Errorf("note: exit %d: %s%s", code, out, said)
 	}
-	notes, err := reviewer.Notes(t.Context(), id)
+	notes, err := reviewer.Notes(t.Context(), wire.ResponseID(id))
 	if err != nil || len(notes) != 2 || notes[1].Text != "No, it ran yesterday." || notes[1].By.Name != "bot" {
 		t.Errorf("notes: %+v, %v", notes, err)
 	}
-	if _, err := reviewer.Note(t.Context(), id, "And who?"); err != nil {
+	if _, err := reviewer.Note(t.Context(), wire.ResponseID(id), "And who?"); err != nil {
 		t.Fatal(err)
 	}
 	p.says(t, p.err, "asks: And who?")
 	eventually(t, "it waits again", func() bool { return w.Store().Waiters() == 1 })
-	if _, err := reviewer.Extend(t.Context(), id, 60); err != nil {
+	if _, err := reviewer.Extend(t.Context(), wire.ResponseID(id), 60); err != nil {
 		t.Fatal(err)
 	}
-	w.respond(t, id, api.RespondRequest{Approved: new(true)})
+	w.respond(t, id, wire.RespondRequest{Approved: new(true)})
 	if code := p.exit(t); code != 0 {
 		t.Errorf("exit %d, want 0: %s", code, p.err)
 	}

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -36,8 +37,8 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 	var pending, ended atomic.Int64
 	for i := range waits {
 		all.Go(func() {
-			got, err := client.Ask(context.WithoutCancel(t.Context()), api.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy"}, 50*time.Second)
-			if err != nil || got.Status != models.StatusPending {
+			got, err := client.Ask(context.WithoutCancel(t.Context()), wire.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy"}, 50*time.Second)
+			if err != nil || got.Status != wire.StatusPending {
 				t.Errorf("ask %d: %+v, %v", i, got, err)
 				return
 			}
@@ -101,9 +102,9 @@ func TestMetricsFollowARequestFromAskToDecision(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.applyPolicy(t, `{"rules":[{"name":"no rm","tools":["rm"],"effect":"deny"}]}`)
-	ask := func(id, tool string) *api.Approval {
+	ask := func(id, tool string) *wire.Approval {
 		t.Helper()
-		got, err := w.client(w.agent).Ask(t.Context(), api.AskRequest{ToolUseID: id, ToolName: tool}, 0)
+		got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: id, ToolName: tool}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func TestMetricsFollowARequestFromAskToDecision(t *testing.T) {
 	held := ask("1", "deploy")
 	ask("2", "rm")
 	want("countersign_approvals_pending", 1)
-	w.respond(t, held.ApprovalID, api.RespondRequest{Approved: new(true)})
+	w.respond(t, models.ResponseID(held.ApprovalID), wire.RespondRequest{Approved: new(true)})
 	want("countersign_approvals_pending", 0)
 	want(`countersign_approvals_settled_total{cause="reviewer",status="approved"}`, 1)
 	want(`countersign_approvals_settled_total{cause="policy",status="rejected"}`, 1)
@@ -182,8 +183,8 @@ func TestTheLogOfTheProgram(t *testing.T) {
 	agent := strings.TrimSpace(must(t, "", "token", "add", "bot", "--user", "a@example.com", "--scope", "agent", "--data", dir))
 	p := start(t, nil, "serve", "--data", dir, "--addr", addr, "--log-level", "debug", "--log-format", "json")
 	p.says(t, p.err, "serving")
-	client := &api.Client{BaseURL: "http://" + addr, Token: agent}
-	got, err := client.Ask(t.Context(), api.AskRequest{
+	client := client.New("http://"+addr, agent)
+	got, err := client.Ask(t.Context(), wire.AskRequest{
 		ToolUseID: "1", ToolName: "deploy", Input: []byte(`{"password":"hush-hush"}`), Description: "hush-hush", Context: "hush-hush",
 	}, 0)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 )
@@ -198,11 +198,11 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	ids := map[string]models.ResponseID{}
 	client := v.client(v.reviewer)
 	eventually(t, "both are asked for here", func() bool {
-		var page struct{ Pending []api.Approval }
+		var page struct{ Pending []wire.Approval }
 		v.get(t, "/v1/approvals/pending", &page)
 		for i := range page.Pending {
 			a := &page.Pending[i]
-			ids[a.ToolName] = a.ApprovalID
+			ids[a.ToolName] = models.ResponseID(a.ApprovalID)
 			want := map[string]string{"drop_table": `{"table":"orders"}`, "send_mail": `{"to":"a@example.com"}`}[a.ToolName]
 			if string(a.Input) != want || a.Origin == nil || !strings.HasPrefix(a.Origin.ApprovalID, "appr_call_") {
 				t.Fatalf("%s is shown with %s, %+v", a.ToolName, a.Input, a.Origin)
@@ -212,30 +212,30 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	})
 	first, second := ids["drop_table"], ids["send_mail"]
 	firstPage := "/approvals/" + string(first)
-	decide := func(id models.ResponseID, d api.RespondRequest) {
+	decide := func(id models.ResponseID, d wire.RespondRequest) {
 		t.Helper()
-		got, err := client.Get(t.Context(), id, 0)
+		got, err := client.Get(t.Context(), wire.ResponseID(id), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.Digest = got.Digest
-		if _, err := client.Respond(t.Context(), id, d); err != nil {
+		if _, err := client.Respond(t.Context(), wire.ResponseID(id), d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	stands := func(id models.ResponseID, want models.Status) *api.Approval {
+	stands := func(id models.ResponseID, want models.Status) *wire.Approval {
 		t.Helper()
-		var got *api.Approval
+		var got *wire.Approval
 		eventually(t, fmt.Sprintf("%s is %s and nothing holds it", id, want), func() bool {
 			var err error
-			got, err = client.Get(context.WithoutCancel(t.Context()), id, 0)
-			return err == nil && got.Status == want && got.Held == nil
+			got, err = client.Get(context.WithoutCancel(t.Context()), wire.ResponseID(id), 0)
+			return err == nil && got.Status == wire.Status(want) && got.Held == nil
 		})
 		return got
 	}
 
 	// 422: the decision is taken back, and the request waits again.
-	decide(first, api.RespondRequest{Approved: new(true)})
+	decide(first, wire.RespondRequest{Approved: new(true)})
 	got := stands(first, models.StatusPending)
 	if w := got.Origin.Withdrawn; len(w) != 1 || w[0].Status != 422 || w[0].Said != "run_9 is closed\u202e for Bearer [key]" {
 		t.Fatalf("%+v", got.Origin)
@@ -251,12 +251,12 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	h.set(func(h *hub) { h.key = newKey })
 	eventually(t, "the upstream is paused", func() bool { return strings.Contains(v.page(t, "/system"), "Some refuse their key and are paused") })
 	says(t, "the page of upstreams", v.page(t, "/upstreams"), "paused", "refuses the key (401)", "/resume")
-	decide(first, api.RespondRequest{Approved: new(false), Reason: "hub closed the run"})
-	decide(second, api.RespondRequest{Approved: new(true)})
+	decide(first, wire.RespondRequest{Approved: new(false), Reason: "hub closed the run"})
+	decide(second, wire.RespondRequest{Approved: new(true)})
 	says(t, "the page of what is on its way", v.page(t, firstPage), "rejection is on its way to hub: not yet told", "Withdraw this decision")
 	v.kill(t)
 	v.start(t)
-	if got, err := client.Get(t.Context(), second, 0); err != nil || got.Held == nil || len(h.heard("call_2")) != 0 {
+	if got, err := client.Get(t.Context(), wire.ResponseID(second), 0); err != nil || got.Held == nil || len(h.heard("call_2")) != 0 {
 		t.Errorf("after a restart: %+v, %v; the upstream heard %v", got, err, h.heard("call_2"))
 	}
 

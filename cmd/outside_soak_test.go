@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -102,7 +102,7 @@ func (s *soak) decide(ctx context.Context, t *testing.T, token string, person in
 			continue // it was killed
 		}
 		for _, a := range pending {
-			n := numberOf(a.Kind, string(a.Input), a.Description)
+			n := numberOf(models.Kind(a.Kind), string(a.Input), a.Description)
 			if a.Held != nil {
 				continue
 			}
@@ -110,7 +110,7 @@ func (s *soak) decide(ctx context.Context, t *testing.T, token string, person in
 				s.of(n).Settle(callID(n), n%2 == 0, "settled there")
 				continue
 			}
-			verdict, in := opinion(a.Kind, n, person)
+			verdict, in := opinion(models.Kind(a.Kind), n, person)
 			_, err := c.Respond(ctx, a.ApprovalID, in)
 			if err == nil {
 				s.mu.Lock()
@@ -124,18 +124,18 @@ func (s *soak) decide(ctx context.Context, t *testing.T, token string, person in
 	}
 }
 
-func opinion(kind models.Kind, n, person int) (models.Verdict, api.RespondRequest) {
+func opinion(kind models.Kind, n, person int) (models.Verdict, wire.RespondRequest) {
 	switch {
 	case kind == models.KindQuestion:
-		return models.VerdictAnswer, api.RespondRequest{Answer: new(fmt.Sprintf("%d of person %d", n, person))}
+		return models.VerdictAnswer, wire.RespondRequest{Answer: new(fmt.Sprintf("%d of person %d", n, person))}
 	case (n/10+person)%2 == 0:
-		return models.VerdictApprove, api.RespondRequest{Approved: new(true)}
+		return models.VerdictApprove, wire.RespondRequest{Approved: new(true)}
 	}
-	return models.VerdictReject, api.RespondRequest{Approved: new(false), Reason: fmt.Sprintf("not %d", n)}
+	return models.VerdictReject, wire.RespondRequest{Approved: new(false), Reason: fmt.Sprintf("not %d", n)}
 }
 
 // waits is what waits for a verdict; nothing while the server is away.
-func (w *abroad) waits(ctx context.Context, token string) (out []api.Approval, err error) {
+func (w *abroad) waits(ctx context.Context, token string) (out []wire.Approval, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.addr+"/v1/approvals/pending?limit=100", http.NoBody)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (w *abroad) waits(ctx context.Context, token string) (out []api.Approval, e
 	}
 	defer res.Body.Close()
 	var page struct {
-		Pending []api.Approval `json:"pending"`
+		Pending []wire.Approval `json:"pending"`
 	}
 	if err := json.NewDecoder(res.Body).Decode(&page); err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (s *soak) report(t *testing.T, all int) {
 	t.Helper()
 	for first := 0; first < all; first += 100 {
 		c := s.client(s.agent)
-		conv, err := c.OpenConversation(t.Context(), api.OpenRequest{RunID: runOf(first)})
+		conv, err := c.OpenConversation(t.Context(), wire.OpenRequest{RunID: runOf(first)})
 		if err != nil {
 			t.Fatal(err)
 		}

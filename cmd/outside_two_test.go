@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -115,7 +115,7 @@ func TestTwoServersOnOneDatabase(t *testing.T) {
 	}
 	decide := func(v *victim, id string) {
 		t.Helper()
-		if _, err := v.client(v.reviewer).Respond(t.Context(), models.ResponseID(id), api.RespondRequest{Approved: new(true)}); err != nil {
+		if _, err := v.client(v.reviewer).Respond(t.Context(), wire.ResponseID(id), wire.RespondRequest{Approved: new(true)}); err != nil {
 			t.Fatal(err)
 		}
 	}

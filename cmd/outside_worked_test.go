@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -30,7 +30,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := w.client(w.agent)
-	conv, err := agent.OpenConversation(t.Context(), api.OpenRequest{RunID: "r", OnReject: models.OnRejectCascade})
+	conv, err := agent.OpenConversation(t.Context(), wire.OpenRequest{RunID: "r", OnReject: models.OnRejectCascade})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 	}
 	report(queued...)
 
-	decide := func(n int, verdict api.RespondRequest) {
+	decide := func(n int, verdict wire.RespondRequest) {
 		t.Helper()
 		id := fmt.Sprintf("c%d", n)
 		u.Ask(upstreamtest.Call{CallID: id, RunID: "r", Fn: "Bash", Kwargs: fmt.Sprintf(`{ "n": %d }`, n)})
@@ -58,8 +58,8 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 		}
 		w.respond(t, a.ID, verdict)
 		eventually(t, "the other system was told, and then everyone", func() bool {
-			got, err := w.client(w.reviewer).Get(t.Context(), a.ID, 0)
-			return err == nil && got.Status != models.StatusPending
+			got, err := w.client(w.reviewer).Get(t.Context(), wire.ResponseID(a.ID), 0)
+			return err == nil && got.Status != wire.StatusPending
 		})
 		v, ok := u.Outcome(id)
 		if !ok || v.Approved != *verdict.Approved || v.Reason != verdict.Reason || len(u.VerdictsOn(id)) != 1 {
@@ -67,13 +67,13 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 		}
 	}
 	report(done(1))
-	decide(2, api.RespondRequest{Approved: new(true)})
+	decide(2, wire.RespondRequest{Approved: new(true)})
 	report(done(2))
-	decide(3, api.RespondRequest{Approved: new(true)})
+	decide(3, wire.RespondRequest{Approved: new(true)})
 	report(done(3), done(4), done(5))
-	decide(6, api.RespondRequest{Approved: new(false), Reason: "not on a Friday"})
+	decide(6, wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"})
 
-	history, err := w.Store().History(t.Context(), w.admin, conv.ID, store.HistoryQuery{Limit: 50})
+	history, err := w.Store().History(t.Context(), w.admin, models.ConversationID(conv.ID), store.HistoryQuery{Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestTenQueuedCallsFromReportToUpstream(t *testing.T) {
 	if !maps.Equal(stands, want) {
 		t.Errorf("stands %v, want %v", stands, want)
 	}
-	if v, err := w.Store().Conversation(t.Context(), w.admin, conv.ID); err != nil || v.Status != models.ConversationRunning {
+	if v, err := w.Store().Conversation(t.Context(), w.admin, models.ConversationID(conv.ID)); err != nil || v.Status != models.ConversationRunning {
 		t.Errorf("the run is %+v, %v", v, err)
 	}
 	must(t, "", "audit", "verify", "--data", w.dir)

@@ -13,20 +13,20 @@ import (
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 // asked has an agent ask n times and a reviewer decide, and returns the requests
 // and what was written in them.
-func (w *world) asked(t *testing.T, name string, n int) (requests []api.AskRequest, ids []models.ResponseID, texts []string) {
+func (w *world) asked(t *testing.T, name string, n int) (requests []wire.AskRequest, ids []models.ResponseID, texts []string) {
 	t.Helper()
 	text := func(what string) string {
 		texts = append(texts, fmt.Sprintf("%s-%d-%s", name, len(texts), what))
 		return texts[len(texts)-1]
 	}
 	for i := range n {
-		r := api.AskRequest{
+		r := wire.AskRequest{
 			ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", RunID: name, Description: text("description"), Context: text("context"),
 			Input: json.RawMessage(`{"command":"` + text("input") + `"}`),
 		}
@@ -34,12 +34,12 @@ func (w *world) asked(t *testing.T, name string, n int) (requests []api.AskReque
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdict := api.RespondRequest{Approved: new(i%2 == 0), Reason: text("reason")}
+		verdict := wire.RespondRequest{Approved: new(i%2 == 0), Reason: text("reason")}
 		if *verdict.Approved && i%4 == 0 {
 			verdict.Input = json.RawMessage(`{"command":"` + text("edit") + `"}`)
 		}
-		w.respond(t, a.ApprovalID, verdict)
-		requests, ids = append(requests, r), append(ids, a.ApprovalID)
+		w.respond(t, models.ResponseID(a.ApprovalID), verdict)
+		requests, ids = append(requests, r), append(ids, models.ResponseID(a.ApprovalID))
 	}
 	return requests, ids, texts
 }
@@ -76,13 +76,13 @@ func TestPurgeBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	requests, ids, old := w.asked(t, "older", 12)
-	pending := api.AskRequest{ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", Input: json.RawMessage(`{"command":"still-pending"}`), RunID: "waits"}
+	pending := wire.AskRequest{ApprovalID: string(models.NewID[models.ResponseID]()), ToolName: "Bash", Input: json.RawMessage(`{"command":"still-pending"}`), RunID: "waits"}
 	if _, err := w.client(w.agent).Ask(t.Context(), pending, 0); err != nil {
 		t.Fatal(err)
 	}
 	cutoff := time.Now().UTC().Format(time.RFC3339Nano)
 	_, _, newer := w.asked(t, "newer", 12)
-	before, err := w.client(w.agent).Get(t.Context(), ids[0], 0)
+	before, err := w.client(w.agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +113,13 @@ func TestPurgeBesideARunningServer(t *testing.T) {
 		t.Errorf("doctor: exit %d, %+v", code, found)
 	}
 
-	after, err := w.client(w.agent).Get(t.Context(), ids[0], 0)
+	after, err := w.client(w.agent).Get(t.Context(), wire.ResponseID(ids[0]), 0)
 	if err != nil || after.Digest != before.Digest || after.Status != before.Status || after.Removed == "" || string(after.Input) != `{"removed":"`+after.Removed+`"}` ||
 		string(after.Decision.Input) != string(after.Input) || !strings.HasPrefix(after.Removed, "removed on "+time.Now().UTC().Format(time.DateOnly)[:8]) {
 		t.Errorf("one of them is %+v, %v", after, err)
 	}
 	again, err := w.client(w.agent).Ask(t.Context(), requests[1], 0)
-	if err != nil || again.ApprovalID != ids[1] || again.Status != models.StatusRejected {
+	if err != nil || again.ApprovalID != wire.ResponseID(ids[1]) || again.Status != wire.StatusRejected {
 		t.Errorf("a repeat: %+v, %v", again, err)
 	}
 	must(t, "", "purge", "--data", w.dir, "--before", cutoff, "--vacuum")

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 	"countersign/workers/llm/llmtest"
@@ -32,12 +32,12 @@ func talkTo(t *testing.T, model *llmtest.Server) *talk {
 	w.admin = storetest.Admin(t, w.Store())
 	_, w.reviewer = storetest.ReviewerToken(t, w.Store(), w.admin)
 	c := &talk{world: w}
-	got := c.send(t, api.MessageRequest{Content: "The disk is full. What can we do?", EnergyBudget: new(api.WholeNumber(50))})
-	c.id = got.ID
+	got := c.send(t, wire.MessageRequest{Content: "The disk is full. What can we do?", EnergyBudget: new(wire.WholeNumber(50))})
+	c.id = models.ConversationID(got.ID)
 	return c
 }
 
-func (c *talk) send(t *testing.T, m api.MessageRequest) *api.MessageAnswer {
+func (c *talk) send(t *testing.T, m wire.MessageRequest) *wire.MessageAnswer {
 	t.Helper()
 	if c.id != "" {
 		m.ID = string(c.id)
@@ -50,15 +50,15 @@ func (c *talk) send(t *testing.T, m api.MessageRequest) *api.MessageAnswer {
 }
 
 // is waits until the conversation has a status, and reads it.
-func (c *talk) is(t *testing.T, want models.ConversationStatus) *api.ConversationHistory {
+func (c *talk) is(t *testing.T, want models.ConversationStatus) *wire.ConversationHistory {
 	t.Helper()
-	var got *api.ConversationHistory
+	var got *wire.ConversationHistory
 	eventually(t, "the conversation is "+string(want), func() bool {
 		var err error
-		if got, err = c.client(c.reviewer).Conversation(t.Context(), c.id, 0, 0); err != nil {
+		if got, err = c.client(c.reviewer).Conversation(t.Context(), wire.ConversationID(c.id), 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		return got.Status == want
+		return models.ConversationStatus(got.Status) == want
 	})
 	return got
 }
@@ -77,7 +77,7 @@ func proposes(r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: "Then I leave them."}
 }
 
-func (c *talk) last(t *testing.T, h *api.ConversationHistory) string {
+func (c *talk) last(t *testing.T, h *wire.ConversationHistory) string {
 	t.Helper()
 	for _, e := range slices.Backward(h.Entries) {
 		if e.Response != nil {
@@ -94,8 +94,8 @@ func TestAProposalApprovedByAMessageGoesOn(t *testing.T) {
 	if got := c.last(t, c.is(t, models.ConversationWaitingInput)); got != oldLogs {
 		t.Errorf("the agent proposes %q", got)
 	}
-	got := c.send(t, api.MessageRequest{Content: "Yes, do it.", ApprovalResponse: &api.ApprovalResponse{Approved: new(true)}})
-	if got.Approval == nil || got.Approval.Kind != models.KindProposal || got.Approval.Status != models.StatusApproved || got.MessageID == nil {
+	got := c.send(t, wire.MessageRequest{Content: "Yes, do it.", ApprovalResponse: &wire.ApprovalResponse{Approved: new(true)}})
+	if got.Approval == nil || got.Approval.Kind != wire.KindProposal || got.Approval.Status != wire.StatusApproved || got.MessageID == nil {
 		t.Errorf("the answer is %+v", got)
 	}
 	if got := c.last(t, c.is(t, models.ConversationCompleted)); got != "The old logs are gone." {
@@ -108,9 +108,9 @@ func TestAnApprovalWithANewBudgetSetsIt(t *testing.T) {
 	model := llmtest.New(t, proposes)
 	c := talkTo(t, model)
 	c.is(t, models.ConversationWaitingInput)
-	got := c.send(t, api.MessageRequest{
+	got := c.send(t, wire.MessageRequest{
 		Content:          "Yes, and take your time.",
-		ApprovalResponse: &api.ApprovalResponse{Approved: new(true), NewBudget: new(api.WholeNumber(100))},
+		ApprovalResponse: &wire.ApprovalResponse{Approved: new(true), NewBudget: new(wire.WholeNumber(100))},
 	})
 	if got.Budget.Total == nil || *got.Budget.Total != 100 || got.Budget.Used < 1 || *got.Budget.Remaining != 100-got.Budget.Used {
 		t.Errorf("the budget is %+v, want 100 in all", got.Budget)
@@ -135,11 +135,11 @@ func TestABudgetChangeAloneIsToldToTheModelNext(t *testing.T) {
 	model := llmtest.New(t, func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "I am listening."} })
 	c := talkTo(t, model)
 	c.is(t, models.ConversationCompleted)
-	got := c.send(t, api.MessageRequest{ApprovalResponse: &api.ApprovalResponse{BudgetChange: new(api.WholeNumber(50))}})
+	got := c.send(t, wire.MessageRequest{ApprovalResponse: &wire.ApprovalResponse{BudgetChange: new(wire.WholeNumber(50))}})
 	if got.Approval != nil || got.MessageID != nil || *got.Budget.Total != 100 {
 		t.Errorf("the answer is %+v", got)
 	}
-	c.send(t, api.MessageRequest{Content: "Go on."})
+	c.send(t, wire.MessageRequest{Content: "Go on."})
 	next := model.Await(2)[1]
 	if all := string(next.Raw); !strings.Contains(all, "from 50 to 100") {
 		t.Errorf("the model's next context does not tell of the budget:\n%s", all)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/storetest"
 	"countersign/workers/upstream/upstreamtest"
@@ -47,25 +47,25 @@ func newBatchRun(t *testing.T) *batchRun {
 	_, w.reviewer = storetest.ReviewerToken(t, w.Store(), w.admin)
 	r := &batchRun{world: w, there: upstreamtest.New(t, upstreamtest.Options{Key: upstreamKey})}
 	must(t, upstreamKey, "upstream", "add", "gate", "--url", r.there.URL, "--owner", storetest.AdminEmail, "--data", w.dir)
-	run, err := w.client(w.agent).OpenConversation(t.Context(), api.OpenRequest{RunID: "clean-up", OnReject: models.OnRejectCascade})
+	run, err := w.client(w.agent).OpenConversation(t.Context(), wire.OpenRequest{RunID: "clean-up", OnReject: models.OnRejectCascade})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.conv = run.ID
+	r.conv = models.ConversationID(run.ID)
 	var lines strings.Builder
 	for n := 1; n <= 10; n++ {
 		fmt.Fprintf(&lines, `{"type":"tool_call","toolUseId":%q,"toolName":%q,"input":%s,"batchId":"msg_1"}`+"\n", batchUse(n), batchTools[n], batchInput(n))
 	}
 	for n, result := range r.reports(t, lines.String()) {
-		r.calls[n+1] = result.ResponseID
+		r.calls[n+1] = models.ResponseID(result.ResponseID)
 	}
 	return r
 }
 
 // reports sends lines, each of which must be stored.
-func (r *batchRun) reports(t *testing.T, lines string) []models.RunEventResult {
+func (r *batchRun) reports(t *testing.T, lines string) []wire.RunEventResult {
 	t.Helper()
-	got, err := r.client(r.agent).Report(t.Context(), r.conv, []byte(lines))
+	got, err := r.client(r.agent).Report(t.Context(), wire.ConversationID(r.conv), []byte(lines))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,14 +94,14 @@ func (r *batchRun) asks(t *testing.T, n int) {
 // decides decides a call, and waits until the other system knows.
 func (r *batchRun) decides(t *testing.T, n int, approved bool, reason string) {
 	t.Helper()
-	got, err := r.client(r.reviewer).Respond(t.Context(), r.calls[n], api.RespondRequest{Approved: &approved, Reason: reason})
+	got, err := r.client(r.reviewer).Respond(t.Context(), wire.ResponseID(r.calls[n]), wire.RespondRequest{Approved: &approved, Reason: reason})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Status != models.StatusPending || got.Held == nil || got.Held.Reason != "upstream" {
+	if got.Status != wire.StatusPending || got.Held == nil || got.Held.Reason != "upstream" {
 		t.Errorf("the verdict on %d is not held: %+v", n, got)
 	}
-	settled, err := r.client(r.agent).Get(t.Context(), r.calls[n], patience)
+	settled, err := r.client(r.agent).Get(t.Context(), wire.ResponseID(r.calls[n]), patience)
 	if err != nil || settled.Decision == nil || settled.Decision.Approved != approved {
 		t.Fatalf("call %d: %+v, %v", n, settled, err)
 	}
@@ -113,7 +113,7 @@ func (r *batchRun) decides(t *testing.T, n int, approved bool, reason string) {
 // stands compares where each call stands, in a word.
 func (r *batchRun) stands(t *testing.T, step string, want ...string) {
 	t.Helper()
-	history, err := r.client(r.agent).Conversation(t.Context(), r.conv, 0, 0)
+	history, err := r.client(r.agent).Conversation(t.Context(), wire.ConversationID(r.conv), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (r *batchRun) stands(t *testing.T, step string, want ...string) {
 		word := "queued"
 		if s := e.Response.Status; s != nil {
 			word = string(*s)
-			if e.Response.Cause == models.CauseCascade {
+			if e.Response.Cause == wire.Cause(models.CauseCascade) {
 				word += " with it"
 			}
 		}
@@ -163,8 +163,8 @@ func TestTheWorkedCaseOverHTTP(t *testing.T) {
 	const with = "rejected with it"
 	r.stands(t, "6 is rejected", "queued, done", "approved, done", "approved, done", "queued, done", "queued, done", "rejected", with, with, with, with)
 	for n := 7; n <= 10; n++ {
-		got, err := r.client(r.agent).Get(t.Context(), r.calls[n], 0)
-		if err != nil || got.Cause != models.CauseCascade || got.Decision == nil || got.Decision.Reason != "not in this folder" {
+		got, err := r.client(r.agent).Get(t.Context(), wire.ResponseID(r.calls[n]), 0)
+		if err != nil || got.Cause != wire.Cause(models.CauseCascade) || got.Decision == nil || got.Decision.Reason != "not in this folder" {
 			t.Errorf("call %d: %+v, %v", n, got, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"countersign/cmd"
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -78,7 +78,7 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 	if one := w.onlyPending(t); one.ID != asked.ID {
 		t.Errorf("%+v", one)
 	}
-	w.respond(t, asked.ID, api.RespondRequest{Approved: new(false), Reason: "not on a Friday"})
+	w.respond(t, asked.ID, wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"})
 	eventually(t, "the rest of the batch is rejected", func() bool { return calls()["toolu_10"].Status() == models.StatusRejected })
 
 	for n := 6; n <= 10; n++ {

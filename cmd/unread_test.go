@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 )
 
 // mostMemory is what the server may take while nobody reads what it lists.
@@ -23,7 +23,7 @@ func TestUnreadListsDoNotFillTheMemory(t *testing.T) {
 	v := newVictim(t)
 	input := append(append([]byte(`{"a":"`), bytes.Repeat([]byte("x"), 256<<10-20)...), `"}`...)
 	for i := range requests {
-		if _, err := v.client(v.agent).Ask(t.Context(), api.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy", Input: input}, 0); err != nil {
+		if _, err := v.client(v.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: strconv.Itoa(i), ToolName: "deploy", Input: input}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestUnreadListsDoNotFillTheMemory(t *testing.T) {
 	if most > mostMemory {
 		t.Errorf("the server took %d MiB, want at most %d", most>>20, mostMemory>>20)
 	}
-	var page api.Page
+	var page wire.Page
 	v.get(t, "/v1/approvals?limit=100", &page)
 	if len(page.Approvals) == 0 || page.Next == "" {
 		t.Errorf("%d requests, next %q", len(page.Approvals), page.Next)

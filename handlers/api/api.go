@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,9 +28,11 @@ type API struct {
 	kit   handlers.Kit
 	store *store.Store
 	spec  []byte
-	looks chan struct{} // held by those who look again
-	few   int           // fewWaiters
 	lists chan struct{} // held by those who list
+
+	waitRoutes map[route]bool // those on which a caller may wait
+	looks      chan struct{}  // held by those who look again
+	few        int            // fewWaiters
 
 	places places // how events of streams are named
 
@@ -44,7 +45,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, looks: make(chan struct{}, looksAtOnce), few: fewWaiters, lists: make(chan struct{}, listsAtOnce)}
+	a := &API{kit: kit, store: s, lists: make(chan struct{}, listsAtOnce), waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
 	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
@@ -71,9 +72,9 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	return a, nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request, on a route that may wait after that.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.Contains(r.URL.RawQuery, "wait=") {
+	if a.mayWait(r) {
 		a.serveWaiting(w, r)
 		return
 	}

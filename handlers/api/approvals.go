@@ -8,18 +8,19 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 func (a *API) registerApprovals() {
-	register(a, Agents, huma.Operation{
+	registerWaiting[askIn, askOut](a, Agents, huma.Operation{
 		OperationID: "ask", Method: http.MethodPost, Path: "/v1/approvals",
 		Summary:     "Ask for approval, or for an answer",
 		Description: "200 when settled, 202 while pending: send the same request again, with the same approvalId or toolUseId, until it is settled.",
 		Responses:   map[string]*huma.Response{"202": {Description: "Pending"}},
 		Errors:      []int{401, 402, 403, 409, 413, 422, 429, 503},
 	}, a.ask)
-	register(a, Anyone, huma.Operation{
+	registerWaiting[getIn, approvalOut](a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
 		Summary: "See where a request stands, or wait for it", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
 	}, a.get)
@@ -35,27 +36,23 @@ func (a *API) registerApprovals() {
 	a.registerClock()
 }
 
-// HeaderFallback is sent with any value by clients that may go on when no server
-// answers; the answer's says whether fallback_auto_approve is on or off.
-const HeaderFallback = "Countersign-Fallback"
-
 type askIn struct {
 	caller
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
 	Fallback string `header:"Countersign-Fallback" doc:"With any value, the answer's header of this name says whether fallback_auto_approve is on or off"`
-	Body     AskRequest
+	Body     wire.AskRequest
 }
 
 type askOut struct {
 	Status   int
 	Location string `header:"Location"`
 	Fallback string `header:"Countersign-Fallback"`
-	Body     *Approval
+	Body     *wire.Approval
 }
 
-func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
+func (a *API) ask(ctx context.Context, in *askIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -64,26 +61,20 @@ func (a *API) ask(ctx context.Context, in *askIn) (*askOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Ask(ctx, in.actor, in.Body.askInput())
+	got, err := a.store.Ask(ctx, in.actor, askInput(&in.Body))
 	if err != nil {
 		return nil, err
 	}
+	w := &waiting{row: got, name: string(got.ID), asked: true, fallback: in.Fallback != "", shown: a.shownTo(in.actor)}
 	if got.Status() == models.StatusPending && wait > 0 {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait, opts...), id: got.ID, asked: true, fallback: in.Fallback != ""}
-		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
-			return nil, err
-		}
+		err = a.watch(ctx, w, in.actor, got.ID, wait, opts...)
 	}
-	out := &askOut{Status: http.StatusOK, Location: locationOf(got), Body: approvalOf(a.kit, got)}
-	if got.Status() == models.StatusPending {
-		out.Status = http.StatusAccepted
-	}
-	if in.Fallback != "" {
-		if out.Fallback, err = a.fallbackNow(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return w, err
+}
+
+// shownTo shows a request of the queue to a caller.
+func (a *API) shownTo(actor models.Actor) func(context.Context, *models.Approval) (any, error) {
+	return func(ctx context.Context, row *models.Approval) (any, error) { return a.approvalFor(ctx, actor, row) }
 }
 
 // fallbackNow is what the policy that stands says about going on without a
@@ -108,10 +99,10 @@ type getIn struct {
 }
 
 type approvalOut struct {
-	Body *Approval
+	Body *wire.Approval
 }
 
-func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
+func (a *API) get(ctx context.Context, in *getIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -124,17 +115,13 @@ func (a *API) get(ctx context.Context, in *getIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	var got *models.Approval
+	w := &waiting{name: string(id), shown: a.shownTo(in.actor)}
 	if wait > 0 {
-		got, err = in.from.wait(ctx, &waiting{watch: a.store.Watch(in.actor, id, wait, opts...), id: id})
+		err = a.watch(ctx, w, in.actor, id, wait, opts...)
 	} else {
-		got, err = a.store.Approval(ctx, in.actor, id)
+		w.row, err = a.store.Approval(ctx, in.actor, id)
 	}
-	if got == nil || err != nil {
-		return nil, naming(in.ID, err)
-	}
-	out := approvalOf(a.kit, got)
-	return &approvalOut{Body: out}, a.addOrigins(ctx, in.actor, out)
+	return w, naming(in.ID, err)
 }
 
 type cancelIn struct {
@@ -159,12 +146,12 @@ type respondIn struct {
 	caller
 
 	ID   string `path:"id" doc:"The approvalId"`
-	Body RespondRequest
+	Body wire.RespondRequest
 }
 
 type respondOut struct {
 	Status int
-	Body   *RespondResult
+	Body   *wire.RespondResult
 }
 
 func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
@@ -172,15 +159,15 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.Decide(ctx, in.actor, id, in.Body.decisionInput())
+	got, err := a.store.Decide(ctx, in.actor, id, decisionInput(&in.Body))
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := &RespondResult{Success: true, ApprovalID: got.ID, Status: shown(got.Status()), Held: heldOf(got)}
+	out := &wire.RespondResult{Success: true, ApprovalID: wire.ResponseID(got.ID), Status: shown(got.Status()), Held: heldOf(got)}
 	if d := decisionOf(got, got.Status()); d != nil {
-		out.Response = Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		out.Response = wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
 	} else if v := got.Vote; v != nil {
-		out.Response = Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
+		out.Response = wire.Responded{Approved: v.Verdict != models.VerdictReject, Reason: v.Reason, Timestamp: v.At}
 	}
 	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }

@@ -57,7 +57,7 @@ type signedIn struct {
 
 	actor     models.Actor
 	requestID string
-	waits     *waiting // set by a handler that leaves the answer to a wait
+	waits     *waiting // set on a route that may wait, which answers by itself
 	lists     bool     // it has one of the places of those who list
 }
 
@@ -77,7 +77,7 @@ func (c *signedIn) Param(name string) string {
 	return value
 }
 
-// SetStatus sends the status, unless the answer comes after a wait.
+// SetStatus sends the status, unless the route answers by itself.
 func (c *signedIn) SetStatus(code int) {
 	if c.waits == nil {
 		c.inner.SetStatus(code)
@@ -94,9 +94,6 @@ func (a *API) signIn(who Capability) func(huma.Context, func(huma.Context)) {
 		}
 		defer a.endList(c)
 		next(c)
-		if c.waits != nil {
-			a.leave(c)
-		}
 	}
 }
 

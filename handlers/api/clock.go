@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/policy"
 )
@@ -34,16 +35,11 @@ func (a *API) registerClock() {
 	}, a.withdrawDecision)
 }
 
-// WithdrawRequest says why a decision is withdrawn.
-type WithdrawRequest struct {
-	Reason string `json:"reason" doc:"Shown to whoever decides it next; required"`
-}
-
 type withdrawIn struct {
 	caller
 
 	ID   string `path:"id" doc:"The approvalId"`
-	Body WithdrawRequest
+	Body wire.WithdrawRequest
 }
 
 func (a *API) withdrawDecision(ctx context.Context, in *withdrawIn) (*approvalOut, error) {
@@ -58,16 +54,11 @@ func (a *API) withdrawDecision(ctx context.Context, in *withdrawIn) (*approvalOu
 	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
 }
 
-// ExtendRequest says how long a request is to stand.
-type ExtendRequest struct {
-	Minutes int64 `json:"minutes" doc:"The new deadline, in minutes from now"`
-}
-
 type extendIn struct {
 	caller
 
 	ID   string `path:"id" doc:"The approvalId"`
-	Body ExtendRequest
+	Body wire.ExtendRequest
 }
 
 func (a *API) extend(ctx context.Context, in *extendIn) (*approvalOut, error) {

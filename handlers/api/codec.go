@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -38,12 +39,7 @@ var (
 		json.MatchCaseInsensitiveNames(false),
 		jsontext.AllowDuplicateNames(false),
 		jsontext.AllowInvalidUTF8(false),
-	)
-	// What is written was checked when it came in, and goes out as it is.
-	writeOptions = json.JoinOptions(
-		jsontext.PreserveRawStrings(true),
-		jsontext.AllowDuplicateNames(true),
-		jsontext.AllowInvalidUTF8(true),
+		json.WithUnmarshalers(json.UnmarshalFromFunc(readWholeNumber)),
 	)
 	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 )
@@ -57,7 +53,7 @@ func writeBody(w io.Writer, v any) error {
 		buf = new(bytes.Buffer)
 	}
 	buf.Reset()
-	if err := json.MarshalWrite(buf, v, writeOptions); err != nil {
+	if err := json.MarshalWrite(buf, v, wire.WriteOptions); err != nil {
 		return err
 	}
 	buf.WriteByte('\n')
@@ -74,6 +70,17 @@ func readBody(data []byte, v any) error {
 		return errors.New(field + fieldSeparator + message)
 	}
 	return nil
+}
+
+// readWholeNumber reads what is one and refuses all else.
+func readWholeNumber(d *jsontext.Decoder, n *wire.WholeNumber) error {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	whole, err := models.WholeNumber("", raw)
+	*n = wire.WholeNumber(whole)
+	return err
 }
 
 // fieldSeparator parts field and message in an error of readBody: huma hands on
@@ -153,7 +160,7 @@ func wanted(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t == reflect.TypeFor[WholeNumber]() {
+	if t == reflect.TypeFor[wire.WholeNumber]() {
 		return "a whole number, at most " + strconv.Itoa(models.MaxBudget)
 	}
 	if t == reflect.TypeFor[time.Time]() {

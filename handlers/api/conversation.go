@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -42,15 +43,8 @@ type conversationsIn struct {
 	Limit    int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// ConversationPage is one page of conversations; Next, if not empty, is the
-// cursor of the next.
-type ConversationPage struct {
-	Conversations []Conversation `json:"conversations"`
-	Next          string         `json:"next"`
-}
-
 type conversationsOut struct {
-	Body *ConversationPage
+	Body *wire.ConversationPage
 }
 
 func (a *API) conversations(ctx context.Context, in *conversationsIn) (*conversationsOut, error) {
@@ -60,7 +54,7 @@ func (a *API) conversations(ctx context.Context, in *conversationsIn) (*conversa
 	if err != nil {
 		return nil, err
 	}
-	page := &ConversationPage{Conversations: make([]Conversation, 0, len(got.Items)), Next: got.Next}
+	page := &wire.ConversationPage{Conversations: make([]wire.Conversation, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
 		page.Conversations = append(page.Conversations, conversationOf(&got.Items[i]))
 	}
@@ -78,7 +72,7 @@ type conversationIn struct {
 }
 
 type conversationOut struct {
-	Body *ConversationHistory
+	Body *wire.ConversationHistory
 }
 
 // conversation waits, where it does, on the goroutine of its caller: those who
@@ -121,7 +115,7 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	out := historyOf(a.kit, history.Conversation, history, max(after, 0))
 	for i := range out.Entries {
 		if r := out.Entries[i].Response; r != nil && r.Status != nil {
-			r.Waiting = a.waitingFor(in.actor, r.ResponseID, *r.Status)
+			r.Waiting = a.waitingFor(in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
 		}
 	}
 	return &conversationOut{Body: out}, nil

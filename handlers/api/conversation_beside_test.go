@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -101,22 +103,22 @@ func TestClientOfConversations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	agent, person := &api.Client{BaseURL: w.url, Token: w.agent}, &api.Client{BaseURL: w.url, Token: w.reviewer}
-	proposal := api.ResponseRequest{Kind: models.KindProposal, Content: "Delete logs", ResponseID: uuid + "1", Energy: new(api.WholeNumber(2))}
+	agent, person := client.New(w.url, w.agent), client.New(w.url, w.reviewer)
+	proposal := wire.ResponseRequest{Kind: wire.KindProposal, Content: "Delete logs", ResponseID: uuid + "1", Energy: new(wire.WholeNumber(2))}
 	got, err := agent.Say(ctx, run, proposal, 0)
-	if err != nil || *got.Status != models.StatusPending || got.Energy != 2 {
+	if err != nil || *got.Status != wire.StatusPending || got.Energy != 2 {
 		t.Fatalf("say: %+v %v", got, err)
 	}
-	if b, err := person.ChangeBudget(ctx, run, api.BudgetRequest{Budget: new(api.WholeNumber(2))}); err != nil || *b.Budget.Remaining != 0 {
+	if b, err := person.ChangeBudget(ctx, run, wire.BudgetRequest{Budget: new(wire.WholeNumber(2))}); err != nil || *b.Budget.Remaining != 0 {
 		t.Fatalf("budget: %+v %v", b, err)
 	}
-	var answered *api.AnswerError
-	if _, err = agent.Say(ctx, run, api.ResponseRequest{Kind: models.KindReply, Content: "more"}, 0); !errors.As(err, &answered) || answered.Status != 402 || answered.ApprovalID == "" {
+	var answered *client.AnswerError
+	if _, err = agent.Say(ctx, run, wire.ResponseRequest{Kind: wire.KindReply, Content: "more"}, 0); !errors.As(err, &answered) || answered.Status != 402 || answered.ApprovalID == "" {
 		t.Fatalf("spent: %#v", err)
 	}
 	request := answered.ApprovalID
-	sent, err := person.Send(ctx, api.MessageRequest{Content: "go", ID: run, ApprovalResponse: &api.ApprovalResponse{Approved: new(true), ResponseID: uuid + "1"}})
-	if err != nil || sent.Approval.Status != models.StatusApproved || sent.Approval.ResponseID != uuid+"1" {
+	sent, err := person.Send(ctx, wire.MessageRequest{Content: "go", ID: run, ApprovalResponse: &wire.ApprovalResponse{Approved: new(true), ResponseID: uuid + "1"}})
+	if err != nil || sent.Approval.Status != wire.StatusApproved || sent.Approval.ResponseID != uuid+"1" {
 		t.Fatalf("send: %+v %v", sent, err)
 	}
 	if got, err = agent.Say(ctx, run, proposal, time.Minute); err != nil || !got.Decision.Approved {
@@ -126,12 +128,22 @@ func TestClientOfConversations(t *testing.T) {
 	if err != nil || len(history.Entries) != 4 || history.Entries[0].Response.ResponseID != uuid+"1" || history.Entries[3].Message.Content != "go" {
 		t.Fatalf("conversation: %+v %v", history, err)
 	}
-	if history.Entries[2].Response.ResponseID != request || history.Entries[2].Response.Kind != models.KindBudget {
+	if history.Entries[2].Response.ResponseID != request || history.Entries[2].Response.Kind != wire.KindBudget {
 		t.Errorf("the budget request: %+v", history.Entries[2].Response)
 	}
-	if _, err = agent.Send(ctx, api.MessageRequest{Content: "me too", ID: run}); !errors.As(err, &answered) || answered.Code != models.CodeForbidden {
+	if _, err = agent.Send(ctx, wire.MessageRequest{Content: "me too", ID: run}); !errors.As(err, &answered) || answered.Code != wire.CodeForbidden {
 		t.Errorf("an agent's message: %#v", err)
 	}
+}
+
+// everyOther request arrives; the server of the others is away.
+type everyOther struct{ sent atomic.Int64 }
+
+func (e *everyOther) RoundTrip(r *http.Request) (*http.Response, error) {
+	if e.sent.Add(1)%2 == 0 {
+		return nil, errors.New("connection refused")
+	}
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // AskUntilDecided waits for the budget request that 402 names, through restarts
@@ -140,14 +152,14 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, path, body string
-		refused          models.Status // of the budget request; empty: the ask is taken
+		refused          wire.Status // of the budget request; empty: the ask is taken
 		says             string
 	}{
 		{"approved", "/conversations/" + run + "/approve", `{}`, "", ""},
 		{"raised otherwise", "/message", `{"id":"` + run + `","approvalResponse":{"budgetChange":9}}`, "", ""},
 		{"approved with less", "/conversations/" + run + "/approve", `{"newBudget":2}`, "", ""},
-		{"rejected", "/conversations/" + run + "/reject", `{"feedback":"enough"}`, models.StatusRejected, "rejected by owner@example.com: enough"},
-		{"expired", "", "", models.StatusExpired, "expired: Approval request timed out"},
+		{"rejected", "/conversations/" + run + "/reject", `{"feedback":"enough"}`, wire.StatusRejected, "rejected by owner@example.com: enough"},
+		{"expired", "", "", wire.StatusExpired, "expired: Approval request timed out"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,25 +167,21 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 			w.policy(`{"proposal_timeout_minutes":1,"rules":[{"name":"ls","tools":["ls"],"effect":"allow"}]}`)
 			w.respond(`{"kind":"reply","content":"hello","energy":2}`).want(t, 200, nil)
 			w.call(w.agent, "PUT", "/conversations/"+run+"/budget", `{"budget":2}`).want(t, 200, nil)
-			flaky := w.front(func(n int64, rw http.ResponseWriter) bool {
-				if n%2 == 0 {
-					rw.WriteHeader(http.StatusBadGateway)
-				}
-				return n%2 == 0
-			})
-			spent := make(chan *api.Approval, 4)
-			req := api.AskRequest{ToolName: "ls", ToolUseID: "1", ConversationID: run}
+			flaky := client.New(w.url, w.agent)
+			flaky.HTTP = &http.Client{Transport: new(everyOther)}
+			spent := make(chan *wire.Approval, 4)
+			req := wire.AskRequest{ToolName: "ls", ToolUseID: "1", ConversationID: run}
 			type outcome struct {
-				a   *api.Approval
+				a   *wire.Approval
 				err error
 			}
 			done := make(chan outcome, 1)
 			go func() {
-				a, err := flaky.AskUntilDecided(t.Context(), req, api.Patience{Connect: 10 * time.Second, Spent: func(a *api.Approval) { spent <- a }})
+				a, err := flaky.AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second, Spent: func(a *wire.Approval) { spent <- a }})
 				done <- outcome{a, err}
 			}()
 			request := <-spent
-			if request.Kind != models.KindBudget || request.Status != models.StatusPending || request.URL == "" {
+			if request.Kind != wire.KindBudget || request.Status != wire.StatusPending || request.URL == "" {
 				t.Errorf("waits for %+v", request)
 			}
 			w.blocked(1)
@@ -192,9 +200,9 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 				w.call(w.reviewer, "POST", "/conversations/"+run+"/approve", `{"newBudget":20}`).want(t, 200, nil)
 			}
 			got := <-done
-			var refused *api.BudgetError
+			var refused *client.BudgetError
 			switch {
-			case tt.refused == "" && (got.err != nil || got.a.Status != models.StatusApproved || got.a.Cause != models.CausePolicy):
+			case tt.refused == "" && (got.err != nil || got.a.Status != wire.StatusApproved || got.a.Cause != wire.Cause(models.CausePolicy)):
 				t.Errorf("%+v %v", got.a, got.err)
 			case tt.refused != "" && (!errors.As(got.err, &refused) || refused.Request.Status != tt.refused || !strings.Contains(refused.Error(), tt.says)):
 				t.Errorf("%+v %v", got.a, got.err)
@@ -205,8 +213,8 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 		t.Parallel()
 		w := spent(t)
 		ctx, leave := context.WithCancel(t.Context())
-		client := &api.Client{BaseURL: w.url, Token: w.agent}
-		_, err := client.AskUntilDecided(ctx, api.AskRequest{ToolName: "ls", ConversationID: run}, api.Patience{Connect: time.Second, Spent: func(*api.Approval) { leave() }})
+		agent := client.New(w.url, w.agent)
+		_, err := agent.AskUntilDecided(ctx, wire.AskRequest{ToolName: "ls", ConversationID: run}, client.Patience{Connect: time.Second, Spent: func(*wire.Approval) { leave() }})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("it ended with %v", err)
 		}

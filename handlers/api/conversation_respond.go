@@ -6,13 +6,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 const responsesPath, budgetPath = onePath + "/responses", onePath + "/budget"
 
 func (a *API) registerResponses() {
-	register(a, Agents, huma.Operation{
+	registerWaiting[responseIn, responseOut](a, Agents, huma.Operation{
 		OperationID: "add-response", Method: http.MethodPost, Path: responsesPath, Tags: conversationTags,
 		Summary: "Say something as an agent, or propose something that needs approval",
 		Description: "200 when settled, as a reply is at once; 202 while a proposal is pending: send the same again, with the same responseId, until it is settled. " +
@@ -31,32 +32,21 @@ func (a *API) registerResponses() {
 	}, a.changeBudget)
 }
 
-// ResponseRequest is what an agent says. Send responseId always: the same sent
-// again is then the same response.
-type ResponseRequest struct {
-	Kind         models.Kind  `json:"kind" enum:"reply,proposal"`
-	Content      string       `json:"content" doc:"What to say or what is proposed, as Markdown"`
-	ResponseID   string       `json:"responseId,omitempty" doc:"A UUID of the agent's choice, which makes a repeat the same response"`
-	Energy       *WholeNumber `json:"energy,omitzero" minimum:"0" maximum:"1000000000" doc:"What it costs; 1 if left out, and at least what a rule demands"`
-	ModelUsed    string       `json:"modelUsed,omitempty"`
-	EnergyBudget *WholeNumber `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"With a proposal, the budget that it asks for: shown to the person, not applied"`
-}
-
 type responseIn struct {
 	caller
 
 	RequestID string `path:"requestId" doc:"The conversation"`
 	Wait      string `query:"wait" doc:"How long to wait for the outcome of a proposal, as 50s or in seconds; cut to 55s"`
-	Body      ResponseRequest
+	Body      wire.ResponseRequest
 }
 
 type responseOut struct {
 	Status   int
 	Location string `header:"Location"`
-	Body     *ConversationResponse
+	Body     *wire.ConversationResponse
 }
 
-func (a *API) addResponse(ctx context.Context, in *responseIn) (*responseOut, error) {
+func (a *API) addResponse(ctx context.Context, in *responseIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -68,50 +58,32 @@ func (a *API) addResponse(ctx context.Context, in *responseIn) (*responseOut, er
 	}
 	b := in.Body
 	got, err := a.store.Respond(ctx, in.actor, models.ResponseInput{
-		ConversationID: id, ResponseID: b.ResponseID, Kind: b.Kind, Content: b.Content,
-		Energy: b.Energy.value(), ModelUsed: b.ModelUsed, EnergyBudget: b.EnergyBudget.value(),
+		ConversationID: id, ResponseID: b.ResponseID, Kind: models.Kind(b.Kind), Content: b.Content,
+		Energy: (*int64)(b.Energy), ModelUsed: b.ModelUsed, EnergyBudget: (*int64)(b.EnergyBudget),
 	})
 	if err != nil {
 		return nil, err
 	}
+	w := &waiting{row: got, name: string(got.ID), asked: true, shown: func(_ context.Context, row *models.Approval) (any, error) {
+		return responseOf(a.kit, row), nil
+	}}
 	if got.Status() == models.StatusPending && wait > 0 {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, asked: true, response: true}
-		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
-			return nil, err
-		}
+		err = a.watch(ctx, w, in.actor, got.ID, wait)
 	}
-	out := &responseOut{Status: http.StatusOK, Location: locationOf(got), Body: responseOf(a.kit, got)}
-	if got.Status() == models.StatusPending {
-		out.Status = http.StatusAccepted
-	}
-	return out, nil
-}
-
-// BudgetRequest sets the budget or changes it by a step: one of the two.
-type BudgetRequest struct {
-	Budget *WholeNumber `json:"budget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
-	Delta  *WholeNumber `json:"delta,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
-}
-
-// BudgetAnswer tells what became of a wish for a budget.
-type BudgetAnswer struct {
-	RequestID  models.ConversationID `json:"requestId" doc:"The conversation"`
-	Budget     Budget                `json:"budget" doc:"As it stands now"`
-	ApprovalID *models.ResponseID    `json:"approvalId" doc:"The request that it became; null: it was applied at once"`
-	Approval   *ApprovalState        `json:"approval" doc:"Where that request stands"`
+	return w, err
 }
 
 type budgetIn struct {
 	caller
 
 	RequestID string `path:"requestId" doc:"The conversation"`
-	Body      BudgetRequest
+	Body      wire.BudgetRequest
 }
 
 type budgetOut struct {
 	Status   int
 	Location string `header:"Location"`
-	Body     *BudgetAnswer
+	Body     *wire.BudgetAnswer
 }
 
 func (a *API) changeBudget(ctx context.Context, in *budgetIn) (*budgetOut, error) {
@@ -119,7 +91,7 @@ func (a *API) changeBudget(ctx context.Context, in *budgetIn) (*budgetOut, error
 	if err != nil {
 		return nil, err
 	}
-	change := models.BudgetChange{Set: in.Body.Budget.value(), Delta: in.Body.Delta.value()}
+	change := models.BudgetChange{Set: (*int64)(in.Body.Budget), Delta: (*int64)(in.Body.Delta)}
 	if change.None() {
 		return nil, models.Invalid("budget", "must be sent, or delta")
 	}
@@ -127,9 +99,9 @@ func (a *API) changeBudget(ctx context.Context, in *budgetIn) (*budgetOut, error
 	if err != nil {
 		return nil, err
 	}
-	out := &budgetOut{Status: http.StatusOK, Body: &BudgetAnswer{RequestID: id, Budget: budgetOf(got.Budget)}}
+	out := &budgetOut{Status: http.StatusOK, Body: &wire.BudgetAnswer{RequestID: wire.ConversationID(id), Budget: budgetOf(got.Budget)}}
 	if r := got.Approval; r != nil {
-		out.Location, out.Body.ApprovalID, out.Body.Approval = locationOf(r), &r.ID, approvalStateOf(r)
+		out.Location, out.Body.ApprovalID, out.Body.Approval = locationOf(r), (*wire.ResponseID)(&r.ID), approvalStateOf(r)
 		if r.Status() == models.StatusPending {
 			out.Status = http.StatusAccepted
 		}

@@ -1,4 +1,4 @@
-// Package api is the JSON surface: the approval queue under /v1/approvals, and
-// the Go client that our own programs use. It only translates; what happens is
-// in models/store.
+// Package api is the JSON surface: the approval queue under /v1/approvals, tool
+// approval, conversations, run events and event streams. It only translates between
+// what is sent (package wire) and the use cases; what happens is in models/store.
 package api

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -21,57 +22,19 @@ func (a *API) registerMessages() {
 	}, a.message)
 }
 
-// MessageRequest is what a person says. Who says it is the token's person and
-// never a member of the body.
-type MessageRequest struct {
-	Content          string            `json:"content" doc:"What to say, as Markdown; may be empty where something is decided or changed"`
-	ID               string            `json:"id,omitempty" doc:"The conversation; left out, one begins"`
-	EnergyBudget     *WholeNumber      `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The budget of a conversation that begins; of one that stands, as approvalResponse.newBudget"`
-	ApprovalResponse *ApprovalResponse `json:"approvalResponse,omitzero" doc:"What is decided or changed together with the message"`
-}
-
-// ApprovalResponse decides a proposal or budget request, changes the budget, or
-// both. The change of the budget applies with either verdict.
-type ApprovalResponse struct {
-	RequestID    string       `json:"requestId,omitempty" doc:"The conversation, as id: it may stand here instead"`
-	Approved     *bool        `json:"approved,omitzero" doc:"Left out, only the budget changes"`
-	ResponseID   string       `json:"responseId,omitempty" doc:"What is decided; left out, the most recent pending proposal or budget request"`
-	Digest       string       `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
-	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
-	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
-	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
-}
-
-// MessageAnswer tells what a message brought about.
-type MessageAnswer struct {
-	ID        models.ConversationID     `json:"id" doc:"The conversation"`
-	MessageID *models.MessageID         `json:"messageId" doc:"Null: nothing was said, only decided or changed"`
-	Status    models.ConversationStatus `json:"status" enum:"running,waiting_input,completed,failed" doc:"Of the conversation"`
-	Approval  *ApprovalState            `json:"approval" doc:"What was decided; null: nothing"`
-	Budget    Budget                    `json:"budget"`
-}
-
-// ApprovalState says in short where a request stands.
-type ApprovalState struct {
-	ResponseID models.ResponseID `json:"responseId"`
-	Kind       models.Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`
-	Status     models.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
-	Held       *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-}
-
 type messageIn struct {
 	caller
 
-	Body MessageRequest
+	Body wire.MessageRequest
 }
 
 type messageOut struct {
 	Location string `header:"Location"`
-	Body     *MessageAnswer
+	Body     *wire.MessageAnswer
 }
 
 func (a *API) message(ctx context.Context, in *messageIn) (*messageOut, error) {
-	said, err := in.Body.messageInput()
+	said, err := messageInput(&in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -79,25 +42,25 @@ func (a *API) message(ctx context.Context, in *messageIn) (*messageOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &MessageAnswer{
-		ID: got.Conversation.ID, Status: got.Conversation.Status,
+	out := &wire.MessageAnswer{
+		ID: wire.ConversationID(got.Conversation.ID), Status: wire.ConversationStatus(got.Conversation.Status),
 		Approval: approvalStateOf(got.Approval), Budget: budgetOf(got.Conversation.Budget()),
 	}
 	if got.Message != nil {
-		out.MessageID = &got.Message.ID
+		out.MessageID = (*wire.MessageID)(&got.Message.ID)
 	}
 	return &messageOut{Location: conversationPath(got.Conversation.ID), Body: out}, nil
 }
 
 // messageInput translates the body to the use case's words.
-func (r *MessageRequest) messageInput() (models.MessageInput, error) {
-	in := models.MessageInput{Content: r.Content, EnergyBudget: r.EnergyBudget.value()}
+func messageInput(r *wire.MessageRequest) (models.MessageInput, error) {
+	in := models.MessageInput{Content: r.Content, EnergyBudget: (*int64)(r.EnergyBudget)}
 	var err error
-	if in.ConversationID, err = r.conversation(); err != nil {
+	if in.ConversationID, err = conversationOfMessage(r); err != nil {
 		return in, err
 	}
 	if r.ApprovalResponse != nil {
-		d, err := r.ApprovalResponse.decision()
+		d, err := decision(r.ApprovalResponse)
 		if err != nil {
 			return in, err
 		}
@@ -117,8 +80,8 @@ func (r *MessageRequest) messageInput() (models.MessageInput, error) {
 	return in, nil
 }
 
-// conversation is the one that id names, or approvalResponse.requestId in its place.
-func (r *MessageRequest) conversation() (models.ConversationID, error) {
+// conversationOfMessage is the one that id names, or approvalResponse.requestId in its place.
+func conversationOfMessage(r *wire.MessageRequest) (models.ConversationID, error) {
 	var id models.ConversationID
 	var err error
 	if r.ID != "" {
@@ -140,10 +103,10 @@ func (r *MessageRequest) conversation() (models.ConversationID, error) {
 }
 
 // decision translates the body to the use case's words.
-func (r *ApprovalResponse) decision() (models.ConversationDecision, error) {
+func decision(r *wire.ApprovalResponse) (models.ConversationDecision, error) {
 	d := models.ConversationDecision{
 		Approved: r.Approved, Digest: r.Digest, Feedback: r.Feedback,
-		Budget: models.BudgetChange{Set: r.NewBudget.value(), Delta: r.BudgetChange.value()},
+		Budget: models.BudgetChange{Set: (*int64)(r.NewBudget), Delta: (*int64)(r.BudgetChange)},
 	}
 	if r.ResponseID == "" {
 		return d, nil

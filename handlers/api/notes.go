@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -29,49 +29,15 @@ func (a *API) registerNotes() {
 	}, a.listNotes)
 }
 
-// OpenNote is a question about a request that waits for an answer.
-type OpenNote struct {
-	ID   models.NoteID `json:"id"`
-	Text string        `json:"text"`
-	By   Author        `json:"by"`
-	At   time.Time     `json:"at"`
-}
-
-// Note is something said about a request without deciding it.
-type Note struct {
-	OpenNote
-
-	Asks bool `json:"asks" doc:"It is a question"`
-}
-
-// NoteRequest is what is to be said. Who says it is the token's and never a member
-// of the body.
-type NoteRequest struct {
-	Text string `json:"text" doc:"1 to 4,000 bytes"`
-}
-
-// NoteResult is the note as kept, and the clock as it runs from now on.
-type NoteResult struct {
-	ApprovalID models.ResponseID `json:"approvalId"`
-	Note       Note              `json:"note"`
-	OpenNote   *OpenNote         `json:"openNote" doc:"Null: no question waits for an answer"`
-	TimeoutAt  *time.Time        `json:"timeoutAt" doc:"Null: no deadline"`
-}
-
-// Notes are all that was said about a request, in order; there are at most 50.
-type Notes struct {
-	Notes []Note `json:"notes"`
-}
-
 type addNoteIn struct {
 	caller
 
 	ID   string `path:"id" doc:"The approvalId"`
-	Body NoteRequest
+	Body wire.NoteRequest
 }
 
 type noteOut struct {
-	Body *NoteResult
+	Body *wire.NoteResult
 }
 
 func (a *API) addNote(ctx context.Context, in *addNoteIn) (*noteOut, error) {
@@ -89,7 +55,7 @@ func (a *API) addNote(ctx context.Context, in *addNoteIn) (*noteOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &noteOut{Body: &NoteResult{ApprovalID: got.ID, Note: noteOf(note), OpenNote: openNoteOf(got), TimeoutAt: timeoutOf(got)}}, nil
+	return &noteOut{Body: &wire.NoteResult{ApprovalID: wire.ResponseID(got.ID), Note: noteOf(note), OpenNote: openNoteOf(got), TimeoutAt: timeoutOf(got)}}, nil
 }
 
 type listNotesIn struct {
@@ -99,7 +65,7 @@ type listNotesIn struct {
 }
 
 type notesOut struct {
-	Body *Notes
+	Body *wire.Notes
 }
 
 func (a *API) listNotes(ctx context.Context, in *listNotesIn) (*notesOut, error) {
@@ -111,19 +77,19 @@ func (a *API) listNotes(ctx context.Context, in *listNotesIn) (*notesOut, error)
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	out := &Notes{Notes: make([]Note, 0, len(got))}
+	out := &wire.Notes{Notes: make([]wire.Note, 0, len(got))}
 	for i := range got {
 		out.Notes = append(out.Notes, noteOf(&got[i]))
 	}
 	return &notesOut{Body: out}, nil
 }
 
-func noteOf(n *models.Note) Note {
-	return Note{OpenNote: OpenNote{ID: n.ID, Text: n.Content, By: Author{n.AuthorKind, n.AuthorID, n.AuthorName}, At: n.At}, Asks: n.Asks}
+func noteOf(n *models.Note) wire.Note {
+	return wire.Note{OpenNote: wire.OpenNote{ID: wire.NoteID(n.ID), Text: n.Content, By: authorOf(n.AuthorKind, n.AuthorID, n.AuthorName), At: n.At}, Asks: n.Asks}
 }
 
 // openNoteOf is the question that waits; nil for none, and for what is settled.
-func openNoteOf(a *models.Approval) *OpenNote {
+func openNoteOf(a *models.Approval) *wire.OpenNote {
 	if a.Note == nil || a.Status() != models.StatusPending {
 		return nil
 	}

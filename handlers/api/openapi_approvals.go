@@ -4,16 +4,17 @@ import (
 	"encoding/json"
 	"time"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 // The examples are one story: an agent asks to deploy, Ada approves.
 const (
-	exampleID           models.ResponseID     = "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42"
-	exampleConversation models.ConversationID = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
-	exampleUser         models.UserID         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
-	exampleNote         models.NoteID         = "0198a5c2-f1a0-7b1c-8e44-94d2b7a1c0f3"
-	exampleDigest                             = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
+	exampleID           = "0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42"
+	exampleConversation = "0198a5c2-7c02-7aa1-9e57-2b8f0c4d9e11"
+	exampleUser         = "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c003"
+	exampleNote         = "0198a5c2-f1a0-7b1c-8e44-94d2b7a1c0f3"
+	exampleDigest       = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 )
 
 var (
@@ -22,84 +23,84 @@ var (
 )
 
 // examplePending is a request that waits.
-func examplePending() *Approval {
+func examplePending() *wire.Approval {
 	timeout := exampleAsked.Add(5 * time.Minute)
-	return &Approval{
+	return &wire.Approval{
 		ApprovalID: exampleID, ConversationID: exampleConversation, Sequence: 7,
-		Kind: models.KindToolCall, ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+		Kind: wire.KindToolCall, ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
 		ToolUseID: new("toolu_01"), RunID: new("release-1.4"),
-		Digest: exampleDigest, Risk: models.RiskHigh, Status: models.StatusPending,
+		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
 		RequiresApproval: true, RequestedAt: exampleAsked, Timestamp: exampleAsked, TimeoutAt: &timeout,
-		Policy: Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: models.SelfAllowed},
-		URL:    "https://sign.example.com/approvals/" + string(exampleID),
+		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
+		URL:    "https://sign.example.com/approvals/" + exampleID,
 	}
 }
 
 // exampleSettled is the same request, approved.
-func exampleSettled() *Approval {
+func exampleSettled() *wire.Approval {
 	a := examplePending()
-	a.Status, a.Cause = models.StatusApproved, models.CauseReviewer
-	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
-	a.Decision = &Decision{
-		Approved: true, Reason: "go", By: &Decider{ID: exampleUser, Name: "Ada Lovelace"},
+	a.Status, a.Cause = wire.StatusApproved, wire.Cause(models.CauseReviewer)
+	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
+	a.Decision = &wire.Decision{
+		Approved: true, Reason: "go", By: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"},
 		At: exampleAsked.Add(40 * time.Second), Input: exampleInput,
 	}
-	a.respond()
+	respond(a)
 	return a
 }
 
 // exampleSpent is the budget request of a conversation that has spent its budget.
-func exampleSpent() *Approval {
+func exampleSpent() *wire.Approval {
 	a := examplePending()
-	a.Kind, a.ToolName, a.Input, a.ToolUseID, a.TimeoutAt, a.Risk = models.KindBudget, models.ToolSetBudget, json.RawMessage(`{"budget":150}`), nil, nil, models.RiskMedium
-	a.Description, a.Policy = "100 of 100 units of energy are spent, and the next response needs 1.", Policy{Version: 3, SelfApproval: models.SelfAllowed}
-	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
+	a.Kind, a.ToolName, a.Input, a.ToolUseID, a.TimeoutAt, a.Risk = wire.KindBudget, models.ToolSetBudget, json.RawMessage(`{"budget":150}`), nil, nil, wire.Risk(models.RiskMedium)
+	a.Description, a.Policy = "100 of 100 units of energy are spent, and the next response needs 1.", wire.Policy{Version: 3, SelfApproval: wire.SelfApproval(models.SelfAllowed)}
+	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
 	return a
 }
 
 // exampleHeld is a request of another system, which is told the verdict first.
-func exampleHeld() *Approval {
+func exampleHeld() *wire.Approval {
 	a := examplePending()
 	a.Held = exampleHolding()
-	a.Origin = &Origin{Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: models.MatchedByInput}
+	a.Origin = &wire.Origin{Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: wire.MatchedBy(models.MatchedByInput)}
 	return a
 }
 
 // exampleUndo is a request whose approval may still be taken back.
-func exampleUndo() *Approval {
+func exampleUndo() *wire.Approval {
 	a := examplePending()
-	a.Held = &Held{Reason: "undo", Until: new(exampleAsked.Add(50 * time.Second))}
+	a.Held = &wire.Held{Reason: "undo", Until: new(exampleAsked.Add(50 * time.Second))}
 	return a
 }
 
 // exampleQuestion is what a reviewer asks back, and its answer.
-func exampleQuestion() Note {
-	ada := Author{models.ActorUser, string(exampleUser), "Ada Lovelace"}
-	return Note{OpenNote: OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleAsked.Add(30 * time.Second)}, Asks: true}
+func exampleQuestion() wire.Note {
+	ada := authorOf(models.ActorUser, exampleUser, "Ada Lovelace")
+	return wire.Note{OpenNote: wire.OpenNote{ID: exampleNote, Text: "Is the migration in it?", By: ada, At: exampleAsked.Add(30 * time.Second)}, Asks: true}
 }
 
-func exampleAnswer() Note {
-	bot := Author{models.ActorAgent, "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c0a1", "release-bot"}
-	return Note{OpenNote: OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleAsked.Add(90 * time.Second)}}
+func exampleAnswer() wire.Note {
+	bot := authorOf(models.ActorAgent, "0198a5b0-1f44-7d0e-8c6a-94d2b7a1c0a1", "release-bot")
+	return wire.Note{OpenNote: wire.OpenNote{ID: "0198a5c3-0a55-7f0e-9d61-2b8f0c4d9e22", Text: "No, it ran yesterday.", By: bot, At: exampleAsked.Add(90 * time.Second)}}
 }
 
-func exampleExtended() *Approval {
+func exampleExtended() *wire.Approval {
 	a := examplePending()
 	a.TimeoutAt = new(exampleAsked.Add(40*time.Second + time.Hour))
 	return a
 }
 
-func exampleHolding() *Held {
-	return &Held{Reason: "upstream", Until: new(exampleAsked.Add(10*time.Minute + 40*time.Second))}
+func exampleHolding() *wire.Held {
+	return &wire.Held{Reason: "upstream", Until: new(exampleAsked.Add(10*time.Minute + 40*time.Second))}
 }
 
-func exampleCancelled() *Approval {
+func exampleCancelled() *wire.Approval {
 	a := examplePending()
-	a.Status, a.Cause = models.StatusCancelled, models.CauseCancelled
-	a.Advice = models.Advice(a.Status, a.Cause, a.Kind)
-	a.Decision = &Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
-	a.respond()
+	a.Status, a.Cause = wire.StatusCancelled, wire.Cause(models.CauseCancelled)
+	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
+	a.Decision = &wire.Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
+	respond(a)
 	return a
 }
 
@@ -107,12 +108,12 @@ func exampleCancelled() *Approval {
 var approvalDocs = map[string]operationDoc{
 	"ask": {
 		requests: map[string]any{
-			"call": &AskRequest{
+			"call": &wire.AskRequest{
 				ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
 			},
-			"question": &AskRequest{
-				ToolUseID: "toolu_02", RunID: "release-1.4", Kind: models.KindQuestion, Description: "Which region first?",
-				Options: []models.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
+			"question": &wire.AskRequest{
+				ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Description: "Which region first?",
+				Options: []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
 			},
 		},
 		answers: map[int]any{200: exampleSettled(), 202: examplePending()},
@@ -134,21 +135,21 @@ var approvalDocs = map[string]operationDoc{
 	},
 	"add-note": {
 		requests: map[string]any{
-			"question": &NoteRequest{Text: "Is the migration in it?"},
-			"answer":   &NoteRequest{Text: "No, it ran yesterday."},
+			"question": &wire.NoteRequest{Text: "Is the migration in it?"},
+			"answer":   &wire.NoteRequest{Text: "No, it ran yesterday."},
 		},
-		answers: map[int]any{201: &NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
+		answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
 		problems: []models.Code{
 			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
 		},
 		conflict: exampleSettled(), held: exampleUndo(),
 	},
 	"list-notes": {
-		answers:  map[int]any{200: &Notes{Notes: []Note{exampleQuestion(), exampleAnswer()}}},
+		answers:  map[int]any{200: &wire.Notes{Notes: []wire.Note{exampleQuestion(), exampleAnswer()}}},
 		problems: []models.Code{models.CodeNotFound},
 	},
 	"extend-approval": {
-		requests: map[string]any{"an_hour": &ExtendRequest{Minutes: 60}},
+		requests: map[string]any{"an_hour": &wire.ExtendRequest{Minutes: 60}},
 		answers:  map[int]any{200: exampleExtended()},
 		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind},
 		conflict: exampleSettled(), held: exampleUndo(),
@@ -159,7 +160,7 @@ var approvalDocs = map[string]operationDoc{
 		conflict: exampleSettled(), held: exampleUndo(),
 	},
 	"withdraw-decision": {
-		requests: map[string]any{"refused": &WithdrawRequest{Reason: "The other system is broken until Monday."}},
+		requests: map[string]any{"refused": &wire.WithdrawRequest{Reason: "The other system is broken until Monday."}},
 		answers:  map[int]any{200: examplePending()},
 		problems: []models.Code{
 			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict, models.CodeCommentRequired,
@@ -168,19 +169,19 @@ var approvalDocs = map[string]operationDoc{
 	},
 	"respond": {
 		requests: map[string]any{
-			"approve":           &RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
-			"edit":              &RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
-			"reject":            &RespondRequest{Approved: new(false), Reason: "not on a Friday"},
-			"settle_a_question": &RespondRequest{Option: new("eu")},
+			"approve":           &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+			"edit":              &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
+			"reject":            &wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"},
+			"settle_a_question": &wire.RespondRequest{Option: new("eu")},
 		},
 		answers: map[int]any{
-			200: &RespondResult{
-				Success: true, ApprovalID: exampleID, Status: models.StatusApproved,
-				Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+			200: &wire.RespondResult{
+				Success: true, ApprovalID: exampleID, Status: wire.StatusApproved,
+				Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
 			},
-			202: &RespondResult{
-				Success: true, ApprovalID: exampleID, Status: models.StatusPending, Held: exampleHolding(),
-				Response: Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+			202: &wire.RespondResult{
+				Success: true, ApprovalID: exampleID, Status: wire.StatusPending, Held: exampleHolding(),
+				Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
 			},
 		},
 		problems: []models.Code{
@@ -190,12 +191,12 @@ var approvalDocs = map[string]operationDoc{
 		conflict: exampleSettled(), held: exampleHeld(),
 	},
 	"list-approvals": {
-		answers: map[int]any{200: &Page{Approvals: []*Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
+		answers: map[int]any{200: &wire.Page{Approvals: []*wire.Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
 	},
 	"list-pending": {
-		answers: map[int]any{200: &PendingPage{Pending: []*Approval{exampleHeld()}}}, problems: listProblems,
+		answers: map[int]any{200: &wire.PendingPage{Pending: []*wire.Approval{exampleHeld()}}}, problems: listProblems,
 	},
 	"approval-stats": {
-		answers: map[int]any{200: &Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},
+		answers: map[int]any{200: &wire.Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},
 	},
 }

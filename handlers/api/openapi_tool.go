@@ -4,55 +4,56 @@ import (
 	"encoding/json"
 	"time"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
 // exampleInvocation is the request of the other examples in this surface's words.
-func exampleInvocation() *Invocation {
+func exampleInvocation() *wire.Invocation {
 	decided, timeout := exampleAsked.Add(40*time.Second), exampleAsked.Add(5*time.Minute)
-	return &Invocation{
+	return &wire.Invocation{
 		ToolUseID: "toolu_01", ToolCallID: exampleID, JobID: new("job-812"), SessionID: "release-1.4", ToolName: "deploy", ToolInput: exampleInput,
-		Description: "1.4 to production", RequiresApproval: true, Status: ToolApproved, Cause: models.CauseReviewer, Risk: models.RiskHigh,
+		Description: "1.4 to production", RequiresApproval: true, Status: wire.ToolApproved, Cause: wire.Cause(models.CauseReviewer), Risk: wire.Risk(models.RiskHigh),
 		Digest: exampleDigest, RequestedAt: exampleAsked, TimeoutAt: &timeout, DecidedAt: &decided,
-		DecidedBy: &Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
+		DecidedBy: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"}, Reason: "go",
 	}
 }
 
-func examplePendingInvocation() *Invocation {
+func examplePendingInvocation() *wire.Invocation {
 	i := exampleInvocation()
-	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = ToolPending, models.CauseNone, nil, nil, "Deployments to production are held."
+	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = wire.ToolPending, wire.Cause(models.CauseNone), nil, nil, "Deployments to production are held."
 	return i
 }
 
-func exampleHeldInvocation() *Invocation {
+func exampleHeldInvocation() *wire.Invocation {
 	i := examplePendingInvocation()
 	i.Held = exampleHolding()
 	return i
 }
 
-func exampleSpentInvocation() *Invocation {
+func exampleSpentInvocation() *wire.Invocation {
 	i := examplePendingInvocation()
-	i.Kind, i.ToolUseID, i.ToolName, i.ToolInput = models.KindBudget, "", models.ToolSetBudget, json.RawMessage(`{"budget":150}`)
-	i.Description, i.JobID, i.TimeoutAt, i.Risk, i.Reason = "100 of 100 units of energy are spent, and the next response needs 1.", nil, nil, models.RiskMedium, ""
+	i.Kind, i.ToolUseID, i.ToolName, i.ToolInput = wire.KindBudget, "", models.ToolSetBudget, json.RawMessage(`{"budget":150}`)
+	i.Description, i.JobID, i.TimeoutAt, i.Risk, i.Reason = "100 of 100 units of energy are spent, and the next response needs 1.", nil, nil, wire.Risk(models.RiskMedium), ""
 	return i
 }
 
-func exampleToolAnswer() *ToolAnswer {
+func exampleToolAnswer() *wire.ToolAnswer {
 	i := examplePendingInvocation()
-	return &ToolAnswer{
+	return &wire.ToolAnswer{
 		RequiresApproval: true, Status: i.Status, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
 		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason,
 	}
 }
 
-func exampleConfig() *ApprovalConfig {
-	return &ApprovalConfig{RequiredApprovalTools: []string{"send_email", "/.*delete.*/"}, DefaultTimeoutMinutes: 10, ApprovalEnabled: true}
+func exampleConfig() *wire.ApprovalConfig {
+	return &wire.ApprovalConfig{RequiredApprovalTools: []string{"send_email", "/.*delete.*/"}, DefaultTimeoutMinutes: 10, ApprovalEnabled: true}
 }
 
 // toolDocs are the operations of the tool approval surface.
 var toolDocs = map[string]operationDoc{
 	"request-tool-approval": {
-		requests: map[string]any{"call": &ToolRequest{
+		requests: map[string]any{"call": &wire.ToolRequest{
 			ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Description: "1.4 to production",
 		}},
 		answers: map[int]any{200: exampleToolAnswer()},
@@ -63,8 +64,8 @@ var toolDocs = map[string]operationDoc{
 	},
 	"decide-tool-approval": {
 		requests: map[string]any{
-			"approve": &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolApproved), Digest: exampleDigest},
-			"reject":  &ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(ToolRejected), Reason: "not on a Friday"},
+			"approve": &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolApproved), Digest: exampleDigest},
+			"reject":  &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolRejected), Reason: "not on a Friday"},
 		},
 		answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
 		problems: []models.Code{
@@ -78,7 +79,7 @@ var toolDocs = map[string]operationDoc{
 		problems: []models.Code{models.CodeNotFound, models.CodeAmbiguousSession},
 	},
 	"list-pending-invocations": {
-		answers:  map[int]any{200: &PendingInvocations{Pending: []*Invocation{examplePendingInvocation()}}},
+		answers:  map[int]any{200: &wire.PendingInvocations{Pending: []*wire.Invocation{examplePendingInvocation()}}},
 		problems: []models.Code{models.CodeAmbiguousSession, models.CodeTooManyRequests},
 	},
 	"get-approval-config": {
@@ -89,6 +90,6 @@ var toolDocs = map[string]operationDoc{
 		answers:  map[int]any{200: exampleConfig()},
 	},
 	"cleanup-approvals": {
-		answers: map[int]any{200: &CleanupResult{Expired: 2}},
+		answers: map[int]any{200: &wire.CleanupResult{Expired: 2}},
 	},
 }

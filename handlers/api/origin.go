@@ -3,81 +3,41 @@ package api
 import (
 	"context"
 	"reflect"
-	"time"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
-// Origin tells a person where a request comes from. All but the names of the
-// upstream and of who decided are claims.
-type Origin struct {
-	Upstream      string           `json:"upstream,omitempty" doc:"The other system that asks"`
-	CallID        *string          `json:"callId,omitempty" doc:"The request's id there"`
-	ApprovalID    string           `json:"approvalId,omitempty" doc:"What that system calls the request itself, beside the id of its call"`
-	MatchedBy     models.MatchedBy `json:"matchedBy,omitempty" enum:"tool_use_id,input,order,only,unmatched" doc:"How it found the call that it is for; order: several fitted, and nothing but the order tells"`
-	FoundIn       string           `json:"foundIn,omitempty" doc:"The run in which it found the call, where it asks for another run"`
-	Beside        string           `json:"beside,omitempty" doc:"What that system sends beside the arguments of its call and is not understood: JSON as text, of a very long one the beginning"`
-	Linked        *Linked          `json:"linked,omitempty" doc:"The other row of the same act: of an approval its reported call, of a call its approval. They are two where the inputs differ, or the call was reported after the decision"`
-	Contradiction string           `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
-	ParentRunID   string           `json:"parentRunId,omitempty" doc:"The run that started this one"`
-	StartedBy     string           `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
-	Telling       *Telling         `json:"telling,omitempty" doc:"The verdict that the other system has not been told yet"`
-	Withdrawn     []Withdrawal     `json:"withdrawn,omitempty" doc:"Decisions that were taken back by others than those who gave them, the oldest first: the other system refused them, or an admin withdrew them"`
-}
-
-// Withdrawal is a decision that did not become the outcome, and why.
-type Withdrawal struct {
-	Verdict models.Verdict        `json:"verdict" enum:"approve,reject,answer"`
-	Decider string                `json:"decider" doc:"Who gave it"`
-	At      time.Time             `json:"at"`
-	Kind    models.WithdrawalKind `json:"kind" enum:"refused,withdrawn" doc:"refused: the other system will not take it; withdrawn: an admin took it back"`
-	By      string                `json:"by" doc:"The other system, or the admin"`
-	Status  int                   `json:"status,omitempty" doc:"The HTTP status that the other system answered"`
-	Said    string                `json:"said,omitempty" doc:"What the other system answered, in its own words, cut and without our key; or the admin's reason"`
-	Lost    bool                  `json:"lost" doc:"An earlier attempt to tell the other system may have arrived"`
-}
-
-// Linked leads from an approval of another system to its reported call, or back.
-type Linked struct {
-	ID             models.ResponseID     `json:"id,omitempty" doc:"Left out where the reader may not see it"`
-	ConversationID models.ConversationID `json:"conversationId,omitempty"`
-	Is             string                `json:"is" enum:"call,approval"`
-	RunID          string                `json:"runId" doc:"Of the call"`
-	MatchedBy      models.MatchedBy      `json:"matchedBy" enum:"tool_use_id,input,order,only"`
-	SameInput      bool                  `json:"sameInput"`
-}
-
-// Telling is a verdict on its way to another system.
-type Telling struct {
-	Verdict  models.Verdict `json:"verdict" enum:"approve,reject,answer"`
-	By       string         `json:"by"`
-	Since    time.Time      `json:"since"`
-	Attempts int            `json:"attempts" doc:"How many have begun"`
-	Problem  string         `json:"problem" doc:"What became of the last one that failed"`
-	NextAt   time.Time      `json:"nextAt"`
-}
-
-// addOrigins tells a person where requests come from, who may approve them and
-// whether their agents wait; agents know what they asked.
-func (a *API) addOrigins(ctx context.Context, actor models.Actor, all ...*Approval) error {
-	if !actor.IsPerson() {
-		return nil
+// approvalsFor shows requests to a caller. Persons are told where each comes from, who
+// may approve it and whether its agent waits; agents know what they asked.
+func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]*wire.Approval, error) {
+	all, ids := make([]*wire.Approval, 0, len(rows)), make([]models.ResponseID, 0, len(rows))
+	for _, row := range rows {
+		all, ids = append(all, approvalOf(a.kit, row)), append(ids, row.ID)
 	}
-	ids := make([]models.ResponseID, 0, len(all))
-	for _, one := range all {
-		ids = append(ids, one.ApprovalID)
+	if !actor.IsPerson() {
+		return all, nil
 	}
 	origins, err := a.store.Origins(ctx, actor, ids...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, one := range all {
-		one.Policy.Approvers, one.Waiting = one.approvers, a.waitingFor(actor, one.ApprovalID, one.Status)
-		if o, ok := origins[one.ApprovalID]; ok {
-			one.Origin = originOf(one, &o)
+	for i, row := range rows {
+		all[i].Policy.Approvers, all[i].Waiting = row.Approvers().Emails(), a.waitingFor(actor, row.ID, row.Status())
+		if o, ok := origins[row.ID]; ok {
+			all[i].Origin = originOf(row.CallID, &o)
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// approvalFor shows one.
+func (a *API) approvalFor(ctx context.Context, actor models.Actor, row *models.Approval) (*wire.Approval, error) {
+	all, err := a.approvalsFor(ctx, actor, row)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 // waitingFor tells a person whether the agent of a pending request waits for it now.
@@ -89,23 +49,25 @@ func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models
 }
 
 // originOf is nil for what an agent asked for itself, in a run of its own.
-func originOf(one *Approval, o *models.Origin) *Origin {
-	out := Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: o.MatchedBy, FoundIn: o.FoundIn, Beside: o.Beside, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
+func originOf(callID *string, o *models.Origin) *wire.Origin {
+	out := wire.Origin{Upstream: o.UpstreamName, ApprovalID: o.ApprovalID, MatchedBy: wire.MatchedBy(o.MatchedBy), FoundIn: o.FoundIn, Beside: o.Beside, Contradiction: o.Contradiction, ParentRunID: o.ParentRun, StartedBy: o.StartedBy}
 	if l := o.Linked; l != nil {
-		out.Linked = &Linked{ID: l.ID, ConversationID: l.ConversationID, Is: "approval", RunID: l.RunID, MatchedBy: l.By, SameInput: l.SameInput}
+		out.Linked = &wire.Linked{ID: wire.ResponseID(l.ID), ConversationID: wire.ConversationID(l.ConversationID), Is: "approval", RunID: l.RunID, MatchedBy: wire.MatchedBy(l.By), SameInput: l.SameInput}
 		if l.IsCall {
 			out.Linked.Is = "call"
 		}
 	}
 	if t := o.Told; t != nil {
-		out.Telling = &Telling{Verdict: t.Verdict, By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
+		out.Telling = &wire.Telling{Verdict: wire.Verdict(t.Verdict), By: t.VoterName, Since: t.Since, Attempts: t.Attempts, Problem: t.Problem, NextAt: t.NextAt}
 	}
 	for _, w := range o.Withdrawals {
-		out.Withdrawn = append(out.Withdrawn, Withdrawal{w.Verdict, w.VoterName, w.At, w.Kind, w.ByName, w.Status, w.Said, w.Lost})
+		out.Withdrawn = append(out.Withdrawn, wire.Withdrawal{
+			Verdict: wire.Verdict(w.Verdict), Decider: w.VoterName, At: w.At, Kind: wire.WithdrawalKind(w.Kind), By: w.ByName, Status: w.Status, Said: w.Said, Lost: w.Lost,
+		})
 	}
 	if reflect.ValueOf(out).IsZero() {
 		return nil
 	}
-	out.CallID = one.callID
+	out.CallID = callID
 	return &out
 }

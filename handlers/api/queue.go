@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -34,14 +35,8 @@ type listIn struct {
 	Limit          int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// Page is one page of requests; Next, if not empty, is the cursor of the next.
-type Page struct {
-	Approvals []*Approval `json:"approvals"`
-	Next      string      `json:"next"`
-}
-
 type listOut struct {
-	Body *Page
+	Body *wire.Page
 }
 
 func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
@@ -60,14 +55,12 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.holders(ctx, in.actor, got.Items); err != nil {
+	rows := pointers(got.Items)
+	if err := a.store.HeldVerdicts(ctx, in.actor, rows...); err != nil {
 		return nil, err
 	}
-	page := &Page{Approvals: make([]*Approval, 0, len(got.Items)), Next: got.Next}
-	for i := range got.Items {
-		page.Approvals = append(page.Approvals, approvalOf(a.kit, &got.Items[i]))
-	}
-	return &listOut{Body: page}, a.addOrigins(ctx, in.actor, page.Approvals...)
+	all, err := a.approvalsFor(ctx, in.actor, rows...)
+	return &listOut{Body: &wire.Page{Approvals: all, Next: got.Next}}, err
 }
 
 type pendingIn struct {
@@ -77,14 +70,8 @@ type pendingIn struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// PendingPage is one page of what waits.
-type PendingPage struct {
-	Pending []*Approval `json:"pending"`
-	Next    string      `json:"next"`
-}
-
 type pendingOut struct {
-	Body *PendingPage
+	Body *wire.PendingPage
 }
 
 func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
@@ -95,29 +82,20 @@ func (a *API) pending(ctx context.Context, in *pendingIn) (*pendingOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.holders(ctx, in.actor, got.Items); err != nil {
+	rows := pointers(got.Items)
+	if err := a.store.HeldVerdicts(ctx, in.actor, rows...); err != nil {
 		return nil, err
 	}
-	page := &PendingPage{Pending: make([]*Approval, 0, len(got.Items)), Next: got.Next}
-	for i := range got.Items {
-		page.Pending = append(page.Pending, approvalOf(a.kit, &got.Items[i]))
-	}
-	return &pendingOut{Body: page}, a.addOrigins(ctx, in.actor, page.Pending...)
+	all, err := a.approvalsFor(ctx, in.actor, rows...)
+	return &pendingOut{Body: &wire.PendingPage{Pending: all, Next: got.Next}}, err
 }
 
 type statsIn struct {
 	caller
 }
 
-// Stats are the queue's counts, each capped at 1,000.
-type Stats struct {
-	PendingCount   int `json:"pendingCount" doc:"Requests that wait"`
-	ResolversCount int `json:"resolversCount" doc:"Waits of agents for what the caller may see"`
-	ResponsesCount int `json:"responsesCount" doc:"Requests decided in the last minute"`
-}
-
 type statsOut struct {
-	Body *Stats
+	Body *wire.Stats
 }
 
 func (a *API) stats(ctx context.Context, in *statsIn) (*statsOut, error) {
@@ -125,5 +103,5 @@ func (a *API) stats(ctx context.Context, in *statsIn) (*statsOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &statsOut{Body: &Stats{PendingCount: got.Pending, ResolversCount: got.Waiters, ResponsesCount: got.Responses}}, nil
+	return &statsOut{Body: &wire.Stats{PendingCount: got.Pending, ResolversCount: got.Waiters, ResponsesCount: got.Responses}}, nil
 }

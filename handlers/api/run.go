@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -27,25 +28,18 @@ func (a *API) registerRuns() {
 type openRunIn struct {
 	caller
 
-	Body OpenRequest
-}
-
-// OpenedRun is the conversation of a run.
-type OpenedRun struct {
-	Conversation
-
-	Opened bool `json:"opened" doc:"False: it stood already"`
+	Body wire.OpenRequest
 }
 
 type openRunOut struct {
 	Location string `header:"Location"`
-	Body     *OpenedRun
+	Body     *wire.OpenedRun
 }
 
 func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	b := in.Body
 	conv, opened, err := a.store.OpenRun(ctx, in.actor, models.RunInput{
-		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: b.EnergyBudget.value(), OnReject: b.OnReject,
+		ID: b.ID, RunID: b.RunID, ParentRunID: b.ParentRunID, Title: b.Title, EnergyBudget: (*int64)(b.EnergyBudget), OnReject: b.OnReject,
 		OnRejectDefault: b.OnRejectDefault,
 	})
 	if err != nil {
@@ -55,5 +49,5 @@ func (a *API) openRun(ctx context.Context, in *openRunIn) (*openRunOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openRunOut{Location: conversationPath(conv.ID), Body: &OpenedRun{Conversation: conversationOf(view), Opened: opened}}, nil
+	return &openRunOut{Location: conversationPath(conv.ID), Body: &wire.OpenedRun{Conversation: conversationOf(view), Opened: opened}}, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -33,7 +34,7 @@ type reportIn struct {
 }
 
 type reportOut struct {
-	Body *ReportAnswer
+	Body *wire.ReportAnswer
 }
 
 func (a *API) report(ctx context.Context, in *reportIn) (*reportOut, error) {
@@ -60,8 +61,8 @@ func (a *API) report(ctx context.Context, in *reportIn) (*reportOut, error) {
 
 // reportAnswerOf puts what became of the events that could be read back among
 // those that could not.
-func reportAnswerOf(lines []reportedLine, stored []models.RunEventResult) *ReportAnswer {
-	out := &ReportAnswer{Results: make([]models.RunEventResult, 0, len(lines))}
+func reportAnswerOf(lines []reportedLine, stored []models.RunEventResult) *wire.ReportAnswer {
+	out := &wire.ReportAnswer{Results: make([]wire.RunEventResult, 0, len(lines))}
 	for i := range lines {
 		l := &lines[i]
 		result := models.RunEventResult{Status: models.RunEventError, ID: l.event.ID, Error: l.wrong}
@@ -80,7 +81,9 @@ func reportAnswerOf(lines []reportedLine, stored []models.RunEventResult) *Repor
 		case models.RunEventConflict, models.RunEventError:
 			out.Failed++
 		}
-		out.Results = append(out.Results, result)
+		out.Results = append(out.Results, wire.RunEventResult{
+			Line: result.Line, ID: result.ID, Status: wire.RunEventOutcome(result.Status), ResponseID: wire.ResponseID(result.ResponseID), Error: result.Error,
+		})
 	}
 	return out
 }

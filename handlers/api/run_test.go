@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
-	"countersign/models"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models/store"
 )
 
@@ -284,22 +284,22 @@ func TestReportedCallsAreNotApproved(t *testing.T) {
 func TestTheClientReportsRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	c := &api.Client{BaseURL: w.url, Token: w.agent}
-	run, err := c.OpenConversation(t.Context(), api.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly"})
+	c := client.New(w.url, w.agent)
+	run, err := c.OpenConversation(t.Context(), wire.OpenRequest{RunID: "nightly/7", ParentRunID: "nightly"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := `{"id":"1","type":"reply","content":"x"}` + "\n" + `{"id":"2","type":"nothing"}` + "\n"
-	for _, want := range []models.RunEventOutcome{models.RunEventStored, models.RunEventRepeated} {
+	for _, want := range []wire.RunEventOutcome{wire.RunEventStored, wire.RunEventRepeated} {
 		got, err := c.Report(t.Context(), run.ID, []byte(lines))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Results) != 2 || got.Results[0].Status != want || got.Results[1].Status != models.RunEventError || got.Failed != 1 {
+		if len(got.Results) != 2 || got.Results[0].Status != want || got.Results[1].Status != wire.RunEventError || got.Failed != 1 {
 			t.Errorf("%+v", got)
 		}
 	}
-	if _, err := (&api.Client{BaseURL: w.url, Token: w.second}).OpenConversation(t.Context(), api.OpenRequest{RunID: "nightly/7"}); err == nil || !api.Answered(err) {
+	if _, err := client.New(w.url, w.second).OpenConversation(t.Context(), wire.OpenRequest{RunID: "nightly/7"}); err == nil || !client.Answered(err) {
 		t.Errorf("another agent's run: %v", err)
 	}
 	if _, err := c.Report(t.Context(), uuid+"9", []byte(lines)); err == nil {

@@ -16,6 +16,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
@@ -159,7 +160,7 @@ func (w *world) try(token, method, path, body, fallback string) (answer, error) 
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if fallback != "" {
-		req.Header.Set(api.HeaderFallback, fallback)
+		req.Header.Set(wire.HeaderFallback, fallback)
 	}
 	return do(req)
 }

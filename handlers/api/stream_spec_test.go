@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -88,15 +88,15 @@ func TestAnAdminWithdrawsADecisionByProgram(t *testing.T) {
 	got := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
 	got.want(t, 200, map[string]any{"status": "pending", "held": nil})
 	var told struct {
-		Origin struct{ Withdrawn []api.Withdrawal }
+		Origin struct{ Withdrawn []wire.Withdrawal }
 	}
 	if err := json.Unmarshal([]byte(got.body), &told); err != nil {
 		t.Fatal(err)
 	}
 	at := w.clock.Now()
-	want := []api.Withdrawal{
-		{Verdict: models.VerdictApprove, Decider: w.owner.Name, At: at, Kind: models.WithdrawalByAdmin, By: w.adminAs.Name, Said: "orders is broken"},
-		{Verdict: models.VerdictReject, Decider: w.owner.Name, At: at, Kind: models.WithdrawalRefused, By: "orders", Status: 422, Said: "no\u202e"},
+	want := []wire.Withdrawal{
+		{Verdict: wire.Verdict(models.VerdictApprove), Decider: w.owner.Name, At: at, Kind: wire.WithdrawalKind(models.WithdrawalByAdmin), By: w.adminAs.Name, Said: "orders is broken"},
+		{Verdict: wire.Verdict(models.VerdictReject), Decider: w.owner.Name, At: at, Kind: wire.WithdrawalKind(models.WithdrawalRefused), By: "orders", Status: 422, Said: "no\u202e"},
 	}
 	if !slices.Equal(told.Origin.Withdrawn, want) {
 		t.Errorf("%+v, want %+v", told.Origin.Withdrawn, want)

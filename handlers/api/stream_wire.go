@@ -5,120 +5,35 @@ import (
 	"encoding/json"
 	"time"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
 
-// ApprovalRequired tells that a request waits for a person.
-type ApprovalRequired struct {
-	ApprovalID  models.ResponseID `json:"approvalId"`
-	Kind        models.Kind       `json:"kind"`
-	ToolName    string            `json:"toolName"`
-	Input       json.RawMessage   `json:"input"`
-	Reported    json.RawMessage   `json:"reportedInput,omitempty"` // only where another input runs
-	Content     string            `json:"content,omitempty"`
-	Description string            `json:"description"`
-	Digest      string            `json:"digest"`
-	Risk        models.Risk       `json:"risk"`
-	Timestamp   time.Time         `json:"timestamp"`
-	TimeoutAt   *time.Time        `json:"timeoutAt"`
-}
-
-// ApprovalSettled tells how a request ended.
-type ApprovalSettled struct {
-	ApprovalID models.ResponseID `json:"approvalId"`
-	Kind       models.Kind       `json:"kind"`
-	ToolName   string            `json:"toolName"`
-	Status     models.Status     `json:"status"`
-	Cause      models.Cause      `json:"cause"`
-	Advice     string            `json:"advice"`
-	Decision   *Decision         `json:"decision"`
-	Timestamp  time.Time         `json:"timestamp"`
-	Approved   bool              `json:"approved"`
-	Reason     string            `json:"reason"`
-	Response   Responded         `json:"response"`
-}
-
-// ApprovalAskedBack tells that a reviewer asks something about a request, and how
-// its clock runs now.
-type ApprovalAskedBack struct {
-	ApprovalID models.ResponseID `json:"approvalId"`
-	OpenNote   *OpenNote         `json:"openNote"` // null: it was answered meanwhile
-	TimeoutAt  *time.Time        `json:"timeoutAt"`
-}
-
-// NewApproval tells of requests of one run that wait.
-type NewApproval struct {
-	Approvals []RunApproval `json:"approvals"`
-	RunID     *string       `json:"run_id"`
-}
-
-// RunApproval is a request that waits, in the words of /v1/events: those of the
-// specification, and ours beside them.
-type RunApproval struct {
-	ID           models.ResponseID `json:"id"` // as approval_resolved.approval_id
-	CallID       *string           `json:"call_id"`
-	RunID        *string           `json:"run_id"`
-	Type         string            `json:"type"`   // function_call, or human_contact for a question
-	Status       models.Status     `json:"status"` // as of the event
-	FunctionName string            `json:"function_name"`
-	FunctionArgs json.RawMessage   `json:"function_args"`
-	RequestedAt  time.Time         `json:"requested_at"`
-
-	ApprovalID  models.ResponseID     `json:"approval_id"`
-	SessionID   models.ConversationID `json:"session_id"`
-	Kind        models.Kind           `json:"kind"`
-	ToolName    string                `json:"tool_name"`
-	ToolInput   json.RawMessage       `json:"tool_input"`
-	Reported    json.RawMessage       `json:"reported_input,omitempty"` // only where another input runs
-	Content     string                `json:"content,omitempty"`
-	Description string                `json:"description"`
-	CreatedAt   time.Time             `json:"created_at"`
-	TimeoutAt   *time.Time            `json:"timeout_at"`
-}
-
-// ApprovalResolved tells how a request ended, in the words of /v1/events.
-type ApprovalResolved struct {
-	ApprovalID models.ResponseID     `json:"approval_id"`
-	CallID     *string               `json:"call_id"`
-	RunID      *string               `json:"run_id"`
-	Decision   string                `json:"decision"` // approved or denied
-	Status     models.Status         `json:"status"`
-	Cause      models.Cause          `json:"cause"`
-	SessionID  models.ConversationID `json:"session_id"`
-}
-
-// SessionStatusChanged tells where a conversation stands now.
-type SessionStatusChanged struct {
-	SessionID models.ConversationID     `json:"session_id"`
-	OldStatus models.ConversationStatus `json:"old_status"`
-	NewStatus models.ConversationStatus `json:"new_status"`
-}
-
 func approvalRequired(h *store.Happening) any {
 	a := h.Approval
 	input, reported := inputOf(a)
-	return &ApprovalRequired{
-		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
-		Digest: a.Digest, Risk: a.Risk, Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
+	return &wire.ApprovalRequired{
+		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, Reported: reported, Content: a.Content, Description: a.Description,
+		Digest: a.Digest, Risk: wire.Risk(a.Risk), Timestamp: requestedAt(a), TimeoutAt: timeoutOf(a),
 	}
 }
 
 func approvalSettled(h *store.Happening) any {
 	a := h.Approval
 	status := a.Status()
-	out := &ApprovalSettled{
-		ApprovalID: a.ID, Kind: a.Kind, ToolName: a.ToolName, Status: shown(status), Cause: a.Cause,
+	out := &wire.ApprovalSettled{
+		ApprovalID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Status: shown(status), Cause: wire.Cause(a.Cause),
 		Advice: a.Advice(status), Decision: decisionOf(a, status), Timestamp: requestedAt(a),
 	}
 	if d := out.Decision; d != nil {
-		out.Approved, out.Reason, out.Response = d.Approved, d.Reason, Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		out.Approved, out.Reason, out.Response = d.Approved, d.Reason, wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
 	}
 	return out
 }
 
 func approvalAskedBack(h *store.Happening) any {
-	return &ApprovalAskedBack{ApprovalID: h.Approval.ID, OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
+	return &wire.ApprovalAskedBack{ApprovalID: wire.ResponseID(h.Approval.ID), OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
 }
 
 func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "") }
@@ -131,9 +46,9 @@ func newApproval(h *store.Happening) any {
 	}
 	kind, name, args := functionOf(a)
 	input, reported := inputOf(a)
-	return &NewApproval{RunID: a.RunID, Approvals: []RunApproval{{
-		ID: a.ID, Type: kind, Status: models.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
-		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, SessionID: a.ConversationID, Kind: a.Kind,
+	return &wire.NewApproval{RunID: a.RunID, Approvals: []wire.RunApproval{{
+		ID: wire.ResponseID(a.ID), Type: kind, Status: wire.StatusPending, FunctionName: name, FunctionArgs: args, RequestedAt: asked,
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, SessionID: wire.ConversationID(a.ConversationID), Kind: wire.Kind(a.Kind),
 		ToolName: a.ToolName, ToolInput: input, Reported: reported, Content: a.Content, Description: a.Description, CreatedAt: a.CreatedAt, TimeoutAt: timeoutOf(a),
 	}}}
 }
@@ -141,11 +56,11 @@ func newApproval(h *store.Happening) any {
 func approvalResolved(h *store.Happening) any {
 	a := h.Approval
 	decision := "denied"
-	if shown(a.Status()) == models.StatusApproved {
+	if shown(a.Status()) == wire.StatusApproved {
 		decision = "approved"
 	}
-	return &ApprovalResolved{
-		ApprovalID: a.ID, CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a.Status()), Cause: a.Cause, SessionID: a.ConversationID,
+	return &wire.ApprovalResolved{
+		ApprovalID: wire.ResponseID(a.ID), CallID: callID(a), RunID: a.RunID, Decision: decision, Status: shown(a.Status()), Cause: wire.Cause(a.Cause), SessionID: wire.ConversationID(a.ConversationID),
 	}
 }
 
@@ -185,7 +100,7 @@ func callID(a *models.Approval) *string {
 }
 
 func statusChanged(c *models.StatusChange) any {
-	return &SessionStatusChanged{SessionID: c.Conversation, OldStatus: c.Old, NewStatus: c.New}
+	return &wire.SessionStatusChanged{SessionID: wire.ConversationID(c.Conversation), OldStatus: wire.ConversationStatus(c.Old), NewStatus: wire.ConversationStatus(c.New)}
 }
 
 // requestedAt is when approval was asked for.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models/store"
 )
 
@@ -106,7 +107,7 @@ func (v *vocabulary) event(name string, at time.Time, data any) (handlers.Event,
 	if v.typed {
 		e.Name, data = "", &typedEvent{Type: name, Timestamp: at, Data: data}
 	}
-	raw, err := json.Marshal(data, writeOptions)
+	raw, err := json.Marshal(data, wire.WriteOptions)
 	e.Data = string(raw)
 	return e, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -26,7 +27,7 @@ func (a *API) registerTools() {
 		OperationID: "decide-tool-approval", Method: http.MethodPost, Path: toolPath + "/decide", Tags: toolTags,
 		Summary: "Decide a call", Description: heldDescription, Responses: heldResponses(), Errors: []int{401, 403, 404, 409, 413, 422, 503},
 	}, a.decideTool)
-	register(a, Anyone, huma.Operation{
+	registerWaiting[invocationIn, invocationOut](a, Anyone, huma.Operation{
 		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}", Tags: toolTags,
 		Summary:     "See where a call stands, or wait for it",
 		Description: "With edited_input in the answer, run that and not what was sent: it is what the reviewer approved.",
@@ -42,15 +43,15 @@ func (a *API) registerTools() {
 type requestToolIn struct {
 	caller
 
-	Body ToolRequest
+	Body wire.ToolRequest
 }
 
 type toolAnswerOut struct {
-	Body *ToolAnswer
+	Body *wire.ToolAnswer
 }
 
 func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOut, error) {
-	ask, err := in.Body.askInput()
+	ask, err := toolInput(&in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +63,22 @@ func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOu
 }
 
 type invocationOut struct {
-	Body *Invocation
+	Body *wire.Invocation
 }
 
 type decideToolIn struct {
 	caller
 
-	Body ToolDecision
+	Body wire.ToolDecision
 }
 
 type decidedToolOut struct {
 	Status int
-	Body   *Invocation
+	Body   *wire.Invocation
 }
 
 func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut, error) {
-	decision, err := in.Body.decisionInput()
+	decision, err := toolDecision(&in.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +90,7 @@ func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut
 	if err != nil {
 		return nil, naming(in.Body.ToolUseID, err)
 	}
-	out := invocationOf(got, in.Body.SessionID)
-	out.Waiting = a.waitingFor(in.actor, got.ID, got.Status())
-	return &decidedToolOut{Status: decidedStatus(got), Body: out}, nil
+	return &decidedToolOut{Status: decidedStatus(got), Body: a.invocationFor(in.actor, got, in.Body.SessionID)}, nil
 }
 
 type invocationIn struct {
@@ -102,7 +101,7 @@ type invocationIn struct {
 	Wait      string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 }
 
-func (a *API) invocation(ctx context.Context, in *invocationIn) (*invocationOut, error) {
+func (a *API) invocation(ctx context.Context, in *invocationIn) (*waiting, error) {
 	wait, err := waitOf(in.Wait)
 	if err != nil {
 		return nil, err
@@ -111,15 +110,21 @@ func (a *API) invocation(ctx context.Context, in *invocationIn) (*invocationOut,
 	if err != nil {
 		return nil, naming(in.ToolUseID, err)
 	}
+	actor, session := in.actor, in.SessionID
+	w := &waiting{row: got, name: in.ToolUseID, shown: func(_ context.Context, row *models.Approval) (any, error) {
+		return a.invocationFor(actor, row, session), nil
+	}}
 	if wait > 0 && got.Status() == models.StatusPending {
-		w := &waiting{watch: a.store.Watch(in.actor, got.ID, wait), id: got.ID, tool: &toolName{in.ToolUseID, in.SessionID}}
-		if got, err = in.from.wait(ctx, w); got == nil || err != nil {
-			return nil, naming(in.ToolUseID, err)
-		}
+		err = a.watch(ctx, w, actor, got.ID, wait)
 	}
-	out := invocationOf(got, in.SessionID)
-	out.Waiting = a.waitingFor(in.actor, got.ID, got.Status())
-	return &invocationOut{Body: out}, nil
+	return w, naming(in.ToolUseID, err)
+}
+
+// invocationFor shows a call to a caller, who named its session so.
+func (a *API) invocationFor(actor models.Actor, row *models.Approval, session string) *wire.Invocation {
+	out := invocationOf(row, session)
+	out.Waiting = a.waitingFor(actor, row.ID, row.Status())
+	return out
 }
 
 type pendingOfSessionIn struct {
@@ -131,7 +136,7 @@ type pendingOfSessionIn struct {
 }
 
 type pendingOfSessionOut struct {
-	Body *PendingInvocations
+	Body *wire.PendingInvocations
 }
 
 func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pendingOfSessionOut, error) {
@@ -145,11 +150,9 @@ func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pe
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
-	page := &PendingInvocations{Pending: make([]*Invocation, 0, len(got.Items)), Next: got.Next}
+	page := &wire.PendingInvocations{Pending: make([]*wire.Invocation, 0, len(got.Items)), Next: got.Next}
 	for i := range got.Items {
-		one := invocationOf(&got.Items[i], in.SessionID)
-		one.Waiting = a.waitingFor(in.actor, one.ToolCallID, got.Items[i].Status())
-		page.Pending = append(page.Pending, one)
+		page.Pending = append(page.Pending, a.invocationFor(in.actor, &got.Items[i], in.SessionID))
 	}
 	return &pendingOfSessionOut{Body: page}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/policy"
 )
@@ -30,14 +31,6 @@ func (a *API) registerToolConfig() {
 	}, a.cleanup)
 }
 
-// ApprovalConfig are the four fields of the policy that everybody may read.
-type ApprovalConfig struct {
-	RequiredApprovalTools []string `json:"required_approval_tools" doc:"Tool names, or regular expressions between slashes"`
-	DefaultTimeoutMinutes int      `json:"default_timeout_minutes"`
-	FallbackAutoApprove   bool     `json:"fallback_auto_approve" doc:"Clients go on when no server answers"`
-	ApprovalEnabled       bool     `json:"approval_enabled" doc:"False: no tool call is held"`
-}
-
 // ConfigChange changes those fields that are sent.
 type ConfigChange struct {
 	RequiredApprovalTools given[[]string] `json:"required_approval_tools,omitzero"`
@@ -46,17 +39,12 @@ type ConfigChange struct {
 	ApprovalEnabled       given[bool]     `json:"approval_enabled,omitzero"`
 }
 
-// CleanupResult says how many requests had expired and were not written down.
-type CleanupResult struct {
-	Expired int `json:"expired"`
-}
-
 type toolConfigIn struct {
 	caller
 }
 
 type toolConfigOut struct {
-	Body *ApprovalConfig
+	Body *wire.ApprovalConfig
 }
 
 func (a *API) toolConfig(ctx context.Context, _ *toolConfigIn) (*toolConfigOut, error) {
@@ -89,7 +77,7 @@ type cleanupIn struct {
 }
 
 type cleanupOut struct {
-	Body *CleanupResult
+	Body *wire.CleanupResult
 }
 
 func (a *API) cleanup(ctx context.Context, in *cleanupIn) (*cleanupOut, error) {
@@ -97,11 +85,11 @@ func (a *API) cleanup(ctx context.Context, in *cleanupIn) (*cleanupOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cleanupOut{Body: &CleanupResult{Expired: n}}, nil
+	return &cleanupOut{Body: &wire.CleanupResult{Expired: n}}, nil
 }
 
-func configFields(d policy.Document) *ApprovalConfig {
-	return &ApprovalConfig{
+func configFields(d policy.Document) *wire.ApprovalConfig {
+	return &wire.ApprovalConfig{
 		RequiredApprovalTools: d.RequiredApprovalTools, DefaultTimeoutMinutes: d.DefaultTimeoutMinutes,
 		FallbackAutoApprove: d.FallbackAutoApprove, ApprovalEnabled: d.ApprovalEnabled,
 	}

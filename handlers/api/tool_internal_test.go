@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -11,7 +12,7 @@ import (
 // that reason.
 func TestToolStatuses(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[models.Status]ToolStatus{
+	for status, want := range map[models.Status]wire.ToolStatus{
 		models.StatusNone: "APPROVED", models.StatusPending: "PENDING", models.StatusApproved: "APPROVED", models.StatusRejected: "REJECTED",
 		models.StatusExpired: "TIMED_OUT", models.StatusCancelled: "CANCELLED", models.StatusResolved: "CANCELLED",
 	} {

@@ -1,130 +1,43 @@
 package api
 
 import (
-	"encoding/json"
-	"time"
-
+	"countersign/handlers/api/wire"
 	"countersign/models"
-)
-
-// ToolRequest is what an orchestrator sends before a tool runs.
-type ToolRequest struct {
-	ToolUseID   string          `json:"tool_use_id" doc:"The orchestrator's name for the call: the same in the same session is the same call"`
-	JobID       string          `json:"job_id,omitempty"`
-	ToolName    string          `json:"tool_name"`
-	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
-	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
-	Description string          `json:"description,omitempty"`
-}
-
-// ToolStatus is where a call stands, in the words of this surface.
-type ToolStatus string
-
-// The words.
-const (
-	ToolPending   ToolStatus = "PENDING"
-	ToolApproved  ToolStatus = "APPROVED"
-	ToolRejected  ToolStatus = "REJECTED"
-	ToolTimedOut  ToolStatus = "TIMED_OUT"
-	ToolCancelled ToolStatus = "CANCELLED"
 )
 
 // toolStatuses is the one table from the states of an approval to these words.
 // There is none for what was settled elsewhere: its reason says so.
-var toolStatuses = map[models.Status]ToolStatus{
-	models.StatusNone:      ToolApproved,
-	models.StatusPending:   ToolPending,
-	models.StatusApproved:  ToolApproved,
-	models.StatusRejected:  ToolRejected,
-	models.StatusExpired:   ToolTimedOut,
-	models.StatusCancelled: ToolCancelled,
-	models.StatusResolved:  ToolCancelled,
-}
-
-// ToolAnswer tells an orchestrator whether its tool may run.
-type ToolAnswer struct {
-	RequiresApproval bool              `json:"requires_approval" doc:"False: the policy lets the call through without a person"`
-	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
-	Cause            models.Cause      `json:"cause" doc:"What led to the status; empty while pending"`
-	ToolUseID        string            `json:"tool_use_id"`
-	ToolCallID       models.ResponseID `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
-	JobID            *string           `json:"job_id"`
-	SessionID        string            `json:"session_id" doc:"As sent"`
-	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
-	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
-	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
-	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string            `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
-}
-
-// Invocation is a call, who decided it, and when.
-type Invocation struct {
-	ToolUseID        string            `json:"tool_use_id"`
-	ToolCallID       models.ResponseID `json:"tool_call_id" doc:"The server's id of the call, which is the approvalId of /v1/approvals"`
-	JobID            *string           `json:"job_id"`
-	SessionID        string            `json:"session_id" doc:"As sent, else the run id, else the conversation's id"`
-	ToolName         string            `json:"tool_name"`
-	ToolInput        json.RawMessage   `json:"tool_input" doc:"As sent. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
-	ReportedInput    json.RawMessage   `json:"reported_input,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
-	EditedInput      json.RawMessage   `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
-	Kind             models.Kind       `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
-	Content          string            `json:"content,omitempty" doc:"The text of a proposal"`
-	Description      string            `json:"description"`
-	RequiresApproval bool              `json:"requires_approval"`
-	Status           ToolStatus        `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
-	Cause            models.Cause      `json:"cause" doc:"What led to the status; empty while pending"`
-	Risk             models.Risk       `json:"risk" enum:"low,medium,high,critical"`
-	Digest           string            `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
-	RequestedAt      time.Time         `json:"requested_at"`
-	TimeoutAt        *time.Time        `json:"timeout_at" doc:"Null: no deadline"`
-	DecidedAt        *time.Time        `json:"decided_at" doc:"Null while pending"`
-	DecidedBy        *Decider          `json:"decided_by" doc:"Null: no person did"`
-	Reason           string            `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
-	Waiting          *bool             `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote         `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string            `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
-}
-
-// PendingInvocations is one page of what waits in a session; Next, where there
-// is more, is the cursor of the next.
-type PendingInvocations struct {
-	Pending []*Invocation `json:"pending"`
-	Next    string        `json:"next,omitempty"`
-}
-
-// ToolDecision is a reviewer's verdict on a call. Who decides is the token's
-// person and never a member of the body.
-type ToolDecision struct {
-	ToolUseID string `json:"tool_use_id"`
-	SessionID string `json:"session_id,omitempty" doc:"Needed where the name stands in several sessions"`
-	Decision  string `json:"decision" enum:"APPROVED,REJECTED"`
-	Reason    string `json:"reason,omitempty"`
-	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+var toolStatuses = map[models.Status]wire.ToolStatus{
+	models.StatusNone:      wire.ToolApproved,
+	models.StatusPending:   wire.ToolPending,
+	models.StatusApproved:  wire.ToolApproved,
+	models.StatusRejected:  wire.ToolRejected,
+	models.StatusExpired:   wire.ToolTimedOut,
+	models.StatusCancelled: wire.ToolCancelled,
+	models.StatusResolved:  wire.ToolCancelled,
 }
 
 // toolAnswerOf and invocationOf are the one mapping from a stored approval, as
 // it stands now, to this surface. session is what the caller named the session
 // by; empty if it did not.
-func toolAnswerOf(a *models.Approval, session string) *ToolAnswer {
+func toolAnswerOf(a *models.Approval, session string) *wire.ToolAnswer {
 	i := invocationOf(a, session)
-	return &ToolAnswer{
+	return &wire.ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
 		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
-func invocationOf(a *models.Approval, session string) *Invocation {
+func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)
-	out := &Invocation{
-		ToolCallID: a.ID, JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: a.Cause,
-		Risk: a.Risk, Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
+	out := &wire.Invocation{
+		ToolCallID: wire.ResponseID(a.ID), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
+		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Risk: wire.Risk(a.Risk), Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
-		out.Kind = a.Kind
+		out.Kind = wire.Kind(a.Kind)
 	}
 	if a.ToolUseID != nil {
 		out.ToolUseID = *a.ToolUseID
@@ -154,9 +67,9 @@ func invocationOf(a *models.Approval, session string) *Invocation {
 	return out
 }
 
-// askInput translates the body to the use case's words. The policy alone says
+// toolInput translates the body to the use case's words. The policy alone says
 // whether approval is needed.
-func (r *ToolRequest) askInput() (models.AskInput, error) {
+func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 	if r.ToolUseID == "" {
 		return models.AskInput{}, models.Invalid("tool_use_id", "must name the call")
 	}
@@ -168,15 +81,15 @@ func (r *ToolRequest) askInput() (models.AskInput, error) {
 	}, nil
 }
 
-// decisionInput translates the body to the use case's words.
-func (r *ToolDecision) decisionInput() (models.DecisionInput, error) {
+// toolDecision translates the body to the use case's words.
+func toolDecision(r *wire.ToolDecision) (models.DecisionInput, error) {
 	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest}
-	switch ToolStatus(r.Decision) {
-	case ToolApproved:
+	switch wire.ToolStatus(r.Decision) {
+	case wire.ToolApproved:
 		in.Approved = new(true)
-	case ToolRejected:
+	case wire.ToolRejected:
 		in.Approved = new(false)
-	case ToolPending, ToolTimedOut, ToolCancelled:
+	case wire.ToolPending, wire.ToolTimedOut, wire.ToolCancelled:
 		return in, errDecision()
 	default:
 		return in, errDecision()

@@ -7,9 +7,6 @@ import (
 	"countersign/models"
 )
 
-// toolName is what a caller named a call by.
-type toolName struct{ toolUseID, sessionID string }
-
 // toolFields are the members of this surface, by the names that the use cases
 // have for them.
 var toolFields = map[string]string{

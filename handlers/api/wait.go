@@ -1,3 +1,26 @@
+// How a caller waits for an outcome. Thousands do so at once, and a goroutine keeps the
+// stack that it has grown for as long as it sleeps. So once many wait, what is deep
+// (router, huma, JSON, database) runs aside, on a goroutine of its own that is gone before
+// the wait begins: the goroutine of the connection only sleeps, on a small stack.
+//
+//	goroutine of the connection        aside
+//
+//	ServeHTTP
+//	   | mayWait? --- no ------------> (not aside) the router answers
+//	   v yes
+//	serveWaiting --------------------> router, token, body, handler
+//	                                      refused:             problem, done
+//	                                      nothing to wait for: answer, done
+//	   +--- waiting <----------------     pending:             watch, look once
+//	   v
+//	sleep <--- still pending ---------+
+//	   | roused --------------------> lookAgain
+//	   v                              | settled, or the time is over
+//	   + <----------------------------+
+//	   | told the outcome, or an error
+//	   v
+//	   +-----------------------------> answer: 200, 202 or problem
+
 package api
 
 import (
@@ -7,10 +30,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -22,66 +47,68 @@ const maxWait = 55 * time.Second
 // looksAtOnce is how many of those who sleep read their row again at a time.
 const looksAtOnce = 16
 
-// waiting is a request whose answer comes when it is settled. It is all that is
-// left of a caller who sleeps, so that ten thousand of them are small: router,
-// huma, body and database have run on another goroutine's stack and are gone.
+// waiting is what a route that may wait makes of a request. It is all that is left of
+// a caller who sleeps, so that ten thousand of them are small.
 type waiting struct {
-	watch    *store.Watch
-	id       models.ResponseID
-	asked    bool      // by POST: 202 while pending, and Location
-	fallback bool      // the caller wants to know of fallback_auto_approve
-	tool     *toolName // set where the request was named by tool use id
-	response bool      // of a conversation: shown as that surface does
-	actor    models.Actor
+	watch *store.Watch     // nil: nothing is waited for
+	row   *models.Approval // what is answered, once it is known
+	err   error            // what went wrong while it slept
+
+	name     string // what the caller named the request by
+	asked    bool   // by POST: 202 while pending, and Location
+	fallback bool   // the caller wants to know of fallback_auto_approve
+	// shown is the row as the surface shows it to this caller. It must not hold the
+	// request's body.
+	shown func(context.Context, *models.Approval) (any, error)
 
 	route, requestID string
 }
 
-// wait looks once and leaves the rest to the sleeper: the row if it is settled,
-// nil if the answer comes later.
-func (c *signedIn) wait(ctx context.Context, w *waiting) (*models.Approval, error) {
-	got, done, err := w.watch.Look(ctx)
+// registerWaiting adds a route that may wait. O is the answer as the document has it.
+func registerWaiting[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*waiting, error)) {
+	a.waitRoutes[routeOf(op.Method, op.Path)] = true
+	register[I, O, P](a, who, op, func(ctx context.Context, in *I) (*O, error) {
+		w, err := fn(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		from := P(in).sender().from
+		from.waits, w.route, w.requestID = w, op.Path, from.requestID
+		res := humaecho.Unwrap(from).Response()
+		if w.watch == nil {
+			a.answer(ctx, res, w)
+		} else {
+			res.Writer.(*exchange).waits = w //nolint:forcetypeassert // ServeHTTP saw to it
+		}
+		return nil, nil //nolint:nilnil // huma has nothing to answer
+	})
+}
+
+// watch begins a wait and looks once: the row is there then if it is the answer.
+func (a *API) watch(ctx context.Context, w *waiting, actor models.Actor, id models.ResponseID, wait time.Duration, opts ...store.WatchOption) error {
+	watch := a.store.Watch(actor, id, wait, opts...)
+	row, done, err := watch.Look(ctx)
 	if done || err != nil {
-		w.watch.Close()
-		return got, err
+		watch.Close()
+		w.row = row
+		return err
 	}
-	w.actor, w.route, w.requestID = c.actor, c.Operation().Path, c.requestID
-	c.waits = w
-	return nil, nil //nolint:nilnil // the sleeper answers
+	w.watch, w.row = watch, nil
+	return nil
 }
 
-// leave hands a wait to the goroutine of the connection, which has been asleep
-// meanwhile.
-func (a *API) leave(c *signedIn) {
-	res := humaecho.Unwrap(c).Response()
-	if x, ok := res.Writer.(*exchange); ok {
-		x.waits = c.waits
-		return
-	}
-	a.sleep(c.Context(), &exchange{ResponseWriter: res, waits: c.waits})
+// mayWait reports whether the router leads a request to a route that may wait.
+func (a *API) mayWait(r *http.Request) bool {
+	c := a.echo.AcquireContext()
+	defer a.echo.ReleaseContext(c)
+	c.Reset(r, nil)
+	a.echo.Router().Find(r.Method, echo.GetPath(r), c)
+	return a.waitRoutes[route{r.Method, c.Path()}]
 }
 
-// exchange is one request that may wait, and its answer.
-type exchange struct {
-	http.ResponseWriter
-
-	waits *waiting // nil: answered
-	told  func(status int)
-}
-
-// Unwrap is for http.ResponseController.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
-// Deferred reports whether the answer comes later.
-func (x *exchange) Deferred() bool { return x.waits != nil }
-
-// OnAnswer takes what is to hear of the answer's status.
-func (x *exchange) OnAnswer(told func(status int)) { x.told = told }
-
-// serveWaiting answers a request that may wait. The goroutine of the connection
-// does nothing but sleep: what is deep runs aside.
-func (a *API) serveWaiting(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{ResponseWriter: w}
+// serveWaiting answers a request that may wait.
+func (a *API) serveWaiting(rw http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: rw}
 	a.aside(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
 		a.sleep(r.Context(), x)
@@ -90,123 +117,63 @@ func (a *API) serveWaiting(w http.ResponseWriter, r *http.Request) {
 
 // sleep waits for the outcome and answers.
 func (a *API) sleep(ctx context.Context, x *exchange) {
-	defer x.waits.watch.Close()
+	w := x.waits
+	defer w.watch.Close()
 	handlers.ExtendDeadlines(x, maxWait)
-	for {
-		got, err := x.waits.watch.Sleep(ctx)
-		if a.settled(ctx, x, got, err) {
-			return
+	for w.row == nil && w.err == nil {
+		if w.row, w.err = w.watch.Sleep(ctx); w.row == nil && w.err == nil {
+			w.row, w.err = a.lookAgain(ctx, w.watch)
 		}
 	}
-}
-
-// settled answers if there is an answer now.
-func (a *API) settled(ctx context.Context, x *exchange, got *models.Approval, err error) bool {
-	if got == nil && err == nil {
-		if got, err = a.lookAgain(ctx, x.waits.watch); got == nil && err == nil {
-			return false
-		}
-	}
-	a.aside(func() { a.answer(ctx, x, got, err) })
-	return true
+	a.aside(func() { x.tell(a.answer(ctx, x, w)) })
 }
 
 // lookAgain reads the row once more: nil if it is to be waited for further. Few
 // do so at a time, for all who sleep may be woken together.
-func (a *API) lookAgain(ctx context.Context, w *store.Watch) (got *models.Approval, err error) {
+func (a *API) lookAgain(ctx context.Context, w *store.Watch) (row *models.Approval, err error) {
 	a.looks <- struct{}{}
 	defer func() { <-a.looks }()
 	a.aside(func() {
 		var done bool
-		if got, done, err = w.Look(ctx); !done {
-			got = nil
+		if row, done, err = w.Look(ctx); !done {
+			row = nil
 		}
 	})
-	return got, err
+	return row, err
 }
 
-// fewWaiters is how many may wait before the size of their stacks counts: until
-// then they keep what they have grown, for growing a stack anew is felt.
-const fewWaiters = 1000
-
-// aside runs fn on a goroutine of its own, once many wait, and returns when it
-// has, with its panic if it had one: so the stack that fn needs is not the
-// caller's to keep.
-func (a *API) aside(fn func()) {
-	if a.store.Waiters() < a.few {
-		fn()
-		return
-	}
-	done := make(chan any, 1)
-	go func() {
-		defer func() { done <- recover() }()
-		fn()
-	}()
-	if cause := <-done; cause != nil {
-		panic(cause)
-	}
-}
-
-// answer writes the answer of a wait.
-func (a *API) answer(ctx context.Context, x *exchange, got *models.Approval, err error) {
-	status, fallback := http.StatusOK, ""
-	if err == nil && x.waits.fallback {
+// answer writes the answer of a route that may wait, at once or after the wait, and
+// returns its status.
+func (a *API) answer(ctx context.Context, rw http.ResponseWriter, w *waiting) int {
+	var body any
+	fallback, err := "", naming(w.name, w.err)
+	if err == nil && w.fallback {
 		fallback, err = a.fallbackNow(ctx)
 	}
-	var body any
 	if err == nil {
-		body, err = a.shown(ctx, x.waits, got)
+		body, err = w.shown(ctx, w.row)
 	}
 	if err != nil {
-		p := a.problem(ctx, x.waits.route, x.waits.requestID, naming(x.waits.name(), err))
-		handlers.WriteProblem(x, p)
-		x.tell(p.Status)
-		return
+		p := a.problem(ctx, w.route, w.requestID, err)
+		handlers.WriteProblem(rw, p)
+		return p.Status
 	}
-	h := x.Header()
-	if x.waits.asked {
-		h.Set(echo.HeaderLocation, locationOf(got))
-		if got.Status() == models.StatusPending {
+	status, h := http.StatusOK, rw.Header()
+	if w.asked {
+		h.Set(echo.HeaderLocation, locationOf(w.row))
+		if w.row.Status() == models.StatusPending {
 			status = http.StatusAccepted
 		}
 	}
 	if fallback != "" {
-		h.Set(HeaderFallback, fallback)
+		h.Set(wire.HeaderFallback, fallback)
 	}
 	h.Set(echo.HeaderContentType, "application/json")
-	x.WriteHeader(status)
-	if err := writeBody(x, body); err != nil {
-		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", x.waits.requestID), slog.String("error", err.Error()))
+	rw.WriteHeader(status)
+	if err := writeBody(rw, body); err != nil {
+		a.kit.Log.ErrorContext(ctx, "answer a wait", slog.String("request_id", w.requestID), slog.String("error", err.Error()))
 	}
-	x.tell(status)
-}
-
-// name is what the caller named the request by.
-func (w *waiting) name() string {
-	if w.tool != nil {
-		return w.tool.toolUseID
-	}
-	return string(w.id)
-}
-
-// shown is a request as the surface that it is waited for on shows it, to who waits.
-func (a *API) shown(ctx context.Context, w *waiting, got *models.Approval) (any, error) {
-	switch {
-	case w.tool != nil:
-		out := invocationOf(got, w.tool.sessionID)
-		out.Waiting = a.waitingFor(w.actor, got.ID, got.Status())
-		return out, nil
-	case w.response:
-		return responseOf(a.kit, got), nil
-	}
-	out := approvalOf(a.kit, got)
-	return out, a.addOrigins(ctx, w.actor, out)
-}
-
-func (x *exchange) tell(status int) {
-	if x.told != nil {
-		x.told(status)
-	}
+	return status
 }
 
 func locationOf(a *models.Approval) string { return "/v1/approvals/" + string(a.ID) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -78,7 +78,7 @@ func TestInABrowserTakingBackInTheListKeepsTheTicks(t *testing.T) {
 func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
 	t.Parallel()
 	w := liveWorld(t)
-	from := w.agentAsks(func(in *api.AskRequest) {
+	from := w.agentAsks(func(in *wire.AskRequest) {
 		in.ToolName, in.Input = "deploy", []byte(`{"replicas":3,"canary":true,"region":"eu","ratio":0.50,"tags":["a",1],"note":null}`)
 	})
 	p := w.tab()
@@ -97,7 +97,7 @@ func TestInABrowserTheAgentHearsTheEditedInputWithItsTypes(t *testing.T) {
 	p.insist(p.pressCtrlEnter)
 	got := w.outcome(from)
 	want := `{"replicas":5,"canary":true,"region":"us","ratio":0.50,"tags":["a",1],"note":null}`
-	if got.Status != models.StatusApproved || string(got.Decision.Input) != want {
+	if got.Status != wire.StatusApproved || string(got.Decision.Input) != want {
 		t.Errorf("the agent hears %s with %s, want %s", got.Status, got.Decision.Input, want)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"net/url"
 	"testing"
 
-	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/models"
 )
 
@@ -20,7 +21,7 @@ func TestI6EditingMemberByMemberKeepsTypes(t *testing.T) {
 	t.Parallel()
 	w := liveWorld(t)
 	p := w.signedIn(ownerEmail)
-	client := &api.Client{BaseURL: w.url, Token: w.token}
+	client := client.New(w.url, w.token)
 	for _, c := range []struct {
 		name   string
 		fill   url.Values
@@ -36,7 +37,7 @@ func TestI6EditingMemberByMemberKeepsTypes(t *testing.T) {
 		form.Set("m3", "true") // a browser sends what a select has chosen
 		maps.Copy(form, c.fill)
 		p.post(decideOf(a), form).redirects(pageOf(a))
-		got, err := client.Get(t.Context(), a.ID, 0)
+		got, err := client.Get(t.Context(), wire.ResponseID(a.ID), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

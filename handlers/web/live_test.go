@@ -11,6 +11,8 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/api/client"
+	"countersign/handlers/api/wire"
 	"countersign/handlers/web"
 	"countersign/models"
 	"countersign/models/storetest"
@@ -60,25 +62,25 @@ func liveWorld(t *testing.T) *world {
 
 // answer is what an agent's call returned.
 type answer struct {
-	*api.Approval
+	*wire.Approval
 	err error
 }
 
 // agentAsks has an agent wait over HTTP, as agents do: the same request again
 // until there is an outcome.
-func (w *world) agentAsks(change func(*api.AskRequest)) <-chan answer {
+func (w *world) agentAsks(change func(*wire.AskRequest)) <-chan answer {
 	w.tb.Helper()
-	req := api.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Description: "Version 1.4 to production"}
+	req := wire.AskRequest{ToolUseID: "call-1", ToolName: "Bash", Input: []byte(`{"command":"make deploy"}`), Description: "Version 1.4 to production"}
 	if change != nil {
 		change(&req)
 	}
-	client := &api.Client{BaseURL: w.url, Token: w.token}
+	client := client.New(w.url, w.token)
 	out := make(chan answer, 1)
 	ctx := w.tb.Context()
 	go func() {
 		for {
 			a, err := client.Ask(ctx, req, 20*time.Second)
-			if err != nil || a.Status != models.StatusPending {
+			if err != nil || a.Status != wire.StatusPending {
 				out <- answer{a, err}
 				return
 			}
@@ -88,7 +90,7 @@ func (w *world) agentAsks(change func(*api.AskRequest)) <-chan answer {
 }
 
 // outcome waits for the agent's call to return.
-func (w *world) outcome(from <-chan answer) *api.Approval {
+func (w *world) outcome(from <-chan answer) *wire.Approval {
 	w.tb.Helper()
 	select {
 	case a := <-from:
@@ -105,15 +107,15 @@ func (w *world) outcome(from <-chan answer) *api.Approval {
 // decisions are what a reviewer does in the browser and what the agent hears.
 var decisions = []struct {
 	name   string
-	ask    func(*api.AskRequest)
+	ask    func(*wire.AskRequest)
 	do     func(*tab)
 	shows  string // the outcome on the page
-	status models.Status
-	check  func(*api.Decision) bool
+	status wire.Status
+	check  func(*wire.Decision) bool
 }{
 	{
-		name: "approve", do: func(t *tab) { t.click("#approve") }, shows: "approved", status: models.StatusApproved,
-		check: func(d *api.Decision) bool { return d.Approved && string(d.Input) == `{"command":"make deploy"}` },
+		name: "approve", do: func(t *tab) { t.click("#approve") }, shows: "approved", status: wire.StatusApproved,
+		check: func(d *wire.Decision) bool { return d.Approved && string(d.Input) == `{"command":"make deploy"}` },
 	},
 	{
 		name: "reject with a reason",
@@ -121,8 +123,8 @@ var decisions = []struct {
 			t.fill("#reason", "not on Fridays")
 			t.click("#reject")
 		},
-		shows: "not on Fridays", status: models.StatusRejected,
-		check: func(d *api.Decision) bool { return !d.Approved && d.Reason == "not on Fridays" },
+		shows: "not on Fridays", status: wire.StatusRejected,
+		check: func(d *wire.Decision) bool { return !d.Approved && d.Reason == "not on Fridays" },
 	},
 	{
 		name: "edit", // at first to something that is no JSON
@@ -137,8 +139,8 @@ var decisions = []struct {
 			t.value("document.querySelector('#edit-json textarea').value = '{\"command\":\"make check\"}'")
 			t.click("#approve-edited:not([hidden]), html:not(.js) #edit-approve")
 		},
-		shows: "make check", status: models.StatusApproved,
-		check: func(d *api.Decision) bool { return d.Edited && string(d.Input) == `{"command":"make check"}` },
+		shows: "make check", status: wire.StatusApproved,
+		check: func(d *wire.Decision) bool { return d.Edited && string(d.Input) == `{"command":"make check"}` },
 	},
 	{
 		name: "answer", ask: asksWhere,
@@ -146,19 +148,19 @@ var decisions = []struct {
 			t.fill("#answer", "Asia, please")
 			t.click("#answer-button")
 		},
-		shows: "Asia, please", status: models.StatusApproved,
-		check: func(d *api.Decision) bool { return d.Answer != nil && *d.Answer == "Asia, please" && d.Option == nil },
+		shows: "Asia, please", status: wire.StatusApproved,
+		check: func(d *wire.Decision) bool { return d.Answer != nil && *d.Answer == "Asia, please" && d.Option == nil },
 	},
 	{
-		name: "choose", ask: asksWhere, do: func(t *tab) { t.click("button[value=us]") }, shows: "answered", status: models.StatusApproved,
-		check: func(d *api.Decision) bool { return d.Option != nil && *d.Option == "us" && d.Answer == nil },
+		name: "choose", ask: asksWhere, do: func(t *tab) { t.click("button[value=us]") }, shows: "answered", status: wire.StatusApproved,
+		check: func(d *wire.Decision) bool { return d.Option != nil && *d.Option == "us" && d.Answer == nil },
 	},
 }
 
-func asksWhere(req *api.AskRequest) {
-	req.Kind, req.ToolName, req.Input = models.KindQuestion, "", nil
+func asksWhere(req *wire.AskRequest) {
+	req.Kind, req.ToolName, req.Input = wire.KindQuestion, "", nil
 	req.Description = "Which region first?"
-	req.Options = []models.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "America"}}
+	req.Options = []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "America"}}
 }
 
 func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
@@ -188,7 +190,7 @@ func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
 			p.sees(".outcome", d.shows)
 			p.sees(".outcome", ownerEmail)
 			got := w.outcome(agent)
-			if got.Status != d.status || !d.check(got.Decision) || got.Decision.By == nil || got.Decision.By.ID != w.owner.UserID() {
+			if got.Status != d.status || !d.check(got.Decision) || got.Decision.By == nil || got.Decision.By.ID != wire.UserID(w.owner.UserID()) {
 				t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
 			}
 		})
@@ -216,7 +218,7 @@ func TestInABrowserSevenTabsKeepWorkingOverHTTP1(t *testing.T) {
 	last := tabs[len(tabs)-1]
 	last.click("#inbox .row-link")
 	last.click("#approve")
-	if got := w.outcome(asked); got.Status != models.StatusApproved {
+	if got := w.outcome(asked); got.Status != wire.StatusApproved {
 		t.Errorf("the agent hears %s", got.Status)
 	}
 }
@@ -252,14 +254,14 @@ func TestInABrowserSilenceIsSeenToExpire(t *testing.T) {
 	p := w.tab()
 	p.signIn()
 	p.sees("#live-text", "live")
-	agent := w.agentAsks(func(req *api.AskRequest) { req.TimeoutSeconds = new(int64(4)) })
+	agent := w.agentAsks(func(req *wire.AskRequest) { req.TimeoutSeconds = new(int64(4)) })
 	p.sees("#inbox", "deployer")
 	p.click("#inbox .row-link")
 	p.sees(".deadline", "0:0")
 	p.sees(".outcome", "expired")
 	p.sees(".outcome", "4 seconds")
 	got := w.outcome(agent)
-	if got.Status != models.StatusExpired || got.Decision.Approved || got.Decision.By != nil || got.Decision.Reason != "Approval request timed out (4 seconds)" {
+	if got.Status != wire.StatusExpired || got.Decision.Approved || got.Decision.By != nil || got.Decision.Reason != "Approval request timed out (4 seconds)" {
 		t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
 	}
 	p.open("/")

@@ -1,13 +1,14 @@
-package api
+package client
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
 // ErrNeverAnswered is wrapped around the last failure when no server answered a
@@ -24,13 +25,13 @@ type Patience struct {
 	// Connect is how long a request that was never answered is tried.
 	Connect time.Duration
 	// Told is called with the first answer, which may be the outcome; nil: nobody is.
-	Told func(*Approval)
+	Told func(*wire.Approval)
 	// Spent is called with each budget request that is waited for before the
 	// request itself is taken; nil: nobody is.
-	Spent func(*Approval)
+	Spent func(*wire.Approval)
 	// Asked is called once with each question that a reviewer asks back, which
 	// waits for an answer by Note; nil: nobody is, and no question ends a wait.
-	Asked func(*OpenNote)
+	Asked func(*wire.OpenNote)
 }
 
 // How long to leave a silent server alone: doubling from the first to the last.
@@ -46,18 +47,18 @@ const (
 // outcome, an answer that repeating cannot help, or the request's own deadline
 // ends it. Where the budget is spent it waits for the request that the answer
 // names, and repeats once that was approved; a *BudgetError if it was not.
-func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience) (*Approval, error) {
+func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Patience) (*wire.Approval, error) {
 	if req.ApprovalID == "" && req.ToolUseID == "" {
-		req.ApprovalID = string(models.NewID[models.ResponseID]())
+		req.ApprovalID = newID()
 	}
 	a, err := c.firstAnswer(ctx, req, p.Connect, false)
-	var waited models.ResponseID
+	var waited wire.ResponseID
 	for id, spent := exhausted(err); spent; id, spent = exhausted(err) {
 		request, failed := c.budgetDecided(ctx, id, p.Spent)
 		if failed != nil {
 			return nil, failed
 		}
-		granted := request.Status == models.StatusApproved || request.Status == models.StatusResolved
+		granted := request.Status == wire.StatusApproved || request.Status == wire.StatusResolved
 		if !granted || id == waited {
 			return nil, &BudgetError{Request: request}
 		}
@@ -76,7 +77,7 @@ func (c *Client) AskUntilDecided(ctx context.Context, req AskRequest, p Patience
 // firstAnswer tries until the server answers for the first time: while patience
 // lasts, or without end if there is a server: it was heard before, or said that
 // it is busy.
-func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.Duration, heard bool) (*Approval, error) {
+func (c *Client) firstAnswer(ctx context.Context, req wire.AskRequest, patience time.Duration, heard bool) (*wire.Approval, error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	busy := heard
@@ -109,12 +110,12 @@ func (c *Client) firstAnswer(ctx context.Context, req AskRequest, patience time.
 
 // budgetDecided waits until a budget request is settled, through restarts of the
 // server.
-func (c *Client) budgetDecided(ctx context.Context, id models.ResponseID, told func(*Approval)) (*Approval, error) {
+func (c *Client) budgetDecided(ctx context.Context, id wire.ResponseID, told func(*wire.Approval)) (*wire.Approval, error) {
 	wait := time.Duration(0)
 	for pause := firstPause; ; {
 		a, err := c.Get(ctx, id, wait)
 		switch after, again := Retryable(err); {
-		case err == nil && a.Status != models.StatusPending:
+		case err == nil && a.Status != wire.StatusPending:
 			return a, nil
 		case err == nil && wait == 0:
 			if wait = pollWait; told != nil {
@@ -136,12 +137,12 @@ func (c *Client) budgetDecided(ctx context.Context, id models.ResponseID, told f
 }
 
 // outcome repeats a request that the server has taken.
-func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, asked func(*OpenNote)) (*Approval, error) {
+func (c *Client) outcome(ctx context.Context, req wire.AskRequest, a *wire.Approval, asked func(*wire.OpenNote)) (*wire.Approval, error) {
 	seen := questions{heard: asked}
 	end := newDeadline(a)
 	defer end.timer.Stop()
 	pause := firstPause
-	for a.Status == models.StatusPending {
+	for a.Status == wire.StatusPending {
 		seen.tell(a.OpenNote)
 		end.set(a)
 		// A server that is stopping answers at once: do not spin on it.
@@ -150,7 +151,7 @@ func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, asked
 		switch after, again := Retryable(err); {
 		case err == nil:
 			a, pause = next, firstPause
-			if a.Status == models.StatusPending && !seen.isNew(a.OpenNote) {
+			if a.Status == wire.StatusPending && !seen.isNew(a.OpenNote) {
 				select {
 				case <-pace.C:
 				case <-ctx.Done():
@@ -175,7 +176,7 @@ func (c *Client) outcome(ctx context.Context, req AskRequest, a *Approval, asked
 	return a, nil
 }
 
-func (c *Client) askOrSeen(ctx context.Context, req AskRequest, seen *questions) (*Approval, error) {
+func (c *Client) askOrSeen(ctx context.Context, req wire.AskRequest, seen *questions) (*wire.Approval, error) {
 	if seen.heard == nil {
 		return c.Ask(ctx, req, pollWait)
 	}
@@ -184,13 +185,13 @@ func (c *Client) askOrSeen(ctx context.Context, req AskRequest, seen *questions)
 
 // questions are what a reviewer asks back while a caller waits.
 type questions struct {
-	heard func(*OpenNote) // nil: nobody wants to know
-	last  models.NoteID
+	heard func(*wire.OpenNote) // nil: nobody wants to know
+	last  wire.NoteID
 }
 
-func (q *questions) isNew(n *OpenNote) bool { return q.heard != nil && n != nil && n.ID != q.last }
+func (q *questions) isNew(n *wire.OpenNote) bool { return q.heard != nil && n != nil && n.ID != q.last }
 
-func (q *questions) tell(n *OpenNote) {
+func (q *questions) tell(n *wire.OpenNote) {
 	if q.isNew(n) {
 		q.last = n.ID
 		q.heard(n)
@@ -205,14 +206,14 @@ type deadline struct {
 	length time.Duration // 0: none
 }
 
-func newDeadline(a *Approval) *deadline {
+func newDeadline(a *wire.Approval) *deadline {
 	d := &deadline{timer: time.NewTimer(0)}
 	d.timer.Stop()
 	d.set(a)
 	return d
 }
 
-func (d *deadline) set(a *Approval) {
+func (d *deadline) set(a *wire.Approval) {
 	length := time.Duration(0)
 	if a.TimeoutAt != nil {
 		length = a.TimeoutAt.Sub(a.RequestedAt)
@@ -246,6 +247,14 @@ func rest(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// newID makes a random UUID (version 4).
+func newID() string {
+	var b [16]byte
+	_, _ = cryptorand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // jittered spreads those who lost the same server, so that they do not all come

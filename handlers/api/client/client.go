@@ -1,8 +1,9 @@
-package api
+package client
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,17 +14,20 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
-// Client speaks to the approval queue and the conversations of a server. Each method sends one
-// request and returns one answer; AskUntilDecided repeats until there is an
-// outcome. The zero HTTP client is a good one.
+// Client speaks to one server with one token. Each method sends one request and
+// returns one answer; AskUntilDecided repeats until there is an outcome. Many
+// goroutines may use it at once.
 type Client struct {
-	BaseURL string // the server's public URL
-	Token   string
-	HTTP    *http.Client
+	BaseURL string       // the server's public URL
+	Token   string       // an agent's, a reviewer's or an admin's
+	HTTP    *http.Client // nil: one that follows no redirects
 }
+
+// New makes a client of the server at a URL, such as http://127.0.0.1:8080.
+func New(server, token string) *Client { return &Client{BaseURL: server, Token: token} }
 
 // maxAnswer is the most of an answer that is read: a page of a history in which
 // each entry has two inputs of the largest size, escaped, and change.
@@ -40,29 +44,29 @@ var noRedirects = &http.Client{
 
 // Ask sends a request, or the same again, and waits up to wait for its outcome.
 // Errors are *AnswerError, *UnreachableError or the context's.
-func (c *Client) Ask(ctx context.Context, req AskRequest, wait time.Duration) (*Approval, error) {
+func (c *Client) Ask(ctx context.Context, req wire.AskRequest, wait time.Duration) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodPost, "/v1/approvals"+waitQuery(wait), req, wait)
 }
 
 // Get returns a request as it stands, or as soon as it is settled within wait.
-func (c *Client) Get(ctx context.Context, id models.ResponseID, wait time.Duration) (*Approval, error) {
+func (c *Client) Get(ctx context.Context, id wire.ResponseID, wait time.Duration) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodGet, approvalPath(id)+waitQuery(wait), nil, wait)
 }
 
 // askSeen is Ask, and ends its wait for a question too that is another than seen;
 // empty: the caller has seen none.
-func (c *Client) askSeen(ctx context.Context, req AskRequest, wait time.Duration, seen models.NoteID) (*Approval, error) {
+func (c *Client) askSeen(ctx context.Context, req wire.AskRequest, wait time.Duration, seen wire.NoteID) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodPost, "/v1/approvals"+waitQuery(wait)+"&seenNote="+url.QueryEscape(string(seen)), req, wait)
 }
 
 // Cancel withdraws a request: of the agent's own, or of an agent of the person's.
-func (c *Client) Cancel(ctx context.Context, id models.ResponseID) (*Approval, error) {
+func (c *Client) Cancel(ctx context.Context, id wire.ResponseID) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/cancel", nil, 0)
 }
 
 // Respond decides a request; the token must be a reviewer's.
-func (c *Client) Respond(ctx context.Context, id models.ResponseID, verdict RespondRequest) (*RespondResult, error) {
-	var out RespondResult
+func (c *Client) Respond(ctx context.Context, id wire.ResponseID, verdict wire.RespondRequest) (*wire.RespondResult, error) {
+	var out wire.RespondResult
 	if err := c.send(ctx, http.MethodPost, approvalPath(id)+"/respond", verdict, &out, 0); err != nil {
 		return nil, err
 	}
@@ -74,9 +78,9 @@ func (c *Client) Respond(ctx context.Context, id models.ResponseID, verdict Resp
 
 // Note says something about a request: with an agent's token an answer or
 // evidence, with a reviewer's a question. The same text again is the same note.
-func (c *Client) Note(ctx context.Context, id models.ResponseID, text string) (*NoteResult, error) {
-	var out NoteResult
-	if err := c.send(ctx, http.MethodPost, approvalPath(id)+"/notes", NoteRequest{Text: text}, &out, 0); err != nil {
+func (c *Client) Note(ctx context.Context, id wire.ResponseID, text string) (*wire.NoteResult, error) {
+	var out wire.NoteResult
+	if err := c.send(ctx, http.MethodPost, approvalPath(id)+"/notes", wire.NoteRequest{Text: text}, &out, 0); err != nil {
 		return nil, err
 	}
 	if out.Note.ID == "" {
@@ -86,8 +90,8 @@ func (c *Client) Note(ctx context.Context, id models.ResponseID, text string) (*
 }
 
 // Notes reads what was said about a request.
-func (c *Client) Notes(ctx context.Context, id models.ResponseID) ([]Note, error) {
-	var out Notes
+func (c *Client) Notes(ctx context.Context, id wire.ResponseID) ([]wire.Note, error) {
+	var out wire.Notes
 	if err := c.send(ctx, http.MethodGet, approvalPath(id)+"/notes", nil, &out, 0); err != nil {
 		return nil, err
 	}
@@ -96,28 +100,28 @@ func (c *Client) Notes(ctx context.Context, id models.ResponseID) ([]Note, error
 
 // Extend moves a request's deadline to so many minutes from now; the token must be
 // a reviewer's.
-func (c *Client) Extend(ctx context.Context, id models.ResponseID, minutes int64) (*Approval, error) {
-	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/extend", ExtendRequest{Minutes: minutes}, 0)
+func (c *Client) Extend(ctx context.Context, id wire.ResponseID, minutes int64) (*wire.Approval, error) {
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/extend", wire.ExtendRequest{Minutes: minutes}, 0)
 }
 
 // Undo takes back an approval of the token's person, while it is held for that.
-func (c *Client) Undo(ctx context.Context, id models.ResponseID) (*Approval, error) {
+func (c *Client) Undo(ctx context.Context, id wire.ResponseID) (*wire.Approval, error) {
 	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/undo", nil, 0)
 }
 
 // WithdrawDecision takes back, for an admin, a decision that another system has not
 // taken.
-func (c *Client) WithdrawDecision(ctx context.Context, id models.ResponseID, reason string) (*Approval, error) {
-	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/withdraw-decision", &WithdrawRequest{Reason: reason}, 0)
+func (c *Client) WithdrawDecision(ctx context.Context, id wire.ResponseID, reason string) (*wire.Approval, error) {
+	return c.approval(ctx, http.MethodPost, approvalPath(id)+"/withdraw-decision", &wire.WithdrawRequest{Reason: reason}, 0)
 }
 
-func (c *Client) approval(ctx context.Context, method, path string, body any, wait time.Duration) (*Approval, error) {
-	var out Approval
+func (c *Client) approval(ctx context.Context, method, path string, body any, wait time.Duration) (*wire.Approval, error) {
+	var out wire.Approval
 	if err := c.send(ctx, method, path, body, &out, wait); err != nil {
 		return nil, err
 	}
 	// Nothing may be released on the word of whoever else answers at the address.
-	if out.ApprovalID == "" || (out.Status != models.StatusPending) != (out.Decision != nil) {
+	if out.ApprovalID == "" || (out.Status != wire.StatusPending) != (out.Decision != nil) {
 		return nil, notOurs(http.StatusOK)
 	}
 	return &out, nil
@@ -161,9 +165,9 @@ func (c *Client) exchange(ctx context.Context, req *http.Request, out any) error
 func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	var content io.Reader = http.NoBody
 	if body != nil {
-		raw, err := json.Marshal(body, writeOptions)
+		raw, err := json.Marshal(body, wire.WriteOptions)
 		if err != nil {
-			return nil, models.Invalid("input", "must be one JSON value")
+			return nil, errors.New("The request is not valid. (input: must be one JSON value)") //nolint:staticcheck // as the server says it
 		}
 		content = bytes.NewReader(raw)
 	}
@@ -179,7 +183,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 	return req, nil
 }
 
-func approvalPath(id models.ResponseID) string { return "/v1/approvals/" + url.PathEscape(string(id)) }
+func approvalPath(id wire.ResponseID) string { return "/v1/approvals/" + url.PathEscape(string(id)) }
 
 func waitQuery(wait time.Duration) string {
 	if wait <= 0 {

@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"context"
@@ -9,21 +9,20 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"countersign/handlers"
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
 // AnswerError is an answer of the server that is no outcome: what was sent was
 // refused, or something broke there.
 type AnswerError struct {
 	Status     int
-	Code       models.Code // empty if the answer was no problem document
+	Code       wire.Code // empty if the answer was no problem document
 	Text       string
-	Fields     []handlers.FieldProblem
-	RetryAfter time.Duration // zero if the server named none
-	Approval   *Approval     // with 409: the request as it stands; with 402: the budget request
+	Fields     []wire.FieldProblem
+	RetryAfter time.Duration  // zero if the server named none
+	Approval   *wire.Approval // with 409: the request as it stands; with 402: the budget request
 	// ApprovalID is the budget request to wait for, with 402.
-	ApprovalID models.ResponseID
+	ApprovalID wire.ResponseID
 	RequestID  string
 }
 
@@ -55,7 +54,7 @@ func Retryable(err error) (after time.Duration, ok bool) {
 // noSpace reports whether the server's disk is full: nothing new is taken.
 func noSpace(err error) bool {
 	answer, ok := errors.AsType[*AnswerError](err)
-	return ok && answer.Code == models.CodeDiskFull
+	return ok && answer.Code == wire.CodeDiskFull
 }
 
 // Answered reports whether an error is the word of a server that works: then
@@ -68,14 +67,14 @@ func Answered(err error) bool {
 // BudgetError says that the budget did not allow a request, and that no more was
 // granted: the request was not taken.
 type BudgetError struct {
-	Request *Approval // the budget request, as it was settled
+	Request *wire.Approval // the budget request, as it was settled
 }
 
 // Error says what became of the budget request.
 func (e *BudgetError) Error() string {
 	text := "The conversation's energy budget does not allow this, and the request for more "
 	switch {
-	case e.Request.Status == models.StatusApproved || e.Request.Status == models.StatusResolved:
+	case e.Request.Status == wire.StatusApproved || e.Request.Status == wire.StatusResolved:
 		return text + "was granted without being enough."
 	case e.Request.Decision != nil && e.Request.Decision.By != nil:
 		text += "was " + string(e.Request.Status) + " by " + e.Request.Decision.By.Name
@@ -90,9 +89,9 @@ func (e *BudgetError) Error() string {
 
 // exhausted reports whether an answer says that the budget is spent, and names
 // the request to wait for.
-func exhausted(err error) (models.ResponseID, bool) {
+func exhausted(err error) (wire.ResponseID, bool) {
 	answer, ok := errors.AsType[*AnswerError](err)
-	if !ok || answer.Code != models.CodeBudgetExhausted || answer.ApprovalID == "" {
+	if !ok || answer.Code != wire.CodeBudgetExhausted || answer.ApprovalID == "" {
 		return "", false
 	}
 	return answer.ApprovalID, true
@@ -111,15 +110,7 @@ func notOurs(status int) error {
 }
 
 func answerError(res *http.Response, raw []byte) error {
-	var problem struct {
-		Detail    string                  `json:"detail"`
-		Code      models.Code             `json:"code"`
-		Errors    []handlers.FieldProblem `json:"errors"`
-		RequestID string                  `json:"requestId"`
-		Approval  *Approval               `json:"approval"`
-
-		ApprovalID models.ResponseID `json:"approvalId"`
-	}
+	var problem wire.Problem
 	e := &AnswerError{Status: res.StatusCode}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second

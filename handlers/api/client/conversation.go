@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"countersign/models"
+	"countersign/handlers/api/wire"
 )
 
 // historyPage is how many entries Conversation reads at a time: with the largest
@@ -16,8 +16,8 @@ const historyPage = 10
 
 // Send says something into a conversation, or begins one; the token must be a
 // reviewer's.
-func (c *Client) Send(ctx context.Context, m MessageRequest) (*MessageAnswer, error) {
-	var out MessageAnswer
+func (c *Client) Send(ctx context.Context, m wire.MessageRequest) (*wire.MessageAnswer, error) {
+	var out wire.MessageAnswer
 	if err := c.send(ctx, http.MethodPost, "/message", m, &out, 0); err != nil {
 		return nil, err
 	}
@@ -29,12 +29,12 @@ func (c *Client) Send(ctx context.Context, m MessageRequest) (*MessageAnswer, er
 
 // Conversation reads what comes after a sequence, waiting up to wait for it; 0
 // is the beginning.
-func (c *Client) Conversation(ctx context.Context, id models.ConversationID, after int64, wait time.Duration) (*ConversationHistory, error) {
+func (c *Client) Conversation(ctx context.Context, id wire.ConversationID, after int64, wait time.Duration) (*wire.ConversationHistory, error) {
 	query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(historyPage)}}
 	if wait > 0 {
 		query.Set("wait", strconv.FormatInt(int64(wait/time.Millisecond), 10)+"ms")
 	}
-	var out ConversationHistory
+	var out wire.ConversationHistory
 	if err := c.send(ctx, http.MethodGet, conversationPath(id)+"?"+query.Encode(), nil, &out, wait); err != nil {
 		return nil, err
 	}
@@ -46,22 +46,22 @@ func (c *Client) Conversation(ctx context.Context, id models.ConversationID, aft
 
 // Say stores an agent's reply or proposal, or the same again, and waits up to
 // wait for a proposal's outcome.
-func (c *Client) Say(ctx context.Context, id models.ConversationID, r ResponseRequest, wait time.Duration) (*ConversationResponse, error) {
-	var out ConversationResponse
+func (c *Client) Say(ctx context.Context, id wire.ConversationID, r wire.ResponseRequest, wait time.Duration) (*wire.ConversationResponse, error) {
+	var out wire.ConversationResponse
 	if err := c.send(ctx, http.MethodPost, conversationPath(id)+"/responses"+waitQuery(wait), r, &out, wait); err != nil {
 		return nil, err
 	}
 	// Nothing may be done on the word of whoever else answers at the address.
-	settled := out.Status != nil && *out.Status != models.StatusPending
-	if out.ResponseID == "" || settled != (out.Decision != nil) || (r.Kind == models.KindProposal && out.Status == nil) {
+	settled := out.Status != nil && *out.Status != wire.StatusPending
+	if out.ResponseID == "" || settled != (out.Decision != nil) || (r.Kind == wire.KindProposal && out.Status == nil) {
 		return nil, notOurs(http.StatusOK)
 	}
 	return &out, nil
 }
 
 // ChangeBudget sets a conversation's budget or changes it by a step.
-func (c *Client) ChangeBudget(ctx context.Context, id models.ConversationID, change BudgetRequest) (*BudgetAnswer, error) {
-	var out BudgetAnswer
+func (c *Client) ChangeBudget(ctx context.Context, id wire.ConversationID, change wire.BudgetRequest) (*wire.BudgetAnswer, error) {
+	var out wire.BudgetAnswer
 	if err := c.send(ctx, http.MethodPut, conversationPath(id)+"/budget", change, &out, 0); err != nil {
 		return nil, err
 	}
@@ -70,3 +70,5 @@ func (c *Client) ChangeBudget(ctx context.Context, id models.ConversationID, cha
 	}
 	return &out, nil
 }
+
+func conversationPath(id wire.ConversationID) string { return "/conversations/" + string(id) }

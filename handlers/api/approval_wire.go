@@ -1,0 +1,135 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"countersign/handlers"
+	"countersign/handlers/api/wire"
+	"countersign/models"
+)
+
+// policyOf is the outcome of the policy, frozen at the ask (I12).
+func policyOf(a *models.Approval) wire.Policy {
+	return wire.Policy{
+		Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason,
+		ReviewersOnly: a.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(a.SelfApproval, models.SelfAllowed)),
+	}
+}
+
+// approvalOf is the one mapping from a stored approval, as it stands now, to
+// the wire.
+func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
+	status := a.Status()
+	input, reported := inputOf(a)
+	out := &wire.Approval{
+		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Sequence: a.Sequence,
+		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
+		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
+		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedElsewhen(),
+		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
+		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
+	}
+	if a.HasDeadline() {
+		out.TimeoutAt = &a.ApprovalTimeoutAt
+	}
+	respond(out)
+	return out
+}
+
+// respond repeats the decision under the names that other clients read.
+func respond(one *wire.Approval) {
+	if d := one.Decision; d != nil {
+		one.Response = &wire.Responded{Approved: d.Approved, Reason: d.Reason, Timestamp: d.At}
+		one.Approved, one.Reason = &one.Response.Approved, &one.Response.Reason
+	}
+}
+
+// shown is the word for a status; what was let through shows as approved, with
+// requiresApproval false (I10).
+func shown(status models.Status) wire.Status {
+	if status == models.StatusNone {
+		return wire.StatusApproved
+	}
+	return wire.Status(status)
+}
+
+func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
+	if status == models.StatusPending {
+		return nil
+	}
+	d := &wire.Decision{Approved: shown(status) == wire.StatusApproved, Reason: a.ApprovalFeedback, At: a.CreatedAt}
+	if a.ApprovalTimestamp != nil {
+		d.At = *a.ApprovalTimestamp
+	}
+	if status == models.StatusNone && d.Reason == "" {
+		d.Reason = a.PolicyReason
+	}
+	if d.Approved && (a.Kind == models.KindToolCall || a.Kind == models.KindBudget) {
+		d.Input, _ = inputOf(a)
+		_, d.Edited = a.OtherInput()
+	}
+	if v := a.Vote; v != nil {
+		d.By = &wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}
+		d.Answer, d.Option = v.Answer, v.Option
+		if v.Input != nil && d.Approved {
+			d.Edited, d.Input = true, rawOf(*v.Input)
+		}
+	}
+	return d
+}
+
+func rawOf(stored string) json.RawMessage {
+	if stored == "" {
+		return nil
+	}
+	return json.RawMessage(stored)
+}
+
+func optionsOf(stored string) []wire.Option {
+	if stored == "" {
+		return nil
+	}
+	var options []wire.Option
+	if err := json.Unmarshal([]byte(stored), &options); err != nil {
+		return nil // the store wrote it
+	}
+	return options
+}
+
+func optionsIn(sent []wire.Option) []models.Option {
+	if sent == nil {
+		return nil
+	}
+	options := make([]models.Option, 0, len(sent))
+	for _, o := range sent {
+		options = append(options, models.Option(o))
+	}
+	return options
+}
+
+// askInput translates the body to the use case's words.
+func askInput(r *wire.AskRequest) models.AskInput {
+	in := models.AskInput{
+		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
+		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context,
+		TimeoutSeconds: r.TimeoutSeconds, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
+	}
+	if r.Fallback != nil {
+		in.FallbackAt = r.Fallback.At
+	}
+	return in
+}
+
+// decisionInput translates the body to the use case's words. A null input is no
+// edit: clients that send every member mean "not edited" by it.
+func decisionInput(r *wire.RespondRequest) models.DecisionInput {
+	in := models.DecisionInput{
+		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option,
+	}
+	if len(r.Input) > 0 && string(r.Input) != "null" {
+		in.Input = r.Input
+	}
+	return in
+}

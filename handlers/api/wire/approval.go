@@ -1,0 +1,172 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// AskRequest is what an agent sends to ask for approval or an answer. Send
+// approvalId, or toolUseId, always: the same request sent again is then the
+// same request, however often it is repeated.
+type AskRequest struct {
+	ApprovalID     string          `json:"approvalId,omitempty" doc:"A UUID of the agent's choice, which makes a repeat the same request"`
+	ConversationID string          `json:"conversationId,omitempty" doc:"A UUID; an unknown one opens a conversation"`
+	RunID          string          `json:"runId,omitempty" doc:"The agent's name for its run; an unknown one opens a conversation"`
+	ToolUseID      string          `json:"toolUseId,omitempty" doc:"The agent's name for the call, which makes a repeat the same request"`
+	JobID          string          `json:"jobId,omitempty"`
+	Kind           Kind            `json:"kind,omitempty" enum:"tool_call,question" doc:"tool_call if left out"`
+	ToolName       string          `json:"toolName,omitempty" doc:"Required for a tool_call"`
+	Input          json.RawMessage `json:"input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
+	Options        []Option        `json:"options,omitempty" doc:"The answers that a question offers"`
+	Description    string          `json:"description,omitempty"`
+	Context        string          `json:"context,omitempty"`
+	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
+	Energy         *int64          `json:"energy,omitzero"`
+	Timestamp      string          `json:"timestamp,omitempty" doc:"When the agent asked, by its own clock, in RFC 3339: shown to people where it is more than a minute off"`
+	Fallback       *Fallback       `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
+}
+
+// Fallback reports a call that went ahead while no server answered.
+type Fallback struct {
+	At string `json:"at" doc:"When, in RFC 3339"`
+}
+
+// Approval is one request and where it stands.
+type Approval struct {
+	ApprovalID       ResponseID      `json:"approvalId"`
+	ConversationID   ConversationID  `json:"conversationId"`
+	Sequence         int64           `json:"sequence"`
+	Kind             Kind            `json:"kind"`
+	ToolName         string          `json:"toolName"`
+	Input            json.RawMessage `json:"input" doc:"As sent; null with a reply or proposal, which has content. Where another system asks with another input than its agent reported, that input, which runs: as a text where it is kept cut or may be read in two ways"`
+	ReportedInput    json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
+	Content          string          `json:"content,omitempty" doc:"The text of a reply or proposal"`
+	Options          []Option        `json:"options,omitempty"`
+	Description      string          `json:"description"`
+	Context          string          `json:"context,omitempty" doc:"In the agent's words"`
+	EnergyBudget     *int64          `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
+	ToolUseID        *string         `json:"toolUseId"`
+	JobID            *string         `json:"jobId"`
+	RunID            *string         `json:"runId"`
+	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
+	Risk             Risk            `json:"risk" enum:"low,medium,high,critical"`
+	Status           Status          `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Cause            Cause           `json:"cause"`
+	GrantID          *GrantID        `json:"grantId,omitempty" doc:"With cause grant: the grant that let the call through"`
+	Advice           string          `json:"advice" doc:"One sentence for the model"`
+	RequiresApproval bool            `json:"requiresApproval" doc:"False: let through without a person"`
+	RequestedAt      time.Time       `json:"requestedAt"`
+	Timestamp        time.Time       `json:"timestamp" doc:"As requestedAt"`
+	ClaimedAt        *time.Time      `json:"claimedAt,omitempty" doc:"When the agent says that it asked, where that is more than a minute off"`
+	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
+	Decision         *Decision       `json:"decision" doc:"Null while pending"`
+	Approved         *bool           `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
+	Reason           *string         `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
+	Response         *Responded      `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
+	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
+	OpenNote         *OpenNote       `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`
+	Policy           Policy          `json:"policy"`
+	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
+	URL              string          `json:"url" doc:"The page on which a person decides"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
+}
+
+// Decision is the outcome. Nobody decided what was let through, expired or
+// withdrawn: By is nil then.
+type Decision struct {
+	Approved bool            `json:"approved"`
+	Reason   string          `json:"reason"`
+	By       *Decider        `json:"by"`
+	At       time.Time       `json:"at"`
+	Edited   bool            `json:"edited" doc:"The input released is not the one that the agent sent"`
+	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
+	Answer   *string         `json:"answer"`
+	Option   *string         `json:"option"`
+}
+
+// Decider is the person who decided.
+type Decider struct {
+	ID   UserID `json:"id"`
+	Name string `json:"name"`
+}
+
+// Policy is the outcome of the policy, as it stood at the ask.
+type Policy struct {
+	Version int64  `json:"version"`
+	Rule    string `json:"rule"`
+	Reason  string `json:"reason"`
+
+	ReviewersOnly bool         `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
+	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
+	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may"`
+}
+
+// RespondRequest is a reviewer's verdict. Who decides is the token's person and
+// never a member of the body.
+type RespondRequest struct {
+	Approved *bool           `json:"approved,omitzero" doc:"May be left out when a question is answered"`
+	Reason   string          `json:"reason,omitempty"`
+	Input    json.RawMessage `json:"input,omitzero" doc:"With approved: true, the input to release instead"`
+	Digest   string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+	Answer   *string         `json:"answer,omitzero"`
+	Option   *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
+}
+
+// RespondResult tells what a verdict led to.
+type RespondResult struct {
+	Success    bool       `json:"success"`
+	ApprovalID ResponseID `json:"approvalId"`
+	Status     Status     `json:"status"`
+	Held       *Held      `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
+	Response   Responded  `json:"response"`
+}
+
+// Responded is the verdict as stored.
+type Responded struct {
+	Approved  bool      `json:"approved"`
+	Reason    string    `json:"reason"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// Held says why a verdict that was taken is not yet the outcome: the request is
+// pending until then, and nobody else can decide it (I1).
+type Held struct {
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: whoever gave it may take it back; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
+	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
+}
+
+// WithdrawRequest says why a decision is withdrawn.
+type WithdrawRequest struct {
+	Reason string `json:"reason" doc:"Shown to whoever decides it next; required"`
+}
+
+// ExtendRequest says how long a request is to stand.
+type ExtendRequest struct {
+	Minutes int64 `json:"minutes" doc:"The new deadline, in minutes from now"`
+}
+
+// Page is one page of requests; Next, if not empty, is the cursor of the next.
+type Page struct {
+	Approvals []*Approval `json:"approvals"`
+	Next      string      `json:"next"`
+}
+
+// PendingPage is one page of what waits.
+type PendingPage struct {
+	Pending []*Approval `json:"pending"`
+	Next    string      `json:"next"`
+}
+
+// Stats are the queue's counts, each capped at 1,000.
+type Stats struct {
+	PendingCount   int `json:"pendingCount" doc:"Requests that wait"`
+	ResolversCount int `json:"resolversCount" doc:"Waits of agents for what the caller may see"`
+	ResponsesCount int `json:"responsesCount" doc:"Requests decided in the last minute"`
+}
+
+// Option is one of the answers that a question offers.
+type Option struct {
+	Name  string `json:"name"`
+	Title string `json:"title,omitempty"`
+}
