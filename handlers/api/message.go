@@ -55,7 +55,7 @@ type MessageAnswer struct {
 type ApprovalState struct {
 	ResponseID models.ResponseID `json:"responseId"`
 	Kind       models.Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`
-	Status     models.Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Status     models.Status     `json:"status" enum:"all"`
 	Held       *Held             `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 

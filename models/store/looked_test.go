@@ -10,7 +10,7 @@ import (
 // opened all of it and have seen its end. Callers without a page are as they were.
 func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 	t.Parallel()
-	for _, risk := range []models.Risk{models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical} {
+	for _, risk := range models.Risks() {
 		b := newBench(t)
 		b.policy(t, payments(`,"risk":"`+string(risk)+`"`))
 		decide := func(a *models.Approval, approved bool, page *models.PageView) error {
@@ -57,7 +57,7 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
 		}
-		if risk == models.RiskCritical {
+		if risk.DecidedAlone() {
 			continue
 		}
 		a = b.pay(t, 3)

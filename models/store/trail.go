@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -106,8 +107,8 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	if _, known := trailParts[q.What]; !known && q.What != "" {
 		return models.Invalid("what", "must be one of the choices")
 	}
-	if _, known := trailOutcomes[q.Outcome]; !known && q.Outcome != "" {
-		return models.Invalid("outcome", "must be approved, rejected, expired, cancelled, resolved or let_through")
+	if q.Outcome != "" && !slices.Contains(TrailOutcomes(), q.Outcome) {
+		return models.Invalid("outcome", "must be %s", models.AnyOf(TrailOutcomes()))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func TestI10EveryCauseIsToldApartInTheHistory(t *testing.T) {
 	t.Parallel()
 	seen := map[string]models.Cause{}
-	for _, cause := range ui.Causes() {
+	for _, cause := range models.Causes() {
 		text := ui.CauseInShort(cause)
 		if other, ok := seen[text]; ok || text == "" || ui.CauseText(cause) == "" {
 			t.Errorf("%q and %q are both %q", cause, other, text)
