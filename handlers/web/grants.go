@@ -15,16 +15,6 @@ import (
 	"countersign/views/pages"
 )
 
-// grantRoutes make, list and revoke grants.
-func (s *Site) grantRoutes(get, post adder) {
-	get("/approvals/:id/grant", s.showGrantForm)
-	post("/approvals/:id/grant", s.makeGrant)
-	get("/grants", s.grants)
-	get("/grants/:id", s.grant)
-	post("/grants/:id/revoke", s.revokeGrant)
-	get("/grants/:id/revoke", s.backToGrant)
-}
-
 // showGrantForm is the form, and with ticks in the query what a grant made so
 // would have covered. It makes none.
 func (s *Site) showGrantForm(c echo.Context) error {
