@@ -107,7 +107,7 @@ func (r *MessageRequest) messageInput() (models.MessageInput, error) {
 		return in, nil
 	}
 	if in.Decision == nil {
-		in.Decision = &models.ConversationDecision{}
+		in.Decision = &models.ConversationDecision{Page: models.NoPage}
 	}
 	budget := &in.Decision.Budget
 	if budget.Delta != nil || budget.Set != nil && *budget.Set != *in.EnergyBudget {
@@ -142,7 +142,7 @@ func (r *MessageRequest) conversation() (models.ConversationID, error) {
 // decision translates the body to the use case's words.
 func (r *ApprovalResponse) decision() (models.ConversationDecision, error) {
 	d := models.ConversationDecision{
-		Approved: r.Approved, Digest: r.Digest, Feedback: r.Feedback,
+		Approved: r.Approved, Digest: r.Digest, Feedback: r.Feedback, Page: models.NoPage,
 		Budget: models.BudgetChange{Set: r.NewBudget.value(), Delta: r.BudgetChange.value()},
 	}
 	if r.ResponseID == "" {

@@ -170,7 +170,7 @@ func (r *ToolRequest) askInput() (models.AskInput, error) {
 
 // decisionInput translates the body to the use case's words.
 func (r *ToolDecision) decisionInput() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest}
+	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Page: models.NoPage}
 	switch ToolStatus(r.Decision) {
 	case ToolApproved:
 		in.Approved = new(true)
