@@ -25,7 +25,7 @@ type DecisionInput struct {
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
-	// Page is what the decider has looked at; nil: the decision comes from no page.
+	// Page is what the decider has looked at; NoPage where they decide on no page.
 	Page *PageView
 	// Budget changes the conversation's budget together with the verdict, whichever
 	// it is. For its owner and admins only.

@@ -79,7 +79,7 @@ type GrantInput struct {
 	Hours  int
 	Uses   int
 	Digest string    // what was seen
-	Page   *PageView // what its maker has looked at; nil: it comes from no page
+	Page   *PageView // what its maker has looked at; NoPage where there is none
 }
 
 // GrantReach is how much a grant would have covered: Covered of the last Looked

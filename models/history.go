@@ -79,7 +79,7 @@ type ConversationDecision struct {
 	Digest     string
 	Feedback   string
 	Budget     BudgetChange
-	Page       *PageView // what the decider has looked at; nil: the decision comes from no page
+	Page       *PageView // what the decider has looked at; NoPage where they decide on no page
 }
 
 // MessageResult is what a message brought about.

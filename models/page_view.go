@@ -2,15 +2,97 @@ package models
 
 import "slices"
 
-// PageView is what a page's reader has looked at when they decide there. Callers
-// without a page have none, and are judged by their digest alone.
-type PageView struct {
-	Folds   []string // the parts of the request that its page folds
-	SeenEnd bool     // the last line of what is decided was in view
+// The names of the parts of a request on its page, beside the blocks that are made of
+// its input.
+const (
+	PartSource = "source" // the whole input, or the content
+	PartOther  = "other"  // the input that another system asks with, and runs
+	PartBeside = "beside" // what it sends beside that
+)
+
+// PagePart is a part of what is decided, as a page draws it.
+type PagePart struct {
+	Name   string
+	Folded bool // something of it is out of sight until somebody opens it
 }
 
-// Unopened are the folded parts that somebody has not opened yet.
-func Unopened(folds, opened []string) []string {
+// PageParts are all parts of what is decided, as a page draws them; nil: it has none.
+type PageParts struct {
+	Blocks []PagePart // made of the input, for its kind
+	All    bool       // the blocks hold all of the input
+	Source *PagePart
+	Other  *PagePart
+	Beside *PagePart
+}
+
+// ToOpen names the folded parts that must be opened before an approval that can do
+// much harm. Of a call that another system runs, the blocks do not count: its input
+// is the one that runs.
+func (p PageParts) ToOpen() []string {
+	var out []string
+	for _, part := range slices.Concat(p.made(), listed(p.Source), listed(p.Beside)) {
+		if part.Folded {
+			out = append(out, part.Name)
+		}
+	}
+	return out
+}
+
+// ToSee names the parts whose last lines must have been in view before such an
+// approval: the blocks, and the source too if they do not hold all of it. Of a call
+// that another system runs, it is the input that runs.
+func (p PageParts) ToSee() []string {
+	source := p.Source
+	if p.All || p.Other != nil {
+		source = nil
+	}
+	var out []string
+	for _, part := range slices.Concat(p.made(), listed(source), listed(p.Beside)) {
+		out = append(out, part.Name)
+	}
+	return out
+}
+
+// made are the blocks, or what runs in their place.
+func (p PageParts) made() []PagePart {
+	if p.Other != nil {
+		return []PagePart{*p.Other}
+	}
+	return p.Blocks
+}
+
+func listed(part *PagePart) []PagePart {
+	if part == nil {
+		return nil
+	}
+	return []PagePart{*part}
+}
+
+// PageView is what a page's reader has looked at when they decide there. A decision
+// without one counts as made on a page where nothing was looked at; those that come
+// from no page say NoPage.
+type PageView struct {
+	Folds   []string // the parts to open, as PageParts.ToOpen names them
+	SeenEnd bool     // the last lines of PageParts.ToSee were in view
+
+	none bool
+}
+
+// NoPage is for decisions of programs: they are judged by the digest alone.
+var NoPage = &PageView{none: true}
+
+// MustLook reports whether an approval of this request needs a look at its page first:
+// on pages, those of high and critical risk do.
+func (r *Response) MustLook(v *PageView) bool {
+	return r.Risk.NeedsDigest() && (v == nil || !v.none)
+}
+
+// Unopened are the parts, of those that are folded, that somebody still has to open
+// before approving this request: none where the risk is low or medium.
+func (r *Response) Unopened(folds, opened []string) []string {
+	if !r.Risk.NeedsDigest() {
+		return nil
+	}
 	var out []string
 	for _, part := range folds {
 		if !slices.Contains(opened, part) {
@@ -23,10 +105,7 @@ func Unopened(folds, opened []string) []string {
 // CheckOpened refuses to let through what can do much harm while a part of it is
 // still folded. CodeInvalid.
 func (r *Response) CheckOpened(folds, opened []string) error {
-	if !r.Risk.NeedsDigest() {
-		return nil
-	}
-	switch n := len(Unopened(folds, opened)); n {
+	switch n := len(r.Unopened(folds, opened)); n {
 	case 0:
 		return nil
 	case 1:
@@ -37,10 +116,13 @@ func (r *Response) CheckOpened(folds, opened []string) error {
 }
 
 // CheckLooked refuses to let through what can do much harm before all of it was
-// opened and its last line was seen. CodeInvalid.
-func (r *Response) CheckLooked(v PageView, opened []string) error {
-	if !r.Risk.NeedsDigest() {
+// opened and its last lines were seen. CodeInvalid.
+func (r *Response) CheckLooked(v *PageView, opened []string) error {
+	if !r.MustLook(v) {
 		return nil
+	}
+	if v == nil {
+		v = &PageView{}
 	}
 	if err := r.CheckOpened(v.Folds, opened); err != nil {
 		return err

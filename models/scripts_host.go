@@ -3,6 +3,8 @@ package models
 import (
 	"fmt"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // LookAlike reports whether a host name may be read as another one, and why in
@@ -19,8 +21,9 @@ func LookAlike(host string) (why string, suspicious bool) {
 	}
 	for label := range strings.SplitSeq(host, ".") {
 		shown, coded := label, false
-		if code, ok := strings.CutPrefix(label, "xn--"); ok {
-			if shown, ok = punycode(code); !ok {
+		if strings.HasPrefix(label, "xn--") {
+			var err error
+			if shown, err = idna.Punycode.ToUnicode(label); err != nil { // names that no registry takes are decoded, too
 				return fmt.Sprintf("%q claims to be coded and is not", label), true
 			}
 			coded = true
@@ -61,55 +64,4 @@ func numeric(host string) (why string, suspicious bool) {
 		return "", false
 	}
 	return "it is a numeric address in an unusual form", true
-}
-
-// punycode decodes a label without its prefix (RFC 3492); false if it is not
-// well formed.
-func punycode(code string) (string, bool) {
-	const base, tMin, tMax, skew, damp = 36, 1, 26, 38, 700
-	var out []rune
-	if i := strings.LastIndexByte(code, '-'); i >= 0 {
-		out, code = []rune(code[:i]), code[i+1:]
-	}
-	n, at, bias := rune(128), 0, 72
-	for first := true; code != ""; first = false {
-		old, weight := at, 1
-		for k := base; ; k += base {
-			if code == "" {
-				return "", false
-			}
-			digit := strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789", code[0])
-			code = code[1:]
-			if at += digit * weight; digit < 0 || at > 1<<24 {
-				return "", false
-			}
-			t := min(max(k-bias, tMin), tMax)
-			if digit < t {
-				break
-			}
-			if weight *= base - t; weight > 1<<24 {
-				return "", false
-			}
-		}
-		delta := at - old
-		if first {
-			delta /= damp
-		} else {
-			delta /= 2
-		}
-		length := len(out) + 1
-		delta += delta / length
-		k := 0
-		for ; delta > (base-tMin)*tMax/2; k += base {
-			delta /= base - tMin
-		}
-		bias = k + (base-tMin+1)*delta/(delta+skew)
-		if n += rune(at / length); n > 0x10FFFF {
-			return "", false
-		}
-		at %= length
-		out = append(out[:at], append([]rune{n}, out[at:]...)...)
-		at++
-	}
-	return string(out), true
 }

@@ -53,10 +53,17 @@ func TestLookAlikeHosts(t *testing.T) {
 		"例え.jp":                 "“例え” has letters beyond ASCII",
 		"xn--!.com":             `"xn--!" claims to be coded and is not`,
 		"xn--99999999.com":      `"xn--99999999" claims to be coded and is not`,
-		"a。b.com":               "it holds a character that looks like a dot or a slash and is none",
-		"2130706433":            "it is a numeric address in an unusual form",
-		"0x7f.1":                "it is a numeric address in an unusual form",
-		"0177.0.0.1":            "it is a numeric address in an unusual form",
+		"XN--PYPAL-4VE.com":     "“p\u0430ypal” (sent as xn--pypal-4ve) mixes Cyrillic and Latin letters",
+		"xn--example-.com":      `"xn--example-" claims to be coded and is not`, // decodes to ASCII alone
+		"xn---gdyhz.com":        `"xn---gdyhz" claims to be coded and is not`,   // nothing before the hyphen
+		// No registry takes these. They must be shown all the same.
+		"xn--ls8h.example":   "“💩” (sent as xn--ls8h) has letters beyond ASCII",
+		"xn--a-ecp.example":  "“a\u2488” (sent as xn--a-ecp) has letters beyond ASCII",
+		"xn--ab-j1t.example": "“a\u200cb” (sent as xn--ab-j1t) has letters beyond ASCII",
+		"a。b.com":            "it holds a character that looks like a dot or a slash and is none",
+		"2130706433":         "it is a numeric address in an unusual form",
+		"0x7f.1":             "it is a numeric address in an unusual form",
+		"0177.0.0.1":         "it is a numeric address in an unusual form",
 	} {
 		why, suspicious := models.LookAlike(host)
 		if why != want || suspicious != (want != "") {

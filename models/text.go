@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -34,6 +35,19 @@ func SpokenDuration(d time.Duration) string {
 		return "0 seconds"
 	}
 	return out
+}
+
+// AnyOf names the values that a member may have: "low, medium, high or critical".
+func AnyOf[T ~string](values []T) string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = string(value)
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // CheckText refuses text that is not UTF-8 or longer than most bytes.

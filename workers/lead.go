@@ -1,37 +1,50 @@
 package workers
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
+
+	"countersign/models"
 )
 
-// Post is work that one process of the installation does at a time.
-type Post struct {
-	Name  string
-	Renew time.Duration   // how often the right to it is taken or renewed
-	Wake  <-chan struct{} // has a process without the right try to take it at once; may be nil
-	// Take takes or renews the right and returns its number; 0 while another process
-	// has it. Another number than before: it was lost meanwhile.
-	Take func(ctx context.Context) (int64, error)
-	// Drop gives it back.
-	Drop func(ctx context.Context, number int64) error
-	// Work does the work under a number until ctx ends.
-	Work func(ctx context.Context, number int64)
+const leaseTTL = 20 * time.Second
+
+// Leases are where the right to a post is kept: the store.
+type Leases interface {
+	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) // nil: another process has it
+	DropLease(ctx context.Context, l *models.Lease) error
 }
 
-// Lead does the work of a post whenever this process has the right to it, until
-// ctx ends. The right is renewed apart from the work: work that takes long does
-// not lose it, and work that has lost it is cancelled.
+// Post is work that one process of the installation does at a time, by a lease.
+type Post struct {
+	Name   string        // of the lease, and of the worker in the log
+	Holder string        // names this process among those on the database; empty: made up
+	TTL    time.Duration // after which another process takes over, renewed four times as often; 0: 20 s
+	Leases Leases
+	Wake   <-chan struct{} // has a process without the lease try to take it at once; may be nil
+	// Needed reports whether there is anything to do: if not, nobody takes the lease,
+	// and who has it lets go of the work.
+	Needed func(ctx context.Context) (bool, error)
+	// Work does the work under a lease until ctx ends.
+	Work func(ctx context.Context, l *models.Lease)
+}
+
+// Lead does the work of a post whenever this process has its lease, until ctx ends.
+// The lease is renewed apart from the work: work that takes long does not lose it,
+// and work that has lost it is cancelled. A lease with another number than before was
+// lost meanwhile.
 func Lead(ctx context.Context, log *slog.Logger, p Post) {
+	p.Holder, p.TTL = cmp.Or(p.Holder, models.NewID[string]()), cmp.Or(max(p.TTL, 0), leaseTTL)
 	renew := time.NewTimer(0)
 	defer renew.Stop()
-	var held int64
+	var held *models.Lease
 	stop := func() {}
 	defer func() {
 		stop()
-		if held != 0 {
-			if err := p.Drop(context.WithoutCancel(ctx), held); err != nil {
+		if held != nil {
+			if err := p.Leases.DropLease(context.WithoutCancel(ctx), held); err != nil {
 				log.WarnContext(ctx, "a lease was not given back", slog.String("worker", p.Name), slog.String("error", err.Error()))
 			}
 		}
@@ -41,21 +54,21 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 		case <-ctx.Done():
 			return
 		case <-p.Wake:
-			if held != 0 {
+			if held != nil {
 				continue
 			}
 		case <-renew.C:
 		}
-		renew.Reset(p.Renew)
-		number, err := p.Take(ctx)
+		renew.Reset(p.TTL / 4)
+		l, err := p.take(ctx)
 		if err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "worker failed", slog.String("worker", p.Name), slog.String("error", err.Error()))
 		}
-		if err != nil || number == held {
+		if err != nil || numberOf(l) == numberOf(held) {
 			continue // one that is not renewed in time refuses our writes by itself
 		}
 		stop()
-		if held = number; held == 0 {
+		if held = l; held == nil {
 			stop = func() {}
 			continue
 		}
@@ -63,13 +76,28 @@ func Lead(ctx context.Context, log *slog.Logger, p Post) {
 	}
 }
 
+// take takes or renews the lease; nil while another process has it, or nobody needs it.
+func (p Post) take(ctx context.Context) (*models.Lease, error) {
+	if needed, err := p.Needed(ctx); err != nil || !needed {
+		return nil, err
+	}
+	return p.Leases.TakeLease(ctx, p.Name, p.Holder, p.TTL)
+}
+
+func numberOf(l *models.Lease) int64 {
+	if l == nil {
+		return 0
+	}
+	return l.Number
+}
+
 // begin starts work, and returns what ends it and waits for that.
-func begin(ctx context.Context, number int64, work func(context.Context, int64)) (stop func()) {
+func begin(ctx context.Context, l *models.Lease, work func(context.Context, *models.Lease)) (stop func()) {
 	working, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		work(working, number)
+		work(working, l)
 	}()
 	return func() {
 		cancel()

@@ -10,16 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"countersign/models"
 	"countersign/workers"
 )
 
-// post is a right that a test gives and takes.
+// post is a lease that a test gives and takes.
 type post struct {
 	mu      sync.Mutex
-	number  int64
+	number  int64 // 0: another process has it
+	idle    bool  // nobody needs it
 	err     error
 	takes   chan struct{} // one for each try
 	dropped []int64
+	holders map[string]bool
 
 	begun, ended chan int64
 	wake         chan struct{}
@@ -31,29 +34,45 @@ func (p *post) set(number int64, err error) {
 	p.number, p.err = number, err
 }
 
-func (p *post) lead(t *testing.T, renew time.Duration, log *slog.Logger) (stop func()) {
+// TakeLease gives the lease as the test says.
+func (p *post) TakeLease(_ context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holders[holder] = true
+	if p.takes <- struct{}{}; p.err != nil || p.number == 0 {
+		return nil, p.err
+	}
+	if name != "post" || ttl <= 0 {
+		return nil, errors.New("not our lease")
+	}
+	return &models.Lease{Name: name, Holder: holder, Number: p.number}, nil
+}
+
+// DropLease notes what is given back.
+func (p *post) DropLease(ctx context.Context, l *models.Lease) error {
+	p.dropped = append(p.dropped, l.Number)
+	return ctx.Err()
+}
+
+func (p *post) lead(t *testing.T, ttl time.Duration, log *slog.Logger) (stop func()) {
 	t.Helper()
 	p.takes, p.begun, p.ended, p.wake = make(chan struct{}, 1000), make(chan int64, 10), make(chan int64, 10), make(chan struct{})
+	p.holders = map[string]bool{}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		workers.Lead(ctx, log, workers.Post{
-			Name: "post", Renew: renew, Wake: p.wake,
-			Take: func(context.Context) (int64, error) {
+			Name: "post", TTL: ttl, Leases: p, Wake: p.wake,
+			Needed: func(context.Context) (bool, error) {
 				p.mu.Lock()
 				defer p.mu.Unlock()
-				p.takes <- struct{}{}
-				return p.number, p.err
+				return !p.idle, nil
 			},
-			Drop: func(ctx context.Context, n int64) error {
-				p.dropped = append(p.dropped, n)
-				return ctx.Err()
-			},
-			Work: func(ctx context.Context, n int64) {
-				p.begun <- n
+			Work: func(ctx context.Context, l *models.Lease) {
+				p.begun <- l.Number
 				<-ctx.Done()
-				p.ended <- n
+				p.ended <- l.Number
 			},
 		})
 	}()
@@ -80,7 +99,7 @@ func got(t *testing.T, what string, from <-chan int64, want int64) {
 func TestWorkFollowsTheRightToIt(t *testing.T) {
 	t.Parallel()
 	p, said := &post{}, &bytes.Buffer{}
-	stop := p.lead(t, time.Millisecond, slog.New(slog.NewTextHandler(said, nil)))
+	stop := p.lead(t, 4*time.Millisecond, slog.New(slog.NewTextHandler(said, nil)))
 	<-p.takes
 	p.set(3, nil)
 	got(t, "begun", p.begun, 3)
@@ -131,10 +150,30 @@ func TestWhoHasNoRightToWorkIsWoken(t *testing.T) {
 func TestWhoNeverHadTheRightGivesNothingBack(t *testing.T) {
 	t.Parallel()
 	p := &post{}
-	stop := p.lead(t, time.Millisecond, slog.New(slog.DiscardHandler))
+	stop := p.lead(t, 4*time.Millisecond, slog.New(slog.DiscardHandler))
 	<-p.takes
 	stop()
 	if len(p.dropped) != 0 || len(p.begun) != 0 {
 		t.Errorf("given back: %v", p.dropped)
+	}
+}
+
+// A process keeps one name, made up where it has none, and lets go of work that nobody
+// needs any more.
+func TestWorkEndsWhereNobodyNeedsIt(t *testing.T) {
+	t.Parallel()
+	p := &post{number: 2}
+	stop := p.lead(t, 4*time.Millisecond, slog.New(slog.DiscardHandler))
+	got(t, "begun", p.begun, 2)
+	p.mu.Lock()
+	p.idle = true
+	p.mu.Unlock()
+	got(t, "ended", p.ended, 2)
+	stop()
+	if len(p.holders) != 1 || p.holders[""] {
+		t.Errorf("held as %v", p.holders)
+	}
+	if len(p.dropped) != 0 {
+		t.Errorf("given back after it was let go: %v", p.dropped)
 	}
 }

@@ -126,7 +126,7 @@ func askInput(r *wire.AskRequest) models.AskInput {
 // edit: clients that send every member mean "not edited" by it.
 func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 	in := models.DecisionInput{
-		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option,
+		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Page: models.NoPage,
 	}
 	if len(r.Input) > 0 && string(r.Input) != "null" {
 		in.Input = r.Input

@@ -198,7 +198,7 @@ func joinCodes(codes []models.Code) string {
 var anyJSON = []string{"object", "array", "string", "number", "boolean", "null"}
 
 // describeMembers says what huma leaves out: that members which are pointers to
-// objects may be null, and that raw values may be anything.
+// objects may be null, that raw values may be anything, and what enumAll stands for.
 func describeMembers(schema *huma.Schema, t reflect.Type) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return
@@ -208,6 +208,12 @@ func describeMembers(schema *huma.Schema, t reflect.Type) {
 		property := schema.Properties[name]
 		switch {
 		case property == nil:
+		case field.Tag.Get("enum") == enumAll:
+			t := field.Type
+			if t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			property.Enum = lists[t]
 		case field.Type == reflect.TypeFor[json.RawMessage](), field.Type == reflect.TypeFor[jsontext.Value]():
 			property.Extensions = map[string]any{"type": anyJSON}
 		case property.Ref != "" && field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit"):

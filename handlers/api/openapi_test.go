@@ -54,6 +54,54 @@ func TestTheDocumentIsValid(t *testing.T) {
 	}
 }
 
+// Members that hold a value of one of models' lists name the whole list, and so does
+// the parameter that takes a status.
+func TestTheDocumentNamesTheListsOfModels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	doc := document(t, w)
+	found := map[string]int{}
+	see := func(name string, enum []any) {
+		if slices.Contains(enum, any("all")) {
+			t.Errorf("%s: an enum tag was not filled in: %v", name, enum)
+		}
+		for list, want := range map[string][]any{
+			"risks": anys(models.Risks()), "statuses": anys(models.Statuses()), "kinds": anys(models.Kinds()),
+		} {
+			if slices.Equal(enum, want) {
+				found[list]++
+			} else if strings.HasSuffix(name, ".risk") && list == "risks" {
+				t.Errorf("%s: %v", name, enum)
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas {
+		for member, property := range schema.Value.Properties {
+			see(name+"."+member, property.Value.Enum)
+		}
+	}
+	for _, op := range operations(doc) {
+		for _, p := range op.op.Parameters {
+			see(op.name+" "+p.Value.Name, p.Value.Schema.Value.Enum)
+		}
+	}
+	if found["risks"] < 4 || found["statuses"] < 5 || found["kinds"] < 1 {
+		t.Errorf("found %v", found)
+	}
+	w.call(w.agent, "GET", "/v1/approvals?status=odd", "").want(t, 422, map[string]any{"code": "invalid"})
+	for _, status := range models.Statuses() {
+		w.call(w.agent, "GET", "/v1/approvals?status="+string(status), "").want(t, 200, nil)
+	}
+}
+
+func anys[T ~string](list []T) []any {
+	out := make([]any, len(list))
+	for i, value := range list {
+		out[i] = string(value)
+	}
+	return out
+}
+
 // Every operation has an example of its body and of each answer, and names the
 // codes of each problem.
 func TestEveryOperationHasExamplesAndProblemCodes(t *testing.T) {

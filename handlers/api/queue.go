@@ -29,10 +29,10 @@ func (a *API) registerQueue() {
 type listIn struct {
 	caller
 
-	Status         string `query:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Only these; approved includes what was let through"`
-	ConversationID string `query:"conversationId" doc:"Only this conversation's"`
-	Cursor         string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
-	Limit          int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Status         statusFilter `query:"status" doc:"Only these; approved includes what was let through"`
+	ConversationID string       `query:"conversationId" doc:"Only this conversation's"`
+	Cursor         string       `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Limit          int          `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
 type listOut struct {

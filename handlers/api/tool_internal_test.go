@@ -12,6 +12,11 @@ import (
 // that reason.
 func TestToolStatuses(t *testing.T) {
 	t.Parallel()
+	for _, status := range append(models.Statuses(), models.StatusNone) {
+		if toolStatuses[status] == "" {
+			t.Errorf("%q has no word", status)
+		}
+	}
 	for status, want := range map[models.Status]wire.ToolStatus{
 		models.StatusNone: "APPROVED", models.StatusPending: "PENDING", models.StatusApproved: "APPROVED", models.StatusRejected: "REJECTED",
 		models.StatusExpired: "TIMED_OUT", models.StatusCancelled: "CANCELLED", models.StatusResolved: "CANCELLED",

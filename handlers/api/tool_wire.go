@@ -83,7 +83,7 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 
 // toolDecision translates the body to the use case's words.
 func toolDecision(r *wire.ToolDecision) (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest}
+	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Page: models.NoPage}
 	switch wire.ToolStatus(r.Decision) {
 	case wire.ToolApproved:
 		in.Approved = new(true)

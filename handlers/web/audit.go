@@ -16,15 +16,6 @@ import (
 	"countersign/views/pages"
 )
 
-// auditRoutes are one's own audit trail, and for admins that of each person.
-func (s *Site) auditRoutes(get adder) {
-	for path, only := range map[string][]echo.MiddlewareFunc{"/audit": nil, "/people/:id/audit": {adminsOnly}} {
-		get(path, s.audit, only...)
-		get(path+"/print", s.printAudit, only...)
-		get(path+"/export", s.exportAudit, only...)
-	}
-}
-
 // audit lists a person's trail. What narrows it stands in the address.
 func (s *Site) audit(c echo.Context) error {
 	in, q, err := s.readTrail(c)

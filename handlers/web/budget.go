@@ -22,13 +22,6 @@ const (
 	burnPoints  = 200 // of the burn chart
 )
 
-// budgetRoutes are the list of conversations and the budget of one.
-func (s *Site) budgetRoutes(get, post adder) {
-	get("/conversations", s.conversations)
-	get("/conversations/:id/budget", s.budget)
-	post("/conversations/:id/budget", s.changeBudget)
-}
-
 func (s *Site) budget(c echo.Context) error {
 	conv, err := s.visibleConversation(c)
 	if err != nil {

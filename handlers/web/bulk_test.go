@@ -137,7 +137,7 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 		return w.ask(func(in *models.AskInput) { in.Input = []byte(input) })
 	}
 	approved := bash(`{"command":"make twin"}`)
-	if _, err := w.store.Decide(t.Context(), w.admin, approved.ID, models.DecisionInput{Approved: new(true), Digest: approved.Digest}); err != nil {
+	if _, err := w.store.Decide(t.Context(), w.admin, approved.ID, models.DecisionInput{Approved: new(true), Digest: approved.Digest, Page: models.NoPage}); err != nil {
 		t.Fatal(err)
 	}
 	fine := bash(`{"command":"make all"}`)

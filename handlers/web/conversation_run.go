@@ -49,7 +49,7 @@ func (s *Site) openedOf(ctx context.Context, actor models.Actor, entries []model
 	var out map[models.ResponseID][]string
 	for _, e := range entries {
 		a := e.Response
-		if a == nil || a.Status() != models.StatusPending || len(pages.Unopened(&a.Response, origins[a.ID].Beside, nil)) == 0 {
+		if a == nil || a.Status() != models.StatusPending || len(a.Unopened(pages.Folds(&a.Response, origins[a.ID].Beside), nil)) == 0 {
 			continue
 		}
 		opened, err := s.store.OpenedParts(ctx, actor, a.ID)

@@ -69,7 +69,7 @@ func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
 	if d.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
 		return err
 	}
-	if err := s.openedIfShown(ctx, actor, a, d.Digest); err != nil || !decidable(a, d.Digest) {
+	if err := s.openedIfShown(ctx, actor, a, d.Digest, d.Page); err != nil || !decidable(a, d.Digest) {
 		return err
 	}
 	return confirmed(c.Request().PostForm, a, models.DecisionInput{})

@@ -62,10 +62,10 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 		if err != nil {
 			return nil, err
 		}
-		if err := s.openedIfShown(ctx, actor, a, form.digest); err != nil {
+		if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
 			return nil, err
 		}
-		if in.Page.Folds, err = s.folds(ctx, actor, a); err != nil {
+		if err := s.openedIfShown(ctx, actor, a, form.digest, in.Page); err != nil {
 			return nil, err
 		}
 		if decidable(a, form.digest) {
@@ -91,27 +91,24 @@ func decidable(a *models.Approval, digest string) bool {
 }
 
 // openedIfShown is openedAll for a verdict that can count.
-func (s *Site) openedIfShown(ctx context.Context, actor models.Actor, a *models.Approval, digest string) error {
+func (s *Site) openedIfShown(ctx context.Context, actor models.Actor, a *models.Approval, digest string, page *models.PageView) error {
 	if !decidable(a, digest) {
 		return nil
 	}
-	return s.openedAll(ctx, actor, a)
+	return s.openedAll(ctx, actor, a, page)
 }
 
-// openedAll refuses a verdict that lets through what its decider has not opened.
-func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Approval) error {
-	if !a.Risk.NeedsDigest() {
+// openedAll refuses a verdict that lets through what its decider has not opened, before
+// they are asked to confirm it. The store judges it again by the same rule.
+func (s *Site) openedAll(ctx context.Context, actor models.Actor, a *models.Approval, page *models.PageView) error {
+	if len(a.Unopened(page.Folds, nil)) == 0 {
 		return nil
 	}
 	opened, err := s.store.OpenedParts(ctx, actor, a.ID)
 	if err != nil {
 		return err
 	}
-	folds, err := s.folds(ctx, actor, a)
-	if err != nil {
-		return err
-	}
-	return a.CheckOpened(folds, opened)
+	return a.CheckOpened(page.Folds, opened)
 }
 
 // folds are the parts of a request that its page folds for the person.

@@ -17,31 +17,6 @@ import (
 	"countersign/views/pages"
 )
 
-// requestRoutes are one request and what can be done with it.
-func (s *Site) requestRoutes(get, post adder) {
-	get("/approvals/:id", s.approval)
-	get("/approvals/:id/presence", s.presence)
-	post("/approvals/:id/decide", s.decide)
-	post("/approvals/:id/undo", s.undo)
-	post("/approvals/:id/open", s.openPart)
-	post("/approvals/:id/ask", s.askBack)
-	post("/approvals/:id/notes", s.answerNote)
-	post("/approvals/:id/extend", s.extend)
-	post("/approvals/:id/cancel", s.cancelRequest)
-	post("/approvals/:id/withdraw-decision", s.withdrawDecision, adminsOnly)
-
-	// Where only a form leads, an address typed or restored leads back.
-	for _, form := range []string{"decide", "undo", "open", "ask", "notes", "extend", "cancel", "withdraw-decision"} {
-		get("/approvals/:id/"+form, func(c echo.Context) error {
-			id, err := requestID(c)
-			if err != nil {
-				return err
-			}
-			return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
-		})
-	}
-}
-
 // backToRequest answers what was done with a request: with its card, or without
 // script with the way to where it stands.
 func (s *Site) backToRequest(c echo.Context, id models.ResponseID, desk, anchor string) error {

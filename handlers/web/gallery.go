@@ -7,23 +7,12 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/views"
 	"countersign/views/gallery"
 )
 
 // galleryPolicy keeps what stands in a fixture's page from being done: its forms
 // are not sent, and nothing is fetched for it.
 const galleryPolicy = "default-src 'self'; connect-src 'none'; object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
-
-// galleryRoutes show every page in every state, to whoever is signed in and only
-// where the server was started for development.
-func (s *Site) galleryRoutes(get adder) {
-	if !s.opts.Dev {
-		return
-	}
-	get(views.GalleryURL(), s.gallery)
-	get(views.GalleryURL()+"/:page/:state", showState)
-}
 
 func (s *Site) gallery(c echo.Context) error {
 	frame, err := s.frame(c, "Gallery", -1)

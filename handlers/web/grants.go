@@ -15,16 +15,6 @@ import (
 	"countersign/views/pages"
 )
 
-// grantRoutes make, list and revoke grants.
-func (s *Site) grantRoutes(get, post adder) {
-	get("/approvals/:id/grant", s.showGrantForm)
-	post("/approvals/:id/grant", s.makeGrant)
-	get("/grants", s.grants)
-	get("/grants/:id", s.grant)
-	post("/grants/:id/revoke", s.revokeGrant)
-	get("/grants/:id/revoke", s.backToGrant)
-}
-
 // showGrantForm is the form, and with ticks in the query what a grant made so
 // would have covered. It makes none.
 func (s *Site) showGrantForm(c echo.Context) error {
@@ -70,7 +60,7 @@ func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form 
 	if !doc.GrantsEnabled {
 		in.Closed = "The policy has grants switched off (grants_enabled)."
 	}
-	if in.Folded, err = s.folded(ctx, actor, a); err != nil {
+	if _, in.Folded, err = s.folded(ctx, actor, a); err != nil {
 		return err
 	}
 	frame, err := s.frameOf(c, "Allow this for…")
@@ -99,17 +89,22 @@ func (s *Site) requestFor(ctx context.Context, actor models.Actor, id models.Res
 	return a, err
 }
 
-// folded reports whether a request that waits has parts which the person must
-// open before letting anything like it through.
-func (s *Site) folded(ctx context.Context, actor models.Actor, a *models.Approval) (bool, error) {
+// folded reports whether a request that waits has parts which the person must open
+// before letting anything like it through, and returns what the store judges that by.
+func (s *Site) folded(ctx context.Context, actor models.Actor, a *models.Approval) (*models.PageView, bool, error) {
+	page := &models.PageView{}
 	if a.Status() != models.StatusPending {
-		return false, nil
+		return page, false, nil
 	}
-	err := s.openedAll(ctx, actor, a)
+	var err error
+	if page.Folds, err = s.folds(ctx, actor, a); err != nil {
+		return nil, false, err
+	}
+	err = s.openedAll(ctx, actor, a, page)
 	if models.ErrorCode(err) == models.CodeInvalid {
-		return true, nil
+		return page, true, nil
 	}
-	return false, err
+	return page, false, err
 }
 
 // readGrantForm reads what was filled in, from a query or a body.
@@ -185,16 +180,16 @@ func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, 
 	if err != nil {
 		return nil, err
 	}
-	folded, err := s.folded(r.Context(), actor, a)
+	page, folded, err := s.folded(r.Context(), actor, a)
 	if err != nil {
 		return nil, err
 	}
 	if folded {
 		return nil, models.Errorf(models.CodeInvalid, "Nothing was allowed: parts of this request are folded. Open them first.")
 	}
+	page.SeenEnd = seenEnd(r.PostForm)
 	return s.store.MakeGrant(r.Context(), actor, a.ID, models.GrantInput{
-		Fixed: fixed, Hours: number(form.Hours), Uses: number(form.Uses), Digest: r.PostForm.Get("digest"),
-		Page: &models.PageView{SeenEnd: seenEnd(r.PostForm)}, // what is folded was checked above
+		Fixed: fixed, Hours: number(form.Hours), Uses: number(form.Uses), Digest: r.PostForm.Get("digest"), Page: page,
 	})
 }
 

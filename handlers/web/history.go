@@ -16,11 +16,6 @@ import (
 	"countersign/views/pages"
 )
 
-func (s *Site) historyRoutes(get func(string, echo.HandlerFunc, ...echo.MiddlewareFunc)) {
-	get("/history", s.history)
-	get("/history/export", s.exportHistory)
-}
-
 // history lists what was settled. What narrows it stands in the address.
 func (s *Site) history(c echo.Context) error {
 	ctx, actor := c.Request().Context(), actorOf(c)

@@ -25,7 +25,7 @@ func toolCall(tool, input string) func(*models.AskInput) {
 // decides has the owner decide.
 func (w *world) decides(a *models.Approval, approve bool, reason string) {
 	w.tb.Helper()
-	if _, err := w.store.Decide(w.tb.Context(), w.owner, a.ID, models.DecisionInput{Approved: &approve, Reason: reason, Digest: a.Digest}); err != nil {
+	if _, err := w.store.Decide(w.tb.Context(), w.owner, a.ID, models.DecisionInput{Approved: &approve, Reason: reason, Digest: a.Digest, Page: models.NoPage}); err != nil {
 		w.tb.Fatal(err)
 	}
 }

@@ -26,7 +26,11 @@ func readPlace(q url.Values) (views.InboxPlace, error) {
 	}
 	known("whose", p.Whose, "", string(store.WhoseMine), string(store.WhoseRouted))
 	known("order", p.Order, "", string(store.ByAge))
-	known("risk", string(p.Risk), "", string(models.RiskLow), string(models.RiskMedium), string(models.RiskHigh), string(models.RiskCritical))
+	risks := []string{""}
+	for _, risk := range models.Risks() {
+		risks = append(risks, string(risk))
+	}
+	known("risk", string(p.Risk), risks...)
 	p.Conversation = readID[models.ConversationID](q, "conversation", faults)
 	p.Agent = readID[models.AgentID](q, "agent", faults)
 	p.Open = readID[models.ResponseID](q, "open", faults)

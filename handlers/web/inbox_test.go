@@ -183,7 +183,7 @@ func TestDecidingBesideTheListBringsTheNext(t *testing.T) {
 		t.Error("the line stays for ever")
 	}
 	// What is open and is settled elsewhere leaves a line too.
-	if _, err := w.store.Decide(t.Context(), w.admin, second.ID, models.DecisionInput{Approved: new(true), Digest: second.Digest}); err != nil {
+	if _, err := w.store.Decide(t.Context(), w.admin, second.ID, models.DecisionInput{Approved: new(true), Digest: second.Digest, Page: models.NoPage}); err != nil {
 		t.Fatal(err)
 	}
 	p.get("/?open="+string(second.ID), htmx).is(http.StatusOK).says("#row-"+string(second.ID), "Approved by admin@example.com")

@@ -200,7 +200,7 @@ func (o *opened) decide() {
 		<-tick.C
 		deciding.Go(func() {
 			o.sent.Store(a.ID, time.Now())
-			if _, err := o.w.store.Decide(o.w.tb.Context(), o.people[i%openPeople].actor, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+			if _, err := o.w.store.Decide(o.w.tb.Context(), o.people[i%openPeople].actor, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
 				o.w.tb.Errorf("decide: %v", err)
 			}
 		})

@@ -19,13 +19,6 @@ import (
 // versionsShown is how many versions the policy page lists.
 const versionsShown = 50
 
-func (s *Site) policyRoutes(get, post adder) {
-	get("/policy", s.policy)
-	post("/policy", s.changePolicy, adminsOnly)
-	get("/policy/guide", s.policyGuide)
-	get("/policy/versions/:n", s.policyVersion, adminsOnly)
-}
-
 func (s *Site) policy(c echo.Context) error {
 	standing, err := s.store.CurrentPolicy(c.Request().Context())
 	if err != nil {

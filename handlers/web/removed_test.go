@@ -24,7 +24,7 @@ func TestPagesSayWhatWasRemoved(t *testing.T) {
 	a := w.ask(toolCall("Bash", `{"command":"`+secret+`"}`), func(in *models.AskInput) { in.Description, in.RunID = secret, "run" })
 	w.decides(a, false, secret)
 	edited := w.ask(toolCall("Bash", `{"command":"`+secret+` 2"}`), func(in *models.AskInput) { in.RunID = "run" })
-	if _, err := w.store.Decide(t.Context(), w.owner, edited.ID, models.DecisionInput{Approved: new(true), Digest: edited.Digest, Input: []byte(`{"command":"` + secret + ` 3"}`)}); err != nil {
+	if _, err := w.store.Decide(t.Context(), w.owner, edited.ID, models.DecisionInput{Approved: new(true), Digest: edited.Digest, Page: models.NoPage, Input: []byte(`{"command":"` + secret + ` 3"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	asked := w.ask(question, func(in *models.AskInput) { in.RunID, in.Description = "run", secret })

@@ -29,7 +29,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	for i, verdict := range []bool{true, false} {
 		a := w.ask(input(string(rune('a' + i))))
-		if _, err := w.store.Decide(b.Context(), w.owner, a.ID, models.DecisionInput{Approved: &verdict, Digest: a.Digest}); err != nil {
+		if _, err := w.store.Decide(b.Context(), w.owner, a.ID, models.DecisionInput{Approved: &verdict, Digest: a.Digest, Page: models.NoPage}); err != nil {
 			b.Fatal(err)
 		}
 	}

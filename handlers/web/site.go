@@ -13,7 +13,6 @@ import (
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
-	"countersign/static"
 	"countersign/views"
 )
 
@@ -62,7 +61,7 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
 	site.echo.Use(secureHeaders, ownFormsOnly(kit.PublicURL), limitBody, site.identify, handlers.ReadableQuery)
-	site.routes(site.echo)
+	site.register(site.echo)
 	return site
 }
 
@@ -87,58 +86,6 @@ func (s *Site) Stop() {
 	s.streams.Stop()
 	s.chain.stop()
 	s.policies.close()
-}
-
-func (s *Site) routes(e *echo.Echo) {
-	e.GET(static.Prefix+"*", serveStatic)
-	e.GET("/setup", s.showSetup)
-	e.POST("/setup", s.setup)
-	e.GET("/signin", s.showSignIn)
-	e.POST("/signin", s.signIn)
-	e.GET("/join", s.showJoin)
-	e.POST("/join", s.join)
-
-	// No group: echo would answer what a group does not have with 404 where the
-	// method is what is wrong.
-	get := func(path string, h echo.HandlerFunc, more ...echo.MiddlewareFunc) {
-		e.GET(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
-	}
-	post := func(path string, h echo.HandlerFunc, more ...echo.MiddlewareFunc) {
-		e.POST(path, h, append([]echo.MiddlewareFunc{s.signedIn}, more...)...)
-	}
-	post("/signout", s.signOut)
-	get("/session", s.session)
-	get("/account/password", s.showPassword)
-	post("/account/password", s.changePassword)
-	get("/", s.inbox)
-	post("/approvals/bulk", s.bulk)
-	post("/approvals/bulk/undo", s.undoBulk)
-	post("/inbox/token", s.teachToken)
-	get("/agents", s.agents)
-	post("/agents/tokens", s.addToken)
-	post("/agents/tokens/:id/revoke", s.revokeToken)
-	get("/events", s.events)
-	s.requestRoutes(get, post)
-	s.policyRoutes(get, post)
-	s.grantRoutes(get, post)
-	s.historyRoutes(get)
-	s.auditRoutes(get)
-	s.peopleRoutes(get, post)
-	s.adminRoutes(get, post)
-	s.conversationRoutes(get, post)
-	s.budgetRoutes(get, post)
-	s.galleryRoutes(get)
-
-	// Where only a form leads, an address typed or restored leads back.
-	get("/inbox/token", goTo(views.InboxURL()))
-	get("/approvals/bulk", goTo(views.InboxURL()))
-	get("/approvals/bulk/undo", goTo(views.InboxURL()))
-	get("/agents/tokens", goTo(views.AgentsURL()))
-	get("/signout", goTo(views.InboxURL()))
-}
-
-func goTo(path string) echo.HandlerFunc {
-	return func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, path) }
 }
 
 // origin is scheme and host of an address, as browsers send it.

@@ -18,7 +18,7 @@ func bigPayment(in *models.AskInput) {
 // approves has the admin approve what waits.
 func (w *world) approves(a *models.Approval) {
 	w.tb.Helper()
-	if _, err := w.store.Decide(w.tb.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+	if _, err := w.store.Decide(w.tb.Context(), w.admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
 		w.tb.Fatal(err)
 	}
 }

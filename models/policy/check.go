@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"countersign/models"
@@ -98,10 +99,8 @@ func (c *checker) rule(path string, r Rule) {
 	default:
 		c.add(path+".effect", "must be allow, require or deny")
 	}
-	switch r.Risk {
-	case models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical:
-	default:
-		c.add(path+".risk", "must be low, medium, high or critical")
+	if !slices.Contains(models.Risks(), r.Risk) {
+		c.add(path+".risk", "must be %s", models.AnyOf(models.Risks()))
 	}
 	c.minutes(path+".timeout_minutes", r.TimeoutMinutes)
 	if r.Energy < 0 || r.Energy > models.MaxEnergy {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -35,18 +36,21 @@ type UndoSeconds struct {
 
 // For is the window of a risk.
 func (u UndoSeconds) For(r models.Risk) time.Duration {
-	seconds := 0
+	return time.Duration(u.seconds(r)) * time.Second
+}
+
+func (u UndoSeconds) seconds(r models.Risk) int {
 	switch r {
 	case models.RiskLow:
-		seconds = u.Low
+		return u.Low
 	case models.RiskMedium:
-		seconds = u.Medium
+		return u.Medium
 	case models.RiskHigh:
-		seconds = u.High
+		return u.High
 	case models.RiskCritical:
-		seconds = u.Critical
+		return u.Critical
 	}
-	return time.Duration(seconds) * time.Second
+	return 0
 }
 
 // SaysUndo reports whether a document says anything about undo. One that was
@@ -60,7 +64,11 @@ func SaysUndo(raw []byte) bool {
 func (p *Policy) UndoFor(r models.Risk) time.Duration { return p.doc.UndoSeconds.For(r) }
 
 func (u UndoSeconds) String() string {
-	return fmt.Sprintf("low %d, medium %d, high %d, critical %d", u.Low, u.Medium, u.High, u.Critical)
+	var parts []string
+	for _, risk := range models.Risks() {
+		parts = append(parts, fmt.Sprintf("%s %d", risk, u.seconds(risk)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // RejectReasons are the reasons that a rule offers to whoever rejects; none for
@@ -73,21 +81,22 @@ func (p *Policy) RejectReasons(rule string) []string {
 }
 
 func (c *checker) desk(d Document) {
+	for _, risk := range models.Risks() {
+		if seconds := d.UndoSeconds.seconds(risk); seconds < 0 || seconds > MaxUndoSeconds {
+			c.add("undo_seconds."+string(risk), "must be 0 to %d seconds", MaxUndoSeconds)
+		}
+	}
 	for _, f := range []struct {
-		path              string
-		value, least, top int
-		unit              string
+		path       string
+		value, top int
+		unit       string
 	}{
-		{"undo_seconds.low", d.UndoSeconds.Low, 0, MaxUndoSeconds, "seconds"},
-		{"undo_seconds.medium", d.UndoSeconds.Medium, 0, MaxUndoSeconds, "seconds"},
-		{"undo_seconds.high", d.UndoSeconds.High, 0, MaxUndoSeconds, "seconds"},
-		{"undo_seconds.critical", d.UndoSeconds.Critical, 0, MaxUndoSeconds, "seconds"},
-		{"max_pause_minutes", d.MaxPauseMinutes, 1, MaxPauseMinutes, "minutes"},
-		{"grant_max_hours", d.GrantMaxHours, 1, MaxGrantHours, "hours"},
-		{"grant_max_uses", d.GrantMaxUses, 1, MaxGrantUses, "uses"},
+		{"max_pause_minutes", d.MaxPauseMinutes, MaxPauseMinutes, "minutes"},
+		{"grant_max_hours", d.GrantMaxHours, MaxGrantHours, "hours"},
+		{"grant_max_uses", d.GrantMaxUses, MaxGrantUses, "uses"},
 	} {
-		if f.value < f.least || f.value > f.top {
-			c.add(f.path, "must be %d to %d %s", f.least, f.top, f.unit)
+		if f.value < 1 || f.value > f.top {
+			c.add(f.path, "must be 1 to %d %s", f.top, f.unit)
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package policy_test
 
 import (
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +30,35 @@ func TestUndoByRisk(t *testing.T) {
 	} {
 		if got := u.For(risk); got != want {
 			t.Errorf("%s: %v, want %v", risk, got, want)
+		}
+	}
+}
+
+// Every level of risk has its own undo window, with its limits, its place in what the
+// pages say, and its line in the guide.
+func TestEveryRiskHasItsUndoWindow(t *testing.T) {
+	t.Parallel()
+	for i, risk := range models.Risks() {
+		member := `"` + string(risk) + `"`
+		u := parse(t, `{"undo_seconds":{`+member+`:`+strconv.Itoa(i+1)+`}}`).Document().UndoSeconds
+		for _, other := range models.Risks() {
+			want := time.Duration(0)
+			if other == risk {
+				want = time.Duration(i+1) * time.Second
+			}
+			if got := u.For(other); got != want {
+				t.Errorf("undo_seconds.%s: %s is held for %v, want %v", risk, other, got, want)
+			}
+		}
+		if want := string(risk) + " " + strconv.Itoa(i+1); !strings.Contains(u.String(), want) {
+			t.Errorf("%q does not say %q", u, want)
+		}
+		_, err := policy.Parse([]byte(`{"undo_seconds":{` + member + `:601}}`))
+		if e, ok := errors.AsType[*models.Error](err); !ok || e.Fields["undo_seconds."+string(risk)] == "" {
+			t.Errorf("undo_seconds.%s of 601: %v", risk, err)
+		}
+		if !strings.Contains(policy.Guide, "`"+string(risk)+"`") || !strings.Contains(policy.Guide, member+": 0") {
+			t.Errorf("the guide does not name %s", risk)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestDiffOfFields(t *testing.T) {
 		{Path: "fallback_auto_approve", Before: "false", After: "true"},
 		{Path: "auto_budget_increase", Before: "0", After: "25"},
 		{Path: "budget_per_agent", Before: "none", After: "500 units of energy in 24 hours"},
-		{Path: "undo_seconds", Before: "low 0, medium 0, high 0, critical 0", After: "low 0, medium 0, high 10, critical 0"},
+		{Path: "undo_seconds", Before: policy.UndoSeconds{}.String(), After: policy.UndoSeconds{High: 10}.String()},
 		{Path: "max_pause_minutes", Before: "60", After: "90"},
 		{Path: "grants_enabled", Before: "true", After: "false"},
 		{Path: "grant_max_hours", Before: "24", After: "8"},

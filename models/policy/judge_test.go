@@ -254,9 +254,10 @@ func TestOnlyToolCallsGoAheadAlone(t *testing.T) {
 	t.Parallel()
 	p := parse(t, `{"rules":[
 		{"name":"ok","tools":["/.*/"],"effect":"allow","risk":"low","timeout_minutes":9,"reviewers":["a@b"],"reason":"Fine."}]}`)
-	for _, kind := range []models.Kind{
-		models.KindQuestion, models.KindProposal, models.KindBudget, models.KindReply, models.Kind("new"),
-	} {
+	for _, kind := range append(models.Kinds(), "new") {
+		if kind == models.KindToolCall {
+			continue
+		}
 		j := p.Judge(policy.Call{Kind: kind, ToolName: "question"})
 		if got := verdict(j); got != "require ok low" || j.Timeout == nil || *j.Timeout != 9 || len(j.Reviewers) != 1 {
 			t.Errorf("%s under an allow rule: %+v", kind, j)

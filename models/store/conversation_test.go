@@ -138,7 +138,7 @@ func (c *talk) approval(t *testing.T, id models.ResponseID) *models.Approval {
 }
 
 func approve(id models.ResponseID) models.ConversationDecision {
-	return models.ConversationDecision{Approved: new(true), ResponseID: id}
+	return models.ConversationDecision{Approved: new(true), ResponseID: id, Page: models.NoPage}
 }
 
 func reject() models.ConversationDecision {

@@ -173,14 +173,14 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 
 // checkLooked judges what the person has looked at on the page they decide on.
 func (t *tx) checkLooked(actor models.Actor, a *models.Approval, page *models.PageView) error {
-	if page == nil || !a.Risk.NeedsDigest() {
+	if !a.MustLook(page) {
 		return nil
 	}
 	opened, err := t.openedParts(actor, a.ID)
 	if err != nil {
 		return err
 	}
-	return a.CheckLooked(*page, opened)
+	return a.CheckLooked(page, opened)
 }
 
 // checkBulk refuses to approve together with others what is looked at one by one.

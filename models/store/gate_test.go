@@ -59,7 +59,11 @@ func (b *bench) policy(t *testing.T, doc string) {
 	}
 }
 
-func yes() models.DecisionInput { v := true; return models.DecisionInput{Approved: &v} }
+func yes() models.DecisionInput {
+	v := true
+	return models.DecisionInput{Approved: &v, Page: models.NoPage}
+}
+
 func no(reason string) models.DecisionInput {
 	v := false
 	return models.DecisionInput{Approved: &v, Reason: reason}

@@ -62,8 +62,8 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 		return wrong("Only tool calls are covered by grants.")
 	case a.UpstreamID != nil:
 		return wrong("Calls of another system are always decided one by one.")
-	case a.Risk == models.RiskCritical:
-		return wrong("Calls of critical risk are always decided one by one.")
+	case a.Risk.DecidedAlone():
+		return wrong("Calls of " + string(a.Risk) + " risk are always decided one by one.")
 	case a.IsRemoved():
 		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a grant would cover.")
 	case a.InputBytes != nil:
@@ -133,8 +133,8 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	switch {
 	case j.Effect == policy.EffectDeny:
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")
-	case j.Risk == models.RiskCritical:
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of critical risk now: they are always decided one by one.")
+	case j.Risk.DecidedAlone():
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of %s risk now: they are always decided one by one.", j.Risk)
 	}
 	now := models.Response{OwnerID: a.OwnerID}
 	if _, _, err := t.whoDecides(&now, j); err != nil {

@@ -15,7 +15,7 @@ import (
 // nothing in the database: the use is counted when the call is stored, by
 // useGrant, in the same transaction.
 func (t *tx) granted(a *models.Approval) (bool, error) {
-	if a.Kind != models.KindToolCall || a.Risk == models.RiskCritical || a.InputBytes != nil || a.UpstreamID != nil {
+	if a.Kind != models.KindToolCall || a.Risk.DecidedAlone() || a.InputBytes != nil || a.UpstreamID != nil {
 		return false, nil
 	}
 	if may, err := t.anyGrant(); !may || err != nil {

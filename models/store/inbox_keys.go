@@ -32,8 +32,8 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 	if !slices.Contains([]Whose{WhoseAll, WhoseMine, WhoseRouted}, whose) {
 		return models.Invalid("whose", "must be mine or routed, or be left out")
 	}
-	if !slices.Contains([]models.Risk{"", models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical}, risk) {
-		return models.Invalid("risk", "must be low, medium, high or critical")
+	if risk != "" && !slices.Contains(models.Risks(), risk) {
+		return models.Invalid("risk", "must be %s", models.AnyOf(models.Risks()))
 	}
 	return models.CheckText("text", text, maxSearch)
 }

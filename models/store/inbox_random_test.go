@@ -140,7 +140,7 @@ func (w *listWorld) draw(t *rapid.T) listCase {
 		conv:  rapid.SampledFrom(convs).Draw(t, "conversation"),
 		agent: rapid.SampledFrom(agents).Draw(t, "agent"),
 		tool:  rapid.SampledFrom(append([]string{"", "", "", "", ""}, listTools...)).Draw(t, "tool"),
-		risk:  rapid.SampledFrom([]models.Risk{"", "", "", models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical}).Draw(t, "risk"),
+		risk:  rapid.SampledFrom(append([]models.Risk{"", "", ""}, models.Risks()...)).Draw(t, "risk"),
 		text:  rapid.SampledFrom([]string{"", "", "", "", "wurst", "%", "_", "Paris", "bot-1", "nowhere", `"`}).Draw(t, "text"),
 		limit: rapid.IntRange(1, 12).Draw(t, "limit"),
 	}
@@ -247,7 +247,7 @@ func TestSettledAgainstAnOracle(t *testing.T) {
 		c := w.draw(rt)
 		q := store.SettledQuery{
 			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
-			Status: rapid.SampledFrom([]models.Status{"", "", models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled}).Draw(rt, "status"),
+			Status: rapid.SampledFrom(append([]models.Status{"", ""}, models.FinalStatuses()...)).Draw(rt, "status"),
 			Cause:  rapid.SampledFrom([]models.Cause{"", "", "", models.CauseReviewer, models.CausePolicy, models.CauseTimeout, models.CauseGrant}).Draw(rt, "cause"),
 			By:     rapid.SampledFrom([]models.UserID{"", "", "", w.people[0].UserID(), w.people[1].UserID(), w.people[3].UserID()}).Draw(rt, "by"),
 		}

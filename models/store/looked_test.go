@@ -11,7 +11,7 @@ import (
 // opened all of it and have seen its end. Callers without a page are as they were.
 func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 	t.Parallel()
-	for _, risk := range []models.Risk{models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical} {
+	for _, risk := range models.Risks() {
 		b := newBench(t)
 		b.policy(t, payments(`,"risk":"`+string(risk)+`"`))
 		decide := func(a *models.Approval, approved bool, page *models.PageView) error {
@@ -27,7 +27,8 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 			opens    []string
 			code     models.Code
 		}{
-			"no page":               {true, nil, nil, ""},
+			"no page":               {true, models.NoPage, nil, ""},
+			"none was named":        {true, nil, nil, refused},
 			"nothing seen":          {true, &models.PageView{}, nil, refused},
 			"rejected, not seen":    {false, &models.PageView{Folds: []string{"source"}}, nil, ""},
 			"the end seen":          {true, &models.PageView{SeenEnd: true}, nil, ""},
@@ -53,21 +54,31 @@ func TestHarmIsLookedAtToItsEnd(t *testing.T) {
 		}
 
 		// In its conversation, and for further calls like it.
+		folded := &models.PageView{Folds: []string{"source"}, SeenEnd: true}
 		a := b.pay(t, 2)
 		in := models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: &models.PageView{}}
 		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
 			t.Errorf("%s, in its conversation: %v, want %q", risk, err, refused)
 		}
-		if risk == models.RiskCritical {
+		a = b.pay(t, 3)
+		in = models.ConversationDecision{Approved: new(true), ResponseID: a.ID, Digest: a.Digest, Page: folded}
+		if _, _, err := b.DecideIn(t.Context(), b.owner, a.ConversationID, in); models.ErrorCode(err) != refused {
+			t.Errorf("%s, folded, in its conversation: %v, want %q", risk, err, refused)
+		}
+		if risk.DecidedAlone() {
 			continue
 		}
-		a = b.pay(t, 3)
+		a = b.pay(t, 4)
 		grant := models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 1, Digest: a.Digest, Page: &models.PageView{}}
 		if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
 			t.Errorf("%s, a pre-approval: %v, want %q", risk, err, refused)
 		}
 		if refused != "" {
-			grant.Page.SeenEnd = true
+			grant.Page = folded
+			if err := storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)); models.ErrorCode(err) != refused {
+				t.Errorf("%s, a pre-approval with a folded part: %v, want %q", risk, err, refused)
+			}
+			storetest.Must(t, b.OpenPart(t.Context(), b.owner, a.ID, "source"))
 			storetest.Must(t, storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, grant)))
 		}
 	}

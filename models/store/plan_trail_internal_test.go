@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"countersign/models/ledger"
+	"countersign/models"
 )
 
 // TestATrailIsServedByAnIndex, in its order, whatever narrows it: its cost follows
@@ -22,12 +23,12 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 	}{
 		{"all", TrailQuery{}, both},
 		{"what they decided", TrailQuery{What: TrailDecisions}, acted},
-		{"what they rejected", TrailQuery{What: TrailDecisions, Outcome: TrailRejected}, acted},
+		{"what they rejected", TrailQuery{What: TrailDecisions, Outcome: TrailOutcome(models.StatusRejected)}, acted},
 		{"of an agent", TrailQuery{Agent: "a"}, both},
 		{"requests", TrailQuery{What: TrailRequests}, both},
-		{"outcome", TrailQuery{Outcome: TrailExpired}, both},
+		{"outcome", TrailQuery{Outcome: TrailOutcome(models.StatusExpired)}, both},
 		{"conversation", TrailQuery{Conversation: "c"}, conversation},
-		{"everything together", TrailQuery{Conversation: "c", What: TrailDecisions, Outcome: TrailApproved, Agent: "a"}, conversation},
+		{"everything together", TrailQuery{Conversation: "c", What: TrailDecisions, Outcome: TrailOutcome(models.StatusApproved), Agent: "a"}, conversation},
 	} {
 		c.q.Person = "u"
 		keys, args := c.q.keys(1, 9, 51)

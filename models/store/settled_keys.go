@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"math"
-	"slices"
 	"strings"
 
 	"countersign/models"
@@ -18,14 +17,14 @@ func (q *SettledQuery) check() error {
 	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
 		return err
 	}
-	switch q.Status {
-	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
-	case models.StatusPending:
+	switch {
+	case q.Status == models.StatusNone || q.Status.Final():
+	case q.Status == models.StatusPending:
 		return models.Invalid("status", "must be one that a request has in the end")
 	default:
-		return models.Invalid("status", "must be approved, rejected, expired, cancelled or resolved")
+		return models.Invalid("status", "must be %s", models.AnyOf(models.FinalStatuses()))
 	}
-	if q.Cause != models.CauseNone && !slices.Contains(letThrough, q.Cause) && !slices.Contains(settledBy, q.Cause) {
+	if q.Cause != models.CauseNone && !q.Cause.LetsThrough() && !q.Cause.Settles() {
 		return models.Invalid("cause", "must be one of the causes of an outcome")
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
@@ -33,15 +32,6 @@ func (q *SettledQuery) check() error {
 	}
 	return nil
 }
-
-// The causes of what went through without a person, and those of outcomes (I10).
-var (
-	letThrough = []models.Cause{models.CausePolicy, models.CauseGrant, models.CauseGateOff, models.CauseFallback}
-	settledBy  = []models.Cause{
-		models.CauseReviewer, models.CausePolicy, models.CauseTimeout, models.CauseCancelled, models.CauseCascade, models.CauseNoReviewer,
-		models.CauseUndelivered, models.CauseElsewhere, models.CauseGone, models.CauseRunEnded, models.CauseStopped,
-	}
-)
 
 // settledLook chooses the indexes that serve the list, and where it begins.
 func (s *Store) settledLook(ctx context.Context, actor models.Actor, q SettledQuery) (*look, error) {
@@ -136,8 +126,8 @@ func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQu
 // allSettled merges the indexes that together have all that the actor sees, without
 // those where the filters leave nothing.
 func allSettled(actor models.Actor, q SettledQuery) string {
-	left := (q.Cause == "" || slices.Contains(settledBy, q.Cause))
-	through := (q.Cause == "" || slices.Contains(letThrough, q.Cause)) && (q.Status == "" || q.Status == models.StatusApproved) && q.By == ""
+	left := (q.Cause == "" || q.Cause.Settles())
+	through := (q.Cause == "" || q.Cause.LetsThrough()) && (q.Status == "" || q.Status == models.StatusApproved) && q.By == ""
 	if !left && !through {
 		left = true
 	}

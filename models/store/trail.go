@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"countersign/models"
@@ -104,8 +105,8 @@ func (q *TrailQuery) check(actor models.Actor) error {
 	if _, known := trailParts[q.What]; !known && q.What != "" {
 		return models.Invalid("what", "must be one of the choices")
 	}
-	if _, known := trailOutcomes[q.Outcome]; !known && q.Outcome != "" {
-		return models.Invalid("outcome", "must be approved, rejected, expired, cancelled, resolved or let_through")
+	if q.Outcome != "" && !slices.Contains(TrailOutcomes(), q.Outcome) {
+		return models.Invalid("outcome", "must be %s", models.AnyOf(TrailOutcomes()))
 	}
 	return nil
 }

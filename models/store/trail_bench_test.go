@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/models"
 	"countersign/models/store"
 	"countersign/models/storetest"
 )
@@ -21,7 +22,7 @@ func BenchmarkTrail(b *testing.B) {
 	for name, q := range map[string]store.TrailQuery{
 		"newest":              {Person: owner.UserID()},
 		"week of decisions":   week,
-		"nothing fits":        {Person: owner.UserID(), Outcome: store.TrailExpired},
+		"nothing fits":        {Person: owner.UserID(), Outcome: store.TrailOutcome(models.StatusExpired)},
 		"of an agent":         {Person: owner.UserID(), Agent: agent.AgentID()},
 		"of an unknown agent": {Person: owner.UserID(), Agent: "x"},
 		"far back":            {Person: owner.UserID(), What: store.TrailRequests, Before: 200_000},

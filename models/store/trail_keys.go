@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"countersign/models/ledger"
+	"countersign/models"
 )
 
 // TrailPart is a kind of entries that a trail can be narrowed to.
@@ -30,24 +31,24 @@ var trailParts = map[TrailPart]string{
 		` OR +action GLOB 'setup_link.*')`,
 }
 
-// TrailOutcome is how a request ended.
+// TrailOutcome is how a request ended: a final status, or TrailLetThrough.
 type TrailOutcome string
 
-// The outcomes that a trail can be narrowed to.
-const (
-	TrailApproved   TrailOutcome = "approved"
-	TrailRejected   TrailOutcome = "rejected"
-	TrailExpired    TrailOutcome = "expired"
-	TrailCancelled  TrailOutcome = "cancelled"
-	TrailResolved   TrailOutcome = "resolved"
-	TrailLetThrough TrailOutcome = "let_through"
-)
+// TrailLetThrough is the outcome of calls that ran without a person.
+const TrailLetThrough TrailOutcome = "let_through"
 
-// trailOutcomes are the actions of outcomes: each outcome is one entry.
-var trailOutcomes = map[TrailOutcome]string{
-	TrailApproved: "approval.approved", TrailRejected: "approval.rejected", TrailExpired: "approval.expired",
-	TrailCancelled: "approval.cancelled", TrailResolved: "approval.resolved", TrailLetThrough: "approval.let_through",
+// TrailOutcomes is the list of the outcomes that a trail can be narrowed to: the
+// final statuses and TrailLetThrough.
+func TrailOutcomes() []TrailOutcome {
+	var out []TrailOutcome
+	for _, status := range models.FinalStatuses() {
+		out = append(out, TrailOutcome(status))
+	}
+	return append(out, TrailLetThrough)
 }
+
+// action is that of the entries of this outcome: each outcome is one entry.
+func (o TrailOutcome) action() string { return "approval." + string(o) }
 
 // keys is the driving part: numbers of entries from low to before high, newest
 // first, through one index or two.
@@ -85,7 +86,7 @@ func (q TrailQuery) picks() (string, []any) {
 		and(trailParts[q.What])
 	}
 	if q.Outcome != "" {
-		and(`+action = ?`, trailOutcomes[q.Outcome])
+		and(`+action = ?`, q.Outcome.action())
 	}
 	if q.Agent != "" {
 		and(`(+actor_id = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)

@@ -63,12 +63,12 @@ func TestATrailByEveryFilter(t *testing.T) {
 		"requests":      {store.TrailQuery{What: store.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
 		"conversations": {store.TrailQuery{What: store.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
 		"access":        {store.TrailQuery{What: store.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
-		"rejected":      {store.TrailQuery{Outcome: store.TrailRejected}, theirs + ` AND action = 'approval.rejected'`},
+		"rejected":      {store.TrailQuery{Outcome: store.TrailOutcome(models.StatusRejected)}, theirs + ` AND action = 'approval.rejected'`},
 		"agent":         {store.TrailQuery{Agent: bot.AgentID()}, theirs + ` AND ` + ofBot},
 		"conversation":  {store.TrailQuery{Conversation: conv}, theirs + ` AND conversation_id = '` + string(conv) + `'`},
 		"time":          {store.TrailQuery{From: from, Until: until}, theirs + ` AND at >= ` + at(from) + ` AND at < ` + at(until)},
 		"together": {
-			store.TrailQuery{What: store.TrailDecisions, Outcome: store.TrailApproved, Agent: bot.AgentID(), Conversation: conv, From: from},
+			store.TrailQuery{What: store.TrailDecisions, Outcome: store.TrailOutcome(models.StatusApproved), Agent: bot.AgentID(), Conversation: conv, From: from},
 			`actor_id = :me AND action = 'approval.approved' AND conversation_id = '` + string(conv) + `' AND at >= ` + at(from),
 		},
 	} {

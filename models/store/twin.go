@@ -21,6 +21,18 @@ const (
 	mostCalls     = aroundLooked
 )
 
+// harmful lists the risks whose approvals are in responses_approved_harm: the text
+// must be that of the index, or SQLite does not use it.
+func harmful() string {
+	var words []string
+	for _, risk := range models.Risks() {
+		if risk.NeedsDigest() {
+			words = append(words, "'"+string(risk)+"'")
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 // The queries read for some requests, a JSON array of ids, what a person (?2, an
 // admin if ?3) approved that released the same. Both must be seen.
 var (
@@ -31,7 +43,7 @@ var (
  AND coalesce(v.input_digest, p.digest) = r.digest AND ` + seenAs("r") + ` AND ` + seenAs("p")
 
 	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_approved_harm
- WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN ('high', 'critical')
+ WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (` + harmful() + `)
  ORDER BY o.approval_timestamp DESC LIMIT ?4)` + twinSeen
 	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e INDEXED BY votes_edited
  WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4)` + twinSeen

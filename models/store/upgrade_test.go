@@ -142,7 +142,7 @@ func TestUpgradeGoesOn(t *testing.T) {
 	if err != nil || len(before.Items) != 1 || before.Items[0].ToolName != "payment.send" {
 		t.Errorf("the history of whoever it was routed to: %+v, %v", before.Items, err)
 	}
-	if _, err := s.Decide(ctx, finance, waits.ID, models.DecisionInput{Approved: new(true), Digest: waits.Digest}); err != nil {
+	if _, err := s.Decide(ctx, finance, waits.ID, models.DecisionInput{Approved: new(true), Digest: waits.Digest, Page: models.NoPage}); err != nil {
 		t.Errorf("decide: %v", err)
 	}
 	if a, err := s.Ask(ctx, agent, again); err != nil || a.Status() != models.StatusApproved {

@@ -27,7 +27,7 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		ToolName: "Bash", Explicit: true, Input: []byte(`{"command":"make test","cwd":"/src","description":"Run the tests"}`), Description: "Runs the tests.",
 	})
 	stop(err)
-	a, err = s.Decide(ctx, owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Reason: "Fine."})
+	a, err = s.Decide(ctx, owner, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage, Reason: "Fine."})
 	stop(err)
 	head, err := s.Ledger.Head(ctx)
 	stop(err)

@@ -43,13 +43,13 @@ func words() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, w := range []ui.Word{ui.RiskWord(models.RiskLow), ui.RiskWord(models.RiskMedium), ui.RiskWord(models.RiskHigh), ui.RiskWord(models.RiskCritical)} {
-			templ_7745c5c3_Err = ui.Badge(w).Render(ctx, templ_7745c5c3_Buffer)
+		for _, risk := range models.Risks() {
+			templ_7745c5c3_Err = ui.Badge(ui.RiskWord(risk)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, s := range []models.Status{models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved} {
+		for _, s := range models.Statuses() {
 			templ_7745c5c3_Err = ui.Badge(ui.StatusWord(s, models.CauseReviewer)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -127,7 +127,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 	v.AskBack = newAskBack(a, around.MaxPause, now)
 	v.Extend = newExtend(a, around.MaxTimeout, now)
-	if in.Sees && v.NoApprove == "" && around.GrantsEnabled && a.Kind == models.KindToolCall && a.Risk != models.RiskCritical {
+	if in.Sees && v.NoApprove == "" && around.GrantsEnabled && a.Kind == models.KindToolCall && !a.Risk.DecidedAlone() {
 		v.GrantURL = views.NewGrantURL(v.ID)
 	}
 }
@@ -137,7 +137,7 @@ func (v *Approval) shut(in ApprovalInput) {
 	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
-	folded := Unopened(&in.Approval.Response, in.Origin.Beside, in.Opened)
+	folded := in.Approval.Unopened(Folds(&in.Approval.Response, in.Origin.Beside), in.Opened)
 	switch len(folded) {
 	case 0:
 		return
@@ -147,15 +147,6 @@ func (v *Approval) shut(in ApprovalInput) {
 		v.Shut = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
 	}
 	v.ShutURL = "#open-" + v.id(PartAnchor(folded[0]))
-}
-
-// Unopened are the folded parts of a request that somebody has not opened yet,
-// and must before approving it: none of a request of low or medium risk.
-func Unopened(r *models.Response, beside string, opened []string) []string {
-	if !r.Risk.NeedsDigest() {
-		return nil
-	}
-	return models.Unopened(Folds(r, beside), opened)
 }
 
 func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {
@@ -245,7 +236,7 @@ func summaryLabel(a *models.Approval) string {
 
 // PartAnchor is the id of the element that a folded part stands in.
 func PartAnchor(part string) string {
-	if part == partSource {
+	if part == models.PartSource {
 		return "whole"
 	}
 	return part

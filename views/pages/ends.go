@@ -1,29 +1,34 @@
 package pages
 
-import "countersign/models"
+import (
+	"slices"
+
+	"countersign/models"
+	"countersign/views/ui"
+)
 
 // endsOf names the ends of what a request decides. Other content has another name,
 // so what was seen of one is not taken for the other.
 func endsOf(r *models.Response) string { return string(r.ID) + " " + r.Digest }
 
 // markEnds marks the last lines that must have been in view before a request that
-// can do much harm is approved: of the blocks if they hold all of the input, else of
-// its source too; and of what another system sends beside it.
+// can do much harm is approved.
 func (v *Approval) markEnds(r *models.Response, all bool) {
 	if !v.Arms || !v.Pending {
 		return
 	}
 	v.Ends = endsOf(r)
+	parts := models.PageParts{All: all, Source: part(v.Whole, true), Other: part(v.Other, v.Other.Text != ""), Beside: part(v.Beside, v.Beside.Text != "")}
+	drawn := []*ui.Code{&v.Whole, &v.Other, &v.Beside}
 	for i := range v.Blocks {
-		v.Blocks[i].End = v.end(v.Blocks[i].Part)
+		parts.Blocks = append(parts.Blocks, models.PagePart{Name: v.Blocks[i].Part})
+		drawn = append(drawn, &v.Blocks[i].Code)
 	}
-	if v.Other.Text != "" {
-		v.Other.End = v.end(partOther) // which is what runs
-	} else if !all {
-		v.Whole.End = v.end(partSource)
-	}
-	if v.Beside.Text != "" {
-		v.Beside.End = v.end(partBeside)
+	see := parts.ToSee()
+	for _, c := range drawn {
+		if slices.Contains(see, c.Part) {
+			c.End = v.end(c.Part)
+		}
 	}
 }
 

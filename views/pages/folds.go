@@ -5,34 +5,45 @@ import (
 	"countersign/views/ui"
 )
 
-// Folds are the names of the parts of what is decided that its page folds: those
-// who approve a request of high or critical risk must have opened all of them.
-// beside is what another system sends beside the input. Empty if nothing is folded.
+// Folds are the names of the parts of what is decided that its page folds and that
+// must be opened: see models.PageParts. beside is what another system sends beside
+// the input. Empty if nothing is folded.
 func Folds(r *models.Response, beside string) []string {
-	var blocks []ui.Block
-	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
-		blocks = append(blocks, ui.Block{Code: ui.Code{Part: partSource, Text: r.Content}})
-	} else {
-		canonical := canonicalInput(r)
-		if other, ok := otherInput(r, ""); ok {
-			blocks = append(blocks, ui.Block{Code: other})
-		} else {
-			blocks, _, _ = inputBlocks(r, canonical)
-		}
-		if whole := (ui.Code{Part: partSource, Text: indent(canonical)}); sourceShown(r, whole) {
-			blocks = append(blocks, ui.Block{Code: whole})
-		}
-	}
+	return partsOf(r, beside).ToOpen()
+}
+
+// partsOf are the parts of a request as its page draws them while nobody has opened
+// any.
+func partsOf(r *models.Response, beside string) models.PageParts {
+	var parts models.PageParts
 	if c, ok := besideInput(r, beside, ""); ok {
-		blocks = append(blocks, ui.Block{Code: c})
+		parts.Beside = part(c, true)
 	}
-	var out []string
+	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
+		parts.Source = part(ui.Code{Part: models.PartSource, Text: r.Content}, true)
+		return parts
+	}
+	canonical := canonicalInput(r)
+	whole := ui.Code{Part: models.PartSource, Text: indent(canonical)}
+	parts.Source = part(whole, sourceShown(r, whole))
+	if other, ok := otherInput(r, ""); ok {
+		parts.Other = part(other, true)
+		return parts
+	}
+	var blocks []ui.Block
+	blocks, parts.All, _ = inputBlocks(r, canonical)
 	for _, b := range blocks {
-		if b.Folds() {
-			out = append(out, b.Part)
-		}
+		parts.Blocks = append(parts.Blocks, models.PagePart{Name: b.Part, Folded: b.Folds()})
 	}
-	return out
+	return parts
+}
+
+// part is a part of a page; nil where it is not drawn.
+func part(c ui.Code, drawn bool) *models.PagePart {
+	if !drawn {
+		return nil
+	}
+	return &models.PagePart{Name: c.Part, Folded: c.Folds()}
 }
 
 // sourceShown reports whether the page shows the source of the input or content:

@@ -181,17 +181,17 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 		Tools:    inboxTools(InboxInput{Rows: in.Rows}),
 	}
 	f.Agents[0].Label = "any"
-	for _, risk := range [...]models.Risk{models.RiskCritical, models.RiskHigh, models.RiskMedium, models.RiskLow} {
+	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: string(risk)})
 	}
-	for _, status := range [...]models.Status{models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved} {
+	for _, status := range models.FinalStatuses() {
 		label := ui.StatusWord(status, models.CauseReviewer).Text
 		if status == models.StatusApproved {
 			label += " or allowed"
 		}
 		f.Statuses = append(f.Statuses, ui.Choice{Value: string(status), Label: label})
 	}
-	for _, cause := range ui.Causes() {
+	for _, cause := range models.Causes() {
 		f.Causes = append(f.Causes, ui.Choice{Value: string(cause), Label: ui.CauseInShort(cause)})
 	}
 	if place.Conversation != "" {

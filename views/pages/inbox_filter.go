@@ -27,7 +27,7 @@ func newInboxFilter(in InboxInput) InboxFilter {
 		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByAge, Label: "By age"}},
 		Tools:  inboxTools(in),
 	}
-	for _, risk := range [...]models.Risk{models.RiskCritical, models.RiskHigh, models.RiskMedium, models.RiskLow} {
+	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: ui.RiskWord(risk).Text})
 	}
 	f.ClearURL = views.InboxPlace{Order: place.Order}.URL()

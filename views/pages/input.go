@@ -41,13 +41,6 @@ func (f folding) of(c ui.Code, part string) ui.Code {
 	return c
 }
 
-// The parts of what is decided, beside the blocks.
-const (
-	partSource = "source" // the whole input, or a content
-	partOther  = "other"  // the input that another system asks with
-	partBeside = "beside" // what it sends beside that
-)
-
 func newInputView(r *models.Response, f folding) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
@@ -62,12 +55,12 @@ func newInputView(r *models.Response, f folding) inputView {
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
-		v.whole = f.of(ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}, partSource)
+		v.whole = f.of(ui.Code{ID: "whole", Label: "Content", Text: r.Content, Numbers: true}, models.PartSource)
 		v.hosts = lookAlikes(r.Content)
 		return v
 	}
 	indented := indent(canonical)
-	v.whole = f.of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, partSource)
+	v.whole = f.of(ui.Code{ID: "whole", Label: "Whole input", Size: views.Bytes(len(r.ToolInputJSON)) + " as sent", Text: indented, Numbers: true}, models.PartSource)
 	v.hosts = lookAlikes(string(canonical))
 	var says string
 	if v.blocks, v.all, says = inputBlocks(r, canonical); says != "" {

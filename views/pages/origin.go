@@ -99,10 +99,10 @@ func (v *Approval) outside(in ApprovalInput) {
 	}
 	v.EditJSON = ""
 	if beside, ok := besideInput(&a.Response, o.Beside, v.Hears); ok {
-		v.Beside = v.folding.of(beside, partBeside)
+		v.Beside = v.folding.of(beside, models.PartBeside)
 	}
 	if other, ok := otherInput(&a.Response, v.Hears); ok {
-		v.Other = v.folding.of(other, partOther)
+		v.Other = v.folding.of(other, models.PartOther)
 		v.Blocks = nil // of what the agent reported, which is not what runs
 		v.Whole.Label, v.Context = "The input that "+models.RevealString(a.AgentName, false)+" reported", ""
 	}
@@ -115,7 +115,7 @@ func otherInput(r *models.Response, hears string) (ui.Code, bool) {
 	if !ok {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "other", Part: partOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
+	return ui.Code{ID: "other", Part: models.PartOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
 }
 
 // besideInput is what another system sends beside the input that it asks with.
@@ -123,7 +123,7 @@ func besideInput(r *models.Response, beside, hears string) (ui.Code, bool) {
 	if r.UpstreamID == nil || beside == "" {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "beside", Part: partBeside, Label: "What " + hears + " sends beside the input", Text: laidOutJSON(beside)}, true
+	return ui.Code{ID: "beside", Part: models.PartBeside, Label: "What " + hears + " sends beside the input", Text: laidOutJSON(beside)}, true
 }
 
 // laidOutJSON indents what is JSON, and leaves all else as it is.

@@ -28,7 +28,7 @@ func deskFields(d policy.Document) []PolicyField {
 // undoText says which approvals can be taken back, and for how long.
 func undoText(u policy.UndoSeconds) string {
 	var held []string
-	for _, risk := range [...]models.Risk{models.RiskLow, models.RiskMedium, models.RiskHigh, models.RiskCritical} {
+	for _, risk := range models.Risks() {
 		if window := u.For(risk); window > 0 {
 			held = append(held, fmt.Sprintf("%s risk for %s", risk, models.SpokenDuration(window)))
 		}

@@ -183,7 +183,7 @@ func newTrailFilter(in TrailInput) TrailFilter {
 		}
 	}
 	f := TrailFilter{
-		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, What: trailWhat, Outcomes: trailOutcomes,
+		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, What: trailWhat, Outcomes: trailOutcomes(),
 		Agents: inboxAgents(InboxInput{Rows: rows, Agents: in.Agents, Place: views.InboxPlace{Agent: in.Place.Agent}}),
 	}
 	f.Place.Before = 0
@@ -201,13 +201,14 @@ var (
 		{Value: "rules", Label: "rules and pre-approvals"},
 		{Value: "access", Label: "sign-ins, people and tokens"},
 	}
-	trailOutcomes = []ui.Choice{
-		{Value: "", Label: "any"},
-		{Value: "approved", Label: "approved"},
-		{Value: "rejected", Label: "rejected"},
-		{Value: "expired", Label: "expired"},
-		{Value: "cancelled", Label: "withdrawn"},
-		{Value: "resolved", Label: "settled elsewhere"},
-		{Value: "let_through", Label: "allowed"},
-	}
 )
+
+// trailOutcomes are the outcomes that a trail can be narrowed to: the final statuses,
+// and what ran without a person.
+func trailOutcomes() []ui.Choice {
+	out := []ui.Choice{{Value: "", Label: "any"}}
+	for _, status := range models.FinalStatuses() {
+		out = append(out, ui.Choice{Value: string(status), Label: ui.StatusWord(status, models.CauseReviewer).Text})
+	}
+	return append(out, ui.Choice{Value: "let_through", Label: ui.StatusWord(models.StatusNone, models.CausePolicy).Text})
+}

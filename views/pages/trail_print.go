@@ -36,7 +36,7 @@ func NewTrailPrint(in TrailInput, now time.Time) TrailPrint {
 	fact("Shown", labelOf(trailWhat, p.What))
 	fact("Days (UTC)", period(p.From, p.To))
 	if p.Outcome != "" {
-		fact("Outcome", labelOf(trailOutcomes, p.Outcome))
+		fact("Outcome", labelOf(trailOutcomes(), p.Outcome))
 	}
 	if p.Agent != "" {
 		name := string(p.Agent)

@@ -2,15 +2,6 @@ package ui
 
 import "countersign/models"
 
-// Causes are all causes of an outcome, those that people look for first.
-func Causes() []models.Cause {
-	return []models.Cause{
-		models.CauseReviewer, models.CausePolicy, models.CauseGrant, models.CauseTimeout, models.CauseCancelled, models.CauseCascade,
-		models.CauseRunEnded, models.CauseStopped, models.CauseNoReviewer, models.CauseElsewhere, models.CauseGone, models.CauseUndelivered,
-		models.CauseGateOff, models.CauseFallback,
-	}
-}
-
 // CauseInShort is CauseText where there is room for a few words only; each cause
 // has its own (I10).
 func CauseInShort(c models.Cause) string {

@@ -119,22 +119,35 @@ func TestFieldTellsItsErrorAtItsPlace(t *testing.T) {
 func TestCausesAreToldApartI10(t *testing.T) {
 	t.Parallel()
 	seen := map[string]models.Cause{}
-	for _, c := range []models.Cause{
-		models.CauseReviewer, models.CausePolicy, models.CauseGrant, models.CauseGateOff, models.CauseFallback, models.CauseTimeout, models.CauseCancelled,
-		models.CauseCascade, models.CauseNoReviewer, models.CauseUndelivered, models.CauseElsewhere, models.CauseGone, models.CauseRunEnded, models.CauseStopped,
-	} {
-		text := ui.CauseText(c)
-		if other, ok := seen[text]; ok || text == "" {
-			t.Errorf("%s and %s are both %q", c, other, text)
+	for _, c := range models.Causes() {
+		for _, text := range []string{ui.CauseText(c), ui.CauseInShort(c)} {
+			if other, ok := seen[text]; ok || text == "" {
+				t.Errorf("%s and %s are both %q", c, other, text)
+			}
+			seen[text] = c
 		}
-		seen[text] = c
+	}
+}
+
+func TestEveryRiskHasItsWord(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, r := range models.Risks() {
+		w := ui.RiskWord(r)
+		if w.Text == "" || seen[w.Text] {
+			t.Errorf("%s is %q", r, w.Text)
+		}
+		if r.NeedsDigest() && (w.Icon == "" || w.Tone == views.ToneNeutral) {
+			t.Errorf("%s can do much harm and is drawn as %+v", r, w)
+		}
+		seen[w.Text] = true
 	}
 }
 
 func TestStatusWords(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, s := range []models.Status{models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved} {
+	for _, s := range models.Statuses() {
 		w := ui.StatusWord(s, models.CauseReviewer)
 		if w.Text == "" || seen[w.Text] {
 			t.Errorf("%s is %q", s, w.Text)

@@ -48,14 +48,8 @@ type Deliverer struct {
 
 // New makes a deliverer; Run has it work.
 func New(o Options) *Deliverer {
-	if o.LeaseTTL <= 0 {
-		o.LeaseTTL = 20 * time.Second
-	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = 8
-	}
-	if o.Holder == "" {
-		o.Holder = models.NewID[string]()
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -77,24 +71,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 	news := d.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
 	defer news.Close()
 	workers.Lead(ctx, d.Log, workers.Post{
-		Name: lease, Renew: d.LeaseTTL / 4, Wake: news.Lagged,
-		Take: func(ctx context.Context) (int64, error) {
-			if some, err := d.Store.HasUpstreams(ctx); err != nil || !some {
-				return 0, err
-			}
-			l, err := d.Store.TakeLease(ctx, lease, d.Holder, d.LeaseTTL)
-			if l == nil || err != nil {
-				return 0, err
-			}
-			return l.Number, nil
-		},
-		Drop: func(ctx context.Context, n int64) error { return d.Store.DropLease(ctx, d.held(n)) },
-		Work: func(ctx context.Context, n int64) { d.work(ctx, d.held(n)) },
+		Name: lease, Holder: d.Holder, TTL: d.LeaseTTL, Leases: d.Store, Wake: news.Lagged, Needed: d.Store.HasUpstreams, Work: d.work,
 	})
-}
-
-func (d *Deliverer) held(number int64) *models.Lease {
-	return &models.Lease{Name: lease, Holder: d.Holder, Number: number}
 }
 
 // work tells what is due, several at a time, each verdict by one attempt at a

@@ -50,12 +50,6 @@ func New(o Options) *Poller {
 	if o.Longest <= 0 {
 		o.Longest = 5 * time.Minute
 	}
-	if o.LeaseTTL <= 0 {
-		o.LeaseTTL = 20 * time.Second
-	}
-	if o.Holder == "" {
-		o.Holder = models.NewID[string]()
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -70,24 +64,8 @@ func (p *Poller) Run(ctx context.Context) {
 	news := p.Store.Bus().Subscribe(0, events.Upstreams, events.Outside)
 	defer news.Close()
 	workers.Lead(ctx, p.Log, workers.Post{
-		Name: lease, Renew: p.LeaseTTL / 4, Wake: news.Lagged,
-		Take: func(ctx context.Context) (int64, error) {
-			if some, err := p.Store.HasUpstreams(ctx); err != nil || !some {
-				return 0, err
-			}
-			l, err := p.Store.TakeLease(ctx, lease, p.Holder, p.LeaseTTL)
-			if l == nil || err != nil {
-				return 0, err
-			}
-			return l.Number, nil
-		},
-		Drop: func(ctx context.Context, n int64) error { return p.Store.DropLease(ctx, p.held(n)) },
-		Work: func(ctx context.Context, n int64) { p.work(ctx, p.held(n)) },
+		Name: lease, Holder: p.Holder, TTL: p.LeaseTTL, Leases: p.Store, Wake: news.Lagged, Needed: p.Store.HasUpstreams, Work: p.work,
 	})
-}
-
-func (p *Poller) held(number int64) *models.Lease {
-	return &models.Lease{Name: lease, Holder: p.Holder, Number: number}
 }
 
 // work polls each upstream when it is due; a slow one holds up no other.

@@ -43,7 +43,7 @@ func TestTheRuleRemovesWhatIsOlderThanItKeeps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+		if _, err := s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestTheLogIsEmptiedAfterACrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest}); err != nil {
+	if _, err := s.Decide(t.Context(), admin, a.ID, models.DecisionInput{Approved: new(true), Digest: a.Digest, Page: models.NoPage}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.ApplyPolicy(t.Context(), admin, []byte(`{"retention_days":1}`), "", 0); err != nil {

@@ -49,8 +49,8 @@ type Approval struct {
 	JobID            *string         `json:"jobId"`
 	RunID            *string         `json:"runId"`
 	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input or content; of a question also its description and options, of a proposal also its budget; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk            `json:"risk" enum:"low,medium,high,critical"`
-	Status           Status          `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Risk             Risk            `json:"risk" enum:"all"`
+	Status           Status          `json:"status" enum:"all"`
 	Cause            Cause           `json:"cause"`
 	GrantID          *GrantID        `json:"grantId,omitempty" doc:"With cause grant: the grant that let the call through"`
 	Advice           string          `json:"advice" doc:"One sentence for the model"`

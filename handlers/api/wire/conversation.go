@@ -43,7 +43,7 @@ type ConversationResponse struct {
 	ResponseID       ResponseID      `json:"responseId" doc:"The approvalId of /v1/approvals"`
 	RequestID        ConversationID  `json:"requestId" doc:"The conversation"`
 	Sequence         int64           `json:"sequence" doc:"Its place in the conversation"`
-	Kind             Kind            `json:"kind" enum:"reply,proposal,tool_call,question,budget"`
+	Kind             Kind            `json:"kind" enum:"all"`
 	Content          string          `json:"content" doc:"The text of a reply or proposal"`
 	ToolName         string          `json:"toolName"`
 	ToolUseID        *string         `json:"toolUseId" doc:"The agent's own name for a call; null: none"`
@@ -57,9 +57,9 @@ type ConversationResponse struct {
 	EnergyBudget     *int64          `json:"energyBudget" doc:"The budget that it proposes; not applied"`
 	ModelUsed        string          `json:"modelUsed"`
 	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of what is decided; where there is a reportedInput, over that instead of the input"`
-	Risk             Risk            `json:"risk" enum:"low,medium,high,critical"`
+	Risk             Risk            `json:"risk" enum:"all"`
 	RequiresApproval bool            `json:"requiresApproval"`
-	Status           *Status         `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
+	Status           *Status         `json:"status" enum:"all" doc:"Null: a reply, which needs no approval, or a call that was only reported"`
 	Cause            Cause           `json:"cause"`
 	Advice           string          `json:"advice" doc:"One sentence for the model"`
 	Timestamp        time.Time       `json:"timestamp"`

@@ -42,7 +42,7 @@ type MessageAnswer struct {
 type ApprovalState struct {
 	ResponseID ResponseID `json:"responseId"`
 	Kind       Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`
-	Status     Status     `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Status     Status     `json:"status" enum:"all"`
 	Held       *Held      `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
 
@@ -86,11 +86,11 @@ type ConversationApproval struct {
 	Content           string          `json:"content" doc:"The text of a proposal; of others, a line that says what it is about; of a call that another system runs with another input than was reported, the beginning of that input"`
 	ReportedInput     json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Timestamp         time.Time       `json:"timestamp"`
-	Status            Status          `json:"status" enum:"pending,approved,rejected,expired,cancelled,resolved"`
+	Status            Status          `json:"status" enum:"all"`
 	ApprovalTimestamp *time.Time      `json:"approvalTimestamp" doc:"When it was settled; null while pending"`
 	Feedback          *string         `json:"feedback" doc:"The reviewer's words, or why it ended without one; null: none were given"`
 	Digest            string          `json:"digest" doc:"Of what is decided, or of the reportedInput where there is one: send it to approve high and critical risk"`
-	Risk              Risk            `json:"risk" enum:"low,medium,high,critical"`
+	Risk              Risk            `json:"risk" enum:"all"`
 	Waiting           *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }

@@ -60,7 +60,7 @@ type Invocation struct {
 	RequiresApproval bool            `json:"requires_approval"`
 	Status           ToolStatus      `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
 	Cause            Cause           `json:"cause" doc:"What led to the status; empty while pending"`
-	Risk             Risk            `json:"risk" enum:"low,medium,high,critical"`
+	Risk             Risk            `json:"risk" enum:"all"`
 	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
 	RequestedAt      time.Time       `json:"requested_at"`
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`

@@ -1,0 +1,194 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/static"
+	"countersign/views"
+)
+
+// right is what a route asks of whoever sends a request.
+type right int
+
+const (
+	anyone right = iota // without a session, too
+	person              // whoever is signed in; the handler judges what they may see
+	admin               // an admin who is signed in
+)
+
+// route is one row of the table: what leads where, and who may go there.
+type route struct {
+	method, path string
+	right        right
+	handler      echo.HandlerFunc
+}
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// table is every address of the pages. Where only a form leads, the same address
+// typed or restored leads back: to…, which changes nothing.
+func (s *Site) table() []route {
+	toInbox, toAgents, toPeople := goTo(views.InboxURL()), goTo(views.AgentsURL()), goTo(views.PeopleURL())
+	toRequest, toConversation, toCall, toGrant := backToPageOfRequest, s.backToConversation, s.backToCall, s.backToGrant
+	rows := []route{
+		// Before there is a session.
+		{get, static.Prefix + "*", anyone, serveStatic},
+		{get, "/setup", anyone, s.showSetup},
+		{post, "/setup", anyone, s.setup},
+		{get, "/signin", anyone, s.showSignIn},
+		{post, "/signin", anyone, s.signIn},
+		{get, "/join", anyone, s.showJoin},
+		{post, "/join", anyone, s.join},
+
+		// The session and the account.
+		{get, "/signout", person, toInbox},
+		{post, "/signout", person, s.signOut},
+		{get, "/session", person, s.session},
+		{get, "/events", person, s.events},
+		{get, "/account/password", person, s.showPassword},
+		{post, "/account/password", person, s.changePassword},
+		{get, "/account/sessions", person, s.mySessions},
+		{post, "/account/sessions/:id/end", person, s.endSession},
+		{post, "/account/sessions/end-others", person, s.endOtherSessions},
+
+		// The inbox.
+		{get, "/", person, s.inbox},
+		{get, "/inbox/token", person, toInbox},
+		{post, "/inbox/token", person, s.teachToken},
+		{get, "/approvals/bulk", person, toInbox},
+		{post, "/approvals/bulk", person, s.bulk},
+		{get, "/approvals/bulk/undo", person, toInbox},
+		{post, "/approvals/bulk/undo", person, s.undoBulk},
+
+		// One request.
+		{get, "/approvals/:id", person, s.approval},
+		{get, "/approvals/:id/presence", person, s.presence},
+		{get, "/approvals/:id/decide", person, toRequest},
+		{post, "/approvals/:id/decide", person, s.decide},
+		{get, "/approvals/:id/undo", person, toRequest},
+		{post, "/approvals/:id/undo", person, s.undo},
+		{get, "/approvals/:id/open", person, toRequest},
+		{post, "/approvals/:id/open", person, s.openPart},
+		{get, "/approvals/:id/ask", person, toRequest},
+		{post, "/approvals/:id/ask", person, s.askBack},
+		{get, "/approvals/:id/notes", person, toRequest},
+		{post, "/approvals/:id/notes", person, s.answerNote},
+		{get, "/approvals/:id/extend", person, toRequest},
+		{post, "/approvals/:id/extend", person, s.extend},
+		{get, "/approvals/:id/cancel", person, toRequest},
+		{post, "/approvals/:id/cancel", person, s.cancelRequest},
+		{get, "/approvals/:id/withdraw-decision", person, toRequest},
+		{post, "/approvals/:id/withdraw-decision", admin, s.withdrawDecision},
+
+		// Pre-approvals.
+		{get, "/approvals/:id/grant", person, s.showGrantForm},
+		{post, "/approvals/:id/grant", person, s.makeGrant},
+		{get, "/grants", person, s.grants},
+		{get, "/grants/:id", person, s.grant},
+		{get, "/grants/:id/revoke", person, toGrant},
+		{post, "/grants/:id/revoke", person, s.revokeGrant},
+
+		// What is over.
+		{get, "/history", person, s.history},
+		{get, "/history/export", person, s.exportHistory},
+
+		// Conversations.
+		{get, "/conversations", person, s.conversations},
+		{get, "/conversations/new", person, s.newConversation},
+		{post, "/conversations", person, s.beginConversation},
+		{get, "/conversations/:id", person, s.conversation},
+		{get, "/conversations/:id/draft", person, s.draft},
+		{get, "/conversations/:id/say", person, toConversation},
+		{post, "/conversations/:id/say", person, s.say},
+		{get, "/conversations/:id/decide/:response", person, toConversation},
+		{post, "/conversations/:id/decide/:response", person, s.decideHere},
+		{get, "/conversations/:id/calls/:response", person, s.call},
+		{get, "/conversations/:id/calls/:response/close", person, toCall},
+		{post, "/conversations/:id/calls/:response/close", person, s.closeCall},
+		{get, "/conversations/:id/steer", person, toConversation},
+		{post, "/conversations/:id/steer", person, s.steer},
+		{get, "/conversations/:id/rename", person, toConversation},
+		{post, "/conversations/:id/rename", person, s.rename},
+		{get, "/conversations/:id/on-reject", person, toConversation},
+		{post, "/conversations/:id/on-reject", person, s.chooseOnReject},
+		{get, "/conversations/:id/budget", person, s.budget},
+		{post, "/conversations/:id/budget", person, s.changeBudget},
+
+		// Agents and the policy.
+		{get, "/agents", person, s.agents},
+		{get, "/agents/tokens", person, toAgents},
+		{post, "/agents/tokens", person, s.addToken},
+		{post, "/agents/tokens/:id/revoke", person, s.revokeToken},
+		{get, "/policy", person, s.policy},
+		{post, "/policy", admin, s.changePolicy},
+		{get, "/policy/guide", person, s.policyGuide},
+		{get, "/policy/versions/:n", admin, s.policyVersion},
+
+		// The audit: a person's own, another's, and all of it.
+		{get, "/audit", person, s.audit},
+		{get, "/audit/print", person, s.printAudit},
+		{get, "/audit/export", person, s.exportAudit},
+		{get, "/people/:id/audit", admin, s.audit},
+		{get, "/people/:id/audit/print", admin, s.printAudit},
+		{get, "/people/:id/audit/export", admin, s.exportAudit},
+		{get, "/audit/all", admin, s.ledger},
+		{get, "/audit/entries/:n", admin, s.ledgerEntry},
+		{get, "/audit/chain", admin, s.showChain},
+		{post, "/audit/chain", admin, s.checkChain},
+
+		// People, the system and its upstreams.
+		{get, "/people", admin, s.people},
+		{get, "/people/invites", admin, toPeople},
+		{post, "/people/invites", admin, s.invite},
+		{post, "/people/invites/:id/withdraw", admin, s.withdrawInvite},
+		{post, "/people/:id/role", admin, s.changePerson("role-changed", s.setRole)},
+		{post, "/people/:id/disable", admin, s.changePerson("person-disabled", s.disablePerson)},
+		{post, "/people/:id/enable", admin, s.changePerson("person-enabled", s.enablePerson)},
+		{post, "/people/:id/end-sessions", admin, s.changePerson("sessions-of-ended", s.endSessionsOf)},
+		{get, "/system", admin, s.system},
+		{get, "/upstreams", admin, s.upstreams},
+		{post, "/upstreams", admin, s.addUpstream},
+		{post, "/upstreams/:id/key", admin, s.changeUpstream("upstream-key", s.setUpstreamKey)},
+		{post, "/upstreams/:id/enable", admin, s.changeUpstream("upstream-enabled", s.enableUpstream(true))},
+		{post, "/upstreams/:id/resume", admin, s.changeUpstream("upstream-resumed", s.resumeUpstream)},
+		{post, "/upstreams/:id/disable", admin, s.changeUpstream("upstream-disabled", s.enableUpstream(false))},
+	}
+	if s.opts.Dev { // every page in every state
+		rows = append(rows,
+			route{get, views.GalleryURL(), person, s.gallery},
+			route{get, views.GalleryURL() + "/:page/:state", person, showState},
+		)
+	}
+	return rows
+}
+
+// register adds the table's rows to the router. There are no groups: echo would
+// answer what a group does not have with 404 where the method is what is wrong.
+func (s *Site) register(e *echo.Echo) {
+	behind := map[right][]echo.MiddlewareFunc{
+		anyone: nil,
+		person: {s.signedIn},
+		admin:  {s.signedIn, adminsOnly},
+	}
+	for _, r := range s.table() {
+		e.Add(r.method, r.path, r.handler, behind[r.right]...)
+	}
+}
+
+func goTo(path string) echo.HandlerFunc {
+	return func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, path) }
+}
+
+// backToPageOfRequest leads to the page of the request in the address.
+func backToPageOfRequest(c echo.Context) error {
+	id, err := requestID(c)
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.ApprovalURL(id))
+}

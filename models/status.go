@@ -1,0 +1,35 @@
+package models
+
+// Status is where an approval stands. The column is NULL where none is needed;
+// StatusNone is that NULL in Go.
+type Status string
+
+// The states of an approval.
+const (
+	StatusNone      Status = ""
+	StatusPending   Status = "pending"
+	StatusApproved  Status = "approved"
+	StatusRejected  Status = "rejected"
+	StatusExpired   Status = "expired"
+	StatusCancelled Status = "cancelled"
+	StatusResolved  Status = "resolved"
+)
+
+// Statuses is the list of all states of an approval, StatusNone aside.
+func Statuses() []Status { return append([]Status{StatusPending}, FinalStatuses()...) }
+
+// FinalStatuses is the list of the states that nothing changes any more.
+func FinalStatuses() []Status {
+	return []Status{StatusApproved, StatusRejected, StatusExpired, StatusCancelled, StatusResolved}
+}
+
+// Final reports whether nothing can change the status any more.
+func (s Status) Final() bool {
+	switch s {
+	case StatusApproved, StatusRejected, StatusExpired, StatusCancelled, StatusResolved:
+		return true
+	case StatusNone, StatusPending:
+		return false
+	}
+	return false
+}
