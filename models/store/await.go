@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"countersign/models"
+	"countersign/models/events"
 )
 
 // rereadEvery is how long a wait trusts that it would have been told.
@@ -154,3 +157,129 @@ func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
 
 // Waiters counts the callers that are blocked in Await now.
 func (s *Store) Waiters() int { return s.waiters.len() }
+
+// Watch is a wait in its two halves, for surfaces on which thousands sleep: Look
+// reads, deep in the database driver; Sleep does not, and holds nothing. A
+// goroutine that only sleeps keeps a small stack. Await is both in a loop.
+type Watch struct {
+	s       *Store
+	actor   models.Actor
+	id      models.ResponseID
+	outcome chan *models.Approval // nil: look again
+	again   <-chan struct{}
+	end     *time.Timer
+	reread  *time.Timer
+
+	over   atomic.Bool // the wait is: whatever stands is the answer
+	check  bool        // the credential is to be looked at: something about access changed
+	ending bool        // the server stops
+	closed bool        // the request is settled
+	enters bool        // it is noted that the agent waits
+
+	begun time.Time
+	notes bool          // a question about the request ends it too
+	seen  models.NoteID // but not this one, which the caller has
+}
+
+// WatchOption changes what ends a wait.
+type WatchOption func(*Watch)
+
+// SeenNote has a question about the request end the wait too, other than the one
+// that the caller has seen; empty: none.
+func SeenNote(id models.NoteID) WatchOption {
+	return func(w *Watch) { w.notes, w.seen = true, id }
+}
+
+// Watch registers a caller that waits up to wait for an outcome. Registering
+// comes before the first Look, so that no decision is missed. Close it.
+func (s *Store) Watch(actor models.Actor, id models.ResponseID, wait time.Duration, opts ...WatchOption) *Watch {
+	w := &Watch{s: s, actor: actor, id: id, outcome: make(chan *models.Approval, 1)}
+	for _, opt := range opts {
+		opt(w)
+	}
+	// Timers that call need neither a channel nor a place in Sleep's select: with
+	// thousands of sleepers that is felt.
+	w.end = time.AfterFunc(wait, func() { w.over.Store(true); w.rouse() })
+	w.reread = time.AfterFunc(rereadEvery, w.rouse)
+	s.waiters.add(actor, id, w.outcome, w.notes)
+	w.begun = s.db.Now()
+	w.logWait("wait begun", slog.Duration("longest", wait))
+	return w
+}
+
+// rouse ends the sleep. If an outcome was told at the same time, that one wins.
+func (w *Watch) rouse() {
+	select {
+	case w.outcome <- nil:
+	default:
+	}
+}
+
+// Close ends the registration.
+func (w *Watch) Close() {
+	if w.enters {
+		w.s.waiters.exit(w.id, w.closed, w.s.db.Now())
+	}
+	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
+	if w.enters && !w.closed && w.s.db.Bus().Subscribers(events.Presence(string(w.id))) > 0 {
+		time.AfterFunc(presenceGrace, func() { w.s.tellPresence(w.id) }) // it may wait again at once
+	}
+	w.end.Stop()
+	w.reread.Stop()
+	w.logWait("wait ended", slog.Duration("waited", w.s.db.Now().Sub(w.begun)))
+}
+
+// Look reads the row as it stands; done says that it is the answer, being
+// settled, carrying a new question or the wait being over. CodeUnauthenticated if the credential was
+// revoked meanwhile.
+func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
+	over := w.over.Load() // before the read, which is then the answer
+	if w.check {
+		w.check = false
+		if err := w.s.People.CheckCredential(ctx, w.actor); err != nil {
+			return nil, false, err
+		}
+	}
+	w.again = w.s.waiters.turn() // before the read, or a change between the two would be slept through
+	a, err = w.s.Approval(ctx, w.actor, w.id)
+	if err != nil {
+		return nil, false, err
+	}
+	next := rereadEvery
+	// A deadline that has passed while a verdict holds the row ends nothing:
+	// whatever ends the hold tells.
+	if left := a.ApprovalTimeoutAt.Sub(w.s.db.Now()); left > 0 || a.HeldUntil == nil {
+		next = min(next, max(left, time.Millisecond))
+	}
+	w.reread.Reset(next)
+	w.closed = a.Status() != models.StatusPending
+	done = over || w.ending || w.closed || w.asked(a)
+	if !done && !w.enters && w.actor.IsAgent() {
+		w.enters = true // only now is it known that there is such a request, and whose
+		w.s.waiters.enter(a.OwnerID, w.id)
+		w.s.tellPresence(w.id)
+	}
+	return a, done, nil
+}
+
+// asked reports whether the row carries a question that the caller has not seen.
+func (w *Watch) asked(a *models.Approval) bool {
+	return w.notes && a.OpenNote != nil && *a.OpenNote != w.seen
+}
+
+// Sleep returns the outcome when it is told, nil when it is time to Look again,
+// and the context's error when the caller went away.
+func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
+	select {
+	case a := <-w.outcome:
+		w.closed = w.closed || a != nil
+		return a, nil
+	case <-w.again:
+		w.check = true
+	case <-w.s.ending:
+		w.ending = true
+	case <-ctx.Done():
+		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+	}
+	return nil, nil //nolint:nilnil // Look tells
+}

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/ledger"
 )
 
 // Cancel withdraws a request: by the agent that asked, by its owner or by an
@@ -47,4 +51,147 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 		return nil, err
 	}
 	return out, nil
+}
+
+// The calls after one in its batch that nothing has happened to: also no approval of
+// another system that they are linked to.
+const openAfter = `SELECT r.id FROM responses r INDEXED BY responses_batch
+ WHERE r.conversation_id = ? AND r.batch_id = ? AND r.sequence > ? AND r.kind = 'tool_call' AND r.is_completed = FALSE
+ AND ((r.approval_status IS NULL AND r.cause = '') OR r.approval_status = 'pending') AND NOT ` + approvedByLink + ` ORDER BY r.sequence`
+
+const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l INDEXED BY outside_approvals_linked CROSS JOIN responses a ON a.id = l.response_id
+ WHERE l.linked_id = r.id AND l.linked_id <> '' AND a.approval_status = 'approved')`
+
+// cascade rejects the open calls after one that a person rejected, in the same
+// batch, where the conversation wants that: the agent planned them together.
+func (t *tx) cascade(actor models.Actor, a *models.Approval) error {
+	if a.Status() != models.StatusRejected {
+		return nil
+	}
+	place, err := t.placeInBatch(a)
+	if place.BatchID == nil || err != nil {
+		return err
+	}
+	conv, err := t.fullConversation(place.ConversationID)
+	if err != nil || conv.OnReject != models.OnRejectCascade {
+		return err
+	}
+	var ids []models.ResponseID
+	if err := t.Gorm().Raw(openAfter, conv.ID, *place.BatchID, place.Sequence).Scan(&ids).Error; err != nil {
+		return fmt.Errorf("read the rest of a batch: %w", err)
+	}
+	for _, id := range ids {
+		if err := t.cascadeTo(actor, a, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const linkedPlace = `SELECT r.conversation_id, r.batch_id, r.sequence FROM outside_approvals o JOIN responses r ON r.id = o.linked_id
+ WHERE o.upstream_id = ? AND o.call_id = ? AND o.response_id = ? AND o.linked_id <> '' AND r.digest = o.digest`
+
+type batchPlace struct {
+	ConversationID models.ConversationID
+	BatchID        *string // nil: in none
+	Sequence       int64
+}
+
+// placeInBatch is where a call is queued. An outside approval with a row of its
+// own is queued where the call is that it is linked to.
+func (t *tx) placeInBatch(a *models.Approval) (batchPlace, error) {
+	place := batchPlace{a.ConversationID, a.BatchID, a.Sequence}
+	if a.BatchID != nil || a.UpstreamID == nil || a.CallID == nil {
+		return place, nil
+	}
+	if err := t.Gorm().Raw(linkedPlace, *a.UpstreamID, *a.CallID, a.ID).Scan(&place).Error; err != nil {
+		return place, fmt.Errorf("look for the call of an outside approval: %w", err)
+	}
+	return place, nil
+}
+
+// cascadeTo rejects one call because of another. A verdict of its own whose
+// delivery has begun goes before.
+func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.ResponseID) error {
+	a, err := t.standing(id)
+	if err != nil {
+		return err
+	}
+	if a.PastDeadline(t.Now) {
+		return t.expireNow(a)
+	}
+	settle := t.settle
+	if a.HeldUntil != nil {
+		if err := t.overrule(a); err != nil {
+			if models.ErrorCode(err) == models.CodeBeingDecided {
+				return nil
+			}
+			return err
+		}
+		settle = t.settleHeld
+	}
+	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.Now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
+	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
+	if err := t.Gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
+		return fmt.Errorf("cascade: %w", err)
+	}
+	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback)}, From: from.ID}
+	if pending {
+		err = settle(actor, a)
+		entry.Conversation = t.waitEnds()
+	} else {
+		err = t.rejectOpen(actor, a)
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, t.routed), entry); err != nil {
+		return err
+	}
+	if a.UpstreamID == nil {
+		return t.cascadeToLinked(actor, from, a.ID)
+	}
+	if from.Vote == nil {
+		return nil
+	}
+	return t.addDelivery(a, from.Vote, t.Now, t.Now.Add(deliverFor)) // the other system still waits
+}
+
+const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o INDEXED BY outside_approvals_linked
+ CROSS JOIN responses a ON a.id = o.response_id WHERE o.linked_id = ? AND o.linked_id <> '' AND a.approval_status = 'pending'`
+
+// cascadeToLinked rejects the approval of another system that asks for a call which
+// was rejected: it has a row of its own, and could still be approved.
+func (t *tx) cascadeToLinked(actor models.Actor, from *models.Approval, call models.ResponseID) error {
+	var id models.ResponseID
+	if err := t.Gorm().Raw(linkedApproval, call).Scan(&id).Error; err != nil {
+		return fmt.Errorf("look for the approval of a call: %w", err)
+	}
+	if id == "" || id == from.ID {
+		return nil
+	}
+	return t.cascadeTo(actor, from, id)
+}
+
+type cascadeEntry struct {
+	settledEntry
+
+	From models.ResponseID `json:"cascaded_from"`
+}
+
+// rejectOpen rejects a call that nobody was asked about: NULL to rejected.
+func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
+	n, err := t.Exec(t.s.hot.rejectOpen, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause, a.ID)
+	if err != nil {
+		return fmt.Errorf("cascade: %w", err)
+	}
+	if !db.ExactlyOne(n) {
+		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
+	}
+	t.routed = nil
+	t.Publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
+	t.tell(a)
+	t.logOutcome(actor, a)
+	return nil
 }

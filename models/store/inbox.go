@@ -230,3 +230,156 @@ func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map
 	}
 	return out, nil
 }
+
+// Where a set is as small as this, it is read and sorted: no index has its order.
+const (
+	smallPending = 1_000 // what one agent waits for, by deadline
+	smallRouted  = 2_000 // what waits of what was routed to a person, by age
+)
+
+// maxSearch bounds a text that is looked for, in bytes.
+const maxSearch = 200
+
+func (q *InboxQuery) check() error {
+	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
+		return err
+	}
+	if q.Order != ByDeadline && q.Order != ByAge {
+		return models.Invalid("order", "must be age, or be left out")
+	}
+	return nil
+}
+
+// checkFilters checks what all lists can be filtered by.
+func checkFilters(whose Whose, risk models.Risk, text string) error {
+	if !slices.Contains([]Whose{WhoseAll, WhoseMine, WhoseRouted}, whose) {
+		return models.Invalid("whose", "must be mine or routed, or be left out")
+	}
+	if risk != "" && !slices.Contains(models.Risks(), risk) {
+		return models.Invalid("risk", "must be %s", models.AnyOf(models.Risks()))
+	}
+	return models.CheckText("text", text, maxSearch)
+}
+
+// inboxLook chooses the index that serves the list.
+func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*look, error) {
+	l := &look{
+		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
+		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
+		args: map[string]any{
+			"me": actor.ID, "admin": actor.Admin, "now": now, "conversation": q.Conversation, "agent": q.Agent,
+			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": MaxBrief,
+		},
+	}
+	var err error
+	if q.Order == ByAge {
+		l.join, l.sort = `r.number = k.number`, `k.number`
+		l.keys, err = s.keysByAge(ctx, actor, q)
+		return l, err
+	}
+	if l.keys, err = s.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {
+		l.join = `r.number = k.number` // which the indexes of responses end with
+	}
+	return l, err
+}
+
+// The keys of an inbox by deadline.
+const (
+	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending
+ WHERE p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
+	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_conversation
+ WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
+	deciderKeys = `SELECT d.deadline, d.response_id AS id FROM deciders d
+ WHERE d.user_id = :me AND (d.deadline, d.response_id) > (:at, :id) ORDER BY d.deadline, d.response_id LIMIT :n`
+	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_agent
+ WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
+)
+
+// How many rows a set has, no further than what is small.
+const (
+	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending_agent WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers INDEXED BY reviewers_settled WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
+)
+
+func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+	if q.Conversation != "" {
+		return conversationKeys, nil
+	}
+	if q.Agent != "" {
+		n, err := s.scalar(ctx, smallAgent, q.Agent, smallPending+1)
+		if err != nil || n <= smallPending {
+			return agentKeys, err
+		}
+	}
+	if actor.Admin && q.Whose == WhoseAll {
+		return pendingKeys, nil
+	}
+	return deciderKeys, nil
+}
+
+// The keys of an inbox by age. An index has each agent's in order; of many agents
+// as many of each are read as are wanted of all.
+const (
+	agentByAge = `SELECT p.number FROM responses p INDEXED BY responses_pending_agent
+ WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
+	conversationByAge = `SELECT p.number FROM responses p INDEXED BY responses_pending_conversation
+ WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
+	agentsByAge = `SELECT p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_pending_agent
+ WHERE o.agent_id = g.id AND o.approval_status = 'pending' AND o.number > :number ORDER BY o.number LIMIT :n)`
+	allByAge    = agentsByAge + ` ORDER BY p.number LIMIT :n`
+	mineByAge   = agentsByAge + ` WHERE g.owner_id = :me ORDER BY p.number LIMIT :n`
+	routedByAge = `SELECT p.number FROM reviewers v INDEXED BY reviewers_settled CROSS JOIN responses p ON p.id = v.response_id
+ WHERE v.user_id = :me AND v.settled_at IS NULL AND p.number > :number ORDER BY p.number LIMIT :n`
+	bothByAge = `SELECT number FROM (` + mineByAge + `) UNION SELECT number FROM (` + routedByAge + `) ORDER BY number LIMIT :n`
+)
+
+func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+	switch {
+	case q.Conversation != "":
+		return conversationByAge, nil
+	case q.Agent != "":
+		return agentByAge, nil
+	case q.Whose == WhoseMine:
+		return mineByAge, nil
+	case q.Whose == WhoseAll && actor.Admin:
+		return allByAge, nil
+	}
+	n, err := s.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
+	switch {
+	case err != nil:
+		return "", err
+	case n > smallRouted:
+		return allByAge, nil // with so much, it is found on the way
+	case q.Whose == WhoseRouted:
+		return routedByAge, nil
+	}
+	return bothByAge, nil
+}
+
+// countQuery counts what waits where nothing filters, up to one more than is told.
+// The indexes tell all but what is held past its deadline.
+func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (string, []any) {
+	count := func(rest string) string { return `SELECT count(*) FROM (SELECT 1 FROM ` + rest + ` LIMIT ?)` }
+	waits := func(deadline, id string) string {
+		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id + ` AND h.held_until IS NOT NULL))`
+	}
+	inConversation := `responses r INDEXED BY responses_pending_conversation WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
+	back := now.Add(-heldBack)
+	switch {
+	case conv == "" && actor.Admin:
+		return count(`responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+	case conv == "":
+		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
+	case actor.Admin:
+		return count(inConversation), []any{conv, back, now, models.StatsCap + 1}
+	}
+	return count(inConversation + ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`),
+		[]any{conv, back, now, actor.ID, models.StatsCap + 1}
+}
+
+// reasksQuery is for what stands in keys as a JSON array of numbers, and for a
+// person: an admin sees all.
+const reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p INDEXED BY responses_rejected
+ WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
+ AND (?3 OR p.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = p.id)) ORDER BY p.number DESC LIMIT 1)
+ FROM json_each(?1) j CROSS JOIN responses r ON r.number = j.value`

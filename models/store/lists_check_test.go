@@ -14,7 +14,7 @@ import (
 // first request that has it.
 func TestTheTableTakesWhatTheListsHold(t *testing.T) {
 	t.Parallel()
-	table := scalar[string](t, storetest.New(t), `SELECT sql FROM sqlite_master WHERE name = 'responses'`)
+	table := storetest.Scalar[string](t, storetest.New(t), `SELECT sql FROM sqlite_master WHERE name = 'responses'`)
 	for column, list := range map[string][]string{
 		"kind": listed(models.Kinds()), "risk": listed(models.Risks()), "approval_status": listed(models.Statuses()), "cause": append(listed(models.Causes()), ""),
 	} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"countersign/models/ledger"
 	"countersign/models"
+	"countersign/models/ledger"
 )
 
 // TestATrailIsServedByAnIndex, in its order, whatever narrows it: its cost follows

@@ -164,3 +164,133 @@ func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []mode
 	}
 	return out, rows.Err()
 }
+
+// A conversation with an undecided request is shown as waiting_input. That is
+// read from the index of what is pending and never stored: the entry of the ask
+// or outcome with which the waiting begins or ends tells the change (I7).
+const (
+	undecided = `EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+ WHERE p.conversation_id = conversations.id AND p.approval_status = 'pending')`
+	// shownRunning is true of a conversation that is shown as running: the next ask
+	// makes it wait, or the last outcome has just made it go on.
+	shownRunning = `(status = 'running' AND NOT ` + undecided + `)`
+	statusQuery  = `SELECT status, ` + undecided + ` FROM conversations WHERE id = ?`
+)
+
+// isRunning reports whether a conversation is shown as running now.
+func (t *tx) isRunning(id models.ConversationID) (running bool, err error) {
+	if err := t.Row(t.s.hot.isRunning, id).Scan(&running); err != nil {
+		return false, fmt.Errorf("read status: %w", err)
+	}
+	return running, nil
+}
+
+// waitBegins is the change of status that a request brings as the first in its
+// conversation; nil: there is none. running is from before it was stored.
+func (t *tx) waitBegins(a *models.Approval) *models.StatusChange {
+	if a.Status() != models.StatusPending {
+		return nil
+	}
+	return t.changeIf(models.ConversationRunning, models.ConversationWaitingInput)
+}
+
+// waitEnds is the change of status that the last outcome of a conversation brings.
+func (t *tx) waitEnds() *models.StatusChange {
+	return t.changeIf(models.ConversationWaitingInput, models.ConversationRunning)
+}
+
+// waitEndsFor is waitEnds where a row has left its conversation for another.
+func (t *tx) waitEndsFor(a *models.Approval) *models.StatusChange {
+	if a.Status() != models.StatusPending {
+		return nil
+	}
+	return t.waitEnds()
+}
+
+func (t *tx) changeIf(from, to models.ConversationStatus) *models.StatusChange {
+	if !t.running || t.passing {
+		return nil
+	}
+	return &models.StatusChange{Old: from, New: to}
+}
+
+// restOn has a run of the built-in agent wait for a request for energy: in its own
+// conversation that shows as long as it is pending; for any other, and once it was
+// refused, the conversation waits by itself.
+func (t *tx) restOn(run *models.Run, conv *models.Conversation, request *models.Approval) error {
+	status := models.ConversationWaitingInput
+	if request.Status() == models.StatusPending && request.ConversationID == conv.ID {
+		status = models.ConversationRunning
+	}
+	return t.setStatus(run.Actor(), conv, status, "")
+}
+
+// showStatus turns the stored status of a conversation into the one that readers
+// are told.
+func (t *tx) showStatus(c *models.Conversation) error {
+	if c == nil {
+		return nil
+	}
+	var waits bool
+	if err := t.QueryRowContext(context.Background(), statusQuery, c.ID).Scan(&c.Status, &waits); err != nil {
+		return fmt.Errorf("read status: %w", err)
+	}
+	c.Status = c.Status.Shown(waits)
+	return nil
+}
+
+// Stats counts what waits and what was decided in the last minute: own rows for
+// agents and reviewers, all for admins; capped at models.StatsCap.
+func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, error) {
+	now := s.db.Now()
+	since := now.Add(-time.Minute)
+	var pending, settled string
+	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
+	switch {
+	case actor.IsAgent():
+		pending = `responses r INDEXED BY responses_pending_agent WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.agent_id = ? AND r.approval_timestamp > ?`
+	case !actor.IsPerson():
+		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
+	case actor.Admin:
+		pending = `responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.approval_timestamp > ?`
+		args, settledArgs = args[1:], settledArgs[1:]
+	default:
+		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
+		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
+	}
+	waits, err := s.agentWaits(ctx, actor)
+	if err != nil {
+		return models.Stats{}, err
+	}
+	out := models.Stats{Waiters: min(waits, models.StatsCap)}
+	for _, c := range []struct {
+		from string
+		args []any
+		into *int
+	}{{pending, args, &out.Pending}, {settled, settledArgs, &out.Responses}} {
+		query := `SELECT count(*) FROM (SELECT 1 FROM ` + c.from + ` LIMIT ?)`
+		if err := s.db.Reads().QueryRowContext(ctx, query, append(c.args, models.StatsCap)...).Scan(c.into); err != nil {
+			return models.Stats{}, fmt.Errorf("count: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// Sending is how many requests a person has approved that are not sent yet: they
+// may still be undone, and no longer wait for that person.
+func (s *Store) Sending(ctx context.Context, actor models.Actor) (int, error) {
+	if !actor.IsPerson() {
+		return 0, nil
+	}
+	now := s.db.Now()
+	var n int
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM responses r INDEXED BY responses_held
+ WHERE r.approval_status = 'pending' AND r.held_until IS NOT NULL AND r.upstream_id IS NULL AND r.held_until > ?
+ AND EXISTS (SELECT 1 FROM votes v WHERE v.response_id = r.id AND v.user_id = ? AND v.undo_until > ? AND v.withdrawn_at IS NULL)`, now, actor.ID, now).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("count what is being sent: %w", err)
+	}
+	return n, nil
+}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -105,4 +107,149 @@ func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQu
 		last := &found.keys[len(found.keys)-1]
 		l.from(*last, last.at())
 	}
+}
+
+// smallSettled is how many responses of a conversation or an agent are read and
+// sorted by when they were settled.
+const smallSettled = 4_000
+
+func (q *SettledQuery) check() error {
+	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
+		return err
+	}
+	switch {
+	case q.Status == models.StatusNone || q.Status.Final():
+	case q.Status == models.StatusPending:
+		return models.Invalid("status", "must be one that a request has in the end")
+	default:
+		return models.Invalid("status", "must be %s", models.AnyOf(models.FinalStatuses()))
+	}
+	if q.Cause != models.CauseNone && !q.Cause.LetsThrough() && !q.Cause.Settles() {
+		return models.Invalid("cause", "must be one of the causes of an outcome")
+	}
+	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
+		return models.Invalid("to", "must not be before the beginning")
+	}
+	return nil
+}
+
+// settledLook chooses the indexes that serve the list, and where it begins.
+func (s *Store) settledLook(ctx context.Context, actor models.Actor, q SettledQuery) (*look, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person has a history.")
+	}
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	l := &look{
+		join: `r.number = k.number`, sort: `k.at DESC, k.number DESC`, text: q.Text != "", pick: settledPicks,
+		args: map[string]any{
+			"me": actor.ID, "admin": actor.Admin, "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "risk": q.Risk,
+			"whose": string(q.Whose), "text": q.Text, "brief": MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By, "from": q.From,
+		},
+	}
+	l.from(key{number: math.MaxInt64}, models.NoDeadline)
+	if !q.To.IsZero() {
+		l.from(key{}, q.To)
+	}
+	if q.After != "" {
+		after, err := db.ParseCursor(q.After)
+		if err != nil {
+			return nil, err
+		}
+		number, err := s.numberOf(ctx, after.ID)
+		if err != nil {
+			return nil, err
+		}
+		l.from(key{number: number}, after.At)
+	}
+	var err error
+	l.keys, err = s.settledKeys(ctx, actor, q)
+	return l, err
+}
+
+const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (:status = 'approved' AND r.approval_status IS NULL))
+ AND (:cause = '' OR r.cause = :cause) AND (:by = '' OR r.decided_by = :by)`
+
+// keysOfSettled reads one index backwards by the time of at.
+func keysOfSettled(index, where, at string) string {
+	return `SELECT ` + at + ` AS at, p.number FROM responses p INDEXED BY ` + index + ` WHERE ` + where +
+		` AND (` + at + `, p.number) < (:at, :number) AND ` + at + ` >= :from ORDER BY ` + at + ` DESC, p.number DESC LIMIT :n`
+}
+
+// The keys of what was settled: all, a person's own, and what was routed to them;
+// and, sorted, of a conversation or an agent.
+const (
+	wasSettled    = `p.approval_timestamp IS NOT NULL`
+	wasLetThrough = `p.approval_status IS NULL AND p.cause <> ''`
+	settledAt     = `coalesce(p.approval_timestamp, p.created_at)`
+	ownerIsMe     = `p.owner_id = :me AND `
+	settledRouted = `SELECT v.settled_at AS at, p.number FROM reviewers v INDEXED BY reviewers_settled CROSS JOIN responses p ON p.id = v.response_id
+ WHERE v.user_id = :me AND (v.settled_at, p.number) < (:at, :number) AND v.settled_at >= :from ORDER BY v.settled_at DESC, p.number DESC LIMIT :n`
+)
+
+// smallSets are what can be read and sorted instead, if it is small: how many there
+// are, no further than that, and where.
+var smallSets = map[string]string{
+	"responses_history": `p.conversation_id = :conversation`,
+	"responses_tool":    `p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE`,
+	"responses_agent":   `p.agent_id = :agent AND p.asked = TRUE`,
+}
+
+func smallSet(index string) string {
+	return `SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY ` + index + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
+}
+
+func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQuery) (string, error) {
+	index := ""
+	switch {
+	case q.Conversation != "":
+		index = "responses_history"
+	case q.Agent != "" && q.Tool != "":
+		index = "responses_tool"
+	case q.Agent != "":
+		index = "responses_agent"
+	}
+	if index != "" {
+		text := smallSet(index)
+		n, err := s.scalar(ctx, text, arguments(text, map[string]any{"conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "n": smallSettled + 1})...)
+		if err != nil {
+			return "", err
+		}
+		if n <= smallSettled {
+			return keysOfSettled(index, smallSets[index]+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt), nil
+		}
+	}
+	return allSettled(actor, q), nil
+}
+
+// allSettled merges the indexes that together have all that the actor sees, without
+// those where the filters leave nothing.
+func allSettled(actor models.Actor, q SettledQuery) string {
+	left := (q.Cause == "" || q.Cause.Settles())
+	through := (q.Cause == "" || q.Cause.LetsThrough()) && (q.Status == "" || q.Status == models.StatusApproved) && q.By == ""
+	if !left && !through {
+		left = true
+	}
+	all := actor.Admin && q.Whose == WhoseAll
+	var parts []string
+	if all && left {
+		parts = append(parts, keysOfSettled("responses_settled", wasSettled, `p.approval_timestamp`))
+	}
+	if all && through {
+		parts = append(parts, keysOfSettled("responses_let_through", wasLetThrough, `p.created_at`))
+	}
+	if !all && q.Whose != WhoseRouted && left {
+		parts = append(parts, keysOfSettled("responses_settled_owner", ownerIsMe+wasSettled, `p.approval_timestamp`))
+	}
+	if !all && q.Whose != WhoseRouted && through {
+		parts = append(parts, keysOfSettled("responses_let_through_owner", ownerIsMe+wasLetThrough, `p.created_at`))
+	}
+	if !all && q.Whose != WhoseMine && (left || len(parts) == 0) {
+		parts = append(parts, settledRouted)
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return `SELECT at, number FROM (` + strings.Join(parts, `) UNION SELECT at, number FROM (`) + `) ORDER BY at DESC, number DESC LIMIT :n`
 }

@@ -1,6 +1,15 @@
-// Package store keeps everything in one SQLite file through GORM. One exported
-// method is one use case is one transaction; write.go is the only way to change
-// anything, and what it commits is on the disk before anyone hears of it (I2).
+// Package store keeps requests and what belongs to them: conversations, responses with
+// their approvals, votes, grants, runs, other systems and the policy.
+//
+// One exported method is one use case is one transaction. It takes the actor and judges
+// their rights: a missing right is CodeForbidden before any look-up, what one may not see
+// is CodeNotFound. A change runs in write, with its ledger entry; it may run twice, and
+// nobody hears of it before it is on the disk (I2).
+//
+// A request begins in ask.go (find.go, check_ask.go, quota.go), respond.go or report.go;
+// it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
+// undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
+// are in statements.go.
 package store
 
 import (

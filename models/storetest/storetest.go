@@ -3,7 +3,6 @@ package storetest
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -14,10 +13,9 @@ import (
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver
-	"github.com/pressly/goose/v3"
 
-	"countersign/migrations"
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/people"
 	"countersign/models/store"
 )
@@ -87,24 +85,15 @@ var migrated = sync.OnceValues(func() (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, models.DatabaseFile)
-	db, err := sql.Open("sqlite3", "file:"+file+"?_journal_mode=WAL&_foreign_keys=on&_txlock=immediate")
+	dir = filepath.Join(dir, "data")
+	d, err := db.Open(context.Background(), db.Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Sub(migrations.SQLite, "sqlite")
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	_, err = provider.Up(context.Background())
-	if err = errors.Join(err, db.Close()); err != nil { // closed, it is one file
+	if err := d.Close(); err != nil { // closed, it is one file
 		return nil, err
 	}
-	return os.ReadFile(file)
+	return os.ReadFile(filepath.Join(dir, models.DatabaseFile))
 })
 
 // Dir is a fresh data folder with the mode that the store insists on.

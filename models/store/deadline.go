@@ -1,0 +1,240 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/ledger"
+)
+
+// setClock is the compare-and-set of every change of a deadline: it names the
+// state and the deadline that it leaves.
+const setClock = `UPDATE responses SET approval_timeout_at = ?, paused_left = ?, open_note = ?
+ WHERE id = ? AND approval_status = 'pending' AND approval_timeout_at = ?`
+
+// clock is when a pending request runs out, and what stops it.
+type clock struct {
+	deadline time.Time
+	left     *int64         // seconds that a pause has put aside
+	open     *models.NoteID // the question that made the pause
+}
+
+func clockOf(a *models.Approval) clock {
+	return clock{deadline: a.ApprovalTimeoutAt, left: a.PausedLeft, open: a.OpenNote}
+}
+
+// same reports whether two clocks stop at the same time, whatever stopped them.
+func (c clock) same(other clock) bool {
+	left := c.left == other.left || c.left != nil && other.left != nil && *c.left == *other.left
+	return left && c.deadline.Equal(other.deadline)
+}
+
+// setClock is the only way to change a deadline once it was asked: the inboxes
+// move with it, and the expirer looks anew. a is changed too.
+func (t *tx) setClock(a *models.Approval, to clock) error {
+	res := t.Gorm().Exec(setClock, to.deadline, to.left, to.open, a.ID, a.ApprovalTimeoutAt)
+	if res.Error != nil {
+		return fmt.Errorf("set clock: %w", res.Error)
+	}
+	if !db.ExactlyOne(res.RowsAffected) {
+		return fmt.Errorf("set clock of %s: it left pending, or its deadline moved meanwhile", a.ID)
+	}
+	if !to.deadline.Equal(a.ApprovalTimeoutAt) {
+		if err := t.Gorm().Exec(movesDeciders, to.deadline, a.ID).Error; err != nil {
+			return fmt.Errorf("move in inboxes: %w", err)
+		}
+		t.deadlineStored(to.deadline)
+	}
+	a.ApprovalTimeoutAt, a.PausedLeft, a.OpenNote = to.deadline, to.left, to.open
+	return nil
+}
+
+// secondsUntil is what is left until a deadline, in whole seconds and never less
+// than there is.
+func secondsUntil(deadline, now time.Time) int64 {
+	return int64((deadline.Sub(now) + time.Second - 1) / time.Second)
+}
+
+// clockEntry is what the ledger says about a deadline that moved.
+type clockEntry struct {
+	Old string `json:"old_deadline,omitempty"`
+	New string `json:"new_deadline,omitempty"`
+
+	Left *int64 `json:"paused_left,omitempty"` // seconds that a pause has put aside
+}
+
+func movedFrom(old time.Time, a *models.Approval) clockEntry {
+	if old.Equal(a.ApprovalTimeoutAt) {
+		return clockEntry{Left: a.PausedLeft}
+	}
+	return clockEntry{Old: old.Format(db.TimeFormat), New: a.ApprovalTimeoutAt.Format(db.TimeFormat), Left: a.PausedLeft}
+}
+
+// DeadlineStored is signalled when a deadline was stored that may be earlier
+// than those before, and when another process wrote.
+func (s *Store) DeadlineStored() <-chan struct{} { return s.deadline }
+
+// NextDeadline is when the next pending request runs out; false when none does.
+func (s *Store) NextDeadline(ctx context.Context) (time.Time, bool, error) {
+	var next time.Time
+	err := s.reads.nextDeadline.QueryRowContext(context.WithoutCancel(ctx)).Scan(&next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, false, nil
+	}
+	if err != nil {
+		return time.Time{}, false, fmt.Errorf("read next deadline: %w", err)
+	}
+	return next, next.Before(models.NoDeadline), nil
+}
+
+// ExpireDue writes down at most limit expiries that are already so (I3), oldest
+// deadline first, and says how many. Its cost follows what is due.
+func (s *Store) ExpireDue(ctx context.Context, limit int) (int, error) {
+	n := 0
+	err := s.writeAnyway(ctx, func(t *tx) error {
+		n = 0
+		ids, err := t.dueNow(limit)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			a, err := t.standing(id)
+			if err != nil {
+				return err
+			}
+			if !a.PastDeadline(t.Now) {
+				continue
+			}
+			if err := t.expireNow(a); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// expireNow writes down that the time of a pending request is up.
+func (t *tx) expireNow(a *models.Approval) error {
+	a.Expire()
+	changed, err := t.Exec(t.s.hot.expire, a.ApprovalFeedback, a.ID, t.Now)
+	if err != nil {
+		return fmt.Errorf("expire: %w", err)
+	}
+	if !db.ExactlyOne(changed) {
+		return fmt.Errorf("expire approval %s: it left pending meanwhile", a.ID)
+	}
+	expirer := models.System("expirer")
+	if err := t.settled(expirer, a); err != nil {
+		return err
+	}
+	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, t.routed),
+		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds()})
+}
+
+func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {
+	rows, err := t.Rows(t.s.hot.due, t.Now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read what is due: %w", err)
+	}
+	defer rows.Close()
+	var ids []models.ResponseID
+	for rows.Next() {
+		var id models.ResponseID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("read what is due: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read what is due: %w", err)
+	}
+	return ids, nil
+}
+
+// Extend moves the deadline of a pending request to a later time, by somebody who
+// may decide it: at most the policy's max_timeout_minutes from now, and never
+// earlier than it stands. While a question stops the clock, what is left after
+// the answer grows with it. The deadline that stands already changes nothing.
+//
+// Codes: forbidden, not_found, invalid (too late, too early, or there is no
+// deadline), wrong_decision_kind (outside approvals, whose clock is the other
+// system's); with the standing row: already_decided, expired, being_decided.
+func (s *Store) Extend(ctx context.Context, actor models.Actor, id models.ResponseID, until time.Time) (*models.Approval, error) {
+	if !actor.IsPerson() {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may extend a request.")
+	}
+	until = db.Stamp(until)
+	var out *models.Approval
+	err := s.write(ctx, func(t *tx) error {
+		a, err := t.approval(actor, id)
+		if err != nil {
+			return err
+		}
+		out = a
+		if err := t.conflict(a); err != nil {
+			return err
+		}
+		to, err := t.extended(a, until)
+		if err != nil || to.same(clockOf(a)) {
+			return err
+		}
+		return t.extend(actor, a, to)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// extended is the clock of a request that is to stand until then.
+func (t *tx) extended(a *models.Approval, until time.Time) (clock, error) {
+	_, p, err := t.policy()
+	if err != nil {
+		return clock{}, err
+	}
+	most := p.Document().MaxTimeoutMinutes
+	switch {
+	case a.UpstreamID != nil:
+		return clock{}, &models.Error{Code: models.CodeWrongDecisionKind, Text: "The deadline of this request is the other system's.", Approval: a}
+	case !a.HasDeadline():
+		return clock{}, models.Invalid("minutes", "are not needed: this request has no deadline")
+	case until.After(t.Now.Add(time.Duration(most) * time.Minute)):
+		return clock{}, models.Invalid("minutes", "must be at most %d from now", most)
+	case until.Before(a.ApprovalTimeoutAt):
+		return clock{}, models.Invalid("minutes", "must not end before the deadline that stands")
+	}
+	to := clockOf(a)
+	to.deadline = until
+	if left := secondsUntil(until, t.Now); to.left != nil && *to.left < left {
+		to.left = &left
+	}
+	return to, nil
+}
+
+func (t *tx) extend(actor models.Actor, a *models.Approval, to clock) error {
+	old := a.ApprovalTimeoutAt
+	if err := t.setClock(a, to); err != nil {
+		return err
+	}
+	readers, err := t.tellDeciders(a)
+	if err != nil {
+		return err
+	}
+	return t.record(actor, "approval.extended", ledger.SubjectOf(&a.Response, readers), extendedEntry{clockEntry: movedFrom(old, a), Digest: a.Digest})
+}
+
+type extendedEntry struct {
+	clockEntry
+
+	Digest string `json:"digest"`
+}
