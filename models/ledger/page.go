@@ -108,7 +108,7 @@ func SelectPicked(keys, picks string) string {
 
 // KeysThrough reads numbers of entries, newest first, through one index.
 func KeysThrough(index, column string) string {
-	return `SELECT seq FROM ledger INDEXED BY ` + index + ` WHERE ` + column + ` = ? AND ` + column +
+	return `SELECT seq FROM ledger` + db.By(index) + ` WHERE ` + column + ` = ? AND ` + column +
 		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
 }
 
@@ -161,7 +161,7 @@ func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (b
 	return n < ledgerLook, nil
 }
 
-const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger INDEXED BY ledger_action WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
+const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger` + db.ByLedgerAction + ` WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
 
 // picks are the filters that do not drive.
 func (q Query) picks(rare bool) (string, []any) {

@@ -20,9 +20,9 @@ type PeoplePage struct {
 // peopleQuery counts each person's open sessions through the index of those that
 // were not closed; reading stops at the cap.
 const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
-  (SELECT count(*) FROM (SELECT 1 FROM web_sessions s INDEXED BY web_sessions_user
+  (SELECT count(*) FROM (SELECT 1 FROM web_sessions s` + db.ByWebSessionsUser + `
     WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ? LIMIT ?)),
-  (SELECT s.last_seen_at FROM web_sessions s INDEXED BY web_sessions_user
+  (SELECT s.last_seen_at FROM web_sessions s` + db.ByWebSessionsUser + `
     WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?
     ORDER BY s.last_seen_at DESC LIMIT 1)
  FROM users u WHERE u.email > ? ORDER BY u.email LIMIT ?`

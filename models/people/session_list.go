@@ -17,7 +17,7 @@ type SessionPage struct {
 // deviceQuery goes backwards through the index of a person's open sessions: it
 // ends with the id, which sorts by the time of the sign-in.
 const deviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
- FROM web_sessions INDEXED BY web_sessions_user
+ FROM web_sessions` + db.ByWebSessionsUser + `
  WHERE user_id = ? AND revoked_at IS NULL AND id < ? AND expires_at > ? AND last_seen_at > ? ORDER BY id DESC LIMIT ?`
 
 // Sessions lists the person's own open sessions before a key (empty: from the

@@ -16,7 +16,7 @@ import (
 // minute, and only while the policy limits it. A minute counts until all of it is
 // outside the window, so that no window of that length holds too much (I14).
 const (
-	reservedOfAgent = `(SELECT coalesce(sum(energy_reserved), 0) FROM conversations INDEXED BY conversations_reserved WHERE agent_id = ?2 AND energy_reserved > 0)`
+	reservedOfAgent = `(SELECT coalesce(sum(energy_reserved), 0) FROM conversations` + db.ByConversationsReserved + ` WHERE agent_id = ?2 AND energy_reserved > 0)`
 
 	windowIsCurrent = `SELECT 1 FROM agent_windows WHERE agent_id = ? AND minute = ? AND hours = ?`
 	// Minutes after this one count too: the clock may have been set back.
@@ -26,7 +26,7 @@ const (
  WHERE TRUE ON CONFLICT DO UPDATE SET minute = excluded.minute, hours = excluded.hours, spent = excluded.spent, allowed = excluded.allowed`
 	dropOldEnergy = `DELETE FROM agent_energy WHERE agent_id = ? AND minute < ?`
 	readWindow    = `SELECT w.spent, w.allowed,
- (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c INDEXED BY conversations_reserved WHERE c.agent_id = ?1 AND c.energy_reserved > 0 AND c.id <> ?2)
+ (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c` + db.ByConversationsReserved + ` WHERE c.agent_id = ?1 AND c.energy_reserved > 0 AND c.id <> ?2)
  FROM agent_windows w WHERE w.agent_id = ?1`
 	roomAt = `SELECT min(minute) FROM (SELECT minute, sum(energy) OVER (ORDER BY minute) AS freed FROM agent_energy
  WHERE agent_id = ?1 AND minute >= ?2) WHERE freed >= ?3`
@@ -157,7 +157,7 @@ func (t *tx) roomForAgent(agent models.AgentID, b *models.AgentBudget, energy in
 const budgetsOfAgents = `SELECT a.id,
  (SELECT coalesce(sum(e.energy), 0) FROM agent_energy e WHERE e.agent_id = a.id AND e.minute >= ?1),
  (SELECT coalesce(sum(w.energy), 0) FROM agent_allowances w WHERE w.agent_id = a.id AND w.until > ?2),
- (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c INDEXED BY conversations_reserved WHERE c.agent_id = a.id AND c.energy_reserved > 0)
+ (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c` + db.ByConversationsReserved + ` WHERE c.agent_id = a.id AND c.energy_reserved > 0)
  FROM agents a WHERE `
 
 // AgentBudgets is what the person's own agents may spend and have spent; nil

@@ -105,7 +105,7 @@ func notAReviewer(who models.Approvers, text string) *models.Error {
 	return models.Errorf(models.CodeNotAReviewer, "%s%s.", text, who.Must())
 }
 
-const pendingLimited = `SELECT id FROM responses INDEXED BY responses_pending
+const pendingLimited = `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND held_until IS NULL AND upstream_id IS NULL AND (reviewers_only OR self_approval = 'never')`
 
 // endStranded rejects the pending requests that nobody may approve any more, after
@@ -172,7 +172,7 @@ func (t *tx) checkMeetable(doc policy.Document) error {
 }
 
 const (
-	decidersOf    = `SELECT user_id FROM deciders INDEXED BY deciders_response WHERE response_id = ?`
+	decidersOf    = `SELECT user_id FROM deciders` + db.ByDecidersResponse + ` WHERE response_id = ?`
 	movesDeciders = `UPDATE deciders SET deadline = ? WHERE response_id = ?`
 )
 

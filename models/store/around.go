@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/policy"
 )
 
@@ -22,10 +23,10 @@ const (
 // request was routed sees of them what was routed to them as well.
 const (
 	beforeThis   = ` AND p.number < (SELECT number FROM responses WHERE id = :id) ORDER BY p.number DESC LIMIT :n`
-	earlierKeys  = `SELECT p.number FROM responses p INDEXED BY responses_tool WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis
-	rejectedKeys = `SELECT p.number FROM responses p INDEXED BY responses_rejected_tool
+	earlierKeys  = `SELECT p.number FROM responses p` + db.ByResponsesTool + ` WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.asked = TRUE` + beforeThis
+	rejectedKeys = `SELECT p.number FROM responses p` + db.ByResponsesRejectedTool + `
  WHERE p.agent_id = :agent AND p.tool_name = :tool AND p.approval_status = 'rejected'` + beforeThis
-	reaskedKeys = `SELECT p.number FROM responses p INDEXED BY responses_rejected
+	reaskedKeys = `SELECT p.number FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = :agent AND p.digest = :digest AND p.approval_status = 'rejected'` + beforeThis
 )
 

@@ -55,11 +55,11 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 
 // The calls after one in its batch that nothing has happened to: also no approval of
 // another system that they are linked to.
-const openAfter = `SELECT r.id FROM responses r INDEXED BY responses_batch
+const openAfter = `SELECT r.id FROM responses r` + db.ByResponsesBatch + `
  WHERE r.conversation_id = ? AND r.batch_id = ? AND r.sequence > ? AND r.kind = 'tool_call' AND r.is_completed = FALSE
  AND ((r.approval_status IS NULL AND r.cause = '') OR r.approval_status = 'pending') AND NOT ` + approvedByLink + ` ORDER BY r.sequence`
 
-const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l INDEXED BY outside_approvals_linked CROSS JOIN responses a ON a.id = l.response_id
+const approvedByLink = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked + ` CROSS JOIN responses a ON a.id = l.response_id
  WHERE l.linked_id = r.id AND l.linked_id <> '' AND a.approval_status = 'approved')`
 
 // cascade rejects the open calls after one that a person rejected, in the same
@@ -158,7 +158,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	return t.addDelivery(a, from.Vote, t.Now, t.Now.Add(deliverFor)) // the other system still waits
 }
 
-const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o INDEXED BY outside_approvals_linked
+const linkedApproval = `SELECT coalesce(max(o.response_id), '') FROM outside_approvals o` + db.ByOutsideApprovalsLinked + `
  CROSS JOIN responses a ON a.id = o.response_id WHERE o.linked_id = ? AND o.linked_id <> '' AND a.approval_status = 'pending'`
 
 // cascadeToLinked rejects the approval of another system that asks for a call which

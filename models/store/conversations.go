@@ -14,7 +14,7 @@ import (
 // this order. What is pending is counted up to one more than is shown.
 var (
 	viewColumns = conversationRow.Columns("c", nil) + `, a.name, a.system, u.name,
- (SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+ (SELECT count(*) FROM (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
   WHERE p.conversation_id = c.id AND p.approval_status = 'pending' LIMIT 1001))`
 	viewFrom   = ` FROM conversations c JOIN agents a ON a.id = c.agent_id JOIN users u ON u.id = c.owner_id`
 	selectView = `SELECT ` + viewColumns + viewFrom
@@ -118,7 +118,7 @@ func (q ConversationQuery) keys(after db.Cursor, limit int) (string, []any) {
 		where, args = append(where, "k.status = ?"), append(args, q.Status)
 	}
 	if q.Status == models.ConversationRunning {
-		where = append(where, `NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`)
+		where = append(where, `NOT EXISTS (SELECT 1 FROM responses p`+db.ByResponsesPendingConversation+` WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`)
 	}
 	where, args = q.whose(where, args)
 	switch {
@@ -134,7 +134,7 @@ func (q ConversationQuery) keys(after db.Cursor, limit int) (string, []any) {
 	case q.Status != "":
 		index = "conversations_status"
 	}
-	return `SELECT k.id, k.active_at FROM conversations k INDEXED BY ` + index + ` WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
+	return `SELECT k.id, k.active_at FROM conversations k` + db.By(index) + ` WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
 		append(args, after.At, after.ID, limit)
 }
 
@@ -157,7 +157,7 @@ func (q ConversationQuery) waiting(after db.Cursor, limit int) (string, []any) {
 		where[1] = "k.archived_at IS NOT NULL"
 	}
 	where, args = q.whose(where, args)
-	const first = `SELECT p.conversation_id FROM responses p INDEXED BY responses_pending_conversation WHERE p.approval_status = 'pending'`
+	const first = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.approval_status = 'pending'`
 	return `WITH RECURSIVE w(id) AS (SELECT * FROM (` + first + ` ORDER BY p.conversation_id LIMIT 1)
  UNION ALL SELECT (` + first + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL)
  SELECT k.id, k.active_at FROM w CROSS JOIN conversations k ON k.id = w.id WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
@@ -170,10 +170,10 @@ func openedAt(c *models.Conversation, now time.Time) {
 }
 
 const (
-	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+	runLinkColumns = `SELECT c.id, coalesce(c.run_id, ''), c.title, c.status, EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = c.id AND p.approval_status = 'pending'), a.name, c.created_at, c.agent_id FROM conversations c `
-	parentQuery   = runLinkColumns + `INDEXED BY conversations_run JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
-	childrenQuery = runLinkColumns + `INDEXED BY conversations_parent_run JOIN agents a ON a.id = c.agent_id
+	parentQuery   = runLinkColumns + db.ByConversationsRun + ` JOIN agents a ON a.id = c.agent_id WHERE c.owner_id = ? AND c.run_id = ?`
+	childrenQuery = runLinkColumns + db.ByConversationsParentRun + ` JOIN agents a ON a.id = c.agent_id
  WHERE c.owner_id = ? AND c.parent_run_id = ? ORDER BY c.created_at, c.id LIMIT ?`
 )
 

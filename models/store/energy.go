@@ -143,14 +143,14 @@ const maxKnownConversations = 10_000
 // What was spent, in steps: each is as wide as ?2 sequences, so that a long
 // history gives no more points than a short one.
 const (
-	spentByResponses = `SELECT sequence / ?2, max(sequence), max(created_at), sum(energy) FROM responses INDEXED BY responses_history
+	spentByResponses = `SELECT sequence / ?2, max(sequence), max(created_at), sum(energy) FROM responses` + db.ByResponsesHistory + `
  WHERE conversation_id = ?1 GROUP BY sequence / ?2`
 	spentByTurns = `SELECT sequence / ?2, max(sequence), max(at), sum(energy) FROM turns WHERE conversation_id = ?1 GROUP BY sequence / ?2`
 	// With a bare column beside max(), SQLite takes it from the row of the maximum.
 	budgetBySteps = `SELECT sequence / ?2, max(sequence), max(at), new FROM budget_steps WHERE conversation_id = ?1 GROUP BY sequence / ?2`
 
 	// How much each kind of thing cost.
-	energyByTool = `SELECT kind, tool_name, count(*), sum(energy) FROM responses INDEXED BY responses_history
+	energyByTool = `SELECT kind, tool_name, count(*), sum(energy) FROM responses` + db.ByResponsesHistory + `
  WHERE conversation_id = ? AND energy > 0 GROUP BY kind, tool_name ORDER BY sum(energy) DESC, kind, tool_name LIMIT ?`
 )
 

@@ -51,7 +51,7 @@ const feedColumns = `, l.at, l.actor_kind, l.action, l.owner_id, l.conversation_
 // What a person reads stands in two places: an entry that stands in both is told
 // once, by feedEntries.
 const (
-	ofOwner  = `SELECT l.seq` + feedColumns + ` FROM ledger l INDEXED BY ledger_owner WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
+	ofOwner  = `SELECT l.seq` + feedColumns + ` FROM ledger l` + db.ByLedgerOwner + ` WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
 	ofReader = `SELECT f.seq` + feedColumns + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
 
 	feedOfAgent = ofOwner + ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?)

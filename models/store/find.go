@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/ledger"
 )
 
@@ -250,7 +251,7 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []part {
 	for _, conversations := range sessions(actor, session) {
 		args := append(append([]any{}, conversations.args...), toolUseID)
 		out = append(out, part{
-			`SELECT r.id FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_tool_use
+			`SELECT r.id FROM (` + conversations.text + `) k CROSS JOIN responses r` + db.ByResponsesToolUse + `
  ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE ` + sees.text + ` LIMIT 2`,
 			append(args, sees.args...),
 		})
@@ -259,16 +260,16 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []part {
 }
 
 func invocationAnywhere(actor models.Actor, toolUseID string) part {
-	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r INDEXED BY responses_agent_tool_use ON r.agent_id = g.id AND r.tool_use_id = ?`
+	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ?`
 	switch {
 	case actor.IsAgent():
-		return part{`SELECT r.id FROM responses r INDEXED BY responses_agent_tool_use WHERE r.agent_id = ? AND r.tool_use_id = ? LIMIT 2`, []any{actor.ID, toolUseID}}
+		return part{`SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse + ` WHERE r.agent_id = ? AND r.tool_use_id = ? LIMIT 2`, []any{actor.ID, toolUseID}}
 	case actor.Admin:
 		return part{ofAgents + ` LIMIT 2`, []any{toolUseID}}
 	}
 	return part{
 		ofAgents + ` WHERE g.owner_id = ?
- UNION ALL SELECT v.response_id FROM reviewers v INDEXED BY reviewers_tool_use WHERE v.user_id = ? AND v.tool_use_id = ? LIMIT 2`,
+ UNION ALL SELECT v.response_id FROM reviewers v` + db.ByReviewersToolUse + ` WHERE v.user_id = ? AND v.tool_use_id = ? LIMIT 2`,
 		[]any{toolUseID, actor.ID, actor.ID, toolUseID},
 	}
 }

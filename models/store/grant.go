@@ -174,7 +174,7 @@ func (t *tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free s
 	return fixed, free, nil
 }
 
-const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants INDEXED BY grants_live
+const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?), 0) AS same FROM grants` + db.ByGrantsLive + `
  WHERE agent_id = ? AND tool_name = ? AND revoked_at IS NULL AND expires_at > ? AND uses < max_uses`
 
 // roomForGrant refuses the same grant twice, as a form sent twice would make it,

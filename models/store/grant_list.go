@@ -59,9 +59,9 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 
 // grantsQuery picks the keys of a page by the index first.
 func grantsQuery(actor models.Actor, before db.Cursor, limit int) (string, []any) {
-	keys, args := `SELECT id FROM grants INDEXED BY grants_all WHERE `, []any{before.At, before.ID, limit}
+	keys, args := `SELECT id FROM grants`+db.ByGrantsAll+` WHERE `, []any{before.At, before.ID, limit}
 	if !actor.Admin {
-		keys, args = `SELECT id FROM grants INDEXED BY grants_owner WHERE owner_id = ? AND `, []any{actor.ID, before.At, before.ID, limit}
+		keys, args = `SELECT id FROM grants`+db.ByGrantsOwner+` WHERE owner_id = ? AND `, []any{actor.ID, before.At, before.ID, limit}
 	}
 	return briefGrant + ` FROM (` + keys + `(created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?) k
  JOIN grants g ON g.id = k.id` + grantFrom + ` ORDER BY g.created_at DESC, g.id DESC`, args
@@ -76,7 +76,7 @@ type GrantUses struct {
 	Next  string // empty: the last page
 }
 
-const grantUsesQuery = ` WHERE r.number IN (SELECT number FROM responses INDEXED BY responses_grant WHERE grant_id = ?
+const grantUsesQuery = ` WHERE r.number IN (SELECT number FROM responses` + db.ByResponsesGrant + ` WHERE grant_id = ?
  AND number < coalesce((SELECT number FROM responses WHERE id = ?), 9223372036854775807) ORDER BY number DESC LIMIT ?) ORDER BY r.number DESC`
 
 // Grant is one grant and the calls it let through, going on after the key of the
@@ -126,7 +126,7 @@ const (
 	reachBytes = 16 << 20
 )
 
-const reachQuery = `SELECT tool_input_json, input_bytes, created_at FROM responses INDEXED BY responses_tool
+const reachQuery = `SELECT tool_input_json, input_bytes, created_at FROM responses` + db.ByResponsesTool + `
  WHERE agent_id = ? AND tool_name = ? AND asked = TRUE AND kind = 'tool_call' AND id <> ? ORDER BY number DESC LIMIT ?`
 
 // GrantReach is how many of the latest calls of the request's agent and tool,

@@ -33,7 +33,7 @@ const (
 )
 
 var (
-	messagesPart = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages INDEXED BY messages_history WHERE conversation_id = ? AND sequence `
+	messagesPart = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages` + db.ByMessagesHistory + ` WHERE conversation_id = ? AND sequence `
 	stepsPart    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? AND sequence `
 )
 

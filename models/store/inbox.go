@@ -285,20 +285,20 @@ func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery,
 
 // The keys of an inbox by deadline.
 const (
-	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending
+	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPending + `
  WHERE p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
-	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_conversation
+	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
 	deciderKeys = `SELECT d.deadline, d.response_id AS id FROM deciders d
  WHERE d.user_id = :me AND (d.deadline, d.response_id) > (:at, :id) ORDER BY d.deadline, d.response_id LIMIT :n`
-	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p INDEXED BY responses_pending_agent
+	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPendingAgent + `
  WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
 )
 
 // How many rows a set has, no further than what is small.
 const (
-	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending_agent WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
-	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers INDEXED BY reviewers_settled WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
+	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
 )
 
 func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
@@ -320,15 +320,15 @@ func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQ
 // The keys of an inbox by age. An index has each agent's in order; of many agents
 // as many of each are read as are wanted of all.
 const (
-	agentByAge = `SELECT p.number FROM responses p INDEXED BY responses_pending_agent
+	agentByAge = `SELECT p.number FROM responses p` + db.ByResponsesPendingAgent + `
  WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
-	conversationByAge = `SELECT p.number FROM responses p INDEXED BY responses_pending_conversation
+	conversationByAge = `SELECT p.number FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
-	agentsByAge = `SELECT p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_pending_agent
+	agentsByAge = `SELECT p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesPendingAgent + `
  WHERE o.agent_id = g.id AND o.approval_status = 'pending' AND o.number > :number ORDER BY o.number LIMIT :n)`
 	allByAge    = agentsByAge + ` ORDER BY p.number LIMIT :n`
 	mineByAge   = agentsByAge + ` WHERE g.owner_id = :me ORDER BY p.number LIMIT :n`
-	routedByAge = `SELECT p.number FROM reviewers v INDEXED BY reviewers_settled CROSS JOIN responses p ON p.id = v.response_id
+	routedByAge = `SELECT p.number FROM reviewers v` + db.ByReviewersSettled + ` CROSS JOIN responses p ON p.id = v.response_id
  WHERE v.user_id = :me AND v.settled_at IS NULL AND p.number > :number ORDER BY p.number LIMIT :n`
 	bothByAge = `SELECT number FROM (` + mineByAge + `) UNION SELECT number FROM (` + routedByAge + `) ORDER BY number LIMIT :n`
 )
@@ -363,11 +363,11 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 	waits := func(deadline, id string) string {
 		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id + ` AND h.held_until IS NOT NULL))`
 	}
-	inConversation := `responses r INDEXED BY responses_pending_conversation WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
+	inConversation := `responses r` + db.ByResponsesPendingConversation + ` WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
 	back := now.Add(-heldBack)
 	switch {
 	case conv == "" && actor.Admin:
-		return count(`responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+		return count(`responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
 	case conv == "":
 		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
 	case actor.Admin:
@@ -379,7 +379,7 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 
 // reasksQuery is for what stands in keys as a JSON array of numbers, and for a
 // person: an admin sees all.
-const reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p INDEXED BY responses_rejected
+const reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
  AND (?3 OR p.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = p.id)) ORDER BY p.number DESC LIMIT 1)
  FROM json_each(?1) j CROSS JOIN responses r ON r.number = j.value`

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	pendingOfAgentQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_agent
+	pendingOfAgentQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p` + db.ByResponsesPendingAgent + `
  WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
  AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
 
@@ -80,7 +80,7 @@ func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string
 		return `SELECT r.number, r.` + place + ` AS place FROM ` + table + ` WHERE ` + condition + where + ` ORDER BY r.` + place + ` DESC LIMIT ?`, append(args, filters...)
 	}
 	if q.Conversation != "" {
-		history := `responses r INDEXED BY responses_history`
+		history := `responses r` + db.ByResponsesHistory
 		switch {
 		case actor.IsAgent():
 			return branch(history, `r.conversation_id = ? AND r.agent_id = ?`, q.Conversation, actor.ID)
@@ -94,17 +94,17 @@ func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string
 	}
 	switch {
 	case actor.IsAgent():
-		return branch(`responses r INDEXED BY responses_agent`, `r.agent_id = ?`, actor.ID)
+		return branch(`responses r`+db.ByResponsesAgent, `r.agent_id = ?`, actor.ID)
 	case !actor.IsPerson():
 		return "", nil
 	case actor.Admin:
 		// Of each agent as many as are wanted of all: an index in the order of all would
 		// be written with every ask.
-		of, ofArgs := branch(`responses r INDEXED BY responses_agent`, `r.agent_id = g.id`)
+		of, ofArgs := branch(`responses r`+db.ByResponsesAgent, `r.agent_id = g.id`)
 		return `SELECT p.number, p.number AS place FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (` + of + `)) ORDER BY p.number DESC LIMIT ?`,
 			append(ofArgs, limit)
 	}
-	owned, ownedArgs := branch(`responses r INDEXED BY responses_owner`, `r.owner_id = ?`, actor.ID)
+	owned, ownedArgs := branch(`responses r`+db.ByResponsesOwner, `r.owner_id = ?`, actor.ID)
 	routed, routedArgs := branch(`reviewers v JOIN responses r ON r.id = v.response_id`, `v.user_id = ?`, actor.ID)
 	return `SELECT number, place FROM (` + owned + `) UNION SELECT number, place FROM (` + routed + `) ORDER BY place DESC LIMIT ?`,
 		append(append(ownedArgs, routedArgs...), limit)

@@ -54,16 +54,16 @@ func (t *tx) runsFor(u *models.Upstream, run string) ([]models.ConversationID, e
 
 const (
 	runByID      = `SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`
-	runsByParent = `SELECT id FROM conversations INDEXED BY conversations_parent_run WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
+	runsByParent = `SELECT id FROM conversations` + db.ByConversationsParentRun + ` WHERE owner_id = ? AND parent_run_id = ? ORDER BY created_at, id LIMIT 100`
 )
 
 // Three rows tell as much as all open calls of a conversation (models.Correlate).
 const (
 	openColumns = `SELECT id, coalesce(tool_use_id, '') AS tool_use_id, tool_name, digest, sequence, is_completed AS completed, coalesce(approval_status, '') AS status, cause FROM responses r `
-	openByUse   = openColumns + `INDEXED BY responses_tool_use WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` + isLinked
+	openByUse   = openColumns + db.ByResponsesToolUse + ` WHERE conversation_id = ? AND tool_use_id = ? AND NOT ` + isLinked
 	isOpen      = ` AND kind = 'tool_call' AND is_completed = FALSE AND approval_status IS NULL AND cause = '' AND NOT ` + isLinked + ` ORDER BY sequence LIMIT `
-	openByInput = openColumns + `INDEXED BY responses_open_input WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
-	openByName  = openColumns + `INDEXED BY responses_open WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
+	openByInput = openColumns + db.ByResponsesOpenInput + ` WHERE conversation_id = ? AND digest = ?` + isOpen + `1`
+	openByName  = openColumns + db.ByResponsesOpen + ` WHERE conversation_id = ? AND tool_name = ?` + isOpen + `2`
 )
 
 // candidates are the open calls of a conversation that decide a match.
@@ -115,8 +115,8 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 
 // cascadedCall is the call of an item in its own run that was rejected with its
 // batch before the item was listed, and the call with which it was.
-const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations c INDEXED BY conversations_run
- CROSS JOIN responses r INDEXED BY responses_cascaded ON r.conversation_id = c.id AND r.digest = ?3 AND r.cause = 'cascade' AND r.is_completed = FALSE
+const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations c` + db.ByConversationsRun + `
+ CROSS JOIN responses r` + db.ByResponsesCascaded + ` ON r.conversation_id = c.id AND r.digest = ?3 AND r.cause = 'cascade' AND r.is_completed = FALSE
  WHERE c.owner_id = ?1 AND c.run_id = ?2 AND r.tool_name = ?4 AND ?5 IN ('', r.tool_use_id) AND r.cascaded_from IS NOT NULL AND NOT ` + isLinked + ` ORDER BY r.sequence LIMIT 1`
 
 // askCascaded gives an item whose call was rejected with its batch a response of its
@@ -204,23 +204,23 @@ const linkAfterEnd = time.Hour
 // An open call of the same tool that an approval may be for: in its own run, in
 // the run above it, and in those below it.
 const (
-	fitsByName = ` JOIN responses r INDEXED BY responses_open ON r.conversation_id = c.id AND r.tool_name = o.name AND r.kind = 'tool_call'
+	fitsByName = ` JOIN responses r` + db.ByResponsesOpen + ` ON r.conversation_id = c.id AND r.tool_name = o.name AND r.kind = 'tool_call'
  AND r.is_completed = FALSE AND r.approval_status IS NULL AND r.cause = '' AND o.tool_use_id IN ('', r.tool_use_id) AND NOT ` + isLinked
-	fitsByInput = ` JOIN responses r INDEXED BY responses_open_input ON r.conversation_id = c.id AND r.digest = o.digest AND r.kind = 'tool_call'
+	fitsByInput = ` JOIN responses r` + db.ByResponsesOpenInput + ` ON r.conversation_id = c.id AND r.digest = o.digest AND r.kind = 'tool_call'
  AND r.is_completed = FALSE AND r.approval_status IS NULL AND r.cause = '' AND o.tool_use_id IN ('', r.tool_use_id) AND NOT ` + isLinked
-	isLinked = `EXISTS (SELECT 1 FROM outside_approvals l INDEXED BY outside_approvals_linked WHERE l.linked_id = r.id AND l.linked_id <> '')`
+	isLinked = `EXISTS (SELECT 1 FROM outside_approvals l` + db.ByOutsideApprovalsLinked + ` WHERE l.linked_id = r.id AND l.linked_id <> '')`
 
-	ofOwnRun   = `EXISTS (SELECT 1 FROM conversations c INDEXED BY conversations_run`
-	ofRunBelow = `EXISTS (SELECT 1 FROM conversations c INDEXED BY conversations_parent_run`
+	ofOwnRun   = `EXISTS (SELECT 1 FROM conversations c` + db.ByConversationsRun
+	ofRunBelow = `EXISTS (SELECT 1 FROM conversations c` + db.ByConversationsParentRun
 	isOwnRun   = ` WHERE c.owner_id = ?2 AND c.run_id = o.run_id)`
-	isRunAbove = ` WHERE c.owner_id = ?2 AND c.run_id = (SELECT p.parent_run_id FROM conversations p INDEXED BY conversations_run WHERE p.owner_id = ?2 AND p.run_id = o.run_id))`
+	isRunAbove = ` WHERE c.owner_id = ?2 AND c.run_id = (SELECT p.parent_run_id FROM conversations p` + db.ByConversationsRun + ` WHERE p.owner_id = ?2 AND p.run_id = o.run_id))`
 	isRunBelow = ` WHERE c.owner_id = ?2 AND c.parent_run_id = o.run_id)`
 )
 
 // linkable are the approvals that wait for a call and may have one now, or have
 // ended too long ago to wait on. ?3 and ?4 are from when on the name alone tells,
 // and the end is long ago.
-const linkable = `SELECT o.call_id FROM outside_approvals o INDEXED BY outside_approvals_waiting WHERE o.upstream_id = ?1 AND o.waits = TRUE AND (` +
+const linkable = `SELECT o.call_id FROM outside_approvals o` + db.ByOutsideApprovalsWaiting + ` WHERE o.upstream_id = ?1 AND o.waits = TRUE AND (` +
 	`EXISTS (SELECT 1 FROM responses a WHERE a.id = o.response_id AND a.approval_timestamp <= ?4)` +
 	` OR ` + ofOwnRun + fitsByInput + isOwnRun + ` OR ` + ofOwnRun + fitsByInput + isRunAbove + ` OR ` + ofRunBelow + fitsByInput + isRunBelow +
 	` OR o.linked_id = '' AND o.first_at <= ?3 AND (` + ofOwnRun + fitsByName + isOwnRun + ` OR ` + ofOwnRun + fitsByName + isRunAbove + ` OR ` + ofRunBelow + fitsByName + isRunBelow + `)) ORDER BY o.first_at`
@@ -306,8 +306,8 @@ func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error
 }
 
 // runAbove finds the run that started another.
-const runAbove = `SELECT c.id FROM conversations p INDEXED BY conversations_run
- JOIN conversations c INDEXED BY conversations_run ON c.owner_id = p.owner_id AND c.run_id = p.parent_run_id WHERE p.owner_id = ? AND p.run_id = ?`
+const runAbove = `SELECT c.id FROM conversations p` + db.ByConversationsRun + `
+ JOIN conversations c` + db.ByConversationsRun + ` ON c.owner_id = p.owner_id AND c.run_id = p.parent_run_id WHERE p.owner_id = ? AND p.run_id = ?`
 
 // callFor finds the call that an approval is for: in its own run, else in the one
 // above it, else in those below. since is when the approval was first seen.

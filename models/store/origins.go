@@ -104,7 +104,7 @@ const maxLinkedInput = 16 << 10
 var linksQuery = linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
 UNION ALL ` + linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
- CROSS JOIN outside_approvals o INDEXED BY outside_approvals_linked ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.response_id` + linksTo
+ CROSS JOIN outside_approvals o` + db.ByOutsideApprovalsLinked + ` ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.response_id` + linksTo
 
 var (
 	linksFrom = `SELECT r.id, ?3 OR x.owner_id = ?2, x.id, x.conversation_id, x.id = o.linked_id, coalesce(iif(x.id = o.linked_id, xc.run_id, rc.run_id), ''), xa.name, o.linked_by, x.digest = r.digest,

@@ -169,7 +169,7 @@ func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []mode
 // read from the index of what is pending and never stored: the entry of the ask
 // or outcome with which the waiting begins or ends tells the change (I7).
 const (
-	undecided = `EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation
+	undecided = `EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + `
  WHERE p.conversation_id = conversations.id AND p.approval_status = 'pending')`
 	// shownRunning is true of a conversation that is shown as running: the next ask
 	// makes it wait, or the last outcome has just made it go on.
@@ -248,17 +248,17 @@ func (s *Store) Stats(ctx context.Context, actor models.Actor) (models.Stats, er
 	args, settledArgs := []any{actor.ID, now}, []any{actor.ID, since}
 	switch {
 	case actor.IsAgent():
-		pending = `responses r INDEXED BY responses_pending_agent WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.agent_id = ? AND r.approval_timestamp > ?`
+		pending = `responses r` + db.ByResponsesPendingAgent + ` WHERE r.agent_id = ? AND r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.agent_id = ? AND r.approval_timestamp > ?`
 	case !actor.IsPerson():
 		return models.Stats{}, models.Errorf(models.CodeForbidden, "Only agents and people read the counts.")
 	case actor.Admin:
-		pending = `responses r INDEXED BY responses_pending WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.approval_timestamp > ?`
+		pending = `responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND r.approval_timeout_at > ?`
+		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.approval_timestamp > ?`
 		args, settledArgs = args[1:], settledArgs[1:]
 	default:
 		pending = `deciders d WHERE d.user_id = ? AND d.deadline > ?`
-		settled = `responses r INDEXED BY responses_settled WHERE r.owner_id = ? AND r.approval_timestamp > ?`
+		settled = `responses r` + db.ByResponsesSettled + ` WHERE r.owner_id = ? AND r.approval_timestamp > ?`
 	}
 	waits, err := s.agentWaits(ctx, actor)
 	if err != nil {
@@ -286,7 +286,7 @@ func (s *Store) Sending(ctx context.Context, actor models.Actor) (int, error) {
 	}
 	now := s.db.Now()
 	var n int
-	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM responses r INDEXED BY responses_held
+	err := s.db.Reads().QueryRowContext(ctx, `SELECT count(*) FROM responses r`+db.ByResponsesHeld+`
  WHERE r.approval_status = 'pending' AND r.held_until IS NOT NULL AND r.upstream_id IS NULL AND r.held_until > ?
  AND EXISTS (SELECT 1 FROM votes v WHERE v.response_id = r.id AND v.user_id = ? AND v.undo_until > ? AND v.withdrawn_at IS NULL)`, now, actor.ID, now).Scan(&n)
 	if err != nil {

@@ -183,7 +183,7 @@ func costOf(q *asked, j policy.Judgement) int64 {
 	return max(cost, j.Energy)
 }
 
-const standingAsk = `SELECT r.id FROM responses r INDEXED BY responses_agent_tool_use JOIN conversations c ON c.id = r.conversation_id
+const standingAsk = `SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse + ` JOIN conversations c ON c.id = r.conversation_id
  WHERE r.agent_id = ? AND r.tool_use_id = ? AND r.digest = ? AND c.standing ORDER BY r.number DESC LIMIT 1`
 
 // adopt moves the request that an agent made without naming a run, and that is

@@ -19,12 +19,12 @@ const (
 	wantedColumns = `SELECT o.number, o.upstream_id, o.call_id, o.response_id FROM `
 	wantedOf      = ` CROSS JOIN upstreams u ON u.id = o.upstream_id AND u.owner_id = ?1 CROSS JOIN responses a ON a.id = o.response_id
  WHERE o.waits = TRUE AND o.digest = ?2 AND o.tool_use_id IN ('', ?3) AND (a.approval_status = 'pending' OR a.approval_timestamp > ?4)`
-	wantedInRun = wantedColumns + `outside_approvals o INDEXED BY outside_approvals_wanted` + wantedOf + ` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
-	wantedBelow = wantedColumns + `conversations c INDEXED BY conversations_parent_run
- CROSS JOIN outside_approvals o INDEXED BY outside_approvals_wanted ON o.run_id = c.run_id` + wantedOf + ` AND c.owner_id = ?1 AND c.parent_run_id = ?5 ORDER BY o.first_at LIMIT 1`
+	wantedInRun = wantedColumns + `outside_approvals o` + db.ByOutsideApprovalsWanted + wantedOf + ` AND o.run_id = ?5 ORDER BY o.first_at LIMIT 1`
+	wantedBelow = wantedColumns + `conversations c` + db.ByConversationsParentRun + `
+ CROSS JOIN outside_approvals o` + db.ByOutsideApprovalsWanted + ` ON o.run_id = c.run_id` + wantedOf + ` AND c.owner_id = ?1 AND c.parent_run_id = ?5 ORDER BY o.first_at LIMIT 1`
 
-	anyWanted   = `SELECT 1 FROM outside_approvals INDEXED BY outside_approvals_wanted WHERE waits = TRUE LIMIT 1`
-	wantedCalls = `SELECT 1 FROM outside_approvals INDEXED BY outside_approvals_wanted WHERE waits = TRUE AND digest = ? LIMIT 1`
+	anyWanted   = `SELECT 1 FROM outside_approvals` + db.ByOutsideApprovalsWanted + ` WHERE waits = TRUE LIMIT 1`
+	wantedCalls = `SELECT 1 FROM outside_approvals` + db.ByOutsideApprovalsWanted + ` WHERE waits = TRUE AND digest = ? LIMIT 1`
 )
 
 // wanted finds the outside approval that waits for a reported call; nil: none
@@ -116,10 +116,10 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 
 // rejectedIn is the call of a batch that a person rejected, with a row of its own
 // or by an outside approval that is linked to it.
-const rejectedIn = `SELECT r.id FROM responses r INDEXED BY responses_batch
+const rejectedIn = `SELECT r.id FROM responses r` + db.ByResponsesBatch + `
  WHERE r.conversation_id = ?1 AND r.batch_id = ?2 AND r.kind = 'tool_call' AND r.approval_status = 'rejected' AND r.cause = 'reviewer'
-UNION ALL SELECT a.id FROM responses r INDEXED BY responses_batch
- CROSS JOIN outside_approvals o INDEXED BY outside_approvals_linked ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses a ON a.id = o.response_id
+UNION ALL SELECT a.id FROM responses r` + db.ByResponsesBatch + `
+ CROSS JOIN outside_approvals o` + db.ByOutsideApprovalsLinked + ` ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses a ON a.id = o.response_id
  WHERE r.conversation_id = ?1 AND r.batch_id = ?2 AND r.kind = 'tool_call' AND a.approval_status = 'rejected' AND a.cause = 'reviewer' LIMIT 1`
 
 // reportedLate does to a call that was just stored what it would have met if it

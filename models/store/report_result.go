@@ -157,7 +157,7 @@ func (t *tx) askedLate(a *models.Approval) error {
 // Calls that are under way in a run: those of an agent or sub-agent that are of
 // another batch, and all.
 const (
-	unfinished = `SELECT id, sequence FROM responses INDEXED BY responses_unfinished
+	unfinished = `SELECT id, sequence FROM responses` + db.ByResponsesUnfinished + `
  WHERE kind = 'tool_call' AND reported_at IS NOT NULL AND (is_completed = FALSE OR approval_status = 'pending') AND conversation_id = ?1`
 	unfinishedBefore = unfinished + ` AND parent_tool_use_id = ?2 AND batch_id < ?3 UNION ALL ` + unfinished + ` AND parent_tool_use_id = ?2 AND batch_id > ?3`
 )
@@ -208,7 +208,7 @@ func (r *report) end() error {
 	return r.closeAll(append(open, pending...), "The run has ended.")
 }
 
-const pendingOfRun = `SELECT id, sequence FROM responses INDEXED BY responses_pending_conversation WHERE conversation_id = ? AND approval_status = 'pending'`
+const pendingOfRun = `SELECT id, sequence FROM responses` + db.ByResponsesPendingConversation + ` WHERE conversation_id = ? AND approval_status = 'pending'`
 
 // closeAll closes calls in the order in which they stand.
 func (r *report) closeAll(open []openCall, why string) error {

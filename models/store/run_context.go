@@ -33,7 +33,7 @@ const (
 var (
 	runMessagesQuery = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 	runStepsQuery    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runPendingQuery  = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p INDEXED BY responses_pending_spoken
+	runPendingQuery  = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p` + db.ByResponsesPendingSpoken + `
  WHERE p.conversation_id = ? AND p.approval_status = 'pending' AND p.kind IN ('proposal', 'budget') AND (p.approval_timeout_at > ? OR p.held_until IS NOT NULL)
  ORDER BY p.sequence DESC LIMIT ?) ORDER BY r.sequence`
 	runDecidedQuery = selectApproval + ` WHERE r.conversation_id = ? AND r.sequence > ? AND r.kind IN ('proposal', 'budget') AND r.requires_approval
@@ -205,13 +205,13 @@ func (r *runReader) each(query string, scan func(db.Scanner) error, args ...any)
 var runDetailsQuery = `SELECT r.id, r.sequence, coalesce(r.batch_id, ''), r.parent_tool_use_id, r.reported_at, r.is_completed, r.completed_at, r.is_error,
  substr(r.tool_result, 1, ?4), coalesce(r.result_bytes, octet_length(r.tool_result)), r.closed, r.contradiction, r.matched_by,
  r.approval_status, r.approval_timestamp, r.approval_timeout_at, r.held_until, f.id, f.sequence
- FROM responses r INDEXED BY responses_history LEFT JOIN responses g ON g.id = r.cascaded_from
+ FROM responses r` + db.ByResponsesHistory + ` LEFT JOIN responses g ON g.id = r.cascaded_from
  LEFT JOIN outside_approvals o ON o.upstream_id = g.upstream_id AND o.call_id = g.call_id AND o.response_id = g.id AND o.linked_id <> ''
  LEFT JOIN responses f ON f.id = coalesce(o.linked_id, g.id)
  WHERE r.conversation_id = ?1 AND r.sequence BETWEEN ?2 AND ?3 AND r.kind = 'tool_call' ORDER BY r.sequence LIMIT ` + strconv.Itoa(models.MaxPage)
 
 const (
-	batchPlaceQuery = `SELECT count(*) FROM responses INDEXED BY responses_batch
+	batchPlaceQuery = `SELECT count(*) FROM responses` + db.ByResponsesBatch + `
  WHERE kind = 'tool_call' AND conversation_id = ? AND batch_id = ? AND sequence <= ?`
 
 	callResultQuery = `SELECT owner_id, agent_id, is_completed, is_error, tool_result, coalesce(result_bytes, octet_length(tool_result)) FROM responses WHERE id = ? AND kind = 'tool_call'`

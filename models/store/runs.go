@@ -18,7 +18,7 @@ import (
 // do. One that is paused waits, however long it has been ready.
 const (
 	runColumns = `i.conversation_id, c.owner_id, c.agent_id, i.lease, i.holder, i.turns, i.attempts`
-	runsReady  = ` FROM agent_inbox i INDEXED BY agent_inbox_ready JOIN conversations c ON c.id = i.conversation_id
+	runsReady  = ` FROM agent_inbox i` + db.ByAgentInboxReady + ` JOIN conversations c ON c.id = i.conversation_id
  WHERE i.ready_at IS NOT NULL AND c.paused_at IS NULL AND c.status <> 'failed'`
 
 	claimQuery = `SELECT ` + runColumns + runsReady + ` AND i.ready_at <= ? AND (i.leased_until IS NULL OR i.leased_until <= ?)

@@ -50,7 +50,7 @@ func sessions(actor models.Actor, session string) []part {
 	}
 	// Run ids are unique for one owner: one look into the index for each.
 	return append(out, part{
-		`SELECT c.id FROM users u CROSS JOIN conversations c INDEXED BY conversations_run ON c.owner_id = u.id AND c.run_id = ?`, []any{session},
+		`SELECT c.id FROM users u CROSS JOIN conversations c` + db.ByConversationsRun + ` ON c.owner_id = u.id AND c.run_id = ?`, []any{session},
 	})
 }
 
@@ -108,7 +108,7 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 func sessionPendingQuery(actor models.Actor, conversations part, from db.Cursor, limit int) part {
 	sees := visible(actor)
 	// Sorted by its keys: whole rows would all be read before the first is given.
-	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r INDEXED BY responses_pending_conversation
+	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r` + db.ByResponsesPendingConversation + `
  ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
  WHERE ` + sees.text + ` ORDER BY r.approval_timeout_at, r.id LIMIT ?`
 	args := append(append(append([]any{}, conversations.args...), from.At, from.ID), sees.args...)

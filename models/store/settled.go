@@ -173,7 +173,7 @@ const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (:sta
 
 // keysOfSettled reads one index backwards by the time of at.
 func keysOfSettled(index, where, at string) string {
-	return `SELECT ` + at + ` AS at, p.number FROM responses p INDEXED BY ` + index + ` WHERE ` + where +
+	return `SELECT ` + at + ` AS at, p.number FROM responses p` + db.By(index) + ` WHERE ` + where +
 		` AND (` + at + `, p.number) < (:at, :number) AND ` + at + ` >= :from ORDER BY ` + at + ` DESC, p.number DESC LIMIT :n`
 }
 
@@ -184,7 +184,7 @@ const (
 	wasLetThrough = `p.approval_status IS NULL AND p.cause <> ''`
 	settledAt     = `coalesce(p.approval_timestamp, p.created_at)`
 	ownerIsMe     = `p.owner_id = :me AND `
-	settledRouted = `SELECT v.settled_at AS at, p.number FROM reviewers v INDEXED BY reviewers_settled CROSS JOIN responses p ON p.id = v.response_id
+	settledRouted = `SELECT v.settled_at AS at, p.number FROM reviewers v` + db.ByReviewersSettled + ` CROSS JOIN responses p ON p.id = v.response_id
  WHERE v.user_id = :me AND (v.settled_at, p.number) < (:at, :number) AND v.settled_at >= :from ORDER BY v.settled_at DESC, p.number DESC LIMIT :n`
 )
 
@@ -197,7 +197,7 @@ var smallSets = map[string]string{
 }
 
 func smallSet(index string) string {
-	return `SELECT count(*) FROM (SELECT 1 FROM responses p INDEXED BY ` + index + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
+	return `SELECT count(*) FROM (SELECT 1 FROM responses p` + db.By(index) + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
 }
 
 func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQuery) (string, error) {

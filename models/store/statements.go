@@ -95,12 +95,12 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
 		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET energy = energy + excluded.energy`,
 		&h.touch:          `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
-		&h.latestSpoken: `SELECT id FROM responses INDEXED BY responses_pending_spoken
+		&h.latestSpoken: `SELECT id FROM responses` + db.ByResponsesPendingSpoken + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
  ORDER BY sequence DESC LIMIT 1`,
-		&h.pendingBudget: `SELECT id FROM responses INDEXED BY responses_one_pending_budget
+		&h.pendingBudget: `SELECT id FROM responses` + db.ByResponsesOnePendingBudget + `
  WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
-		&h.pendingOutside: `SELECT 1 FROM responses INDEXED BY responses_pending_conversation
+		&h.pendingOutside: `SELECT 1 FROM responses` + db.ByResponsesPendingConversation + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse:      insertAsked.Lean(),
 		&h.addWholeResponse: insertAsked.Whole(),
@@ -154,13 +154,13 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		// With it comes whether the conversation goes on: the row has left pending.
 		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ?1 RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?2)`,
 		&h.isReviewer:   `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
-		&h.due: `SELECT id FROM responses INDEXED BY responses_pending
+		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
 
 		// The column beside the maximum is that row's, and read as a time.
-		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants INDEXED BY grants_live WHERE revoked_at IS NULL`,
+		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,
 		&h.grantsOf: `SELECT g.id, g.fixed, g.free, g.made_by, g.maker_name, g.expires_at, g.max_uses, g.uses
- FROM grants g INDEXED BY grants_live JOIN users u ON u.id = g.made_by
+ FROM grants g` + db.ByGrantsLive + ` JOIN users u ON u.id = g.made_by
  WHERE g.agent_id = ?1 AND g.tool_name = ?2 AND g.revoked_at IS NULL AND g.expires_at > ?3 AND g.uses < g.max_uses
  AND u.disabled_at IS NULL AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
 		&h.useGrant: `UPDATE grants SET uses = uses + 1, used_at = ?1
@@ -172,7 +172,7 @@ func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&h.approval:   selectApproval + ` WHERE r.id = ?`,
 		&h.isReviewer: `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
-		&h.nextDeadline: `SELECT approval_timeout_at FROM responses INDEXED BY responses_pending
+		&h.nextDeadline: `SELECT approval_timeout_at FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT 1`,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/events"
 	"countersign/models/ledger"
 )
@@ -129,7 +130,7 @@ func (t *tx) setArchived(actor models.Actor, c *models.Conversation, archived bo
 	return t.setColumn(actor, c, "archived_at", nil, "conversation.unarchived", map[string]any{})
 }
 
-const pendingInConversation = `SELECT id FROM responses INDEXED BY responses_pending_conversation
+const pendingInConversation = `SELECT id FROM responses` + db.ByResponsesPendingConversation + `
  WHERE conversation_id = ? AND approval_status = 'pending' ORDER BY approval_timeout_at, id`
 
 // stop ends a run: first the status, so that no outcome makes it go on, then

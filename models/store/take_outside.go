@@ -210,7 +210,7 @@ func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outs
 	return t.Gorm().Model(row).UpdateColumn("response_id", a.ID).Error
 }
 
-const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r INDEXED BY responses_pending_upstream
+const pendingOfUpstream = `SELECT r.id, r.call_id FROM responses r` + db.ByResponsesPendingUpstream + `
  JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id
  WHERE r.upstream_id = ? AND r.approval_status = 'pending' AND r.held_until IS NULL AND o.kind = ?`
 

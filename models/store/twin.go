@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // How far back twins are looked for. What can do much harm is found however long
@@ -42,12 +43,12 @@ var (
  WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
  AND coalesce(v.input_digest, p.digest) = r.digest AND ` + seenAs("r") + ` AND ` + seenAs("p")
 
-	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_approved_harm
+	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesApprovedHarm + `
  WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (` + harmful() + `)
  ORDER BY o.approval_timestamp DESC LIMIT ?4)` + twinSeen
-	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e INDEXED BY votes_edited
+	editedTwins = twinOf + ` CROSS JOIN responses p ON p.id IN (SELECT e.response_id FROM votes e` + db.ByVotesEdited + `
  WHERE e.input_digest = r.digest ORDER BY e.at DESC LIMIT ?4)` + twinSeen
-	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o INDEXED BY responses_tool
+	calledTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesTool + `
  WHERE o.agent_id = r.agent_id AND o.tool_name = r.tool_name AND o.asked = TRUE ORDER BY o.number DESC LIMIT ?4)` + twinSeen
 
 	// recentTwins reads each owner's decisions once, however many of their requests
@@ -56,7 +57,7 @@ var (
  FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value WHERE ` + seenAs("r") + `) r),
  owners AS MATERIALIZED (SELECT DISTINCT owner_id FROM wanted),
  lately AS MATERIALIZED (SELECT p.id, p.agent_id, p.approval_timestamp, v.user_name, coalesce(v.input_digest, p.digest) AS released
- FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s INDEXED BY responses_settled_owner
+ FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s` + db.ByResponsesSettledOwner + `
  WHERE s.owner_id = o.owner_id AND s.approval_timestamp >= ?5 ORDER BY s.approval_timestamp DESC LIMIT ?4)
  CROSS JOIN votes v ON v.id = p.vote_id
  WHERE p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve' AND ` + seenAs("p") + `)

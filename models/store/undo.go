@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	nextRelease = `SELECT held_until FROM responses INDEXED BY responses_held
+	nextRelease = `SELECT held_until FROM responses` + db.ByResponsesHeld + `
  WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL ORDER BY held_until LIMIT 1`
-	releasable = `SELECT id FROM responses INDEXED BY responses_held
+	releasable = `SELECT id FROM responses` + db.ByResponsesHeld + `
  WHERE approval_status = 'pending' AND held_until IS NOT NULL AND upstream_id IS NULL AND held_until <= ? ORDER BY held_until LIMIT ?`
 	unhold     = `UPDATE responses SET held_until = NULL WHERE id = ? AND approval_status = 'pending' AND held_until IS NOT NULL`
 	keepUndo   = `UPDATE votes SET undo_until = ?, budget_set = ?, budget_delta = ? WHERE id = ?`

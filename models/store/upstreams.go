@@ -279,10 +279,10 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 const (
 	upstreamStates = `SELECT u.id, u.name, u.base_url, u.dialect, u.owner_id, u.agent_id, u.created_at, u.disabled_at, u.paused_at, u.next_poll_at, u.polled_at, u.succeeded_at,
  u.failures, u.problem, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
-	waitingOfUpstream = `SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending_upstream
+	waitingOfUpstream = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingUpstream + `
  WHERE upstream_id = ? AND approval_status = 'pending' AND held_until IS NULL LIMIT ?)`
-	countUntold  = `SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE upstream_id = ? AND done_at IS NULL LIMIT ?)`
-	oldestUntold = `SELECT created_at, problem FROM deliveries INDEXED BY deliveries_untold WHERE upstream_id = ? AND done_at IS NULL ORDER BY created_at LIMIT 1`
+	countUntold  = `SELECT count(*) FROM (SELECT 1 FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL LIMIT ?)`
+	oldestUntold = `SELECT created_at, problem FROM deliveries` + db.ByDeliveriesUntold + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY created_at LIMIT 1`
 )
 
 // UpstreamStates tells how each upstream does, by name, in one snapshot: its

@@ -23,7 +23,7 @@ type EnergyFaults struct {
 
 const (
 	energySums = `SELECT c.id FROM conversations c WHERE c.energy_used <>
- (SELECT coalesce(sum(r.energy), 0) FROM responses r INDEXED BY responses_history WHERE r.conversation_id = c.id)
+ (SELECT coalesce(sum(r.energy), 0) FROM responses r` + db.ByResponsesHistory + ` WHERE r.conversation_id = c.id)
  + (SELECT coalesce(sum(t.energy), 0) FROM turns t WHERE t.conversation_id = c.id) ORDER BY c.id LIMIT 10`
 	energyAlone = `SELECT c.id FROM conversations c WHERE c.energy_reserved > 0
  AND NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = c.id AND i.leased_until IS NOT NULL) ORDER BY c.id LIMIT 10`

@@ -17,7 +17,7 @@ type GrantFaults struct {
 }
 
 const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
- (SELECT count(*) FROM responses r INDEXED BY responses_grant WHERE r.grant_id = g.id) ORDER BY g.id LIMIT 10`
+ (SELECT count(*) FROM responses r` + db.ByResponsesGrant + ` WHERE r.grant_id = g.id) ORDER BY g.id LIMIT 10`
 
 // Grants counts the calls that grants have let through. It needs the schema that
 // this program brings.

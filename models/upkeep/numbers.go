@@ -5,15 +5,16 @@ import (
 	"fmt"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // pendingNumbers walks the partial index of what waits, which holds the rows'
 // numbers too, so that no row is read: 100,000 that wait take some 10 ms.
-const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses INDEXED BY responses_pending
+const pendingNumbers = `SELECT count(*), coalesce(min(number), 0) FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at > ?`
 
-const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries INDEXED BY deliveries_due WHERE done_at IS NULL),
- (SELECT count(*) FROM upstreams INDEXED BY upstreams_due WHERE disabled_at IS NULL AND failures > 0)`
+const outsideNumbers = `SELECT (SELECT count(*) FROM deliveries` + db.ByDeliveriesDue + ` WHERE done_at IS NULL),
+ (SELECT count(*) FROM upstreams` + db.ByUpstreamsDue + ` WHERE disabled_at IS NULL AND failures > 0)`
 
 const requestedAt = `SELECT approval_requested_at FROM responses WHERE number = ?`
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // walk goes through a table by its key, a few rows at a time: what is due is told
@@ -47,7 +48,7 @@ func (w *walk) due() string { return `SELECT due FROM (SELECT ` + w.row + ` WHER
 const (
 	// The built-in agent is not at work, nor about to be, in the conversation x.
 	agentRests = `NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.conversation_id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))`
-	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
+	nonePends  = `NOT EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.conversation_id = x.conversation_id AND p.approval_status = 'pending')`
 
 	// What waits for somebody is left alone: what is pending or held, what another
 	// system has not been told, calls under way that may yet be asked about, and the
@@ -57,7 +58,7 @@ const (
  AND (x.approval_status IS NOT NULL OR x.cause <> '' OR x.kind = 'reply' OR x.is_completed
   OR (SELECT c.status IN ('completed', 'failed') OR c.updated_at < ?3 FROM conversations c WHERE c.id = x.conversation_id))
  AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.response_id = x.id AND d.done_at IS NULL)
- AND NOT EXISTS (SELECT 1 FROM outside_approvals o INDEXED BY outside_approvals_linked CROSS JOIN responses a ON a.id = o.response_id
+ AND NOT EXISTS (SELECT 1 FROM outside_approvals o` + db.ByOutsideApprovalsLinked + ` CROSS JOIN responses a ON a.id = o.response_id
   WHERE o.linked_id = x.id AND o.linked_id <> '' AND a.approval_status = 'pending') AND ` + agentRests
 	// A result may come when the rest is removed already.
 	responseDue = `coalesce(x.approval_timestamp, x.created_at) < ?3 AND coalesce(x.completed_at, '') < ?3
@@ -128,7 +129,7 @@ var purgeWalks = []walk{
 		after: `x.id, ''`,
 		row: `x.id, '', x.id AS conversation_id, x.created_at AS at, x.updated_at < ?3 AND x.title NOT IN ('', coalesce(x.removed, ''))
  AND NOT EXISTS (SELECT 1 FROM agent_inbox i WHERE i.conversation_id = x.id AND (i.ready_at IS NOT NULL OR i.leased_until IS NOT NULL))
- AND NOT EXISTS (SELECT 1 FROM responses p INDEXED BY responses_pending_conversation WHERE p.conversation_id = x.id AND p.approval_status = 'pending') AS due FROM conversations x`,
+ AND NOT EXISTS (SELECT 1 FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.conversation_id = x.id AND p.approval_status = 'pending') AS due FROM conversations x`,
 		all: ` WHERE x.id > ?1 ORDER BY x.id LIMIT ?6`,
 		one: ` WHERE x.id = ?4 AND x.id > ?1 ORDER BY x.id LIMIT ?6`,
 	},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/db"
 	"countersign/models/ledger"
 )
 
@@ -18,11 +19,11 @@ const (
 	// oldestQuery walks the index of what waits, which holds the numbers of arrival
 	// too; one row is read.
 	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
- WHERE r.number = (SELECT min(number) FROM responses INDEXED BY responses_pending
+ WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPending + `
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
 	// strandedQuery begins with the disabled people, so that its cost follows what
 	// is theirs and not what waits.
-	strandedQuery = pendingRefColumns + ` FROM users gone INDEXED BY users_disabled
+	strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled + `
  CROSS JOIN deciders d ON d.user_id = gone.id AND d.deadline > ?
  CROSS JOIN responses r ON r.id = d.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
@@ -85,7 +86,7 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 		{`SELECT count(*) FROM (SELECT 1 FROM agents LIMIT ?)`, []any{models.StatsCap}, &out.Agents},
 		{`SELECT count(*) FROM (SELECT 1 FROM conversations LIMIT ?)`, []any{models.StatsCap}, &out.Conversations},
 		{
-			`SELECT count(*) FROM (SELECT 1 FROM responses INDEXED BY responses_pending WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
+			`SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND approval_timeout_at > ? LIMIT ?)`,
 			[]any{now, models.StatsCap},
 			&out.Pending,
 		},
