@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"countersign/models/upkeep"
-
 	"github.com/spf13/cobra"
+
+	"countersign/models/upkeep"
 )
 
 // The results of a check.

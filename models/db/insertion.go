@@ -55,8 +55,10 @@ func (i *Insertion) Seldom() []string {
 	return names
 }
 
-// Lean and Whole are the two statements, without and with what is seldom set.
-func (i *Insertion) Lean() string  { return i.statement(i.columns) }
+// Lean is the statement without what is seldom set.
+func (i *Insertion) Lean() string { return i.statement(i.columns) }
+
+// Whole is the statement with all columns.
 func (i *Insertion) Whole() string { return i.statement(slices.Concat(i.columns, i.seldom)) }
 
 func (i *Insertion) statement(columns []inserted) string {

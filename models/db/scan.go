@@ -54,6 +54,7 @@ type Optional struct {
 	fields reflect.Value // of the row's nullable
 }
 
+// Optional is a place for such a row.
 func (r *Row) Optional() *Optional {
 	return &Optional{row: r, fields: reflect.New(r.nullable).Elem()}
 }
@@ -69,6 +70,7 @@ func withPointers(fields []*schema.Field) reflect.Type {
 	return reflect.StructOf(out)
 }
 
+// Targets are where the row is scanned into.
 func (o *Optional) Targets() []any {
 	out := make([]any, o.fields.NumField())
 	for i := range out {

@@ -72,6 +72,7 @@ type Subject struct {
 	readers      []models.UserID // whom the request was routed to
 }
 
+// SubjectOf is a request as subject; readers are those to whom it was routed.
 func SubjectOf(r *models.Response, readers []models.UserID) Subject {
 	return Subject{Owner: r.OwnerID, Conversation: r.ConversationID, Response: r.ID, readers: readers}
 }
@@ -136,6 +137,7 @@ func (l *Ledger) Verify(ctx context.Context, kept *models.Head) (models.Head, er
 	return VerifyIn(ctx, l.db.Reads(), kept)
 }
 
+// VerifyIn is Verify of a database that is open by other means.
 func VerifyIn(ctx context.Context, pool *sql.DB, kept *models.Head) (models.Head, error) {
 	return walkChain(ctx, pool, kept, func(int64, int64) {})
 }
@@ -194,12 +196,12 @@ var (
 )
 
 // entryReader scans entryColumns.
-type entryReader struct{ *db.Reader[models.Entry] }
+type entryReader struct{ rows *db.Reader[models.Entry] }
 
 func newEntryReader() entryReader { return entryReader{db.ReaderOf[models.Entry](EntryRow)} }
 
 func (r entryReader) read(rows *sql.Rows) (models.Entry, error) {
-	e, err := r.Reader.Read(rows)
+	e, err := r.rows.Read(rows)
 	if err != nil {
 		return e, fmt.Errorf("read ledger entry: %w", err)
 	}

@@ -76,6 +76,7 @@ type Read struct {
 	Most     int // how many keys there are at most; 0: a page's worth, nothing picks
 }
 
+// PageIn reads a page within a read transaction. It judges no rights: its caller has.
 func PageIn(ctx context.Context, dbtx *sql.Tx, r Read, limit int) (Page, error) {
 	args := append(slices.Clone(r.Args), r.PickArgs...)
 	found, err := EntriesIn(ctx, dbtx, SelectPicked(r.Keys, r.Picks), append(args, limit+1)...)
@@ -112,7 +113,7 @@ func KeysThrough(index, column string) string {
 		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
 }
 
-// concerning reads those of which somebody is the owner or the actor. An entry whose
+// Concerning reads those of which somebody is the owner or the actor. An entry whose
 // actor is the owner stands in both halves: UNION drops one.
 var Concerning = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owner", "owner_id") +
 	`) UNION SELECT seq FROM (` + KeysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
@@ -178,7 +179,7 @@ func (q Query) picks(rare bool) (string, []any) {
 	return text.String(), args
 }
 
-// span turns times and the key of the page before into numbers of entries: from
+// Span turns times and the key of the page before into numbers of entries: from
 // low to before high.
 func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err error) {
 	low, high = 1, 1<<62
@@ -198,7 +199,7 @@ func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err err
 	return low, high, nil
 }
 
-// firstSince finds by halving the first entry that is not older than at, or the
+// FirstSince finds by halving the first entry that is not older than at, or the
 // number after the last. Entries are written one after another under one lock,
 // each with the clock's time: their times rise with their numbers unless the
 // clock was set back, and then the answer is one of the borders.

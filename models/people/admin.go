@@ -11,8 +11,8 @@ import (
 	"countersign/models/ledger"
 )
 
-// PeoplePage is one page of people by e-mail.
-type PeoplePage struct {
+// Page is one page of people by e-mail.
+type Page struct {
 	People []models.Person
 	Next   string // the e-mail to go on after; empty: that was all
 }
@@ -27,32 +27,32 @@ const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disab
     ORDER BY s.last_seen_at DESC LIMIT 1)
  FROM users u WHERE u.email > ? ORDER BY u.email LIMIT ?`
 
-// People lists everybody by e-mail, disabled people too, from after an e-mail
+// List gives everybody by e-mail, disabled people too, from after an e-mail
 // (empty: the start). For admins and the operator, else CodeForbidden.
-func (p *People) List(ctx context.Context, actor models.Actor, after string, limit int) (PeoplePage, error) {
+func (p *People) List(ctx context.Context, actor models.Actor, after string, limit int) (Page, error) {
 	if err := actor.NeedAdmin(); err != nil {
-		return PeoplePage{}, err
+		return Page{}, err
 	}
 	limit = db.PageSize(limit)
 	now := p.db.Now()
 	idle := now.Add(-sessionIdle)
 	rows, err := p.db.Reads().QueryContext(ctx, peopleQuery, now, idle, models.StatsCap, now, idle, FoldEmail(after), limit+1)
 	if err != nil {
-		return PeoplePage{}, fmt.Errorf("list people: %w", err)
+		return Page{}, fmt.Errorf("list people: %w", err)
 	}
 	defer rows.Close()
-	var out PeoplePage
+	var out Page
 	for rows.Next() {
 		var p models.Person
 		var disabled, seen sql.NullTime
 		if err := rows.Scan(&p.ID, &p.Email, &p.Name, &p.Role, &p.CreatedAt, &disabled, &p.Sessions, &seen); err != nil {
-			return PeoplePage{}, fmt.Errorf("list people: %w", err)
+			return Page{}, fmt.Errorf("list people: %w", err)
 		}
 		p.DisabledAt, p.LastSeen = timeOf(disabled), timeOf(seen)
 		out.People = append(out.People, p)
 	}
 	if err := rows.Err(); err != nil {
-		return PeoplePage{}, fmt.Errorf("list people: %w", err)
+		return Page{}, fmt.Errorf("list people: %w", err)
 	}
 	if len(out.People) > limit {
 		out.People = out.People[:limit]

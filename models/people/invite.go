@@ -10,7 +10,7 @@ import (
 	"countersign/models/ledger"
 )
 
-// inviteLength is how long the link of an invitation works.
+// InviteLength is how long the link of an invitation works.
 const InviteLength = 7 * 24 * time.Hour
 
 // maxInvites is how many open invitations are listed, the latest first.

@@ -105,7 +105,7 @@ func (p *People) loadSession(ctx context.Context, row *models.WebSession, now ti
 	return session, nil
 }
 
-// sessionActor judges a session that is known by its id.
+// SessionActor judges a session that is known by its id.
 func (p *People) SessionActor(ctx context.Context, id models.SessionID) (models.Actor, error) {
 	var row models.WebSession
 	if err := p.db.Gorm(ctx).Where("id = ?", id).Take(&row).Error; err != nil {

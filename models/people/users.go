@@ -34,7 +34,7 @@ type userData struct {
 	Password string `json:"password_digest,omitzero"` // of the stored hash: secretDigest
 }
 
-// foldEmail is the one form in which e-mails are stored and compared.
+// FoldEmail is the one form in which e-mails are stored and compared.
 func FoldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 func emailFault(email string) string {

@@ -67,6 +67,7 @@ func Column(tb testing.TB, s *store.Store, query string, args ...any) (out []str
 	return out
 }
 
+// ReadFile reads one row of a database file that nobody has open.
 func ReadFile(tb testing.TB, file, query string, dest ...any) {
 	tb.Helper()
 	db, err := sql.Open("sqlite3", "file:"+file+"?mode=ro&immutable=1")
@@ -85,6 +86,7 @@ func Plant(tb testing.TB, dir string, statements ...string) {
 	PlantFile(tb, filepath.Join(dir, models.DatabaseFile), statements...)
 }
 
+// PlantFile runs statements on a database file, past all rules.
 func PlantFile(tb testing.TB, file string, statements ...string) {
 	tb.Helper()
 	db, err := sql.Open("sqlite3", "file:"+file+"?mode=rw&_busy_timeout=10000")
