@@ -111,8 +111,12 @@ func (d *DB) open(ctx context.Context) error {
 	return err
 }
 
-// Register adds a room. It must come before the first write.
+// Register adds a room. It must come before the first write, for which the statements
+// are prepared.
 func (d *DB) Register(r Room) {
+	if d.writer != nil {
+		panic("db: a room was registered after the first write")
+	}
 	if r.Forget != nil {
 		r.Forget()
 	}
