@@ -163,11 +163,12 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	expired, when := models.StatusExpired, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, text
 	system := models.System("delivery")
-	if err := t.settleHeld(system, a); err != nil {
+	left, err := t.settleHeld(system, a)
+	if err != nil {
 		return err
 	}
-	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: t.waitEnds(),
+	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
 	})
 }
 
