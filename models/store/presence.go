@@ -139,7 +139,7 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 }
 
 // routedQuery finds which of the ids, a JSON array, were routed to a person.
-const routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id IN (SELECT value FROM json_each(?))`
+var routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
 
 func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []models.ResponseID) ([]models.ResponseID, error) {
 	if some, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`, person.ID)); err != nil || !some {

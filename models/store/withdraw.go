@@ -172,8 +172,8 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	})
 }
 
-const withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
- FROM json_each(?) j CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
+var withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
+ FROM ` + db.Each(`?`) + ` CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
 
 // withdrawals tells, of requests by their ids as JSON, which decisions were taken
 // back and why.
