@@ -233,7 +233,7 @@ func (s *Store) lookedUpWithin(ctx context.Context, keys []key, columns string, 
 	if err != nil {
 		return nil, err
 	}
-	items = items[:fitting(items, len(keys), most, weight)]
+	items = items[:db.Fitting(items, len(keys), most, weight)]
 	for i := range items {
 		if string(items[i].ID) != keys[i].id {
 			return nil, errors.New("the rows of a list are not in its order")
