@@ -54,8 +54,8 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		for _, owner := range []models.UserID{"", "u"} {
 			for _, agent := range []models.AgentID{"", "a"} {
 				for _, archived := range []bool{false, true} {
-					text, args := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}.sql(db.Cursor{At: now, ID: db.MaxID}, 51)
-					queries = append(queries, query{"conversations", text, args, true})
+					list := s.conversations(ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}, db.Cursor{At: now, ID: db.MaxID}).SQL()
+					queries = append(queries, query{"conversations", list.Text, list.Args, true})
 				}
 			}
 		}
