@@ -48,6 +48,8 @@ type List[T any] struct {
 	// beginning.
 	After Part
 	Limit int // 0: models.DefaultPage
+	// Count is how many keys are selected, as SQL; empty: those of a page and one more.
+	Count Part
 
 	Columns string // of the rows
 	From    string // where they are, of the keys k: `JOIN table t ON t.id = k.id`
@@ -95,7 +97,7 @@ func (l *List[T]) Keys() Part {
 		}
 		out.and(`SELECT `+columns+` FROM (`+keys.Text+`)`, keys.Args...)
 	}
-	out.and(` ORDER BY `+l.order(func(k Key) string { return k.Name })+` LIMIT ?`, PageSize(l.Limit)+1)
+	l.end(&out, func(k Key) string { return k.Name })
 	return out
 }
 
@@ -127,8 +129,17 @@ func (l *List[T]) walk(w Walk) Part {
 		out.and(word+condition.Text, condition.Args...)
 		word = ` AND `
 	}
-	out.and(` ORDER BY `+l.order(func(k Key) string { return k.Is })+` LIMIT ?`, PageSize(l.Limit)+1)
+	l.end(&out, func(k Key) string { return k.Is })
 	return out
+}
+
+// end puts the keys in order, and ends after as many as are wanted.
+func (l *List[T]) end(keys *Part, name func(Key) string) {
+	count := l.Count
+	if count.Text == "" {
+		count = Say(`?`, PageSize(l.Limit)+1)
+	}
+	keys.and(` ORDER BY `+l.order(name)+` LIMIT `+count.Text, count.Args...)
 }
 
 func (l *List[T]) columns() []Key { return slices.Concat(l.Order, l.With) }
