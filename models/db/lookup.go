@@ -17,6 +17,11 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// RowQuerier is the same for a query of one row.
+type RowQuerier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // Exists reports whether a one-column query found a row.
 func Exists(row *sql.Row) (bool, error) {
 	var one int

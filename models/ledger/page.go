@@ -169,11 +169,11 @@ func (q Query) picks(rare bool) (string, []any) {
 	var text strings.Builder
 	var args []any
 	if q.Who != "" && (q.Conversation != "" || rare) {
-		text.WriteString(` AND (+actor_id = ? OR +owner_id = ?)`)
+		text.WriteString(` AND (` + db.NotBy(`actor_id`) + ` = ? OR ` + db.NotBy(`owner_id`) + ` = ?)`)
 		args = append(args, q.Who, q.Who)
 	}
 	if q.Action != "" && !rare && (q.Conversation != "" || q.Who != "") {
-		text.WriteString(` AND +action = ?`)
+		text.WriteString(` AND ` + db.NotBy(`action`) + ` = ?`)
 		args = append(args, q.Action)
 	}
 	return text.String(), args

@@ -26,6 +26,15 @@ var outcomeTexts = map[models.Status]string{
 	models.StatusCancelled: "approval cancelled", models.StatusResolved: "approval resolved",
 }
 
+// asked notes a request that was stored, for the log after the commit; one that was
+// settled at once counts as an outcome.
+func (t *tx) asked(a *models.Approval) {
+	if a.Status() != models.StatusPending {
+		t.tell(a)
+	}
+	t.logAsked(a)
+}
+
 // logAsked notes a request that was stored, for the log after the commit.
 func (t *tx) logAsked(a *models.Approval) {
 	if a.Kind == models.KindReply || !t.s.logsInfo {
@@ -86,15 +95,12 @@ func (w *Watch) logWait(text string, attrs ...slog.Attr) {
 	w.s.log.Debug(text, args...) //nolint:sloglint // one of two constants
 }
 
-// observe tells what a committed call opened and settled.
+// observe tells what a committed call settled.
 func (s *Store) observe(o *result) {
 	if s.opts.ObserveOutcome == nil {
 		return
 	}
 	for _, a := range o.outcomes {
 		s.opts.ObserveOutcome(models.OutcomeOf(a))
-	}
-	if o.atOnce != nil {
-		s.opts.ObserveOutcome(models.OutcomeOf(o.atOnce))
 	}
 }

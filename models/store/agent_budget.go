@@ -19,18 +19,20 @@ const (
 	reservedOfAgent = `(SELECT coalesce(sum(energy_reserved), 0) FROM conversations` + db.ByConversationsReserved + ` WHERE agent_id = ?2 AND energy_reserved > 0)`
 
 	windowIsCurrent = `SELECT 1 FROM agent_windows WHERE agent_id = ? AND minute = ? AND hours = ?`
-	// Minutes after this one count too: the clock may have been set back.
-	moveWindow = `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT ?1, ?2, ?3,
- (SELECT coalesce(sum(energy), 0) FROM agent_energy WHERE agent_id = ?1 AND minute >= ?2 - 60 * ?3),
- (SELECT coalesce(sum(energy), 0) FROM agent_allowances WHERE agent_id = ?1 AND until > ?2)
- WHERE TRUE ON CONFLICT DO UPDATE SET minute = excluded.minute, hours = excluded.hours, spent = excluded.spent, allowed = excluded.allowed`
-	dropOldEnergy = `DELETE FROM agent_energy WHERE agent_id = ? AND minute < ?`
-	readWindow    = `SELECT w.spent, w.allowed,
+	dropOldEnergy   = `DELETE FROM agent_energy WHERE agent_id = ? AND minute < ?`
+	readWindow      = `SELECT w.spent, w.allowed,
  (SELECT coalesce(sum(c.energy_reserved), 0) FROM conversations c` + db.ByConversationsReserved + ` WHERE c.agent_id = ?1 AND c.energy_reserved > 0 AND c.id <> ?2)
  FROM agent_windows w WHERE w.agent_id = ?1`
 	roomAt = `SELECT min(minute) FROM (SELECT minute, sum(energy) OVER (ORDER BY minute) AS freed FROM agent_energy
  WHERE agent_id = ?1 AND minute >= ?2) WHERE freed >= ?3`
 )
+
+// moveWindow counts an agent's window anew. Minutes after this one count too: the
+// clock may have been set back.
+var moveWindow = `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT ?1, ?2, ?3,
+ (SELECT coalesce(sum(energy), 0) FROM agent_energy WHERE agent_id = ?1 AND minute >= ?2 - 60 * ?3),
+ (SELECT coalesce(sum(energy), 0) FROM agent_allowances WHERE agent_id = ?1 AND until > ?2)
+ WHERE TRUE` + db.OrReplace(`minute`, `hours`, `spent`, `allowed`)
 
 // minuteOf numbers the minutes.
 func minuteOf(at time.Time) int64 { return at.Unix() / 60 }

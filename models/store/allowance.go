@@ -105,7 +105,7 @@ func (t *tx) askForAllowance(actor models.Actor, conv *models.Conversation, b *m
 	a, err := t.addJudged(actor, conv, models.Response{
 		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: fmt.Sprintf("%s, and the next response needs %d.", why, energy),
 		ToolName: models.ToolAllowEnergy, ToolInputJSON: asked.Input(), ApprovalTimeoutAt: asked.Until,
-	}, 0)
+	}, terms{})
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,8 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err != nil {
 		return nil, err
 	}
-	if err := t.place(actor, q, a, conv); err != nil {
+	running, err := t.place(actor, q, a, conv)
+	if err != nil {
 		return nil, err
 	}
 	t.Publish(events.Conversation(string(a.ConversationID)))
@@ -103,38 +104,34 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.askedLate(a); err != nil {
 		return nil, err
 	}
-	if a.Status() != models.StatusPending {
-		t.atOnce = a
-	}
-	t.logAsked(a)
-	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
+	t.asked(a)
+	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running))
 }
 
 // place gives the row its conversation, opening it if need be, the next sequence
-// in it, and spends its energy there. Codes: budget_exhausted.
-func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) error {
+// in it, and spends its energy there. It tells whether the conversation is shown
+// as running before the row is in it. Codes: budget_exhausted.
+func (t *tx) place(actor models.Actor, q *asked, a *models.Approval, conv *models.Conversation) (running bool, err error) {
 	if conv == nil && q.namesNone() {
-		if placed, err := t.placeAtRest(actor, a); placed || err != nil {
-			return err
+		if running, placed, err := t.placeAtRest(actor, a); placed || err != nil {
+			return running, err
 		}
-		var err error
 		if conv, err = scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID)); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if conv == nil {
-		err := t.refusedAtOnce(actor, a.Energy)
-		if err != nil {
-			return err
+		if err := t.refusedAtOnce(actor, a.Energy); err != nil {
+			return false, err
 		}
 		if conv, err = t.openConversation(actor, q); err != nil {
-			return err
+			return false, err
 		}
 	}
 	a.ConversationID, a.RunID, a.ConversationTitle = conv.ID, conv.RunID, conv.Title
-	var err error
-	a.Sequence, err = t.spend(actor, conv.ID, a.Energy)
-	return err
+	next, err := t.spend(actor, conv.ID, a.Energy)
+	a.Sequence = next.sequence
+	return next.running, err
 }
 
 // judged writes the policy's outcome into the row (I12) and returns who it was
@@ -269,11 +266,13 @@ type askedEntry struct {
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people whom the rule names
 }
 
-func (t *tx) askedData(a *models.Approval, reviewers []models.UserID) askedEntry {
+// askedData is the entry of a request. running is how its conversation was shown
+// before it; false where nobody is waited for.
+func askedData(a *models.Approval, reviewers []models.UserID, running bool) askedEntry {
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: models.DigestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: t.waitBegins(a),
+		Reason: models.DigestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

@@ -109,10 +109,11 @@ func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv
 		conv = found
 	}
 	a := t.responseIn(actor, conv, r)
-	var err error
-	if a.Sequence, _, err = t.take(conv.ID, 0); err != nil {
+	next, _, err := t.take(conv.ID, 0)
+	if err != nil {
 		return nil, err
 	}
+	a.Sequence = next.sequence
 	a.Risk = models.RiskMedium
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err

@@ -92,12 +92,12 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	if old != nil && *old == next {
 		return nil
 	}
-	sequence, _, err := t.take(conv.ID, 0)
+	place, _, err := t.take(conv.ID, 0)
 	if err != nil {
 		return err
 	}
 	step := &models.BudgetStep{
-		ConversationID: conv.ID, Sequence: sequence, At: t.Now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
+		ConversationID: conv.ID, Sequence: place.sequence, At: t.Now, ActorKind: actor.Kind, ActorID: actor.ID, ActorName: actor.Name,
 		Old: old, New: next, Reason: reason, ResponseID: response,
 	}
 	if err := t.Gorm().Create(step).Error; err != nil {
@@ -124,7 +124,7 @@ func (t *tx) changeBudget(actor models.Actor, conv *models.Conversation, next in
 	}
 	t.changed(conv.ID)
 	t.Publish(events.Agent(string(conv.AgentID)))
-	entry := budgetEntry{Old: old, New: next, Reason: models.DigestOfText(reason), Sequence: sequence}
+	entry := budgetEntry{Old: old, New: next, Reason: models.DigestOfText(reason), Sequence: place.sequence}
 	if response != nil {
 		entry.Response = *response
 	}
@@ -154,19 +154,29 @@ func (t *tx) needlessBudget(actor models.Actor, conv *models.Conversation, next 
 
 // settleAs settles a pending request without a vote, and records it.
 func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) error {
+	left, err := t.endAs(actor, a, status, cause, text)
+	if err != nil {
+		return err
+	}
+	return t.recordEnd(actor, a, left)
+}
+
+// endAs is settleAs without its entry.
+func (t *tx) endAs(actor models.Actor, a *models.Approval, status models.Status, cause models.Cause, text string) (ending, error) {
 	settle, when := t.settle, t.Now
 	if a.HeldUntil != nil {
 		if err := t.overrule(a); err != nil {
-			return err
+			return ending{}, err
 		}
 		settle = t.settleHeld
 	}
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, text
-	if err := settle(actor, a); err != nil {
-		return err
-	}
-	return t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(text), Conversation: t.waitEnds(),
+	return settle(actor, a)
+}
+
+func (t *tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
+	return t.record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running),
 	})
 }
 
@@ -206,9 +216,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 	if err != nil {
 		return nil, err
 	}
-	t.passing = small
-	defer func() { t.passing = false }()
-	a, err := t.addJudged(actor, conv, r, 0)
+	a, err := t.addJudged(actor, conv, r, terms{passing: small})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +259,12 @@ func (t *tx) budgetDecided(conv *models.Conversation) error {
 // approveSmall has the system approve a budget request.
 func (t *tx) approveSmall(conv *models.Conversation, a *models.Approval, want int64) error {
 	system, text := models.System("policy"), "The policy lets the system add this much (auto_budget_increase)."
-	if err := t.settleAs(system, a, models.StatusApproved, models.CausePolicy, text); err != nil {
+	end, err := t.endAs(system, a, models.StatusApproved, models.CausePolicy, text)
+	if err != nil {
+		return err
+	}
+	// Nobody was waited for, so no wait ends.
+	if err := t.recordEnd(system, a, ending{readers: end.readers}); err != nil {
 		return err
 	}
 	return t.changeBudget(system, conv, want, text, &a.ID)

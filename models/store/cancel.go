@@ -137,16 +137,17 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 		return fmt.Errorf("cascade: %w", err)
 	}
 	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback)}, From: from.ID}
+	var left ending // of a call that nobody was asked about: nothing
 	if pending {
-		err = settle(actor, a)
-		entry.Conversation = t.waitEnds()
+		left, err = settle(actor, a)
+		entry.Conversation = waitEnds(left.running)
 	} else {
 		err = t.rejectOpen(actor, a)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, t.routed), entry); err != nil {
+	if err := t.record(actor, "approval.rejected", ledger.SubjectOf(&a.Response, left.readers), entry); err != nil {
 		return err
 	}
 	if a.UpstreamID == nil {
@@ -189,7 +190,6 @@ func (t *tx) rejectOpen(actor models.Actor, a *models.Approval) error {
 	if !db.ExactlyOne(n) {
 		return fmt.Errorf("cascade to %s: something happened to it meanwhile", a.ID)
 	}
-	t.routed = nil
 	t.Publish(events.Agent(string(a.AgentID)), events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	t.tell(a)
 	t.logOutcome(actor, a)

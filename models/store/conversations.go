@@ -64,105 +64,102 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 	if err != nil {
 		return ConversationList{}, err
 	}
-	if q.Cursor == "" {
-		after = db.Cursor{At: models.NoDeadline}
+	items, next, err := s.conversations(q, after).Page(ctx)
+	if err != nil {
+		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
 	}
-	limit := db.PageSize(q.Limit)
-	query, args := q.sql(after, limit+1)
+	return ConversationList{Items: items, Next: next}, nil
+}
+
+// conversations is the list of a query, by the index that serves its filters.
+func (s *Store) conversations(q ConversationQuery, after db.Cursor) *db.List[models.ConversationView] {
+	l := &db.List[models.ConversationView]{
+		Walks: []db.Walk{{From: db.Say(`conversations k` + db.By(q.index())), Where: q.where(q.Status)}},
+		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true, Limit: q.Limit,
+		Columns: viewColumns, From: `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: s.views,
+		Cursor: func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} },
+	}
+	if after.ID != "" {
+		l.After = db.After(after)
+	}
+	if q.Status == models.ConversationWaitingInput {
+		l.Walks = append(l.Walks, db.Walk{From: db.Say(thatWait), Where: q.where(models.ConversationRunning)})
+	}
+	return l
+}
+
+// views runs a query of viewColumns.
+func (s *Store) views(ctx context.Context, query string, args ...any) ([]models.ConversationView, error) {
 	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
 	if err != nil {
-		return ConversationList{}, err
+		return nil, err
 	}
 	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
-		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
-	var list ConversationList
+	var out []models.ConversationView
 	for rows.Next() {
 		var v models.ConversationView
 		if err := scanView(rows, &v); err != nil {
-			return ConversationList{}, fmt.Errorf("list conversations: %w", err)
+			return nil, err
 		}
-		list.Items = append(list.Items, v)
+		out = append(out, v)
 	}
-	if err := rows.Err(); err != nil {
-		return ConversationList{}, fmt.Errorf("list conversations: %w", err)
-	}
-	list.Items, list.Next = db.Cut(list.Items, limit, func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} })
-	return list, nil
+	return out, rows.Err()
 }
 
-// sql picks the page's keys by the index that serves the filters, then joins.
-func (q ConversationQuery) sql(after db.Cursor, limit int) (string, []any) {
-	keys, args := q.keys(after, limit)
-	if q.Status == models.ConversationWaitingInput {
-		also, more := q.waiting(after, limit)
-		keys = `SELECT * FROM (SELECT * FROM (` + keys + `) UNION ALL SELECT * FROM (` + also + `)) ORDER BY active_at DESC, id DESC LIMIT ?`
-		args = append(append(args, more...), limit)
-	}
-	return `SELECT ` + viewColumns + ` FROM (` + keys + `) g
- JOIN conversations c ON c.id = g.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`) + ` ORDER BY g.active_at DESC, g.id DESC`, args
-}
-
-const pageOfKeys = ` AND (k.active_at, k.id) < (?, ?) ORDER BY k.active_at DESC, k.id DESC LIMIT ?`
-
-// keys are the page's conversations by their stored status, without those that are
-// shown as waiting instead of running.
-func (q ConversationQuery) keys(after db.Cursor, limit int) (string, []any) {
-	index, where, args := "conversations_all", []string{"k.archived_at IS NULL"}, []any{}
-	if q.Archived {
-		index, where[0] = "conversations_archived", "k.archived_at IS NOT NULL"
-	}
-	if q.Status != "" {
-		where, args = append(where, "k.status = ?"), append(args, q.Status)
-	}
-	if q.Status == models.ConversationRunning {
-		where = append(where, `NOT EXISTS (SELECT 1 FROM responses p`+db.ByResponsesPendingConversation+` WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`)
-	}
-	where, args = q.whose(where, args)
+// index is the one that has the conversations of a query in the list's order.
+func (q *ConversationQuery) index() string {
 	switch {
 	case q.Archived && q.Owner != "":
-		index = "conversations_owner_archived"
+		return "conversations_owner_archived"
 	case q.Archived:
+		return "conversations_archived"
 	case q.Agent != "":
-		index = "conversations_agent"
+		return "conversations_agent"
 	case q.Owner != "" && q.Status != "":
-		index = "conversations_owner_status"
+		return "conversations_owner_status"
 	case q.Owner != "":
-		index = "conversations_owner"
+		return "conversations_owner"
 	case q.Status != "":
-		index = "conversations_status"
+		return "conversations_status"
 	}
-	return `SELECT k.id, k.active_at FROM conversations k` + db.By(index) + ` WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
-		append(args, after.At, after.ID, limit)
+	return "conversations_all"
 }
 
-func (q ConversationQuery) whose(where []string, args []any) ([]string, []any) {
+// where are the conditions on the conversations of a query whose stored status is this
+// one (empty: any), without those that are shown as waiting instead of running.
+func (q *ConversationQuery) where(status models.ConversationStatus) []db.Part {
+	out := []db.Part{db.Say(`k.archived_at IS NULL`)}
+	if q.Archived {
+		out[0] = db.Say(`k.archived_at IS NOT NULL`)
+	}
+	if status != "" {
+		out = append(out, db.Say(`k.status = ?`, status))
+	}
+	if q.Status == models.ConversationRunning {
+		out = append(out, db.Say(`NOT EXISTS (SELECT 1 FROM responses p`+db.ByResponsesPendingConversation+` WHERE p.conversation_id = k.id AND p.approval_status = 'pending')`))
+	}
 	if q.Owner != "" {
-		where, args = append(where, "k.owner_id = ?"), append(args, q.Owner)
+		out = append(out, db.Say(`k.owner_id = ?`, q.Owner))
 	}
 	if q.Agent != "" {
-		where, args = append(where, "k.agent_id = ?"), append(args, q.Agent)
+		out = append(out, db.Say(`k.agent_id = ?`, q.Agent))
 	}
-	return where, args
+	return out
 }
 
-// waiting are the page's conversations that wait for requests. It steps from one
-// conversation to the next in the index of what is pending, so that its cost
-// follows how many wait, not how many run nor how much is pending in each.
-func (q ConversationQuery) waiting(after db.Cursor, limit int) (string, []any) {
-	where, args := []string{"k.status = 'running'", "k.archived_at IS NULL"}, []any{}
-	if q.Archived {
-		where[1] = "k.archived_at IS NOT NULL"
-	}
-	where, args = q.whose(where, args)
-	const first = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.approval_status = 'pending'`
-	return `WITH RECURSIVE w(id) AS (SELECT * FROM (` + first + ` ORDER BY p.conversation_id LIMIT 1)
- UNION ALL SELECT (` + first + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL)
- SELECT k.id, k.active_at FROM w CROSS JOIN conversations k ON k.id = w.id WHERE ` + strings.Join(where, ` AND `) + pageOfKeys,
-		append(args, after.At, after.ID, limit)
-}
+// thatWait are the conversations in which requests wait. It steps from one to the next
+// in the index of what is pending, so that its cost follows how many wait, not how many
+// run nor how much is pending in each.
+const (
+	firstThatWaits = `SELECT p.conversation_id FROM responses p` + db.ByResponsesPendingConversation + ` WHERE p.approval_status = 'pending'`
+	thatWait       = `(WITH RECURSIVE w(id) AS (SELECT * FROM (` + firstThatWaits + ` ORDER BY p.conversation_id LIMIT 1)
+ UNION ALL SELECT (` + firstThatWaits + ` AND p.conversation_id > w.id ORDER BY p.conversation_id LIMIT 1) FROM w WHERE w.id IS NOT NULL) SELECT id FROM w) w
+ CROSS JOIN conversations k ON k.id = w.id`
+)
 
 // openedAt is what a conversation that begins now has for its times.
 func openedAt(c *models.Conversation, now time.Time) {

@@ -134,11 +134,12 @@ func (t *tx) expireNow(a *models.Approval) error {
 		return fmt.Errorf("expire approval %s: it left pending meanwhile", a.ID)
 	}
 	expirer := models.System("expirer")
-	if err := t.settled(expirer, a); err != nil {
+	left, err := t.settled(expirer, a)
+	if err != nil {
 		return err
 	}
-	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, t.routed),
-		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds()})
+	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
+		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running)})
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {

@@ -277,12 +277,13 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	if a.HeldUntil != nil {
 		settle = t.settleHeld
 	}
-	if err := settle(actor, a); err != nil {
+	left, err := settle(actor, a)
+	if err != nil {
 		return nil, err
 	}
-	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, t.routed), settledEntry{
+	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: t.waitEnds(),
+		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: waitEnds(left.running),
 	}); err != nil {
 		return nil, err
 	}
@@ -315,65 +316,75 @@ type settledEntry struct {
 	Reviewers []models.UserID `json:"reviewers,omitempty"`
 }
 
+// ending is what a row that has left pending leaves behind.
+type ending struct {
+	readers []models.UserID // out of whose inboxes it was taken, beside its owner's
+	running bool            // its conversation is shown as running now
+}
+
 // settle is the one UPDATE that leaves pending, with what hangs on it.
-func (t *tx) settle(actor models.Actor, a *models.Approval) error {
+func (t *tx) settle(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
 	n, err := t.Exec(t.s.hot.settle, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID, t.Now)
 	if err != nil {
-		return fmt.Errorf("settle approval: %w", err)
+		return ending{}, fmt.Errorf("settle approval: %w", err)
 	}
 	if !db.ExactlyOne(n) {
-		return fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
+		return ending{}, fmt.Errorf("settle approval %s: it left pending meanwhile", r.ID)
 	}
 	return t.settled(actor, a)
 }
 
 // settled takes a row that has left pending out of the inboxes, tells all who
 // wait for it after the commit, and has its conversation go on.
-func (t *tx) settled(actor models.Actor, a *models.Approval) error {
-	if err := t.clearInboxes(a); err != nil {
-		return err
+func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
+	out, err := t.clearInboxes(a)
+	if err != nil {
+		return ending{}, err
 	}
 	t.tell(a)
 	t.logOutcome(actor, a)
-	return t.outcomeReached(actor, a)
+	return out, t.outcomeReached(actor, a)
 }
 
-func (t *tx) clearInboxes(a *models.Approval) error {
+func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
 	rows, err := t.ChangeRows(t.s.hot.dropDeciders, a.ID, a.ConversationID)
 	if err != nil {
-		return fmt.Errorf("clear inboxes: %w", err)
+		return ending{}, fmt.Errorf("clear inboxes: %w", err)
 	}
 	defer rows.Close()
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Agent(string(a.AgentID)), events.Conversation(string(a.ConversationID)))
-	t.routed = nil
+	var inbox struct { // one value, for one allocation
+		of      models.UserID
+		running bool
+	}
 	looked := false
 	for rows.Next() {
-		var user models.UserID
-		if err := rows.Scan(&user, &t.running); err != nil {
-			return fmt.Errorf("clear inboxes: %w", err)
+		if err := rows.Scan(&inbox.of, &inbox.running); err != nil {
+			return ending{}, fmt.Errorf("clear inboxes: %w", err)
 		}
 		looked = true
-		t.Publish(events.InboxOf(string(user)))
-		if user != a.OwnerID {
-			t.routed = append(t.routed, user)
+		t.Publish(events.InboxOf(string(inbox.of)))
+		if inbox.of != a.OwnerID {
+			out.readers = append(out.readers, inbox.of)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("clear inboxes: %w", err)
+		return ending{}, fmt.Errorf("clear inboxes: %w", err)
 	}
+	out.running = inbox.running
 	if !looked {
-		if t.running, err = t.isRunning(a.ConversationID); err != nil {
-			return err
+		if out.running, err = t.isRunning(a.ConversationID); err != nil {
+			return ending{}, err
 		}
 	}
-	if len(t.routed) == 0 {
-		return nil
+	if len(out.readers) == 0 {
+		return out, nil
 	}
 	if err := t.Gorm().Exec(settleReviewers, a.ApprovalTimestamp, a.ID).Error; err != nil {
-		return fmt.Errorf("note what was settled for reviewers: %w", err)
+		return ending{}, fmt.Errorf("note what was settled for reviewers: %w", err)
 	}
-	return nil
+	return out, nil
 }
 
 // settleReviewers is what the history of those reads whom a request was routed to.

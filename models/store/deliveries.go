@@ -246,11 +246,12 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		return err
 	}
 	system := models.System("delivery")
-	if err := t.settleHeld(system, a); err != nil {
+	left, err := t.settleHeld(system, a)
+	if err != nil {
 		return err
 	}
-	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
+	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running),
 	})
 }
 

@@ -13,76 +13,79 @@ import (
 	"countersign/models/db"
 )
 
+// taken is a place in a conversation, and what taking it tells.
+type taken struct {
+	sequence int64
+	running  bool // the conversation is shown as running: nothing in it waits yet
+}
+
 // take takes a conversation's next sequence and spends energy there, in one
 // statement; fits is false, and nothing is changed, where that would pass the
 // budget (I14).
-func (t *tx) take(id models.ConversationID, energy int64) (sequence int64, fits bool, err error) {
-	credit := min(t.prepaid, energy)
-	err = t.ChangeRow(t.s.hot.nextSequence, energy-credit, t.Now, id).Scan(&sequence, &t.running)
+func (t *tx) take(id models.ConversationID, energy int64) (next taken, fits bool, err error) {
+	err = t.ChangeRow(t.s.hot.nextSequence, energy, t.Now, id).Scan(&next.sequence, &next.running)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
+		return taken{}, false, nil
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("take next sequence: %w", err)
+		return taken{}, false, fmt.Errorf("take next sequence: %w", err)
 	}
-	t.prepaid -= credit
-	return sequence, true, t.touch(id)
+	return next, true, t.touch(id)
 }
 
 // spend is take for what an agent asks or says. Where the conversation's budget,
 // or what the policy lets the agent spend in all, does not allow it, a budget request stands afterwards, and the error is a refusal that
 // commits: CodeBudgetExhausted with that request. If the policy lets the system
 // approve it, the energy is spent after all.
-func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (int64, error) {
-	cost := energy - min(t.prepaid, energy)
-	fits, err := t.spendOfAgent(actor.AgentID(), cost)
+func (t *tx) spend(actor models.Actor, id models.ConversationID, energy int64) (taken, error) {
+	fits, err := t.spendOfAgent(actor.AgentID(), energy)
 	if err != nil {
-		return 0, err
+		return taken{}, err
 	}
 	if !fits {
-		return 0, t.refusedByAgentBudget(actor, id, cost)
+		return taken{}, t.refusedByAgentBudget(actor, id, energy)
 	}
-	sequence, fits, err := t.take(id, energy)
+	next, fits, err := t.take(id, energy)
 	if fits || err != nil {
-		return sequence, err
+		return next, err
 	}
 	conv, err := t.fullConversation(id)
 	if err != nil {
-		return 0, err
+		return taken{}, err
 	}
 	if conv == nil {
-		return 0, fmt.Errorf("take next sequence: no conversation %s", id)
+		return taken{}, fmt.Errorf("take next sequence: no conversation %s", id)
 	}
-	request, err := t.askForEnergy(actor, conv, cost)
+	request, err := t.askForEnergy(actor, conv, energy)
 	if err != nil {
-		return 0, err
+		return taken{}, err
 	}
 	if request.Status() == models.StatusApproved {
-		if sequence, fits, err = t.take(id, energy); fits || err != nil {
-			return sequence, err
+		if next, fits, err = t.take(id, energy); fits || err != nil {
+			return next, err
 		}
 	}
-	if err := t.refundAgent(actor.AgentID(), cost); err != nil {
-		return 0, err
+	if err := t.refundAgent(actor.AgentID(), energy); err != nil {
+		return taken{}, err
 	}
-	return 0, db.Commits(exhausted(conv, cost, request))
+	return taken{}, db.Commits(exhausted(conv, energy, request))
 }
 
 // placeAtRest is place for the agent's standing conversation, which mostly is
 // there and has the energy, in one step; placed is false, and nothing is changed,
 // where it is not so.
-func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (placed bool, err error) {
+func (t *tx) placeAtRest(actor models.Actor, a *models.Approval) (running, placed bool, err error) {
 	if fits, err := t.spendOfAgent(actor.AgentID(), a.Energy); !fits || err != nil {
-		return false, err
+		return false, false, err
 	}
-	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &t.running)
+	err = t.ChangeRow(t.s.hot.nextOfRest, a.Energy, t.Now, actor.ID).Scan(&a.Sequence, &a.ConversationID, &a.ConversationTitle, &running)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, t.refundAgent(actor.AgentID(), a.Energy)
+		return false, false, t.refundAgent(actor.AgentID(), a.Energy)
 	}
 	if err != nil {
-		return false, fmt.Errorf("take next sequence: %w", err)
+		return false, false, fmt.Errorf("take next sequence: %w", err)
 	}
-	return true, t.touch(a.ConversationID)
+	return running, true, t.touch(a.ConversationID)
 }
 
 func exhausted(conv *models.Conversation, energy int64, request *models.Approval) *models.Error {

@@ -242,40 +242,37 @@ func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseI
 
 // invocationQueries give at most two ids each; the first that finds any tells.
 // The cost of each follows the number of agents or people, not of requests.
-func invocationQueries(actor models.Actor, toolUseID, session string) []part {
+func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part {
 	if session == "" {
-		return []part{invocationAnywhere(actor, toolUseID)}
+		return []db.Part{invocationAnywhere(actor, toolUseID)}
 	}
 	sees := visible(actor)
-	var out []part
+	var out []db.Part
 	for _, conversations := range sessions(actor, session) {
-		args := append(append([]any{}, conversations.args...), toolUseID)
-		out = append(out, part{
-			`SELECT r.id FROM (` + conversations.text + `) k CROSS JOIN responses r` + db.ByResponsesToolUse + `
- ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE ` + sees.text + ` LIMIT 2`,
-			append(args, sees.args...),
-		})
+		args := append(append([]any{}, conversations.Args...), toolUseID)
+		out = append(out, db.Say(
+			`SELECT r.id FROM (`+conversations.Text+`) k CROSS JOIN responses r`+db.ByResponsesToolUse+`
+ ON r.conversation_id = k.id AND r.tool_use_id = ? WHERE `+sees.Text+` LIMIT 2`,
+			append(args, sees.Args...)...,
+		))
 	}
 	return out
 }
 
-func invocationAnywhere(actor models.Actor, toolUseID string) part {
+func invocationAnywhere(actor models.Actor, toolUseID string) db.Part {
 	const ofAgents = `SELECT r.id FROM agents g CROSS JOIN responses r` + db.ByResponsesAgentToolUse + ` ON r.agent_id = g.id AND r.tool_use_id = ?`
 	switch {
 	case actor.IsAgent():
-		return part{`SELECT r.id FROM responses r` + db.ByResponsesAgentToolUse + ` WHERE r.agent_id = ? AND r.tool_use_id = ? LIMIT 2`, []any{actor.ID, toolUseID}}
+		return db.Say(`SELECT r.id FROM responses r`+db.ByResponsesAgentToolUse+` WHERE r.agent_id = ? AND r.tool_use_id = ? LIMIT 2`, actor.ID, toolUseID)
 	case actor.Admin:
-		return part{ofAgents + ` LIMIT 2`, []any{toolUseID}}
+		return db.Say(ofAgents+` LIMIT 2`, toolUseID)
 	}
-	return part{
-		ofAgents + ` WHERE g.owner_id = ?
- UNION ALL SELECT v.response_id FROM reviewers v` + db.ByReviewersToolUse + ` WHERE v.user_id = ? AND v.tool_use_id = ? LIMIT 2`,
-		[]any{toolUseID, actor.ID, actor.ID, toolUseID},
-	}
+	return db.Say(ofAgents+` WHERE g.owner_id = ?
+ UNION ALL SELECT v.response_id FROM reviewers v`+db.ByReviewersToolUse+` WHERE v.user_id = ? AND v.tool_use_id = ? LIMIT 2`, toolUseID, actor.ID, actor.ID, toolUseID)
 }
 
-func (s *Store) responseIDs(ctx context.Context, q part) ([]models.ResponseID, error) {
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), q.text, q.args...)
+func (s *Store) responseIDs(ctx context.Context, q db.Part) ([]models.ResponseID, error) {
+	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), q.Text, q.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("look up a tool use id: %w", err)
 	}

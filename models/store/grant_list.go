@@ -28,7 +28,7 @@ const grantFrom = ` JOIN agents a ON a.id = g.agent_id JOIN users o ON o.id = g.
 var (
 	selectGrant = `SELECT ` + fmt.Sprintf(grantColumns, `g.fixed`, `g.free`) + ` FROM grants g` + grantFrom + ` WHERE g.id = ?`
 
-	briefGrant = `SELECT ` + fmt.Sprintf(grantColumns, briefText(`g.fixed`), briefText(`g.free`))
+	briefGrant = fmt.Sprintf(grantColumns, briefText(`g.fixed`), briefText(`g.free`))
 )
 
 func briefText(column string) string { return fmt.Sprintf(`substr(%s, 1, %d)`, column, MaxBrief) }
@@ -43,28 +43,30 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 	if err != nil {
 		return GrantList{}, err
 	}
-	if after == "" {
-		from = db.Cursor{At: models.NoDeadline, ID: db.MaxID}
-	}
-	limit = db.PageSize(limit)
-	query, args := grantsQuery(actor, from, limit+1)
-	var items []models.Grant
-	if err := s.db.Gorm(ctx).Raw(query, args...).Scan(&items).Error; err != nil {
+	items, next, err := s.grants(actor, from, limit).Page(ctx)
+	if err != nil {
 		return GrantList{}, fmt.Errorf("list grants: %w", err)
 	}
-	var out GrantList
-	out.Items, out.Next = db.Cut(items, limit, func(g *models.Grant) db.Cursor { return db.Cursor{At: g.CreatedAt, ID: string(g.ID)} })
-	return out, nil
+	return GrantList{Items: items, Next: next}, nil
 }
 
-// grantsQuery picks the keys of a page by the index first.
-func grantsQuery(actor models.Actor, before db.Cursor, limit int) (string, []any) {
-	keys, args := `SELECT id FROM grants`+db.ByGrantsAll+` WHERE `, []any{before.At, before.ID, limit}
-	if !actor.Admin {
-		keys, args = `SELECT id FROM grants`+db.ByGrantsOwner+` WHERE owner_id = ? AND `, []any{actor.ID, before.At, before.ID, limit}
+func (s *Store) grants(actor models.Actor, after db.Cursor, limit int) *db.List[models.Grant] {
+	l := &db.List[models.Grant]{
+		Walks: []db.Walk{{From: db.Say(`grants` + db.ByGrantsAll)}},
+		Order: []db.Key{{Name: `created_at`, Is: `created_at`}, {Name: `id`, Is: `id`}}, Down: true, Limit: limit,
+		Columns: briefGrant, From: `JOIN grants g ON g.id = k.id` + grantFrom,
+		Read: func(ctx context.Context, query string, args ...any) (items []models.Grant, err error) {
+			return items, s.db.Gorm(ctx).Raw(query, args...).Scan(&items).Error
+		},
+		Cursor: func(g *models.Grant) db.Cursor { return db.Cursor{At: g.CreatedAt, ID: string(g.ID)} },
 	}
-	return briefGrant + ` FROM (` + keys + `(created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?) k
- JOIN grants g ON g.id = k.id` + grantFrom + ` ORDER BY g.created_at DESC, g.id DESC`, args
+	if !actor.Admin {
+		l.Walks = []db.Walk{{From: db.Say(`grants` + db.ByGrantsOwner), Where: []db.Part{db.Say(`owner_id = ?`, actor.ID)}}}
+	}
+	if after.ID != "" {
+		l.After = db.After(after)
+	}
+	return l
 }
 
 // GrantUses is one grant with a page of the calls that it let through, newest
@@ -76,8 +78,16 @@ type GrantUses struct {
 	Next  string // empty: the last page
 }
 
-const grantUsesQuery = ` WHERE r.number IN (SELECT number FROM responses` + db.ByResponsesGrant + ` WHERE grant_id = ?
- AND number < coalesce((SELECT number FROM responses WHERE id = ?), 9223372036854775807) ORDER BY number DESC LIMIT ?) ORDER BY r.number DESC`
+// grantUses are the calls that a grant let through, newest first.
+func (s *Store) grantUses(id models.GrantID, after string, limit int) *db.List[models.Approval] {
+	l := s.approvalsBy(briefColumns, limit, 0)
+	l.Order, l.Down = []db.Key{{Name: `number`, Is: `number`}}, true
+	l.Walks = []db.Walk{{From: db.Say(`responses` + db.ByResponsesGrant), Where: []db.Part{db.Say(`grant_id = ?`, id)}}}
+	if after != "" {
+		l.After = db.Say(`coalesce((SELECT number FROM responses WHERE id = ?), 9223372036854775807)`, after)
+	}
+	return l
+}
 
 // Grant is one grant and the calls it let through, going on after the key of the
 // page before. CodeNotFound for those who may not revoke it; agents are
@@ -99,13 +109,8 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 	if !actor.Admin && g.OwnerID != actor.UserID() {
 		return out, nil
 	}
-	limit = db.PageSize(limit)
-	items, err := s.approvals(ctx, `SELECT `+briefColumns+approvalFrom+grantUsesQuery, id, after, limit+1)
-	if err != nil {
-		return GrantUses{}, err
-	}
-	out.Items, out.Next = db.Cut(items, limit, func(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} })
-	return out, nil
+	out.Items, out.Next, err = s.grantUses(id, after, limit).Page(ctx)
+	return out, err
 }
 
 // grantFor reads a grant for whoever may revoke it: its maker, the owner, admins.

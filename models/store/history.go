@@ -85,7 +85,7 @@ func pageOf(entries []models.HistoryEntry, direction string, q HistoryQuery, lim
 	if direction == backwards {
 		slices.Reverse(entries)
 	}
-	fit := fitting(entries, limit, q.MaxBytes, entryWeight)
+	fit := db.Fitting(entries, limit, q.MaxBytes, entryWeight)
 	more := len(entries) > fit
 	entries = entries[:fit]
 	if direction == backwards {

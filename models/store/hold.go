@@ -153,14 +153,14 @@ func voter(v *models.Vote) models.Actor {
 
 // settleHeld is settle for a row that a verdict held: the deadline was judged
 // when the verdict came.
-func (t *tx) settleHeld(actor models.Actor, a *models.Approval) error {
+func (t *tx) settleHeld(actor models.Actor, a *models.Approval) (ending, error) {
 	r := &a.Response
 	n, err := t.Exec(t.s.hot.settleHeld, r.Status(), r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause, r.DecidedBy, r.VoteID, r.Answer, r.ID)
 	if err != nil {
-		return fmt.Errorf("settle held approval: %w", err)
+		return ending{}, fmt.Errorf("settle held approval: %w", err)
 	}
 	if !db.ExactlyOne(n) {
-		return fmt.Errorf("settle held approval %s: nothing held it", r.ID)
+		return ending{}, fmt.Errorf("settle held approval %s: nothing held it", r.ID)
 	}
 	r.HeldUntil = nil
 	return t.settled(actor, a)

@@ -283,16 +283,48 @@ func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery,
 	return l, err
 }
 
-// The keys of an inbox by deadline.
+// An inbox by deadline, and by age: of both the next :n keys after :at and :id, or
+// after :number.
+var (
+	byDeadline = db.List[key]{
+		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, With: []db.Key{{Name: `number`, Is: `p.number`}},
+		After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
+	}
+	ofDecider = db.List[key]{
+		Order: []db.Key{{Name: `deadline`, Is: `d.deadline`}, {Name: `id`, Is: `d.response_id`}}, After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
+	}
+	byNumber = db.List[key]{Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`)}
+)
+
+// along is a walk whose conditions have no arguments but those with names.
+func along(from string, where ...string) db.Walk {
+	w := db.Walk{From: db.Say(from)}
+	for _, condition := range where {
+		w.Where = append(w.Where, db.Say(condition))
+	}
+	return w
+}
+
+// keysOf selects the keys of a list that has arguments with names.
+func keysOf(l db.List[key], walks ...db.Walk) string {
+	l.Walks = walks
+	return l.Keys().Text
+}
+
 const (
-	pendingKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPending + `
- WHERE p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
-	conversationKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPendingConversation + `
- WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
-	deciderKeys = `SELECT d.deadline, d.response_id AS id FROM deciders d
- WHERE d.user_id = :me AND (d.deadline, d.response_id) > (:at, :id) ORDER BY d.deadline, d.response_id LIMIT :n`
-	agentKeys = `SELECT p.approval_timeout_at AS deadline, p.id, p.number FROM responses p` + db.ByResponsesPendingAgent + `
- WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND (p.approval_timeout_at, p.id) > (:at, :id) ORDER BY p.approval_timeout_at, p.id LIMIT :n`
+	isPending        = `p.approval_status = 'pending'`
+	ofAgentPending   = `p.agent_id = :agent AND ` + isPending
+	ofRunPending     = `p.conversation_id = :conversation AND ` + isPending
+	agentPending     = `responses p` + db.ByResponsesPendingAgent
+	conversationWait = `responses p` + db.ByResponsesPendingConversation
+)
+
+// The keys of an inbox by deadline.
+var (
+	pendingKeys      = keysOf(byDeadline, along(`responses p`+db.ByResponsesPending, isPending))
+	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
+	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
+	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
 )
 
 // How many rows a set has, no further than what is small.
@@ -319,19 +351,22 @@ func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQ
 
 // The keys of an inbox by age. An index has each agent's in order; of many agents
 // as many of each are read as are wanted of all.
-const (
-	agentByAge = `SELECT p.number FROM responses p` + db.ByResponsesPendingAgent + `
- WHERE p.agent_id = :agent AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
-	conversationByAge = `SELECT p.number FROM responses p` + db.ByResponsesPendingConversation + `
- WHERE p.conversation_id = :conversation AND p.approval_status = 'pending' AND p.number > :number ORDER BY p.number LIMIT :n`
-	agentsByAge = `SELECT p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesPendingAgent + `
- WHERE o.agent_id = g.id AND o.approval_status = 'pending' AND o.number > :number ORDER BY o.number LIMIT :n)`
-	allByAge    = agentsByAge + ` ORDER BY p.number LIMIT :n`
-	mineByAge   = agentsByAge + ` WHERE g.owner_id = :me ORDER BY p.number LIMIT :n`
-	routedByAge = `SELECT p.number FROM reviewers v` + db.ByReviewersSettled + ` CROSS JOIN responses p ON p.id = v.response_id
- WHERE v.user_id = :me AND v.settled_at IS NULL AND p.number > :number ORDER BY p.number LIMIT :n`
-	bothByAge = `SELECT number FROM (` + mineByAge + `) UNION SELECT number FROM (` + routedByAge + `) ORDER BY number LIMIT :n`
+var (
+	agentByAge        = keysOf(byNumber, along(agentPending, ofAgentPending))
+	conversationByAge = keysOf(byNumber, along(conversationWait, ofRunPending))
+	allByAge          = agentsByAge()
+	mineByAge         = agentsByAge(`g.owner_id = :me`)
+	routedByAge       = keysOf(byNumber, along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at IS NULL`))
+	bothByAge         = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
 )
+
+// agentsByAge are the keys of some agents, one agent's after the other's, put in order.
+func agentsByAge(which ...string) string {
+	each, all := byNumber, byNumber
+	each.Order, all.After = []db.Key{{Name: `number`, Is: `o.number`}}, db.Part{}
+	of := keysOf(each, along(`responses o`+db.ByResponsesPendingAgent, `o.agent_id = g.id`, `o.approval_status = 'pending'`))
+	return keysOf(all, along(`agents g CROSS JOIN responses p ON p.number IN (`+of+`)`, which...))
+}
 
 func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
 	switch {
@@ -379,7 +414,7 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 
 // reasksQuery is for what stands in keys as a JSON array of numbers, and for a
 // person: an admin sees all.
-const reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
+var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
  AND (?3 OR p.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = p.id)) ORDER BY p.number DESC LIMIT 1)
- FROM json_each(?1) j CROSS JOIN responses r ON r.number = j.value`
+ FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.number = j.value`

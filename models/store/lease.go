@@ -38,8 +38,8 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 			}
 		}
 		out = &models.Lease{Name: name, Holder: holder, Number: l.Number}
-		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)
- ON CONFLICT (name) DO UPDATE SET number = excluded.number, holder = excluded.holder, until = excluded.until`, l.Name, l.Number, l.Holder, l.Until).Error
+		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)`+
+			db.OrReplace(`number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
 	})
 	if err != nil {
 		return nil, err

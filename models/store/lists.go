@@ -14,13 +14,7 @@ import (
 	"countersign/models/db"
 )
 
-var (
-	pendingOfAgentQuery = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p` + db.ByResponsesPendingAgent + `
- WHERE p.agent_id = ? AND p.approval_status = 'pending' AND p.number > coalesce((SELECT number FROM responses WHERE id = ?), 0)
- AND p.approval_timeout_at > ? ORDER BY p.number LIMIT ?) ORDER BY r.number`
-
-	turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.Place("sequence"))
-)
+var turnsQuery = `SELECT * FROM (SELECT ` + briefColumns + approvalFrom + ` WHERE r.conversation_id = ? AND r.sequence < ? ORDER BY r.sequence DESC LIMIT ?) ORDER BY ` + strconv.Itoa(responseRow.Place("sequence"))
 
 // ListQuery chooses from all requests that the actor may see.
 type ListQuery struct {
@@ -45,88 +39,84 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 			return List{}, err
 		}
 	}
-	limit := db.PageSize(q.Limit)
-	keys, args := listKeys(actor, q, s.db.Now(), limit+1)
-	if keys == "" {
+	l := s.requests(actor, q, s.db.Now())
+	if l == nil {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
 	}
-	items, err := s.approvalsWithin(ctx, q.MaxBytes, `SELECT `+approvalColumns+` FROM (`+keys+`) k JOIN responses r ON r.number = k.number`+
-		strings.TrimPrefix(approvalFrom, ` FROM responses r`)+` ORDER BY k.place DESC`, args...)
-	if err != nil {
-		return List{}, err
-	}
-	var out List
-	out.Items, out.Next = db.Cut(items, fitting(items, limit, q.MaxBytes, weight), byID)
-	return out, nil
+	items, next, err := l.Page(ctx)
+	return List{Items: items, Next: next}, err
 }
+
+// approvalsBy is a list of requests, which are found by their numbers.
+func (s *Store) approvalsBy(columns string, limit, most int) *db.List[models.Approval] {
+	return &db.List[models.Approval]{
+		Limit: limit, Columns: columns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
+		Read: func(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
+			return s.approvalsWithin(ctx, most, query, args...)
+		},
+	}
+}
+
+// approvalJoins are what is read beside responses.
+var approvalJoins = strings.TrimPrefix(approvalFrom, ` FROM responses r`)
 
 func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 
-// listKeys selects the numbers of a page, before the row that the cursor names,
-// with their place in it: by the conversation's history if one is named, else by
-// the index of whoever asks.
-func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string, []any) {
-	where, filters := listFilter(q, now)
+// requests is the list of a query: by the conversation's history if one is named, else
+// by the index of whoever asks; nil for who lists no requests.
+func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.List[models.Approval] {
+	if !actor.IsAgent() && !actor.IsPerson() {
+		return nil
+	}
 	place := `number`
 	if q.Conversation != "" {
 		place = `sequence`
 	}
+	l := s.approvalsBy(approvalColumns, q.Limit, q.MaxBytes)
+	l.Order, l.With, l.Down = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true
 	if q.Cursor != "" {
-		where += ` AND r.` + place + ` < (SELECT ` + place + ` FROM responses WHERE id = ?)`
-		filters = append(filters, q.Cursor)
+		l.After = db.Say(`(SELECT `+place+` FROM responses WHERE id = ?)`, q.Cursor)
 	}
-	filters = append(filters, limit)
-	branch := func(table, condition string, args ...any) (string, []any) {
-		return `SELECT r.number, r.` + place + ` AS place FROM ` + table + ` WHERE ` + condition + where + ` ORDER BY r.` + place + ` DESC LIMIT ?`, append(args, filters...)
+	along := func(from string, of ...db.Part) db.Walk {
+		return db.Walk{From: db.Say(from), Where: append(of, q.filter(now)...)}
 	}
-	if q.Conversation != "" {
-		history := `responses r` + db.ByResponsesHistory
-		switch {
-		case actor.IsAgent():
-			return branch(history, `r.conversation_id = ? AND r.agent_id = ?`, q.Conversation, actor.ID)
-		case !actor.IsPerson():
-			return "", nil
-		case actor.Admin:
-			return branch(history, `r.conversation_id = ?`, q.Conversation)
-		}
-		return branch(history, `r.conversation_id = ? AND (r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`,
-			q.Conversation, actor.ID, actor.ID)
-	}
+	ofAgent, ofOwner := `responses r`+db.ByResponsesAgent, `responses r`+db.ByResponsesOwner
 	switch {
+	case q.Conversation != "":
+		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), visible(actor))}
 	case actor.IsAgent():
-		return branch(`responses r`+db.ByResponsesAgent, `r.agent_id = ?`, actor.ID)
-	case !actor.IsPerson():
-		return "", nil
+		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.Admin:
 		// Of each agent as many as are wanted of all: an index in the order of all would
 		// be written with every ask.
-		of, ofArgs := branch(`responses r`+db.ByResponsesAgent, `r.agent_id = g.id`)
-		return `SELECT p.number, p.number AS place FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (` + of + `)) ORDER BY p.number DESC LIMIT ?`,
-			append(ofArgs, limit)
+		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = g.id`))}
+		each := l.Keys()
+		l.Walks[0].Keys = db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (`+each.Text+`)) ORDER BY p.number DESC LIMIT ?`,
+			append(each.Args, db.PageSize(q.Limit)+1)...)
+	default:
+		l.Walks = []db.Walk{
+			along(ofOwner, db.Say(`r.owner_id = ?`, actor.ID)),
+			along(`reviewers v JOIN responses r ON r.id = v.response_id`, db.Say(`v.user_id = ?`, actor.ID)),
+		}
 	}
-	owned, ownedArgs := branch(`responses r`+db.ByResponsesOwner, `r.owner_id = ?`, actor.ID)
-	routed, routedArgs := branch(`reviewers v JOIN responses r ON r.id = v.response_id`, `v.user_id = ?`, actor.ID)
-	return `SELECT number, place FROM (` + owned + `) UNION SELECT number, place FROM (` + routed + `) ORDER BY place DESC LIMIT ?`,
-		append(append(ownedArgs, routedArgs...), limit)
+	return l
 }
 
-// listFilter turns a status as it holds now into SQL (I3).
-func listFilter(q ListQuery, now time.Time) (string, []any) {
-	where := ` AND r.asked = TRUE` // what is said or only reported asks for nothing
-	var args []any
+// filter turns a status as it holds now into SQL (I3).
+func (q *ListQuery) filter(now time.Time) []db.Part {
+	asked := db.Say(`r.asked = TRUE`) // what is said or only reported asks for nothing
 	switch q.Status {
 	case models.StatusNone:
 	case models.StatusPending:
-		where, args = where+` AND r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, []any{now}
+		return []db.Part{asked, db.Say(`r.approval_status = 'pending' AND (r.approval_timeout_at > ? OR r.held_until IS NOT NULL)`, now)}
 	case models.StatusExpired:
-		where += ` AND (r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`
-		args = []any{now}
+		return []db.Part{asked, db.Say(`(r.approval_status = 'expired' OR (r.approval_status = 'pending' AND r.approval_timeout_at <= ? AND r.held_until IS NULL))`, now)}
 	case models.StatusApproved:
-		where += ` AND (r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`
+		return []db.Part{asked, db.Say(`(r.approval_status = 'approved' OR (r.approval_status IS NULL AND r.cause <> ''))`)}
 	case models.StatusRejected, models.StatusCancelled, models.StatusResolved:
-		where, args = where+` AND r.approval_status = ?`, []any{q.Status}
+		return []db.Part{asked, db.Say(`r.approval_status = ?`, q.Status)}
 	}
-	return where, args
+	return []db.Part{asked}
 }
 
 // PendingList is what is pending now: an agent's own in the order they were
@@ -144,15 +134,22 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 			return List{}, err
 		}
 	}
-	limit = db.PageSize(limit)
-	items, err := s.approvalsWithin(ctx, MaxListBytes, pendingOfAgentQuery,
-		actor.ID, after, s.db.Now(), limit+1)
-	if err != nil {
-		return List{}, err
+	items, next, err := s.pendingOfAgent(actor, after, limit).Page(ctx)
+	return List{Items: items, Next: next}, err
+}
+
+// pendingOfAgent is what is pending of an agent's own, in the order of asking.
+func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.List[models.Approval] {
+	l := s.approvalsBy(approvalColumns, limit, MaxListBytes)
+	l.Order = []db.Key{{Name: `number`, Is: `p.number`}}
+	l.Walks = []db.Walk{{
+		From:  db.Say(`responses p` + db.ByResponsesPendingAgent),
+		Where: []db.Part{db.Say(`p.agent_id = ? AND p.approval_status = 'pending' AND p.approval_timeout_at > ?`, actor.ID, s.db.Now())},
+	}}
+	if after != "" {
+		l.After = db.Say(`coalesce((SELECT number FROM responses WHERE id = ?), 0)`, after)
 	}
-	var out List
-	out.Items, out.Next = db.Cut(items, fitting(items, limit, MaxListBytes, weight), byID)
-	return out, nil
+	return l
 }
 
 // Turns are the last n responses of a conversation before a sequence (0: the
@@ -293,17 +290,3 @@ type atMost struct{ most, sum int }
 // full reports whether enough was read, so that a row more would only tell that
 // there is one.
 func (w *atMost) full() bool { return w.most > 0 && w.sum > w.most }
-
-// fitting is how many of items, in their order, a page may have.
-func fitting[T any](items []T, limit, most int, weight func(*T) int) int {
-	n, sum := min(len(items), limit), 0
-	if most <= 0 {
-		return n
-	}
-	for i := range items[:n] {
-		if sum += weight(&items[i]); sum > most {
-			return max(i, 1)
-		}
-	}
-	return n
-}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
+	"countersign/models/db"
 )
 
 // How much is looked at for one page of a list, where no index serves a filter:
@@ -67,9 +69,15 @@ const (
  AND (:whose <> 'mine' OR r.owner_id = :me)
  AND (:whose <> 'routed' OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))
  AND (:tool = '' OR r.tool_name = :tool)`
-	lookText = ` AND (instr(lower(r.tool_name), lower(:text)) OR instr(lower(r.description), lower(:text)) OR instr(lower(a.name), lower(:text))
- OR instr(lower(c.title), lower(:text)) OR instr(lower(substr(r.tool_input_json, 1, :brief)), lower(:text)) OR instr(lower(substr(r.content, 1, :brief)), lower(:text)))`
 )
+
+// lookText looks for a text, small and capital letters alike.
+var lookText = ` AND (` + strings.Join([]string{
+	hasText(`r.tool_name`), hasText(`r.description`), hasText(`a.name`), hasText(`c.title`),
+	hasText(`substr(r.tool_input_json, 1, :brief)`), hasText(`substr(r.content, 1, :brief)`),
+}, ` OR `) + `)`
+
+func hasText(column string) string { return db.Contains(`lower(`+column+`)`, `lower(:text)`) }
 
 // sql is one stretch: the keys, whether each is seen (1) and picked (2), and how
 // many bytes had to be read to tell.
@@ -225,7 +233,7 @@ func (s *Store) lookedUpWithin(ctx context.Context, keys []key, columns string, 
 	if err != nil {
 		return nil, err
 	}
-	items = items[:fitting(items, len(keys), most, weight)]
+	items = items[:db.Fitting(items, len(keys), most, weight)]
 	for i := range items {
 		if string(items[i].ID) != keys[i].id {
 			return nil, errors.New("the rows of a list are not in its order")
@@ -239,7 +247,7 @@ func (s *Store) lookedUpWithin(ctx context.Context, keys []key, columns string, 
 
 // keysQuery reads requests by their numbers, a JSON array.
 func keysQuery(columns string) string {
-	return `SELECT ` + columns + ` FROM json_each(?) j CROSS JOIN responses r ON r.number = j.value` + approvalFrom[len(` FROM responses r`):]
+	return `SELECT ` + columns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.number = j.value` + approvalFrom[len(` FROM responses r`):]
 }
 
 func numbersOf(keys []key) (string, error) {

@@ -177,7 +177,8 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	if err != nil {
 		return err
 	}
-	if t.running, err = t.isRunning(a.ConversationID); err != nil {
+	running, err := t.isRunning(a.ConversationID)
+	if err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
@@ -194,7 +195,7 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow)
 	t.Publish(events.Conversation(string(a.ConversationID)))
 	poller := models.System("poller")
 	t.logAsked(a)
-	return t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), t.askedData(a, routed))
+	return t.record(poller, "approval.requested", ledger.SubjectOf(&a.Response, routed), askedData(a, routed, running))
 }
 
 // linkAfterEnd is for how long an approval that has ended is still linked to its

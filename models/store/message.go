@@ -159,12 +159,12 @@ func (t *tx) say(actor models.Actor, in models.MessageInput) (*models.MessageRes
 // resumes, an archived one comes back, and more budget may be asked for again.
 // decided is what was decided together with it, or nil.
 func (t *tx) addMessage(author models.Actor, conv *models.Conversation, content string, decided *models.Approval) (*models.Message, error) {
-	sequence, _, err := t.take(conv.ID, 0)
+	next, _, err := t.take(conv.ID, 0)
 	if err != nil {
 		return nil, err
 	}
 	m := &models.Message{
-		ID: models.NewID[models.MessageID](), ConversationID: conv.ID, Sequence: sequence, AuthorKind: author.Kind,
+		ID: models.NewID[models.MessageID](), ConversationID: conv.ID, Sequence: next.sequence, AuthorKind: author.Kind,
 		AuthorID: author.ID, AuthorName: author.Name, Content: content, CreatedAt: t.Now,
 	}
 	if decided != nil {

@@ -19,11 +19,11 @@ const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was
 // routed sees that one, and not the run above its own.
-const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), coalesce(o.beside, ''), r.contradiction,
+var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, CASE WHEN o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched') THEN c.run_id ELSE '' END, coalesce(o.beside, ''), r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
  v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at, d.in_flight_at,
  r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
- FROM json_each(?1) j JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
+ FROM ` + db.Each(`?1`) + ` JOIN responses r ON r.id = j.value JOIN conversations c ON c.id = r.conversation_id
  LEFT JOIN upstreams u ON u.id = r.upstream_id
  LEFT JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
@@ -99,14 +99,16 @@ const maxLinkedInput = 16 << 10
 
 // linksQuery reads, of a few requests, the other row of the same act: from the
 // approval its call, and from the call its approval.
-var linksQuery = linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
+//
+//nolint:gosec // put together of constants
+var linksQuery = linksFrom + `FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
-UNION ALL ` + linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
+UNION ALL ` + linksFrom + `FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o` + db.ByOutsideApprovalsLinked + ` ON o.linked_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.response_id` + linksTo
 
 var (
-	linksFrom = `SELECT r.id, ?3 OR x.owner_id = ?2, x.id, x.conversation_id, x.id = o.linked_id, coalesce(iif(x.id = o.linked_id, xc.run_id, rc.run_id), ''), xa.name, o.linked_by, x.digest = r.digest,
- iif(x.digest = r.digest, '', substr(x.tool_input_json, 1, ` + strconv.Itoa(maxLinkedInput) + `)), coalesce(x.input_bytes, octet_length(x.tool_input_json)),
+	linksFrom = `SELECT r.id, ?3 OR x.owner_id = ?2, x.id, x.conversation_id, x.id = o.linked_id, coalesce(CASE WHEN x.id = o.linked_id THEN xc.run_id ELSE rc.run_id END, ''), xa.name, o.linked_by, x.digest = r.digest,
+ CASE WHEN x.digest = r.digest THEN '' ELSE substr(x.tool_input_json, 1, ` + strconv.Itoa(maxLinkedInput) + `) END, coalesce(x.input_bytes, octet_length(x.tool_input_json)),
  x.approval_status, x.approval_timeout_at, x.held_until, x.cause, x.is_completed, x.closed, x.is_error,
  r.approval_status, r.approval_timeout_at, r.held_until, r.cause, r.is_completed, r.closed, r.is_error `
 	linksTo = ` JOIN conversations xc ON xc.id = x.conversation_id JOIN conversations rc ON rc.id = r.conversation_id JOIN agents xa ON xa.id = x.agent_id`

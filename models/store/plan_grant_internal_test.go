@@ -16,18 +16,20 @@ func TestGrantQueriesAreServedByAnIndex(t *testing.T) {
 	s := openTemp(t, Options{})
 	now := time.Unix(0, 0)
 	before := db.Cursor{At: now, ID: db.MaxID}
-	ofAdmin, adminArgs := grantsQuery(models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}, before, 51)
-	ofOwner, ownerArgs := grantsQuery(models.Actor{Kind: models.ActorUser, ID: "u"}, before, 51)
+	ofAdmin := s.grants(models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}, before, 50).SQL()
+	ofOwner := s.grants(models.Actor{Kind: models.ActorUser, ID: "u"}, before, 50).SQL()
+	calls := s.grantUses("g", "x", 50)
 	for _, q := range []struct {
 		name, text string
 		args       []any
 		index      string
 		sorts      bool // a page's worth of rows
 	}{
-		{"grants of all", ofAdmin, adminArgs, "grants_all ((created_at,id)<(?,?))", true},
-		{"grants of an owner", ofOwner, ownerArgs, "grants_owner (owner_id=? AND (created_at,id)<(?,?))", true},
+		{"grants of all", ofAdmin.Text, ofAdmin.Args, "grants_all ((created_at,id)<(?,?))", true},
+		{"grants of an owner", ofOwner.Text, ofOwner.Args, "grants_owner (owner_id=? AND (created_at,id)<(?,?))", true},
 		{"one grant", selectGrant, []any{"g"}, "SEARCH g USING PRIMARY KEY (id=?)", false},
-		{"its calls", `SELECT ` + briefColumns + approvalFrom + grantUsesQuery, []any{"g", "x", 51}, "responses_grant (grant_id=? AND", true},
+		{"its calls", calls.SQL().Text, calls.SQL().Args, "responses_grant (grant_id=? AND", true},
+		{"their keys", calls.Keys().Text, calls.Keys().Args, "responses_grant (grant_id=? AND", false},
 		{"past calls", reachQuery, []any{"a", "t", "x", 501}, "responses_tool (agent_id=? AND tool_name=?)", false},
 		{"live grants", liveGrants, []any{"{}", "[]", "a", "t", now}, "grants_live (agent_id=? AND tool_name=? AND expires_at>?)", false},
 	} {

@@ -34,19 +34,19 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person, "agent": agent} {
 		for _, status := range []models.Status{"", models.StatusPending, models.StatusExpired, models.StatusApproved, models.StatusRejected} {
 			for _, conv := range []models.ConversationID{"", "c"} {
-				keys, args := listKeys(actor, ListQuery{Status: status, Conversation: conv, Cursor: "x"}, now, 51)
-				queries = append(queries, query{"list of " + who + " " + string(status), keys, args, who != "agent" && conv == ""})
+				keys := s.requests(actor, ListQuery{Status: status, Conversation: conv, Cursor: "x"}, now).Keys()
+				queries = append(queries, query{"list of " + who + " " + string(status), keys.Text, keys.Args, who != "agent" && conv == ""})
 			}
 		}
 	}
 	for who, actor := range map[string]models.Actor{"admin": admin, "reviewer": person, "agent": agent} {
 		for _, session := range []string{"", "run", "0190f5a0-0000-7000-8000-000000000001"} {
 			for _, q := range invocationQueries(actor, "tu", session) {
-				queries = append(queries, query{"invocation of " + who + " " + session, q.text, q.args, false})
+				queries = append(queries, query{"invocation of " + who + " " + session, q.Text, q.Args, false})
 			}
 			for _, conversations := range sessions(actor, session) {
-				q := sessionPendingQuery(actor, conversations, db.Cursor{At: now, ID: db.MaxID}, 51)
-				queries = append(queries, query{"pending in a session of " + who + " " + session, q.text, q.args, true})
+				q := s.pendingIn(actor, conversations, db.Cursor{At: now, ID: db.MaxID}, 50).SQL()
+				queries = append(queries, query{"pending in a session of " + who + " " + session, q.Text, q.Args, true})
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		for _, owner := range []models.UserID{"", "u"} {
 			for _, agent := range []models.AgentID{"", "a"} {
 				for _, archived := range []bool{false, true} {
-					text, args := ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}.sql(db.Cursor{At: now, ID: db.MaxID}, 51)
-					queries = append(queries, query{"conversations", text, args, true})
+					list := s.conversations(ConversationQuery{Status: status, Owner: owner, Agent: agent, Archived: archived}, db.Cursor{At: now, ID: db.MaxID}).SQL()
+					queries = append(queries, query{"conversations", list.Text, list.Args, true})
 				}
 			}
 		}
@@ -71,8 +71,9 @@ func TestHotQueriesAreServedByAnIndex(t *testing.T) {
 		query{"one conversation", selectView + ` WHERE c.id = ?`, []any{"c"}, false}, query{"status", statusQuery, []any{"c"}, false},
 		query{"pending in a conversation", pendingInConversation, []any{"c"}, false},
 	)
+	waiting := s.pendingOfAgent(agent, "x", 50)
 	for _, q := range append(queries, query{"turns", turnsQuery, []any{"c", 1, 5}, true},
-		query{"pending of an agent", pendingOfAgentQuery, []any{"a", "", now, 51}, true}) {
+		query{"pending of an agent", waiting.SQL().Text, waiting.SQL().Args, true}, query{"its keys", waiting.Keys().Text, waiting.Keys().Args, false}) {
 		plan := explain(t, s, q.text, q.args)
 		for line := range strings.SplitSeq(plan, "\n") {
 			scan := strings.HasPrefix(line, "SCAN ") && !scannable.MatchString(line)

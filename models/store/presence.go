@@ -139,7 +139,7 @@ func (s *Store) agentWaits(ctx context.Context, actor models.Actor) (int, error)
 }
 
 // routedQuery finds which of the ids, a JSON array, were routed to a person.
-const routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id IN (SELECT value FROM json_each(?))`
+var routedQuery = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
 
 func (s *Store) routedAmong(ctx context.Context, person models.Actor, ids []models.ResponseID) ([]models.ResponseID, error) {
 	if some, err := db.Exists(s.db.Reads().QueryRowContext(ctx, `SELECT 1 FROM reviewers WHERE user_id = ? LIMIT 1`, person.ID)); err != nil || !some {
@@ -187,31 +187,25 @@ func (t *tx) isRunning(id models.ConversationID) (running bool, err error) {
 
 // waitBegins is the change of status that a request brings as the first in its
 // conversation; nil: there is none. running is from before it was stored.
-func (t *tx) waitBegins(a *models.Approval) *models.StatusChange {
-	if a.Status() != models.StatusPending {
+func waitBegins(a *models.Approval, running bool) *models.StatusChange {
+	if !running || a.Status() != models.StatusPending {
 		return nil
 	}
-	return t.changeIf(models.ConversationRunning, models.ConversationWaitingInput)
+	return &models.StatusChange{Old: models.ConversationRunning, New: models.ConversationWaitingInput}
 }
 
-// waitEnds is the change of status that the last outcome of a conversation brings.
-func (t *tx) waitEnds() *models.StatusChange {
-	return t.changeIf(models.ConversationWaitingInput, models.ConversationRunning)
+// waitEnds is the change of status that the last outcome of a conversation brings;
+// nil: there is none. running is from after it.
+func waitEnds(running bool) *models.StatusChange {
+	if !running {
+		return nil
+	}
+	return &models.StatusChange{Old: models.ConversationWaitingInput, New: models.ConversationRunning}
 }
 
 // waitEndsFor is waitEnds where a row has left its conversation for another.
-func (t *tx) waitEndsFor(a *models.Approval) *models.StatusChange {
-	if a.Status() != models.StatusPending {
-		return nil
-	}
-	return t.waitEnds()
-}
-
-func (t *tx) changeIf(from, to models.ConversationStatus) *models.StatusChange {
-	if !t.running || t.passing {
-		return nil
-	}
-	return &models.StatusChange{Old: from, New: to}
+func waitEndsFor(a *models.Approval, running bool) *models.StatusChange {
+	return waitEnds(running && a.Status() == models.StatusPending)
 }
 
 // restOn has a run of the built-in agent wait for a request for energy: in its own

@@ -227,12 +227,12 @@ func (r *report) reply(e *runEvent, out *models.RunEventResult) error {
 // message stores what the agent says that a person said: it stays the agent's
 // word.
 func (r *report) message(e *runEvent) error {
-	sequence, _, err := r.take(r.conv.ID, 0)
+	next, _, err := r.take(r.conv.ID, 0)
 	if err != nil {
 		return err
 	}
 	m := &models.Message{
-		ID: models.NewID[models.MessageID](), ConversationID: r.conv.ID, Sequence: sequence, AuthorKind: models.ActorAgent,
+		ID: models.NewID[models.MessageID](), ConversationID: r.conv.ID, Sequence: next.sequence, AuthorKind: models.ActorAgent,
 		AuthorID: r.actor.ID, AuthorName: r.actor.Name, CreatedAt: r.Now,
 	}
 	m.Content, m.ContentBytes = cutText(e.Content, e.ContentBytes)

@@ -104,11 +104,11 @@ func (r *report) at(e *runEvent) time.Time {
 
 // addReported stores a reported response with the next sequence.
 func (r *report) addReported(a *models.Response, with *models.Report) error {
-	sequence, _, err := r.take(r.conv.ID, 0)
+	next, _, err := r.take(r.conv.ID, 0)
 	if err != nil {
 		return err
 	}
-	a.Sequence, a.SelfApproval = sequence, selfApproval(a)
+	a.Sequence, a.SelfApproval = next.sequence, selfApproval(a)
 	if err := r.Insert(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with); err != nil {
 		return fmt.Errorf("store reported response: %w", err)
 	}
@@ -139,14 +139,17 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
-	if t.running, err = t.isRunning(a.ConversationID); err != nil {
+	running, err := t.isRunning(a.ConversationID)
+	if err != nil {
 		return nil, err
 	}
 	if a.Energy > 0 {
 		// The sequence that comes with it stays unused: the call has its own.
-		if _, err := t.spend(actor, a.ConversationID, a.Energy); err != nil {
+		next, err := t.spend(actor, a.ConversationID, a.Energy)
+		if err != nil {
 			return nil, err
 		}
+		running = next.running
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
 		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
@@ -163,11 +166,8 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
-	if a.Status() != models.StatusPending {
-		t.atOnce = a
-	}
-	t.logAsked(a)
-	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers))
+	t.asked(a)
+	return a, t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, running))
 }
 
 // costOf is what a request costs its conversation: what the agent says, at least
@@ -203,27 +203,27 @@ func (r *report) adopt(e *runEvent) (id models.ResponseID, err error) {
 		return "", err
 	}
 	energy := a.Energy
-	sequence, fits, err := r.take(r.conv.ID, energy)
+	next, fits, err := r.take(r.conv.ID, energy)
 	if err == nil && !fits {
 		// What was spent before anybody knew of the run stays where it was spent.
 		energy = 0
-		sequence, _, err = r.take(r.conv.ID, 0)
+		next, _, err = r.take(r.conv.ID, 0)
 	}
 	if err != nil {
 		return "", err
 	}
-	begins := r.waitBegins(a)
-	if err := r.move(a, sequence, energy); err != nil {
+	if err := r.move(a, next.sequence, energy); err != nil {
 		return "", err
 	}
-	if r.running, err = r.isRunning(a.ConversationID); err != nil {
+	leftRunning, err := r.isRunning(a.ConversationID)
+	if err != nil {
 		return "", err
 	}
 	r.changed(a.ConversationID)
 	r.Publish(events.Agent(string(r.conv.AgentID)), events.RecordOf(string(r.conv.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(id)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return id, r.record(r.actor, "response.adopted", ledger.Subject{Owner: r.conv.OwnerID, Conversation: r.conv.ID, Response: id},
-		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: sequence, Energy: energy, Conversation: begins, Left: r.waitEndsFor(a)})
+		adoptedEntry{From: a.ConversationID, FromSequence: a.Sequence, Sequence: next.sequence, Energy: energy, Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning)})
 }
 
 type adoptedEntry struct {

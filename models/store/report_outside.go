@@ -85,12 +85,12 @@ func (r *report) adoptOutside(e *runEvent) (wanted *outsideRow, id models.Respon
 // moveOutside gives an outside approval its place in the run of its call. It costs
 // nothing there, as it did nothing before.
 func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
-	sequence, _, err := r.take(r.conv.ID, 0)
+	next, _, err := r.take(r.conv.ID, 0)
 	if err != nil {
 		return err
 	}
-	from, begins := *a, r.waitBegins(a)
-	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
+	from := *a
+	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, next.sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
 	if err := r.Gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, agent_id = ?, tool_use_id = ?, matched_by = ? WHERE id = ?`,
 		a.ConversationID, a.Sequence, a.AgentID, e.ToolUseID, a.MatchedBy, a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
@@ -98,14 +98,15 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	if err := r.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, e.ToolUseID, a.ID).Error; err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
-	if r.running, err = r.isRunning(from.ConversationID); err != nil {
+	leftRunning, err := r.isRunning(from.ConversationID)
+	if err != nil {
 		return err
 	}
 	r.changed(from.ConversationID)
 	r.Publish(events.Agent(string(a.AgentID)), events.RecordOf(string(a.OwnerID)), events.RecordOfAdmins)
 	r.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	err = r.record(r.actor, "response.adopted", ledger.Subject{Owner: a.OwnerID, Conversation: a.ConversationID, Response: a.ID}, adoptedEntry{
-		From: from.ConversationID, FromSequence: from.Sequence, Sequence: sequence, Energy: a.Energy, Conversation: begins, Left: r.waitEndsFor(a),
+		From: from.ConversationID, FromSequence: from.Sequence, Sequence: next.sequence, Energy: a.Energy, Conversation: waitBegins(a, next.running), Left: waitEndsFor(a, leftRunning),
 		Agent: a.AgentID, Row: askDigest(&a.Response),
 	})
 	if err != nil {

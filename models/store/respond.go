@@ -54,7 +54,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 		if err != nil {
 			return err
 		}
-		out, err = t.respond(actor, conv, r)
+		out, err = t.respond(actor, conv, r, 0)
 		return err
 	})
 	if err != nil {
@@ -141,10 +141,11 @@ func (t *tx) agentConversation(actor models.Actor, id models.ConversationID, ene
 	return t.openConversation(actor, &asked{conversation: id})
 }
 
-// respond stores a checked reply or proposal with its energy.
-func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Response) (*models.Approval, error) {
+// respond stores a checked reply or proposal with its energy, of which prepaid was
+// spent before.
+func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Response, prepaid int64) (*models.Approval, error) {
 	if r.Kind != models.KindReply {
-		return t.addJudged(actor, conv, r, r.Energy)
+		return t.addJudged(actor, conv, r, terms{least: r.Energy, prepaid: prepaid})
 	}
 	version, p, err := t.policy()
 	if err != nil {
@@ -153,14 +154,16 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	j := p.Judge(policy.Call{Kind: r.Kind, ToolName: models.ToolRespond})
 	a := t.responseIn(actor, conv, r)
 	a.PolicyVersion, a.Risk, a.Energy = version, models.RiskLow, max(r.Energy, j.Energy)
-	if a.Sequence, err = t.spend(actor, conv.ID, a.Energy); err != nil {
+	next, err := t.spend(actor, conv.ID, a.Energy-min(prepaid, a.Energy))
+	if err != nil {
 		return nil, err
 	}
+	a.Sequence = next.sequence
 	t.changed(conv.ID)
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
-	return a, t.record(actor, "response.added", ledger.SubjectOf(&a.Response, nil), t.askedData(a, nil))
+	return a, t.record(actor, "response.added", ledger.SubjectOf(&a.Response, nil), askedData(a, nil, false))
 }
 
 // responseIn is a response of the actor's in a conversation, not yet in sequence.
@@ -173,10 +176,17 @@ func (t *tx) responseIn(actor models.Actor, conv *models.Conversation, r models.
 	return &models.Approval{Response: r, RunID: conv.RunID, AgentName: actor.Name, ConversationTitle: conv.Title}
 }
 
+// terms are on what terms a proposal or budget request is stored.
+type terms struct {
+	least   int64 // what it costs where no rule says more
+	prepaid int64 // what was spent of that before
+	passing bool  // it ends as it begins, and nobody is waited for
+}
+
 // addJudged stores a proposal or budget request as the policy judges it: pending
-// or rejected. least is what it costs where no rule says more; a budget request
-// costs nothing. It expires at r.ApprovalTimeoutAt at the latest, if that is set.
-func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, least int64) (*models.Approval, error) {
+// or rejected. A budget request costs nothing. It expires at r.ApprovalTimeoutAt at
+// the latest, if that is set.
+func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.Response, on terms) (*models.Approval, error) {
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err
@@ -184,13 +194,15 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	latest := r.ApprovalTimeoutAt // zero: there is none
 	a := t.responseIn(actor, conv, r)
 	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, a.ID, r.Digest)
-	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, least
+	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, on.least
 	if r.Kind != models.KindBudget {
-		a.Energy = max(least, j.Energy)
+		a.Energy = max(on.least, j.Energy)
 	}
-	if a.Sequence, err = t.spend(actor, conv.ID, a.Energy); err != nil {
+	next, err := t.spend(actor, conv.ID, a.Energy-min(on.prepaid, a.Energy))
+	if err != nil {
 		return nil, err
 	}
+	a.Sequence = next.sequence
 	deadline := models.NoDeadline
 	if minutes, ok := p.DefaultTimeout(r.Kind); ok {
 		deadline = t.Now.Add(time.Duration(minutes) * time.Minute)
@@ -212,11 +224,8 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	if err := t.addDeciders(&a.Response, reviewers); err != nil {
 		return nil, err
 	}
-	if a.Status() != models.StatusPending {
-		t.atOnce = a
-	}
-	t.logAsked(a)
-	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), t.askedData(a, reviewers)); err != nil {
+	t.asked(a)
+	if err := t.record(actor, askAction(a), ledger.SubjectOf(&a.Response, reviewers), askedData(a, reviewers, next.running && !on.passing)); err != nil {
 		return nil, fmt.Errorf("record %s: %w", r.Kind, err)
 	}
 	return a, nil

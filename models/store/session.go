@@ -40,35 +40,27 @@ func inSession(a *models.Approval, session string) bool {
 
 // sessions are the conversations that a session string may mean to the actor, as
 // queries of ids in the order in which they go: by id, then by run id.
-func sessions(actor models.Actor, session string) []part {
-	var out []part
+func sessions(actor models.Actor, session string) []db.Part {
+	var out []db.Part
 	if id, err := models.ParseID[models.ConversationID]("sessionId", session); err == nil {
-		out = append(out, part{`SELECT id FROM conversations WHERE id = ?`, []any{id}})
+		out = append(out, db.Say(`SELECT id FROM conversations WHERE id = ?`, id))
 	}
 	if actor.IsAgent() {
-		return append(out, part{`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, []any{actor.OwnerID, session}})
+		return append(out, db.Say(`SELECT id FROM conversations WHERE owner_id = ? AND run_id = ?`, actor.OwnerID, session))
 	}
 	// Run ids are unique for one owner: one look into the index for each.
-	return append(out, part{
-		`SELECT c.id FROM users u CROSS JOIN conversations c` + db.ByConversationsRun + ` ON c.owner_id = u.id AND c.run_id = ?`, []any{session},
-	})
-}
-
-// part is a piece of SQL with its arguments.
-type part struct {
-	text string
-	args []any
+	return append(out, db.Say(`SELECT c.id FROM users u CROSS JOIN conversations c`+db.ByConversationsRun+` ON c.owner_id = u.id AND c.run_id = ?`, session))
 }
 
 // visible is the condition under which the actor sees a row r: as maySee.
-func visible(actor models.Actor) part {
+func visible(actor models.Actor) db.Part {
 	switch {
 	case actor.IsAgent():
-		return part{`r.agent_id = ?`, []any{actor.ID}}
+		return db.Say(`r.agent_id = ?`, actor.ID)
 	case actor.Admin:
-		return part{`TRUE`, nil}
+		return db.Say(`TRUE`)
 	}
-	return part{`(r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`, []any{actor.ID, actor.ID}}
+	return db.Say(`(r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`, actor.ID, actor.ID)
 }
 
 // SessionPending is what waits in a session, soonest deadline first: of an
@@ -89,32 +81,28 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 	if now := s.db.Now(); from.At.Before(now) {
 		from = db.Cursor{At: now, ID: db.MaxID} // what is past its deadline has expired already (I3)
 	}
-	limit = db.PageSize(limit)
 	for _, conversations := range sessions(actor, session) {
-		q := sessionPendingQuery(actor, conversations, from, limit+1)
-		items, err := s.approvalsWithin(ctx, MaxListBytes, q.text, q.args...)
+		items, next, err := s.pendingIn(actor, conversations, from, limit).Page(ctx)
 		if err != nil {
 			return List{}, fmt.Errorf("read what waits in a session: %w", err)
 		}
 		if len(items) > 0 {
-			var out List
-			out.Items, out.Next = db.Cut(items, fitting(items, limit, MaxListBytes, weight), func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} })
-			return out, nil
+			return List{Items: items, Next: next}, nil
 		}
 	}
 	return List{}, nil
 }
 
-func sessionPendingQuery(actor models.Actor, conversations part, from db.Cursor, limit int) part {
-	sees := visible(actor)
-	// Sorted by its keys: whole rows would all be read before the first is given.
-	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r` + db.ByResponsesPendingConversation + `
- ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
- WHERE ` + sees.text + ` ORDER BY r.approval_timeout_at, r.id LIMIT ?`
-	args := append(append(append([]any{}, conversations.args...), from.At, from.ID), sees.args...)
-	return part{
-		`SELECT ` + approvalColumns + ` FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number` +
-			strings.TrimPrefix(approvalFrom, ` FROM responses r`) + ` ORDER BY k.due, k.id`,
-		append(args, limit),
-	}
+// pendingIn is what waits in some conversations, soonest deadline first.
+func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cursor, limit int) *db.List[models.Approval] {
+	l := s.approvalsBy(approvalColumns, limit, MaxListBytes)
+	l.Order, l.With = []db.Key{{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`}}, []db.Key{{Name: `number`, Is: `r.number`}}
+	l.Walks = []db.Walk{{
+		From: db.Say(`(`+conversations.Text+`) c CROSS JOIN responses r`+db.ByResponsesPendingConversation+` ON r.conversation_id = c.id AND r.approval_status = 'pending'`,
+			conversations.Args...),
+		Where: []db.Part{visible(actor)},
+	}}
+	l.After = db.After(from)
+	l.Cursor = func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} }
+	return l
 }

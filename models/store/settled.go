@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -171,10 +170,17 @@ func (s *Store) settledLook(ctx context.Context, actor models.Actor, q SettledQu
 const settledPicks = ` AND (:status = '' OR r.approval_status = :status OR (:status = 'approved' AND r.approval_status IS NULL))
  AND (:cause = '' OR r.cause = :cause) AND (:by = '' OR r.decided_by = :by)`
 
+// bySettling is a history: the next :n keys before :at and :number, since :from. at is
+// the time by which it is listed.
+func bySettling(at string) db.List[key] {
+	return db.List[key]{
+		Order: []db.Key{{Name: `at`, Is: at}, {Name: `number`, Is: `p.number`}}, Down: true, After: db.Say(`(:at, :number)`), Count: db.Say(`:n`),
+	}
+}
+
 // keysOfSettled reads one index backwards by the time of at.
 func keysOfSettled(index, where, at string) string {
-	return `SELECT ` + at + ` AS at, p.number FROM responses p` + db.By(index) + ` WHERE ` + where +
-		` AND (` + at + `, p.number) < (:at, :number) AND ` + at + ` >= :from ORDER BY ` + at + ` DESC, p.number DESC LIMIT :n`
+	return keysOf(bySettling(at), along(`responses p`+db.By(index), where, at+` >= :from`))
 }
 
 // The keys of what was settled: all, a person's own, and what was routed to them;
@@ -184,9 +190,10 @@ const (
 	wasLetThrough = `p.approval_status IS NULL AND p.cause <> ''`
 	settledAt     = `coalesce(p.approval_timestamp, p.created_at)`
 	ownerIsMe     = `p.owner_id = :me AND `
-	settledRouted = `SELECT v.settled_at AS at, p.number FROM reviewers v` + db.ByReviewersSettled + ` CROSS JOIN responses p ON p.id = v.response_id
- WHERE v.user_id = :me AND (v.settled_at, p.number) < (:at, :number) AND v.settled_at >= :from ORDER BY v.settled_at DESC, p.number DESC LIMIT :n`
 )
+
+var settledRouted = keysOf(bySettling(`v.settled_at`),
+	along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at >= :from`))
 
 // smallSets are what can be read and sorted instead, if it is small: how many there
 // are, no further than that, and where.
@@ -232,24 +239,22 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 		left = true
 	}
 	all := actor.Admin && q.Whose == WhoseAll
-	var parts []string
+	var parts []db.Walk
+	add := func(keys string) { parts = append(parts, db.Walk{Keys: db.Say(keys)}) }
 	if all && left {
-		parts = append(parts, keysOfSettled("responses_settled", wasSettled, `p.approval_timestamp`))
+		add(keysOfSettled("responses_settled", wasSettled, `p.approval_timestamp`))
 	}
 	if all && through {
-		parts = append(parts, keysOfSettled("responses_let_through", wasLetThrough, `p.created_at`))
+		add(keysOfSettled("responses_let_through", wasLetThrough, `p.created_at`))
 	}
 	if !all && q.Whose != WhoseRouted && left {
-		parts = append(parts, keysOfSettled("responses_settled_owner", ownerIsMe+wasSettled, `p.approval_timestamp`))
+		add(keysOfSettled("responses_settled_owner", ownerIsMe+wasSettled, `p.approval_timestamp`))
 	}
 	if !all && q.Whose != WhoseRouted && through {
-		parts = append(parts, keysOfSettled("responses_let_through_owner", ownerIsMe+wasLetThrough, `p.created_at`))
+		add(keysOfSettled("responses_let_through_owner", ownerIsMe+wasLetThrough, `p.created_at`))
 	}
 	if !all && q.Whose != WhoseMine && (left || len(parts) == 0) {
-		parts = append(parts, settledRouted)
+		add(settledRouted)
 	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return `SELECT at, number FROM (` + strings.Join(parts, `) UNION SELECT at, number FROM (`) + `) ORDER BY at DESC, number DESC LIMIT :n`
+	return keysOf(bySettling(`at`), parts...)
 }

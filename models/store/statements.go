@@ -48,7 +48,7 @@ const MaxBrief = 4096
 // briefColumns keep the context only of what another system asks: it may be the
 // input that runs.
 var briefColumns = approvalAs(map[string]string{
-	"context": `iif(r.upstream_id IS NULL, '', ` + briefText(`r.context`) + `)`, "tool_input_json": briefText(`r.tool_input_json`), "content": briefText(`r.content`),
+	"context": `CASE WHEN r.upstream_id IS NULL THEN '' ELSE ` + briefText(`r.context`) + ` END`, "tool_input_json": briefText(`r.tool_input_json`), "content": briefText(`r.content`),
 })
 
 // approvalAs are the columns of an approval, with expressions instead of some of its
@@ -93,7 +93,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.isRunning: `SELECT ` + shownRunning + ` FROM conversations WHERE id = ?`,
 		&h.spendOfAgent: `UPDATE agent_windows SET spent = spent + ?1 WHERE agent_id = ?2 AND minute = ?3 AND hours = ?4
  AND spent + ` + reservedOfAgent + ` + ?1 <= ?5 + allowed`,
-		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET energy = energy + excluded.energy`,
+		&h.addAgentEnergy: `INSERT INTO agent_energy (agent_id, minute, energy) VALUES (?, ?, ?)` + db.OrAdd(`energy`),
 		&h.touch:          `UPDATE conversations SET active_at = ?1 WHERE id = ?2 AND active_at < ?1`,
 		&h.latestSpoken: `SELECT id FROM responses` + db.ByResponsesPendingSpoken + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND kind IN ('proposal', 'budget') AND (approval_timeout_at > ? OR held_until IS NOT NULL)
@@ -104,8 +104,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
 		&h.addResponse:      insertAsked.Lean(),
 		&h.addWholeResponse: insertAsked.Whole(),
-		&h.addDecider:       `INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
-		&h.addReviewer:      `INSERT OR IGNORE INTO reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
+		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
+		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
@@ -125,8 +125,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		// Of a rejected call, one denial is as good as another.
 		&h.sameResult: `SELECT 1 FROM responses WHERE id = ?1 AND is_error = ?2 AND (tool_result = ?3 OR (is_error AND approval_status = 'rejected'))`,
 		&h.contradict: `UPDATE responses SET contradiction = CASE contradiction WHEN '' THEN ?1 ELSE contradiction || ' ' || ?1 END
- WHERE id = ?2 AND instr(contradiction, ?1) = 0`,
-		&h.addEarlyResult:   `INSERT OR IGNORE INTO early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
+ WHERE id = ?2 AND NOT ` + db.Contains(`contradiction`, `?1`),
+		&h.addEarlyResult:   db.InsertNew + `early_results (conversation_id, tool_use_id, at, is_error, result_bytes, result) VALUES (?, ?, ?, ?, ?, ?)`,
 		&h.takeEarlyResult:  `DELETE FROM early_results WHERE conversation_id = ? AND tool_use_id = ? RETURNING at, is_error, result_bytes, result, removed`,
 		&h.sameEarly:        `SELECT 1 FROM early_results WHERE conversation_id = ? AND tool_use_id = ? AND is_error = ? AND result = ?`,
 		&h.anyEarlyResult:   `SELECT 1 FROM early_results LIMIT 1`,

@@ -146,15 +146,23 @@ const (
 	TrailAccess        TrailPart = "access"
 )
 
-// trailParts are the actions of each part. The + keeps the planner from taking the
-// index of all actions: a person's own entries are fewer.
+// trailParts are the actions of each part. The planner is not to take the index of
+// all actions: a person's own entries are fewer.
 var trailParts = map[TrailPart]string{
-	TrailDecisions:     `+action IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.withdrawn', 'approval.cancelled')`,
-	TrailRequests:      `+action GLOB 'approval.*'`,
-	TrailConversations: `(+action GLOB 'conversation.*' OR +action GLOB 'message.*' OR +action GLOB 'response.*' OR +action GLOB 'call.*')`,
-	TrailRules:         `(+action GLOB 'policy.*' OR +action GLOB 'grant.*' OR +action GLOB 'upstream.*')`,
-	TrailAccess: `(+action GLOB 'user.*' OR +action GLOB 'session.*' OR +action GLOB 'token.*' OR +action GLOB 'agent.*' OR +action GLOB 'invite.*'` +
-		` OR +action GLOB 'setup_link.*')`,
+	TrailDecisions:     db.NotBy(`action`) + ` IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.withdrawn', 'approval.cancelled')`,
+	TrailRequests:      actionOf(`approval.`),
+	TrailConversations: actionOf(`conversation.`, `message.`, `response.`, `call.`),
+	TrailRules:         actionOf(`policy.`, `grant.`, `upstream.`),
+	TrailAccess:        actionOf(`user.`, `session.`, `token.`, `agent.`, `invite.`, `setup_link.`),
+}
+
+// actionOf is whether an entry's action begins with one of the words.
+func actionOf(words ...string) string {
+	some := make([]string, len(words))
+	for i, word := range words {
+		some[i] = db.HasPrefix(db.NotBy(`action`), word)
+	}
+	return `(` + strings.Join(some, ` OR `) + `)`
 }
 
 // TrailOutcome is how a request ended: a final status, or TrailLetThrough.
@@ -203,32 +211,32 @@ func (q TrailQuery) picks() (string, []any) {
 	}
 	if q.Conversation != "" {
 		if q.What == TrailDecisions {
-			and(`+actor_id = ?`, q.Person)
+			and(db.NotBy(`actor_id`)+` = ?`, q.Person)
 		} else {
-			and(`(+actor_id = ? OR +owner_id = ?)`, q.Person, q.Person)
+			and(`(`+db.NotBy(`actor_id`)+` = ? OR `+db.NotBy(`owner_id`)+` = ?)`, q.Person, q.Person)
 		}
 	}
 	if q.What != "" {
 		and(trailParts[q.What])
 	}
 	if q.Outcome != "" {
-		and(`+action = ?`, q.Outcome.action())
+		and(db.NotBy(`action`)+` = ?`, q.Outcome.action())
 	}
 	if q.Agent != "" {
-		and(`(+actor_id = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
+		and(`(`+db.NotBy(`actor_id`)+` = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
 	}
 	return text.String(), args
 }
 
 // What is read beside the entries of a page, each by its key.
-const (
-	trailRouted = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id IN (SELECT value FROM json_each(?))`
-	trailVotes  = `SELECT id, reason FROM votes WHERE id IN (SELECT value FROM json_each(?))`
+var (
+	trailRouted = `SELECT response_id FROM reviewers WHERE user_id = ? AND response_id` + db.Within(`?`)
+	trailVotes  = `SELECT id, reason FROM votes WHERE id` + db.Within(`?`)
 	// Why a vote was taken back, by another than who gave it.
-	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id IN (SELECT value FROM json_each(?))`
+	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id` + db.Within(`?`)
 )
 
-var trailRequests = `SELECT ` + briefColumns + ` FROM json_each(?) j CROSS JOIN responses r ON r.id = j.value` + approvalFrom[len(` FROM responses r`):]
+var trailRequests = `SELECT ` + briefColumns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.id = j.value` + approvalFrom[len(` FROM responses r`):]
 
 // withRequests puts beside each entry its request, where the actor may see that.
 func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []models.Entry) ([]models.TrailEntry, error) {

@@ -91,28 +91,28 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 		if err != nil {
 			return err
 		}
-		turn := &models.Turn{
+		said := &models.Turn{
 			ConversationID: conv.ID, At: t.Now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
 			Said: models.Said{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
 		}
-		if turn.Sequence, _, err = t.take(conv.ID, 0); err != nil {
+		next, _, err := t.take(conv.ID, 0)
+		if err != nil {
 			return err
 		}
-		t.prepaid = spent
-		if err := t.speak(run, conv, turn, in.Calls); err != nil {
+		said.Sequence = next.sequence
+		if said.Energy, err = t.speak(run, conv, said, in.Calls, spent); err != nil {
 			return err
 		}
-		turn.Energy, t.prepaid = t.prepaid, 0 // what no response carries
-		if err := t.addTurn(turn); err != nil {
+		if err := t.addTurn(said); err != nil {
 			return err
 		}
-		if turn.Empty() && in.Context.Words() {
+		if said.Empty() && in.Context.Words() {
 			if err := t.notice(conv, "The model answered with nothing; write to try again."); err != nil {
 				return err
 			}
 		}
-		out = turn
-		return t.goOn(run, conv, in.Context, turn)
+		out = said
+		return t.goOn(run, conv, in.Context, said)
 	})
 	if err != nil {
 		return nil, err
@@ -160,15 +160,18 @@ func openIn(c *models.RunContext) []models.ResponseID {
 	return open
 }
 
-// speak stores a turn's text as a reply and carries out its calls.
-func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall) error {
+// speak stores a turn's text as a reply and carries out its calls. The first
+// response of the turn carries what the turn has cost; left is what none carries.
+func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn, calls []models.TurnCall, spent int64) (left int64, err error) {
+	left = spent
 	if turn.Content != "" {
-		result, _, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content})
+		done, err := t.carryOut(run, conv, turn.Model, &models.ToolCall{Name: models.ToolRespond, Content: turn.Content}, left)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if result != models.Delivered {
-			t.s.log.Warn("a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", result))
+		left -= done.carried
+		if done.result != models.Delivered {
+			t.s.log.Warn("a model's text was not stored as a reply", slog.String("conversation", string(conv.ID)), slog.String("why", done.result))
 		}
 	}
 	for i := range calls {
@@ -184,26 +187,35 @@ func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn
 			turn.Calls = append(turn.Calls, call)
 			continue
 		}
-		result, response, err := t.carryOut(run, conv, turn.Model, parsed)
+		done, err := t.carryOut(run, conv, turn.Model, parsed, left)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		call.Result, call.ResponseID = result, response
-		if response != "" {
-			turn.Open = append(turn.Open, response)
+		left -= done.carried
+		call.Result, call.ResponseID = done.result, done.response
+		if done.response != "" {
+			turn.Open = append(turn.Open, done.response)
 		}
 		turn.Calls = append(turn.Calls, call)
 	}
-	return nil
+	return left, nil
 }
 
-// carryOut does one call: it has a result at once, or the response that it
-// stored. What the store refuses is a result; any other error spoils the turn.
-func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall) (string, models.ResponseID, error) {
+// carriedOut is what became of one call: it has a result at once, or the response
+// that it stored.
+type carriedOut struct {
+	result   string
+	response models.ResponseID
+	carried  int64 // what its response carries of the energy that was spent before
+}
+
+// carryOut does one call, whose response carries the energy that was spent before.
+// What the store refuses is a result; any other error spoils the turn.
+func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, call *models.ToolCall, prepaid int64) (carriedOut, error) {
 	actor := run.Actor()
 	switch call.Name {
 	case models.ToolRespond, models.ToolRespondWithApproval:
-		in := models.ResponseInput{Kind: models.KindReply, Content: call.Content, ModelUsed: model, Energy: &t.prepaid, EnergyBudget: call.EnergyBudget}
+		in := models.ResponseInput{Kind: models.KindReply, Content: call.Content, ModelUsed: model, Energy: &prepaid, EnergyBudget: call.EnergyBudget}
 		if call.Name == models.ToolRespondWithApproval {
 			in.Kind = models.KindProposal
 		}
@@ -211,35 +223,35 @@ func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, 
 		if err != nil {
 			return asResult(err)
 		}
-		a, err := t.respond(actor, conv, r)
+		a, err := t.respond(actor, conv, r, prepaid)
 		if err != nil {
 			return asResult(err)
 		}
 		if in.Kind == models.KindReply {
-			return models.Delivered, "", nil
+			return carriedOut{result: models.Delivered, carried: prepaid}, nil
 		}
-		return "", a.ID, nil
+		return carriedOut{response: a.ID, carried: prepaid}, nil
 	}
 	request, err := t.wishBudget(actor, conv, call.Change, "")
 	if err != nil {
 		return asResult(err)
 	}
 	if request != nil {
-		return "", request.ID, nil
+		return carriedOut{response: request.ID}, nil
 	}
-	return models.AppliedResult(conv.Budget()), "", nil
+	return carriedOut{result: models.AppliedResult(conv.Budget())}, nil
 }
 
 // asResult turns a refusal into a call's result.
-func asResult(err error) (string, models.ResponseID, error) {
+func asResult(err error) (carriedOut, error) {
 	told, spoils := db.Refused(err)
 	if told == nil {
 		told = spoils
 	}
 	if models.ErrorCode(told) == models.CodeInternal {
-		return "", "", told
+		return carriedOut{}, told
 	}
-	return models.RefusedResult(told), "", nil
+	return carriedOut{result: models.RefusedResult(told)}, nil
 }
 
 func (t *tx) addTurn(turn *models.Turn) error {

@@ -37,7 +37,7 @@ func harmful() string {
 // The queries read for some requests, a JSON array of ids, what a person (?2, an
 // admin if ?3) approved that released the same. Both must be seen.
 var (
-	twinOf = `SELECT r.id, p.id, v.user_name, p.approval_timestamp FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value`
+	twinOf = `SELECT r.id, p.id, v.user_name, p.approval_timestamp FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value`
 	// twinSeen keeps what released the digest: as asked, or as edited.
 	twinSeen = ` CROSS JOIN votes v ON v.id = p.vote_id
  WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
@@ -54,7 +54,7 @@ var (
 	// recentTwins reads each owner's decisions once, however many of their requests
 	// are asked about, since ?5.
 	recentTwins = `WITH wanted AS MATERIALIZED (SELECT r.* FROM (SELECT r.id, r.owner_id, r.agent_id, r.digest
- FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value WHERE ` + seenAs("r") + `) r),
+ FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value WHERE ` + seenAs("r") + `) r),
  owners AS MATERIALIZED (SELECT DISTINCT owner_id FROM wanted),
  lately AS MATERIALIZED (SELECT p.id, p.agent_id, p.approval_timestamp, v.user_name, coalesce(v.input_digest, p.digest) AS released
  FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s` + db.ByResponsesSettledOwner + `

@@ -14,26 +14,14 @@ type tx struct {
 	*db.Tx
 	s *Store
 
-	// routed are the people, beside the owner, out of whose inboxes the last row
-	// was taken that left pending.
-	routed []models.UserID
-	// running is whether the conversation in which a sequence was taken last, or that
-	// the last row has left which left pending, is shown as running.
-	running bool
-	// passing: the next request ends as it begins, and nobody is waited for.
-	passing bool
-	// prepaid is energy that was spent already, on what the next response costs.
-	prepaid int64
-
 	result
 }
 
 // result is what is told after the commit.
 type result struct {
-	outcomes  []*models.Approval
+	outcomes  []*models.Approval  // what was settled, at the ask or later
 	activity  []activity          // for the log
 	noted     []models.ResponseID // a question about it was asked
-	atOnce    *models.Approval    // settled at the ask: nobody waits for it
 	sooner    bool
 	committed bool
 }

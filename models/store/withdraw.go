@@ -163,16 +163,17 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	expired, when := models.StatusExpired, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, text
 	system := models.System("delivery")
-	if err := t.settleHeld(system, a); err != nil {
+	left, err := t.settleHeld(system, a)
+	if err != nil {
 		return err
 	}
-	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: t.waitEnds(),
+	return t.record(system, "approval.expired", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
+		Digest: a.Digest, Status: expired, Cause: a.Cause, Reason: models.DigestOfText(text), Conversation: waitEnds(left.running),
 	})
 }
 
-const withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
- FROM json_each(?) j CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
+var withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
+ FROM ` + db.Each(`?`) + ` CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
 
 // withdrawals tells, of requests by their ids as JSON, which decisions were taken
 // back and why.

@@ -92,32 +92,14 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	return lock.Close, nil
 }
 
-// SQLite's locks on a database file: whoever has it open holds some of the
-// shared bytes.
-const (
-	sharedFirst = 0x40000002
-	sharedSize  = 510
-)
-
 // lockDatabase keeps other processes off a database file until it is closed; nil
-// where there is none. It asks the operating system and not SQLite, for the file
-// may be damaged: that is when backups are needed.
+// where there is none, or an empty one.
 func lockDatabase(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // nothing to lock
+	f, err := db.LockFile(path)
+	if errors.Is(err, db.ErrFileInUse) {
+		return nil, inUse(filepath.Dir(path))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open the database that stands: %w", err)
-	}
-	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
-	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {
-		return nil, errors.Join(inUse(filepath.Dir(path)), f.Close())
-	}
-	if info, err := f.Stat(); err != nil || info.Size() == 0 {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return f, err
 }
 
 func inUse(dir string) error {

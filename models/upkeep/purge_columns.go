@@ -1,5 +1,7 @@
 package upkeep
 
+import "countersign/models/db"
+
 // What a purge does with each column that holds text. A test fails for a column
 // that is not listed: say that it is removed, and in which form its mark stands
 // there, or why it is kept.
@@ -24,10 +26,10 @@ const (
 // removedAs are the forms of a mark, as SQL over the mark ?1.
 var removedAs = map[string]string{
 	markText:    `?1`,
-	markObject:  `json_object('removed', ?1)`,
-	markList:    `json_array(?1)`,
-	markOptions: `json_array(json_object('name', ?1))`,
-	markTurn:    `json_object('content', ?1, 'read', json_extract(said, '$.read'))`,
+	markObject:  db.JSONObject(`'removed'`, `?1`),
+	markList:    db.JSONArray(`?1`),
+	markOptions: db.JSONArray(db.JSONObject(`'name'`, `?1`)),
+	markTurn:    db.JSONObject(`'content'`, `?1`, `'read'`, db.JSONMember(`said`, `read`)),
 }
 
 // holdsContent is the condition under which a column's text is contents; a column
@@ -35,7 +37,7 @@ var removedAs = map[string]string{
 var holdsContent = map[string]string{
 	// The texts of the other causes are ours or the policy's.
 	"responses.approval_feedback": `cause NOT IN ('timeout', 'policy', 'no_reviewer', 'gone', 'run_ended')`,
-	"turns.said":                  `(json_extract(said, '$.content') IS NOT NULL OR json_extract(said, '$.calls') IS NOT NULL)`,
+	"turns.said":                  `(` + db.JSONMember(`said`, `content`) + ` IS NOT NULL OR ` + db.JSONMember(`said`, `calls`) + ` IS NOT NULL)`,
 }
 
 var textColumns = map[string]map[string]string{

@@ -110,8 +110,8 @@ var purgeWalks = []walk{
 		table: "outside_approvals", keys: 1, number: true, where: `x.number = ?1`,
 		after: `x.number, ''`,
 		row: `x.number, '', coalesce((SELECT r.conversation_id FROM responses r WHERE r.id = x.response_id), '') AS conversation,
- x.first_at AS at, x.first_at < ?3 AND x.raw IS NOT json_object('removed', x.removed) AND CASE WHEN x.response_id = ''
- THEN coalesce(x.timeout_at, datetime(x.first_at, '+1 day')) < min(?3, ?5)
+ x.first_at AS at, x.first_at < ?3 AND x.raw IS NOT ` + db.JSONObject(`'removed'`, `x.removed`) + ` AND CASE WHEN x.response_id = ''
+ THEN coalesce(x.timeout_at, ` + db.DayAfter(`x.first_at`) + `) < ` + db.Lesser(`?3`, `?5`) + `
  ELSE EXISTS (SELECT 1 FROM responses r WHERE r.id = x.response_id AND r.removed IS NOT NULL) END AS due FROM outside_approvals x`,
 		all: ` WHERE x.number > ?1 ORDER BY x.number LIMIT ?6`,
 		one: ` WHERE x.number > ?1 AND FALSE AND ?4 = '' LIMIT ?6`,

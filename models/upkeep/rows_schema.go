@@ -88,21 +88,11 @@ var migratedSchema = sync.OnceValues(func() (map[string]string, error) {
 	return out, err
 })
 
-// schemaIn reads what a schema consists of; white space does not count. Tables
-// that begin with sqlite_ are the library's own.
+// schemaIn reads what a schema consists of; white space does not count.
 func schemaIn(ctx context.Context, pool db.Querier) (map[string]string, error) {
-	rows, err := pool.QueryContext(ctx, `SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version'`)
-	if err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	defer rows.Close()
-	out := map[string]string{}
-	for rows.Next() {
-		var what, text string
-		if err := rows.Scan(&what, &text); err != nil {
-			return nil, fmt.Errorf("read schema: %w", err)
-		}
+	out, err := db.Schema(ctx, pool)
+	for what, text := range out {
 		out[what] = strings.Join(strings.Fields(text), " ")
 	}
-	return out, rows.Err()
+	return out, err
 }

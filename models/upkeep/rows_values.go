@@ -77,8 +77,8 @@ func (r *rowValues) number(column string) int64 {
 	return n
 }
 
-// selected lists columns. The plus keeps the driver from reading times and
-// booleans: they are compared as stored.
+// selected lists columns, times and booleans among them as they are stored: so they
+// are compared.
 func selected(alias, table string) string {
 	var b strings.Builder
 	for i, column := range proven(table) {
@@ -89,7 +89,7 @@ func selected(alias, table string) string {
 			b.WriteString("CASE WHEN " + begins + " THEN r." + column + " END")
 			continue
 		}
-		b.WriteString("+" + alias + "." + column)
+		b.WriteString(db.NotBy(alias + "." + column))
 	}
 	return b.String()
 }
@@ -98,13 +98,13 @@ func selected(alias, table string) string {
 // with the one that tells of a move to another agent's run.
 var atBegin = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
 
-const begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND instr(l.data, '"kind"') > 0
- OR l.action = 'response.adopted' AND instr(l.data, '"row_digest"') > 0)`
+var begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `
+ OR l.action = 'response.adopted' AND ` + db.Contains(`l.data`, `'"row_digest"'`) + `)`
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
 //
 //nolint:gosec // all of it is ours
-var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + begins + ` OR l.action = 'approval.voted' THEN (SELECT group_concat(user_id, ' ') FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
+var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + begins + ` OR l.action = 'approval.voted' THEN (SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
 	selected("r", "responses") + `, ` + selected("v", "votes") + `
  FROM ledger l LEFT JOIN responses r ON l.response_id <> '' AND r.id = l.response_id
  LEFT JOIN votes v ON l.action IN ('approval.approved', 'approval.rejected') AND v.id = r.vote_id

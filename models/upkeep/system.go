@@ -70,16 +70,12 @@ func (u *Upkeep) System(ctx context.Context, actor models.Actor) (*models.System
 }
 
 func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {
-	var pages, size int64
 	for _, q := range []struct {
 		text string
 		args []any
 		into any
 	}{
-		{`SELECT sqlite_version()`, nil, &out.SQLite},
 		{`SELECT coalesce(max(version_id), 0) FROM goose_db_version`, nil, &out.Schema},
-		{`PRAGMA freelist_count`, nil, &pages},
-		{`PRAGMA page_size`, nil, &size},
 		// Responses are kept for ever, so the last number is how many there are.
 		{`SELECT coalesce(max(number), 0) FROM responses`, nil, &out.Responses},
 		{`SELECT count(*) FROM (SELECT 1 FROM users LIMIT ?)`, []any{models.StatsCap}, &out.People},
@@ -95,8 +91,12 @@ func systemNumbers(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models
 			return fmt.Errorf("read system: %.40s: %w", q.text, err)
 		}
 	}
-	out.FreeBytes = pages * size
-	return nil
+	var err error
+	if out.SQLite, err = db.Version(ctx, dbtx); err != nil {
+		return err
+	}
+	out.FreeBytes, err = db.FreeBytes(ctx, dbtx)
+	return err
 }
 
 func systemGrowth(ctx context.Context, dbtx *sql.Tx, now time.Time, out *models.SystemState) error {

@@ -1,0 +1,61 @@
+package db_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// onlyHere are words of SQL that SQLite alone understands, or says in its own way. They
+// stand in this folder only, as functions and constants with a name.
+//
+// What stays elsewhere, because other databases understand it too or there is no name
+// for it: RETURNING, comparing rows ((a, b) > (?, ?)), WITH … AS MATERIALIZED,
+// octet_length, substr, CROSS JOIN (which SQLite, and only it, takes as the order in
+// which to join), the numbered and named parameters (?1, :me), the column that stands
+// bare beside max() in energy.go, and what the migrations make (migrations/sqlite).
+var onlyHere = regexp.MustCompile(`(?i)\bON CONFLICT\b|\bINSERT OR (IGNORE|REPLACE)\b|\bREPLACE INTO\b|\bjson_[a-z_]+\(|->>|\b(group_concat|iif|ifnull|instr|strftime|datetime|julianday|unixepoch|total_changes|changes|last_insert_rowid|sqlite_version|randomblob|likelihood|unlikely|typeof|printf)\(|\bPRAGMA\b|\bpragma_[a-z_]+|\bsqlite_(master|schema|sequence)\b|\browid\b|\bINDEXED BY\b|\b(?-i:VACUUM)\b|\bGLOB '|(^|[ (,])\+[a-z_.]+ (=|IN|GLOB|LIKE)|0x40000002`)
+
+// The rooms put their queries together of what this folder names.
+func TestOnlyThisFolderKnowsTheDialect(t *testing.T) {
+	read := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		folder := filepath.ToSlash(path)
+		if d.IsDir() {
+			// storetest plants rows and looks into files, for tests.
+			if name := d.Name(); strings.HasPrefix(name, ".") && name != "../.." && name != ".." || folder == "../../models/db" || folder == "../../models/storetest" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") || strings.HasPrefix(folder, "../../views/") {
+			return nil
+		}
+		read++
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok {
+				if word := onlyHere.FindString(text.Value); word != "" {
+					t.Errorf("%s: %q is said in models/db only (dialect.go, hints.go)", set.Position(text.Pos()), word)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || read < 100 {
+		t.Fatalf("%d files read: %v", read, err)
+	}
+}
