@@ -30,7 +30,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 		t.Error("the agent is not woken")
 	}
 	waits := 0
-	_, err := w.Feed(t.Context(), w.agent, 0, func(h *store.Happening) error {
+	_, err := w.Feed(t.Context(), w.agent, 0, func(h *store.FeedEvent) error {
 		for _, c := range h.Changes {
 			if c.Conversation != conv {
 				t.Errorf("it is told of %s", c.Conversation)

@@ -58,7 +58,7 @@ func pastOf(t *testing.T) *abroad {
 	pay := w.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`), RunID: "run-1", Description: "Pay."})
 	decide(finance, pay, yes())
 	step()
-	_, err = w.TakeBack(ctx, finance, pay.ID)
+	_, err = w.Undo(ctx, finance, pay.ID)
 	storetest.Must(t, err)
 	decide(finance, pay, yes())
 	w.clock.Step(time.Minute)
