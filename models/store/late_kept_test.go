@@ -67,7 +67,7 @@ func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 		t.Fatalf("while its approval is pending, the call has %s", got)
 	}
 	w.vote(t, id, no("no"))
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.clock.Step(time.Minute)
 	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
 	if got := input(); strings.Contains(got, "as reported") {

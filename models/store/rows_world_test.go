@@ -113,7 +113,7 @@ func pastOf(t *testing.T) *abroad {
 
 	out := w.taken(t, call("out-1", "", "order", `{"n":1}`))
 	w.vote(t, out, yes())
-	w.deliver(t, out, models.ToldDelivered)
+	w.deliver(t, out, models.DeliveryTaken)
 	w.taken(t, contact("out-2", "", "May I?"))
 	storetest.Must(t, w.SetUpstreamKey(ctx, w.admin, w.up.ID, "another"))
 

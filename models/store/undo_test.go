@@ -399,7 +399,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	wantCode(t, storetest.Err(w.Undo(t.Context(), w.owner, id)), models.CodeBeingDecided)
-	w.end(t, id, models.ToldDelivered)
+	w.end(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "approved reviewer")
 	w.verify(t)
 
