@@ -133,10 +133,10 @@ func newUpstreamList() *cobra.Command {
 		for i := range states {
 			u := &states[i]
 			list = append(list, listedUpstream{
-				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Untold,
+				u.ID, u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], u.CreatedAt, u.DisabledAt, u.PausedAt, u.PolledAt, u.SucceededAt, u.Failures, u.Problem, u.Waiting, u.Unsent,
 			})
 			rows = append(rows, []string{
-				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Untold), listTime(u.SucceededAt), pollState(u),
+				u.Name, u.BaseURL, u.Dialect, emails[u.OwnerID], fmt.Sprint(u.Waiting), fmt.Sprint(u.Unsent), listTime(u.SucceededAt), pollState(u),
 			})
 		}
 		if asJSON {

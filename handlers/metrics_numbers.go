@@ -59,7 +59,7 @@ func (c *numbers) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for desc, value := range map[*prometheus.Desc]float64{
 		pendingDesc: float64(n.Pending), oldestDesc: age, waitersDesc: float64(n.Waiters),
-		untoldDesc: float64(n.UntoldVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
+		untoldDesc: float64(n.UnsentVerdicts), failingDesc: float64(n.FailingUpstreams), ledgerDesc: float64(n.LedgerSeq),
 		rowsDesc: differing, rowsAtDesc: compared,
 	} {
 		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)

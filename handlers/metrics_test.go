@@ -40,7 +40,7 @@ func measured(t *testing.T, numbers error) *echo.Echo {
 	now := time.Unix(1_800_000_000, 0)
 	k.Metrics = handlers.NewMetrics("v1.2.3")
 	k.Metrics.Follow(func(context.Context) (models.Numbers, error) {
-		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UntoldVerdicts: 4, FailingUpstreams: 2}, numbers
+		return models.Numbers{Pending: 7, Oldest: now.Add(-90 * time.Second), Waiters: 3, LedgerSeq: 1234, RowCheck: models.RowCheck{EndedAt: new(time.Unix(1_700_000_000, 0)), Found: 5}, UnsentVerdicts: 4, FailingUpstreams: 2}, numbers
 	}, func() time.Time { return now })
 	e := k.Router(k.FailJSON)
 	e.GET("/things/:id", func(c echo.Context) error { return c.NoContent(http.StatusNoContent) })

@@ -9,7 +9,7 @@ type Around struct {
 	// PolicyChanged: the version that stands is not the one that judged the request.
 	// Now is what it would say; the request itself stays as it was judged (I12).
 	PolicyChanged bool
-	Now           Judged
+	Now           PolicyResult
 	// RejectReasons are what the rule offers to whoever rejects, as it stood when the
 	// request was judged.
 	RejectReasons []string
@@ -42,8 +42,8 @@ type Around struct {
 	GrantMaxHours, GrantMaxUses int
 }
 
-// Judged is what a version of the policy says of a call.
-type Judged struct {
+// PolicyResult is what a version of the policy says of a call.
+type PolicyResult struct {
 	Effect  string // allow, require, deny
 	Rule    string
 	Reason  string

@@ -29,10 +29,10 @@ func (c *OpenCall) open() bool {
 	return !c.Completed && c.Status == StatusNone && c.Cause == CauseNone
 }
 
-// MatchedBy is what told a call from the others.
+// MatchedBy says how a call was found among the others.
 type MatchedBy string
 
-// What may tell a call from the others.
+// The ways to find a call.
 const (
 	MatchedByToolUseID MatchedBy = "tool_use_id"
 	MatchedByInput     MatchedBy = "input" // several fitted; the oldest of those with the same input
@@ -96,7 +96,7 @@ func Correlate(o OutsideCall, calls []OpenCall) (Match, bool) {
 func CorrelateFamily(o OutsideCall, runs [][]OpenCall, byName bool) (Match, bool) {
 	for _, calls := range runs {
 		if m, ok := Correlate(o, calls); ok && m.SameInput {
-			return m.told(MatchedByInput), true
+			return m.foundBy(MatchedByInput), true
 		}
 	}
 	if !byName {
@@ -104,14 +104,15 @@ func CorrelateFamily(o OutsideCall, runs [][]OpenCall, byName bool) (Match, bool
 	}
 	for _, calls := range runs {
 		if m, ok := Correlate(o, calls); ok {
-			return m.told(MatchedByOrder), true
+			return m.foundBy(MatchedByOrder), true
 		}
 	}
 	return Match{}, false
 }
 
-// told says what told the call from those of other runs.
-func (m Match) told(by MatchedBy) Match {
+// foundBy notes how the call was found among those of other runs. A tool use id
+// needs no more.
+func (m Match) foundBy(by MatchedBy) Match {
 	if m.By != MatchedByToolUseID {
 		m.By = by
 	}

@@ -76,10 +76,10 @@ func (r *Response) DigestUnder(version int) (string, error) {
 	return Digest(canonical), nil
 }
 
-// DigestIsElsewhere reports whether the digest covers more than is kept: an input
-// that was cut, and, in version 1, a question of another system, which was told
-// apart by its id there.
-func (r *Response) DigestIsElsewhere() bool {
+// DigestCoversMore reports whether the digest covers more than is kept, so that it
+// can't be computed again: of an input that was cut, and in version 1 of a question of
+// another system, whose digest included its id there.
+func (r *Response) DigestCoversMore() bool {
 	return r.InputBytes != nil || r.DigestVersion < 2 && r.UpstreamID != nil && r.Kind == KindQuestion
 }
 

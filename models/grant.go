@@ -82,10 +82,10 @@ type GrantInput struct {
 	Page   *PageView // what its maker has looked at; NoPage where there is none
 }
 
-// GrantReach is how much a grant would have covered: Covered of the last Looked
+// GrantReach is how much a grant would have covered: Covered of the last Examined
 // calls of this agent and tool. More says that there are older ones.
 type GrantReach struct {
-	Covered, Looked int
-	More            bool
-	Since           time.Time // of the oldest looked at
+	Covered, Examined int
+	More              bool
+	Since             time.Time // of the oldest looked at
 }

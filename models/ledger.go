@@ -84,11 +84,11 @@ func (e *Entry) sum() []byte {
 
 // ChainError says at which entry the ledger stops being believable.
 type ChainError struct {
-	Seq  int64
-	What string
+	Seq     int64
+	Problem string
 }
 
-func (e *ChainError) Error() string { return fmt.Sprintf("ledger entry %d: %s", e.Seq, e.What) }
+func (e *ChainError) Error() string { return fmt.Sprintf("ledger entry %d: %s", e.Seq, e.Problem) }
 
 // VerifyChain walks entries in order and checks numbers, links and hashes, that
 // the chain ends at the recorded head, and that it passes through kept (a head

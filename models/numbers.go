@@ -9,7 +9,7 @@ type Numbers struct {
 	Waiters   int       // callers blocked in a wait
 	LedgerSeq int64     // number of the last entry
 
-	UntoldVerdicts   int // on their way to an upstream, not capped
+	UnsentVerdicts   int // on their way to an upstream, not capped
 	FailingUpstreams int // whose last poll failed
 
 	RowCheck RowCheck // of all rows with the ledger, each week

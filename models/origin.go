@@ -2,9 +2,9 @@ package models
 
 import "time"
 
-// Origin is what readers of a request want to know beside its approval: through
-// which other system it came, whose sub-agent asks, and how far a verdict is that
-// is being told. All names in it but UpstreamName and VoterName are claims.
+// Origin is what readers of a request want to know beside its approval: which other
+// system it came through, whose sub-agent asks, and how sending the decision goes.
+// All names in it but UpstreamName and VoterName are claims.
 type Origin struct {
 	UpstreamName string    // that asks; empty: none
 	ApprovalID   string    // what that system calls the request; empty if it does not
@@ -18,7 +18,7 @@ type Origin struct {
 	// Beside is what that system sends beside the arguments, as JSON; empty: nothing.
 	Beside string
 	// Linked is the other row of the same act; nil: there is none.
-	Linked *Linked
+	Linked *LinkedResponse
 	// CascadedFrom is the call with which this one was rejected; empty: none.
 	CascadedFrom ResponseID
 	// ContentBytes is the true length of a content that is kept cut; nil: it is whole.
@@ -38,14 +38,14 @@ type Origin struct {
 	// them, in order.
 	Withdrawals []Withdrawal
 
-	// Told is the verdict on its way to the upstream; nil: none.
-	Told *Telling
+	// Sending is the decision on its way to the upstream; nil: none.
+	Sending *SendingState
 }
 
-// Linked is the other row of one act that has two: the reported call that an
-// outside approval is for, or the approval of a reported call. Its names and input
-// are claims.
-type Linked struct {
+// LinkedResponse is the other row of a call that has two: the reported call that an
+// outside approval is for, or the approval of a reported call. Its names and input are
+// claims.
+type LinkedResponse struct {
 	ID             ResponseID     // empty: the reader may not see it
 	ConversationID ConversationID // as above
 	IsCall         bool           // it is the call, not the approval
@@ -59,8 +59,8 @@ type Linked struct {
 	Cause          Cause
 }
 
-// Telling is a verdict on its way to an upstream.
-type Telling struct {
+// SendingState is how sending a decision to an upstream goes.
+type SendingState struct {
 	Verdict   Verdict
 	VoterName string
 	Since     time.Time
@@ -68,7 +68,7 @@ type Telling struct {
 	Problem   string // of the last attempt that failed, in words
 	NextAt    time.Time
 	GiveUpAt  time.Time
-	Telling   bool // an attempt runs now
+	Sending   bool // an attempt runs now
 }
 
 // WithdrawalKind is how a decision was taken back.

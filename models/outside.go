@@ -5,8 +5,8 @@ import "time"
 // UpstreamID names an upstream.
 type UpstreamID string
 
-// Upstream is another system that asks for approvals: they are fetched from it,
-// decided here, and told to it.
+// Upstream is another system that asks for approvals. They are fetched from it and
+// decided here; then it is sent the decisions.
 type Upstream struct {
 	ID      UpstreamID `gorm:"primaryKey"`
 	Name    string
@@ -91,7 +91,7 @@ type Delivery struct {
 	Lost       bool // an earlier attempt may have arrived
 	GiveUpAt   time.Time
 
-	// What is told.
+	// What is sent.
 	Approved bool
 	Reason   string
 	Answer   string
@@ -100,17 +100,17 @@ type Delivery struct {
 
 // DeliveryEnd is how an attempt to deliver ended.
 type DeliveryEnd struct {
-	Told Told
-	Lost bool // it may have arrived although nothing came back
+	Result DeliveryResult
+	Lost   bool // it may have arrived although nothing came back
 	// Text says in words what the upstream answered, without its own words.
 	Text string
-	// Of ToldRefused: what the upstream answered, and its own words, which are not to
-	// be trusted.
+	// Of DeliveryRefused: what the upstream answered, and its own words, which are
+	// untrusted.
 	Status   int
 	Words    string
-	WrongKey bool          // of ToldLater: the upstream takes nothing with this key
+	WrongKey bool          // of DeliveryLater: the upstream takes nothing with this key
 	Key      []byte        // sealed, as the attempt began with it; of WrongKey
-	Pause    time.Duration // before the next attempt, of ToldLater
+	Pause    time.Duration // before the next attempt, of DeliveryLater
 }
 
 // MaxUpstreamTimeout is the longest that one request to an upstream may take.
@@ -131,23 +131,22 @@ type UpstreamState struct {
 	OwnerName string
 	Waiting   int // requests of its that wait for a verdict; counting stops at StatsCap
 
-	// Verdicts that it has not been told yet: how many (counting stops at StatsCap),
-	// since when the oldest waits, and what became of its last attempt, if one
-	// failed.
-	Untold        int
-	UntoldSince   *time.Time
-	UntoldProblem string
+	// Decisions that it was not sent yet: how many (counting stops at StatsCap), since
+	// when the oldest waits, and why its last attempt failed, if one did.
+	Unsent        int
+	UnsentSince   *time.Time
+	UnsentProblem string
 }
 
-// Told is what an attempt to tell an upstream means for the verdict.
-type Told string
+// DeliveryResult is what an attempt to send a decision means for that decision.
+type DeliveryResult string
 
 // What an attempt may mean.
 const (
-	ToldDelivered Told = "delivered" // the verdict is the outcome
-	ToldConfirmed Told = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
-	ToldElsewhere Told = "elsewhere" // it was settled there by somebody else
-	ToldGone      Told = "gone"      // the upstream does not know the call any more
-	ToldRefused   Told = "refused"   // the upstream will not take it: the request waits again
-	ToldLater     Told = "later"     // again, with backoff
+	DeliveryTaken     DeliveryResult = "delivered" // the verdict is the outcome
+	DeliveryConfirmed DeliveryResult = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
+	DeliveryElsewhere DeliveryResult = "elsewhere" // it was settled there by somebody else
+	DeliveryGone      DeliveryResult = "gone"      // the upstream does not know the call any more
+	DeliveryRefused   DeliveryResult = "refused"   // the upstream will not take it: the request waits again
+	DeliveryLater     DeliveryResult = "later"     // again, with backoff
 )

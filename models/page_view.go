@@ -30,7 +30,7 @@ type PageParts struct {
 // is the one that runs.
 func (p PageParts) ToOpen() []string {
 	var out []string
-	for _, part := range slices.Concat(p.made(), listed(p.Source), listed(p.Beside)) {
+	for _, part := range slices.Concat(p.mainParts(), listed(p.Source), listed(p.Beside)) {
 		if part.Folded {
 			out = append(out, part.Name)
 		}
@@ -47,14 +47,14 @@ func (p PageParts) ToSee() []string {
 		source = nil
 	}
 	var out []string
-	for _, part := range slices.Concat(p.made(), listed(source), listed(p.Beside)) {
+	for _, part := range slices.Concat(p.mainParts(), listed(source), listed(p.Beside)) {
 		out = append(out, part.Name)
 	}
 	return out
 }
 
-// made are the blocks, or what runs in their place.
-func (p PageParts) made() []PagePart {
+// mainParts are the blocks, or the input that runs in their place.
+func (p PageParts) mainParts() []PagePart {
 	if p.Other != nil {
 		return []PagePart{*p.Other}
 	}
@@ -81,9 +81,9 @@ type PageView struct {
 // NoPage is for decisions of programs: they are judged by the digest alone.
 var NoPage = &PageView{none: true}
 
-// MustLook reports whether an approval of this request needs a look at its page first:
-// on pages, those of high and critical risk do.
-func (r *Response) MustLook(v *PageView) bool {
+// MustView reports whether this request must be viewed before it is approved: on
+// pages, one of high or critical risk.
+func (r *Response) MustView(v *PageView) bool {
 	return r.Risk.NeedsDigest() && (v == nil || !v.none)
 }
 
@@ -115,10 +115,10 @@ func (r *Response) CheckOpened(folds, opened []string) error {
 	}
 }
 
-// CheckLooked refuses to let through what can do much harm before all of it was
-// opened and its last lines were seen. CodeInvalid.
-func (r *Response) CheckLooked(v *PageView, opened []string) error {
-	if !r.MustLook(v) {
+// CheckViewed refuses to approve what can do much harm before all of it was opened
+// and its last lines were seen. CodeInvalid.
+func (r *Response) CheckViewed(v *PageView, opened []string) error {
+	if !r.MustView(v) {
 		return nil
 	}
 	if v == nil {

@@ -31,7 +31,7 @@ func TestWhatCanDoHarmIsLookedAtToItsEnd(t *testing.T) {
 		{"a program, critical risk", models.RiskCritical, models.NoPage, nil, true},
 		{"all opened, the end seen", models.RiskCritical, &models.PageView{Folds: folds, SeenEnd: end}, []string{"source", "other", "block-1"}, true},
 	} {
-		err := (&models.Response{Risk: c.risk}).CheckLooked(c.view, c.opened)
+		err := (&models.Response{Risk: c.risk}).CheckViewed(c.view, c.opened)
 		if (err == nil) != c.ok || err != nil && models.ErrorCode(err) != models.CodeInvalid {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -80,7 +80,7 @@ func TestOnlyHarmMustBeOpened(t *testing.T) {
 		if got := r.Unopened(folds, []string{"block-1", "block-7"}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", risk, got, want)
 		}
-		if r.MustLook(models.NoPage) || r.MustLook(nil) != risk.NeedsDigest() || r.MustLook(&models.PageView{}) != risk.NeedsDigest() {
+		if r.MustView(models.NoPage) || r.MustView(nil) != risk.NeedsDigest() || r.MustView(&models.PageView{}) != risk.NeedsDigest() {
 			t.Errorf("%s: who must look", risk)
 		}
 	}

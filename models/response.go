@@ -59,7 +59,7 @@ type Response struct {
 	IsCompleted bool
 	ReportedAt  *time.Time // the agent has reported it itself, and says that it was then
 	IsError     bool       // the result is one
-	Closed      Closing    // completed without a result, and by whom
+	Closed      ClosedBy   // completed without a result, and by whom
 	MatchedBy   MatchedBy  // how an outside approval found the call
 
 	// The true length, in bytes, of an input that is kept cut; nil: it is whole. A cut
@@ -102,9 +102,9 @@ func (Report) TableName() string { return "responses" }
 // claimedSlack is how far an agent's clock may be off before its time is shown.
 const claimedSlack = time.Minute
 
-// ClaimedElsewhen is when the agent says that it asked, if that is not about when it
-// did; nil: there is nothing to show.
-func (r *Response) ClaimedElsewhen() *time.Time {
+// ClaimedTime is when the agent says that it asked, if that differs from when it did;
+// nil: it does not.
+func (r *Response) ClaimedTime() *time.Time {
 	if r.ClaimedAt == nil {
 		return nil
 	}
@@ -182,13 +182,13 @@ func (r *Response) Unasked() bool {
 	return r.ReportedAt != nil && r.Status() == StatusNone && r.Cause == CauseNone
 }
 
-// Closing says who completed a call that has no result.
-type Closing string
+// ClosedBy says who completed a call that has no result.
+type ClosedBy string
 
 // Who closes a call.
 const (
-	ClosedByRun   Closing = "run"   // the run went on, or ended
-	ClosedByOwner Closing = "owner" // a person: it was stuck
+	ClosedByRun   ClosedBy = "run"   // the run went on, or ended
+	ClosedByOwner ClosedBy = "owner" // a person: it was stuck
 )
 
 // Option is one of the answers that a question offers.

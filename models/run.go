@@ -30,11 +30,11 @@ type Turn struct {
 	PromptTokens     int64
 	CompletionTokens int64
 	Energy           int64 // that no response carries
-	Said
+	TurnOutput
 }
 
-// Said is the part of a turn that makes the context of those after it.
-type Said struct {
+// TurnOutput is the part of a turn that later turns get as context.
+type TurnOutput struct {
 	Content string     `json:"content,omitempty"`
 	Calls   []TurnCall `json:"calls,omitempty"`
 	// Read is the last sequence of the conversation that the model was shown: what
@@ -97,7 +97,7 @@ func (c *RunContext) Unread() bool {
 		return false
 	}
 	last := c.Turns[len(c.Turns)-1]
-	return len(last.Open) > 0 || last.Unheard()
+	return len(last.Open) > 0 || last.HasUnreadResult()
 }
 
 // Words reports whether a person has said something that the model has not heard.
@@ -115,11 +115,11 @@ func (c *RunContext) Words() bool {
 }
 
 // Empty reports whether the model said nothing at all.
-func (s *Said) Empty() bool { return s.Content == "" && len(s.Calls) == 0 }
+func (s *TurnOutput) Empty() bool { return s.Content == "" && len(s.Calls) == 0 }
 
-// Unheard reports whether one of the turn's calls has a result, final at once,
-// that the model should read.
-func (s *Said) Unheard() bool {
+// HasUnreadResult reports whether one of the turn's calls got its final result at
+// once, which the model should read.
+func (s *TurnOutput) HasUnreadResult() bool {
 	for i := range s.Calls {
 		if s.Calls[i].Result != "" && s.Calls[i].Result != Delivered {
 			return true

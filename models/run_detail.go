@@ -17,7 +17,7 @@ type CallDetail struct {
 	Denied          bool   // it was rejected: its result is how the agent reports that
 	Result          string // its beginning
 	ResultBytes     int64  // its true length
-	Closed          Closing
+	Closed          ClosedBy
 	Contradiction   string // what was reported against what stands; empty: nothing
 	MatchedBy       MatchedBy
 	CascadedFrom    *CallPlace // the call with which it was rejected

@@ -11,12 +11,14 @@ func TestWhatTheModelHasNotHeardIsUnread(t *testing.T) {
 	says := func(kind models.ActorKind, sequence int64) models.Message {
 		return models.Message{AuthorKind: kind, Sequence: sequence}
 	}
-	turn := func(read int64, said models.Said) []models.Turn {
+	turn := func(read int64, said models.TurnOutput) []models.Turn {
 		said.Read = read
-		return []models.Turn{{Said: said}}
+		return []models.Turn{{TurnOutput: said}}
 	}
-	called := func(result string) models.Said { return models.Said{Calls: []models.TurnCall{{Result: result}}} }
-	open := models.Said{Open: []models.ResponseID{"r"}}
+	called := func(result string) models.TurnOutput {
+		return models.TurnOutput{Calls: []models.TurnCall{{Result: result}}}
+	}
+	open := models.TurnOutput{Open: []models.ResponseID{"r"}}
 	pending := []*models.Approval{{}}
 	for name, row := range map[string]struct {
 		context models.RunContext
@@ -25,8 +27,8 @@ func TestWhatTheModelHasNotHeardIsUnread(t *testing.T) {
 		"nothing at all":                        {models.RunContext{}, false},
 		"first words":                           {models.RunContext{Messages: []models.Message{says(models.ActorUser, 1)}}, true},
 		"the loop's own notice":                 {models.RunContext{Messages: []models.Message{says(models.ActorSystem, 1)}}, false},
-		"words that were read":                  {models.RunContext{Messages: []models.Message{says(models.ActorUser, 3)}, Turns: turn(3, models.Said{Content: "x"})}, false},
-		"words that came during the turn":       {models.RunContext{Messages: []models.Message{says(models.ActorUser, 4)}, Turns: turn(3, models.Said{Content: "x"})}, true},
+		"words that were read":                  {models.RunContext{Messages: []models.Message{says(models.ActorUser, 3)}, Turns: turn(3, models.TurnOutput{Content: "x"})}, false},
+		"words that came during the turn":       {models.RunContext{Messages: []models.Message{says(models.ActorUser, 4)}, Turns: turn(3, models.TurnOutput{Content: "x"})}, true},
 		"words while something is pending":      {models.RunContext{Messages: []models.Message{says(models.ActorUser, 4)}, Turns: turn(3, open), Pending: pending}, true},
 		"an outcome":                            {models.RunContext{Turns: turn(3, open)}, true},
 		"an outcome while another is pending":   {models.RunContext{Turns: turn(3, open), Pending: pending}, false},

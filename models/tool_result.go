@@ -19,12 +19,12 @@ type toolResult struct {
 	Reason   string            `json:"reason,omitempty"`   // the system's
 	Granted  *int64            `json:"granted,omitempty"`
 	Changed  *budgetChanged    `json:"budgetChange,omitempty"`
-	Budget   *budgetStands     `json:"budget,omitempty"`
+	Budget   *budgetState      `json:"budget,omitempty"`
 	Error    string            `json:"error,omitempty"`
 	Fields   map[string]string `json:"fields,omitempty"`
 }
 
-type budgetStands struct {
+type budgetState struct {
 	Total     *int64 `json:"total"`
 	Used      int64  `json:"used"`
 	Reserved  int64  `json:"reserved"`
@@ -44,8 +44,8 @@ func (r *toolResult) encode() string {
 	return string(raw)
 }
 
-func standing(b Budget) *budgetStands {
-	return &budgetStands{Total: b.Total, Used: b.Used, Reserved: b.Reserved, Remaining: b.Remaining()}
+func standing(b Budget) *budgetState {
+	return &budgetState{Total: b.Total, Used: b.Used, Reserved: b.Reserved, Remaining: b.Remaining()}
 }
 
 // AppliedResult is the result of a change of the budget that holds at once.

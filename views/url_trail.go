@@ -11,7 +11,7 @@ import (
 // reader's own, all of it.
 type TrailPlace struct {
 	Person       models.UserID // for admins: whose; empty: the reader's own
-	What         string
+	Part         string
 	Outcome      string
 	Agent        models.AgentID
 	Conversation models.ConversationID
@@ -46,7 +46,7 @@ func (p TrailPlace) at(below, format string) string {
 	if p.Before > 0 {
 		key = strconv.FormatInt(p.Before, 10)
 	}
-	return with(path+below, "format", format, "what", p.What, "outcome", p.Outcome, "agent", string(p.Agent), "conversation", string(p.Conversation),
+	return with(path+below, "format", format, "what", p.Part, "outcome", p.Outcome, "agent", string(p.Agent), "conversation", string(p.Conversation),
 		"from", p.From, "to", p.To, "before", key)
 }
 

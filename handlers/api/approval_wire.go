@@ -27,7 +27,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
-		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedElsewhen(),
+		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
 	}

@@ -87,7 +87,7 @@ func (a *API) undo(ctx context.Context, in *undoIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.store.TakeBack(ctx, in.actor, id)
+	got, err := a.store.Undo(ctx, in.actor, id)
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}

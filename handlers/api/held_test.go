@@ -172,7 +172,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 					t.Errorf("%s: %q does not name %s", second.path, a.text("detail"), w.owner.Name)
 				}
 			}
-			w.tells(t, id, models.DeliveryEnd{Told: models.ToldLater, Text: "It answered 500."})
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It answered 500."})
 			one := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
 			one.want(t, 200, map[string]any{
 				"origin.upstream": "orders", "origin.callId": "call-1", "origin.matchedBy": "only", "origin.telling.by": w.owner.Name,
@@ -185,7 +185,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 			}
 			w.call(w.agent, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"origin": nil})
 			w.clock.Step(time.Minute)
-			w.tells(t, id, models.DeliveryEnd{Told: models.ToldDelivered})
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryTaken})
 			now := w.call(w.agent, "GET", "/v1/approvals/"+id, "")
 			now.want(t, 200, map[string]any{"status": tt.settled, "cause": "reviewer", "decision.by.name": w.owner.Name, "held": nil})
 			w.call(w.agent, "GET", "/conversations/"+conv, "").want(t, 200, map[string]any{"status": "running", "pending": jsonNumber("0")})
@@ -251,7 +251,7 @@ func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 	w.call(w.reviewer, "POST", asked, `{"option":"eu"}`).want(t, 202, map[string]any{
 		"status": "pending", "held.reason": "upstream", "held.until": nil, "response.approved": true,
 	})
-	w.tells(t, question, models.DeliveryEnd{Told: models.ToldDelivered})
+	w.tells(t, question, models.DeliveryEnd{Result: models.DeliveryTaken})
 	w.call(w.reviewer, "GET", "/v1/approvals/"+question, "").want(t, 200, map[string]any{"status": "approved", "decision.option": "eu"})
 }
 
@@ -266,17 +266,17 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 		"elsewhere": {func(t *testing.T, w *abroad, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
-			w.tells(t, id, models.DeliveryEnd{Told: models.ToldElsewhere, Text: "Somebody else answered there first."})
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Somebody else answered there first."})
 		}, "resolved", "CANCELLED", "elsewhere", "settled at another system", "Somebody else"},
 		"gone": {func(t *testing.T, w *abroad, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
-			w.tells(t, id, models.DeliveryEnd{Told: models.ToldGone})
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryGone})
 		}, "resolved", "CANCELLED", "gone", "no longer knows it", ""},
 		"undelivered": {func(t *testing.T, w *abroad, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
-			w.tells(t, id, models.DeliveryEnd{Told: models.ToldLater, Text: "It answered 500."})
+			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It answered 500."})
 			w.clock.Step(11 * time.Minute)
 			if d, _, err := w.store.BeginDelivery(t.Context(), w.tell, models.ResponseID(id)); d != nil || err != nil {
 				t.Fatalf("it is still delivered: %+v, %v", d, err)
@@ -290,7 +290,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 			t.Helper()
 			first := w.wants(t, outsideCall("call-0", "write", `{}`))
 			w.call(w.reviewer, "POST", "/v1/approvals/"+first+"/respond", `{"approved":false,"reason":"not this plan"}`).want(t, 202, nil)
-			w.tells(t, first, models.DeliveryEnd{Told: models.ToldDelivered})
+			w.tells(t, first, models.DeliveryEnd{Result: models.DeliveryTaken})
 		}, "rejected", "REJECTED", "cascade", "An earlier request", "not this plan"},
 	} {
 		t.Run(name, func(t *testing.T) {

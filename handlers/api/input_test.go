@@ -65,7 +65,7 @@ func TestEverySurfaceTellsTheInputThatRuns(t *testing.T) {
 	}
 
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true,"digest":"`+digest+`"}`).want(t, 202, nil)
-	w.tells(t, id, models.DeliveryEnd{Told: models.ToldDelivered})
+	w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryTaken})
 	w.call(w.agent, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"status": "approved", "decision.edited": true, "decision.input.command": "rm -rf /", "input.command": "rm -rf /", "reportedInput.command": "ls"})
 	w.call(w.agent, "GET", "/api/approval/invocation/t1", "").want(t, 200, map[string]any{"status": "APPROVED", "edited_input.command": "rm -rf /", "reported_input.command": "ls"})
 }

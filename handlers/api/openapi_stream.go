@@ -67,8 +67,8 @@ func streamDocsOf(all []*vocabulary) map[string]operationDoc {
 
 // example is a short stream as it is sent.
 func (v *vocabulary) example() string {
-	asked := exampleHappening(store.Asked, 815, models.StatusPending)
-	settled := exampleHappening(store.Settled, 816, models.StatusApproved)
+	asked := exampleFeedEvent(store.Asked, 815, models.StatusPending)
+	settled := exampleFeedEvent(store.Settled, 816, models.StatusApproved)
 	asked.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationRunning, New: models.ConversationWaitingInput}}
 	settled.Changes = []models.StatusChange{{Conversation: exampleConversation, Old: models.ConversationWaitingInput, New: models.ConversationRunning}}
 	var out strings.Builder
@@ -77,7 +77,7 @@ func (v *vocabulary) example() string {
 	if err != nil {
 		return ""
 	}
-	for _, h := range []*store.Happening{asked, settled} {
+	for _, h := range []*store.FeedEvent{asked, settled} {
 		told, err := v.events(h, named)
 		if err != nil {
 			continue // the test of the document says so
@@ -89,7 +89,7 @@ func (v *vocabulary) example() string {
 	return out.String()
 }
 
-func exampleHappening(what store.What, seq int64, status models.Status) *store.Happening {
+func exampleFeedEvent(what store.FeedKind, seq int64, status models.Status) *store.FeedEvent {
 	a := &models.Approval{Response: models.Response{
 		ID: exampleID, ConversationID: exampleConversation, Kind: models.KindToolCall, CreatedAt: exampleAsked, Digest: exampleDigest,
 		Risk: models.RiskHigh, RequiresApproval: true, ApprovalStatus: &status, ApprovalTimeoutAt: models.NoDeadline,
@@ -98,5 +98,5 @@ func exampleHappening(what store.What, seq int64, status models.Status) *store.H
 	if status == models.StatusApproved {
 		a.Cause = models.CauseReviewer
 	}
-	return &store.Happening{Seq: seq, At: exampleAsked, What: what, Conversation: exampleConversation, Approval: a}
+	return &store.FeedEvent{Seq: seq, At: exampleAsked, Kind: what, Conversation: exampleConversation, Approval: a}
 }

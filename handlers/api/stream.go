@@ -148,7 +148,7 @@ func (r *reader) tell(ctx context.Context) bool {
 		return false
 	}
 	begin, b := r.at, &batch{r: r}
-	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.Happening) error {
+	next, err := r.a.store.Feed(ctx, r.actor, begin.after, func(h *store.FeedEvent) error {
 		told, err := r.words.events(h, r.a.places)
 		if err != nil {
 			return err

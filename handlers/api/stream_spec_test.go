@@ -80,11 +80,11 @@ func TestAnAdminWithdrawsADecisionByProgram(t *testing.T) {
 	w.call(w.agent, "POST", path, `{"reason":"no"}`).want(t, 403, nil)
 	w.call(w.reviewer, "POST", path, `{"reason":"no"}`).want(t, 403, nil)
 	w.call(w.admin, "POST", path, `{"reason":""}`).want(t, 422, map[string]any{"code": "comment_required"})
-	w.tells(t, id, models.DeliveryEnd{Told: models.ToldLater, Text: "It answered 500."})
+	w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It answered 500."})
 	w.call(w.admin, "POST", path, `{"reason":"orders is broken"}`).want(t, 200, map[string]any{"status": "pending", "held": nil})
 	w.call(w.admin, "POST", path, `{"reason":"again"}`).want(t, 409, nil)
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":false,"reason":"then not"}`).want(t, 202, nil)
-	w.tells(t, id, models.DeliveryEnd{Told: models.ToldRefused, Status: 422, Words: "no\u202e", Text: "The upstream refuses the decision (422)."})
+	w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryRefused, Status: 422, Words: "no\u202e", Text: "The upstream refuses the decision (422)."})
 	got := w.call(w.reviewer, "GET", "/v1/approvals/"+id, "")
 	got.want(t, 200, map[string]any{"status": "pending", "held": nil})
 	var told struct {

@@ -10,7 +10,7 @@ import (
 	"countersign/models/store"
 )
 
-func approvalRequired(h *store.Happening) any {
+func approvalRequired(h *store.FeedEvent) any {
 	a := h.Approval
 	input, reported := inputOf(a)
 	return &wire.ApprovalRequired{
@@ -19,7 +19,7 @@ func approvalRequired(h *store.Happening) any {
 	}
 }
 
-func approvalSettled(h *store.Happening) any {
+func approvalSettled(h *store.FeedEvent) any {
 	a := h.Approval
 	status := a.Status()
 	out := &wire.ApprovalSettled{
@@ -32,13 +32,13 @@ func approvalSettled(h *store.Happening) any {
 	return out
 }
 
-func approvalAskedBack(h *store.Happening) any {
+func approvalAskedBack(h *store.FeedEvent) any {
 	return &wire.ApprovalAskedBack{ApprovalID: wire.ResponseID(h.Approval.ID), OpenNote: openNoteOf(h.Approval), TimeoutAt: timeoutOf(h.Approval)}
 }
 
-func invocationNow(h *store.Happening) any { return invocationOf(h.Approval, "") }
+func invocationNow(h *store.FeedEvent) any { return invocationOf(h.Approval, "") }
 
-func newApproval(h *store.Happening) any {
+func newApproval(h *store.FeedEvent) any {
 	a := h.Approval
 	asked := a.CreatedAt
 	if a.ApprovalRequestedAt != nil {
@@ -53,7 +53,7 @@ func newApproval(h *store.Happening) any {
 	}}}
 }
 
-func approvalResolved(h *store.Happening) any {
+func approvalResolved(h *store.FeedEvent) any {
 	a := h.Approval
 	decision := "denied"
 	if shown(a.Status()) == wire.StatusApproved {

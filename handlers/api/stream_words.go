@@ -16,7 +16,7 @@ import (
 type vocabulary struct {
 	path, operation, summary string
 
-	words map[store.What][]word
+	words map[store.FeedKind][]word
 	// changed is the event for a run that has another status; empty: not told.
 	changed string
 	// typed events carry their name inside, as {type, timestamp, data}; others
@@ -24,17 +24,17 @@ type vocabulary struct {
 	typed bool
 }
 
-// word is one event that is told of a happening.
+// word is one event that is told of an entry.
 type word struct {
 	name string
-	data func(*store.Happening) any
+	data func(*store.FeedEvent) any
 }
 
 // vocabularies are the streams: one engine, a table each.
 var vocabularies = []*vocabulary{
 	{
 		path: "/v1/approvals/stream", operation: "stream-approvals", summary: "Hear of requests that wait, and of how they end",
-		words: map[store.What][]word{
+		words: map[store.FeedKind][]word{
 			store.Asked:      {{"approval_required", approvalRequired}},
 			store.TurnedAway: {{"approval_settled", approvalSettled}},
 			store.Settled:    {{"approval_settled", approvalSettled}},
@@ -44,7 +44,7 @@ var vocabularies = []*vocabulary{
 	},
 	{
 		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Hear of calls that need approval, and of how they end",
-		words: map[store.What][]word{
+		words: map[store.FeedKind][]word{
 			store.Asked:      {{"approval_requested", invocationNow}},
 			store.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},
 			store.Settled:    {{"approval_decided", invocationNow}},
@@ -54,7 +54,7 @@ var vocabularies = []*vocabulary{
 	{
 		path: "/v1/events", operation: "stream-events", summary: "Hear of requests, outcomes and runs",
 		typed: true,
-		words: map[store.What][]word{
+		words: map[store.FeedKind][]word{
 			store.Asked:      {{"new_approval", newApproval}},
 			store.TurnedAway: {{"approval_resolved", approvalResolved}},
 			store.Settled:    {{"approval_resolved", approvalResolved}},
@@ -71,10 +71,10 @@ type typedEvent struct {
 	Data      any       `json:"data"`
 }
 
-// events are what is told of a happening: first the runs that have another status
+// events are what is told of an entry: first the runs that have another status
 // by it, then itself. All but the last have an id from which a reader goes on
 // inside the entry.
-func (v *vocabulary) events(h *store.Happening, p places) ([]handlers.Event, error) {
+func (v *vocabulary) events(h *store.FeedEvent, p places) ([]handlers.Event, error) {
 	var out []handlers.Event
 	tell := func(name string, data any) error {
 		e, err := v.event(name, h.At, data)
@@ -91,7 +91,7 @@ func (v *vocabulary) events(h *store.Happening, p places) ([]handlers.Event, err
 			}
 		}
 	}
-	for _, w := range v.words[h.What] {
+	for _, w := range v.words[h.Kind] {
 		if err := tell(w.name, w.data(h)); err != nil {
 			return nil, err
 		}

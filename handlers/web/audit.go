@@ -66,7 +66,7 @@ func (s *Site) findTrail(c echo.Context, in *pages.TrailInput, q store.TrailQuer
 	if err == nil {
 		var found store.TrailPage
 		found, err = s.store.Trail(c.Request().Context(), actorOf(c), q)
-		in.Entries, in.Next, in.Looked = found.Entries, found.Next, found.Looked
+		in.Entries, in.Next, in.StoppedEarly = found.Entries, found.Next, found.StoppedEarly
 	}
 	status := http.StatusOK
 	if e := asError(err, models.CodeInvalid); e != nil {
@@ -100,11 +100,11 @@ func (s *Site) readTrail(c echo.Context) (pages.TrailInput, store.TrailQuery, er
 
 func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
 	faults := map[string]string{}
-	p.What, p.Outcome = v.Get("what"), v.Get("outcome")
+	p.Part, p.Outcome = v.Get("what"), v.Get("outcome")
 	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
 	p.Agent, p.Conversation = readID[models.AgentID](v, "agent", faults), readID[models.ConversationID](v, "conversation", faults)
 	q := store.TrailQuery{
-		Person: p.Person, What: store.TrailPart(p.What), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
+		Person: p.Person, Part: store.TrailPart(p.Part), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
 	}
 	for _, day := range []struct {
 		name, text string

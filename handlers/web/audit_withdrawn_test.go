@@ -23,7 +23,7 @@ func TestATrailSaysWhyADecisionWasTakenBack(t *testing.T) {
 		o.signedIn(ownerEmail).post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).redirects(pageOf(&a))
 	}
 	approve()
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldRefused, Status: http.StatusUnprocessableEntity, Words: "it runs already"})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryRefused, Status: http.StatusUnprocessableEntity, Words: "it runs already"})
 	approve()
 	if _, err := o.store.WithdrawDecision(t.Context(), o.admin, a.ID, "the hub is broken"); err != nil {
 		t.Fatal(err)

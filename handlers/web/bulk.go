@@ -270,7 +270,7 @@ func (s *Site) undoBulk(c echo.Context) error {
 			return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 		}
 		item := pages.BulkItem{ID: id}
-		a, err := s.store.TakeBack(ctx, actor, id)
+		a, err := s.store.Undo(ctx, actor, id)
 		item.Approval, item.Done = a, err == nil
 		if err != nil {
 			e := asError(err, append(tooLate, models.CodeConflict, models.CodeNotFound, models.CodeForbidden)...)

@@ -61,7 +61,7 @@ func (s *Site) undo(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.store.TakeBack(c.Request().Context(), actorOf(c), id)
+	a, err := s.store.Undo(c.Request().Context(), actorOf(c), id)
 	if err != nil {
 		return s.notDone(c, id, err, pages.ApprovalInput{LateAct: pages.LateUndo}, "")
 	}

@@ -47,7 +47,7 @@ func TestALateCallIsShownInItsRun(t *testing.T) {
 		t.Errorf("the batch has %d calls", n)
 	}
 	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"not on a Friday"}}).redirects(pageOf(&a))
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	for _, use := range []string{"u6", "u7", "u8"} {
 		o.report(id, models.RunEvent{Type: models.RunEventToolResult, ToolUseID: use, Result: "The user rejected it.", IsError: true})
 	}
@@ -79,7 +79,7 @@ func TestLinkedRowsLeadToEachOtherWithBothInputs(t *testing.T) {
 	}
 	p.get(conversationPath(id)).says(".batch-call", "waiting for approval", "Matched by order in run below", "deploy --now <b>", "deploy <i>")
 	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"no"}}).redirects(pageOf(&a))
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	p.get(conversationPath(id)).says(".batch-pill", "rejected").says(".batch-call", "Open the approval")
 	o.report(id, gave("u1", "done"))
 	p.get(conversationPath(id)).says(".batch-call", "although the call was rejected")

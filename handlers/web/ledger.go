@@ -34,7 +34,7 @@ func (s *Site) ledger(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		in.Entries, in.Next, in.Looked, in.Before = found.Entries, found.Next, found.Looked, q.Before
+		in.Entries, in.Next, in.StoppedEarly, in.Before = found.Entries, found.Next, found.StoppedEarly, q.Before
 		if in.Person, err = s.personOf(ctx, actor, q.Who); err != nil {
 			return err
 		}

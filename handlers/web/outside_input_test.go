@@ -27,7 +27,7 @@ func TestTheLineIsOfWhatAnotherSystemRuns(t *testing.T) {
 	}
 	says("inbox", "/", "#inbox .row-summary")
 	p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).redirects(pageOf(&a))
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	says("history", "/history", ".history .row")
 	for format, want := range map[string]string{"csv": `,"{""command"":""rm -rf /"",`, "jsonl": `"input":{"command":"rm -rf /",`} {
 		if got := p.get("/history/export?format=" + format).is(http.StatusOK).body; !strings.Contains(got, want) {

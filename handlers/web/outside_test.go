@@ -133,12 +133,12 @@ func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 	held := "owner@example.com's rejection is on its way to night-shift: not yet told"
 	p.get(pageOf(&a)).says(".decide", held)
 	p.get("/").says("#inbox .row-told", held)
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldLater, Text: "The upstream failed (503).", Pause: time.Minute})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryLater, Text: "The upstream failed (503).", Pause: time.Minute})
 	p.get(pageOf(&a)).says(".decide", held+" (attempt 1)", "failed (503)")
 	late := p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusConflict)
 	late.says("main", held, "Your approval changed nothing")
 	o.clock.Step(2 * time.Minute)
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	p.get(pageOf(&a)).says(".outcome", "rejected", "owner@example.com", "not tonight")
 }
 
@@ -271,7 +271,7 @@ func TestTheLineAndTheExportTellWhatTheOtherSystemRuns(t *testing.T) {
 	p := o.signedIn(ownerEmail)
 	p.get("/").says("#row-"+string(a.ID), "rm -rf /")
 	p.post(decideOf(&a), url.Values{"verdict": {"reject"}, "reason": {"no"}})
-	o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	got := p.get("/history/export?format=jsonl").is(http.StatusOK).body
 	if !strings.Contains(got, `"input":{"command":"rm -rf /"}`) || !strings.Contains(got, `"reportedInput":{"command":"ls"}`) {
 		t.Errorf("jsonl: %s", got)

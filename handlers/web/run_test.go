@@ -56,7 +56,7 @@ func TestTheWorkedCaseOnItsPage(t *testing.T) {
 		verdict.Set("digest", a.Digest)
 		p.post(path+"/decide/"+string(a.ID), verdict).redirects(path + "#" + fmt.Sprintf("entry-%d", a.Sequence))
 		p.get(path).says(fmt.Sprintf("#entry-%d", a.Sequence), "not yet told", "is on its way to night-shift")
-		o.deliver(a.ID, models.DeliveryEnd{Told: models.ToldDelivered})
+		o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	}
 	rest := ", #7 queued, #8 queued, #9 queued, #10 queued"
 	want("#1 running, #2 queued, #3 queued, #4 queued, #5 queued, #6 queued" + rest)

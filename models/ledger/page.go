@@ -27,9 +27,9 @@ type Query struct {
 type Page struct {
 	Entries []models.Entry
 	Next    int64 // to pass as Before; 0: that was all
-	// Looked says, where Next is set and the page is not full, that reading
+	// StoppedEarly says, where Next is set and the page is not full, that reading
 	// stopped early: several filters together found little in what was read.
-	Looked bool
+	StoppedEarly bool
 }
 
 // ledgerLook bounds how many entries of one index are read for a page, where a
@@ -97,7 +97,7 @@ func PageIn(ctx context.Context, dbtx *sql.Tx, r Read, limit int) (Page, error) 
 		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
 	if read >= int64(r.Most) {
-		out.Next, out.Looked = last, true
+		out.Next, out.StoppedEarly = last, true
 	}
 	return out, nil
 }

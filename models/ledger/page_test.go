@@ -219,8 +219,8 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 	} {
 		first, err := s.Ledger.Page(t.Context(), admin, c.q)
 		storetest.Must(t, err)
-		if n := len(walk(t, s, admin, c.q)); n != c.want || first.Looked != c.looked {
-			t.Errorf("%s: %d entries, want %d; stopped early: %v", c.name, n, c.want, first.Looked)
+		if n := len(walk(t, s, admin, c.q)); n != c.want || first.StoppedEarly != c.looked {
+			t.Errorf("%s: %d entries, want %d; stopped early: %v", c.name, n, c.want, first.StoppedEarly)
 		}
 	}
 }

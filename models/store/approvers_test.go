@@ -170,7 +170,7 @@ func TestAHeldApprovalOutlivesItsGiverAndItsUndoDoesNot(t *testing.T) {
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cfo, taken.ID, yes())))
 	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cfo.UserID())))
 	b.standsAs(t, taken.ID, models.StatusPending)
-	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), cfo, taken.ID)))
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), cfo, taken.ID)))
 	if got := b.standsAs(t, taken.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
 		t.Errorf("taken back: %s", got.Cause)
 	}
@@ -245,7 +245,7 @@ func TestAnEditUnderAStricterRuleWaitsForThatRulesPeople(t *testing.T) {
 
 	// Undone, nothing waits, and the original may be approved as it was judged.
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, other.ID, edited)))
-	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, other.ID)))
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, other.ID)))
 	if around := b.around(t, b.owner, other.ID); len(around.Proposed) != 0 {
 		t.Errorf("after the undo: %+v", around.Proposed)
 	}

@@ -103,7 +103,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	// asked for explicitly, and of all else it is taken to be, which holds it.
 	call := policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: a.PolicyRule != policy.RuleUnmatched}
 	j, was := now.Policy.Judge(call), then.Policy.Judge(call)
-	out.Now = models.Judged{
+	out.Now = models.PolicyResult{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
 		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||
 			j.ReviewersOnly != was.ReviewersOnly || j.SelfApproval != was.SelfApproval || j.ReviewersOnly && !slices.Equal(j.Reviewers, was.Reviewers),

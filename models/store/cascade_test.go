@@ -149,14 +149,14 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 	}
 	for _, who := range []models.Actor{r.agent, r.owner, r.admin} {
 		var got []string
-		if _, err := r.Feed(context.Background(), who, from, func(h *store.Happening) error {
+		if _, err := r.Feed(context.Background(), who, from, func(h *store.FeedEvent) error {
 			for _, change := range h.Changes {
 				got = append(got, string(change.New))
 			}
 			if h.Approval == nil {
 				return nil
 			}
-			got = append(got, string(h.What)+" "+*h.Approval.ToolUseID+" "+string(h.Approval.Status()))
+			got = append(got, string(h.Kind)+" "+*h.Approval.ToolUseID+" "+string(h.Approval.Status()))
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestFeedsTellACascadeInOrder(t *testing.T) {
 		}
 	}
 	heard := 0
-	if _, err := r.Feed(t.Context(), r.stranger, from, func(*store.Happening) error { heard++; return nil }); err != nil || heard > 0 {
+	if _, err := r.Feed(t.Context(), r.stranger, from, func(*store.FeedEvent) error { heard++; return nil }); err != nil || heard > 0 {
 		t.Errorf("a stranger hears %d, %v", heard, err)
 	}
 }

@@ -349,7 +349,7 @@ func (w *world) decider(rt *rapid.T, id models.ResponseID) models.Actor {
 
 func (w *world) takeBack(rt *rapid.T) {
 	id := w.anyResponse(rt)
-	w.done(rt, storetest.Err(w.TakeBack(context.Background(), w.decider(rt, id), id)))
+	w.done(rt, storetest.Err(w.Undo(context.Background(), w.decider(rt, id), id)))
 }
 
 func (w *world) release(rt *rapid.T) {

@@ -168,19 +168,19 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err := t.checkApprover(actor, a, vote, j); err != nil || verdict == models.VerdictReject {
 		return vote, err
 	}
-	return vote, t.checkLooked(actor, a, in.Page)
+	return vote, t.checkViewed(actor, a, in.Page)
 }
 
 // checkLooked judges what the person has looked at on the page they decide on.
-func (t *tx) checkLooked(actor models.Actor, a *models.Approval, page *models.PageView) error {
-	if !a.MustLook(page) {
+func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
+	if !a.MustView(page) {
 		return nil
 	}
 	opened, err := t.openedParts(actor, a.ID)
 	if err != nil {
 		return err
 	}
-	return a.CheckLooked(page, opened)
+	return a.CheckViewed(page, opened)
 }
 
 // checkBulk refuses to approve together with others what is looked at one by one.

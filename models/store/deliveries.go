@@ -178,7 +178,7 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 		}
 		if row.DoneAt != nil {
 			// It was given up while the attempt ran.
-			if end.Told == models.ToldDelivered || end.Told == models.ToldConfirmed {
+			if end.Result == models.DeliveryTaken || end.Result == models.DeliveryConfirmed {
 				return t.noteContradiction(a, "The other system took the verdict after it had expired here.")
 			}
 			return nil
@@ -188,28 +188,28 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 }
 
 func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
-	switch end.Told {
-	case models.ToldLater:
+	switch end.Result {
+	case models.DeliveryLater:
 		return t.retryDelivery(a, row, end)
-	case models.ToldDelivered, models.ToldConfirmed:
-		if end.Told == models.ToldDelivered {
+	case models.DeliveryTaken, models.DeliveryConfirmed:
+		if end.Result == models.DeliveryTaken {
 			row.Problem = ""
 		}
-		if err := t.deliveryDone(row, string(end.Told)); err != nil {
+		if err := t.deliveryDone(row, string(end.Result)); err != nil {
 			return err
 		}
 		return t.deliveredNow(a, row, end)
-	case models.ToldRefused:
+	case models.DeliveryRefused:
 		return t.refused(a, row, end)
-	case models.ToldElsewhere, models.ToldGone:
+	case models.DeliveryElsewhere, models.DeliveryGone:
 	}
-	if err := t.deliveryDone(row, string(end.Told)); err != nil {
+	if err := t.deliveryDone(row, string(end.Result)); err != nil {
 		return err
 	}
 	switch {
 	case a.Status() == models.StatusPending:
 		return t.resolveHeld(a, end)
-	case end.Told == models.ToldElsewhere:
+	case end.Result == models.DeliveryElsewhere:
 		return t.noteContradiction(a, end.Text)
 	}
 	return nil // a cascade settled it, and there is nobody left to tell
@@ -230,7 +230,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 	if err := t.released(voter(&v), a, &v); err != nil {
 		return err
 	}
-	if end.Told == models.ToldConfirmed {
+	if end.Result == models.DeliveryConfirmed {
 		return t.noteContradiction(a, end.Text)
 	}
 	return nil
@@ -238,7 +238,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.Deliv
 
 func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	status, when, cause := models.StatusResolved, t.Now, models.CauseElsewhere
-	if end.Told == models.ToldGone {
+	if end.Result == models.DeliveryGone {
 		cause = models.CauseGone
 	}
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, end.Text

@@ -12,14 +12,14 @@ import (
 func TestEveryAnswerOfTheOtherSystemHasItsOutcome(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		told                 models.Told
+		told                 models.DeliveryResult
 		want, action, marked string
 		withdrawn            bool
 	}{
-		{models.ToldDelivered, "approved reviewer", "user approval.approved", "", false},
-		{models.ToldConfirmed, "approved reviewer", "user approval.approved", "As told.", false},
-		{models.ToldElsewhere, "resolved elsewhere", "system approval.resolved", "", true},
-		{models.ToldGone, "resolved gone", "system approval.resolved", "", true},
+		{models.DeliveryTaken, "approved reviewer", "user approval.approved", "", false},
+		{models.DeliveryConfirmed, "approved reviewer", "user approval.approved", "As told.", false},
+		{models.DeliveryElsewhere, "resolved elsewhere", "system approval.resolved", "", true},
+		{models.DeliveryGone, "resolved gone", "system approval.resolved", "", true},
 	} {
 		t.Run(string(tt.told), func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestEveryAnswerOfTheOtherSystemHasItsOutcome(t *testing.T) {
 				t.Error("it is told again")
 			}
 			before := storetest.Dump(t, w.Store)
-			if tt.told != models.ToldDelivered {
+			if tt.told != models.DeliveryTaken {
 				w.end(t, id, tt.told)
 			}
 			if after := storetest.Dump(t, w.Store); after != before && !strings.Contains(difference(before, after), "expired here") {
@@ -55,7 +55,7 @@ func TestWhatCouldNotBeToldIsTriedAgain(t *testing.T) {
 	w, conv, id := heldCall(t)
 	fails := func(lost bool, pause time.Duration) {
 		t.Helper()
-		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: lost, Text: "It failed (500).", Pause: pause}))
+		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Lost: lost, Text: "It failed (500).", Pause: pause}))
 	}
 	if d := w.begin(t, id); d.Attempts != 1 || d.Lost || !d.Approved || d.CallID != "c" {
 		t.Errorf("%+v", d)
@@ -67,7 +67,7 @@ func TestWhatCouldNotBeToldIsTriedAgain(t *testing.T) {
 	w.wantRow(t, id, "pending ")
 	w.status(t, conv, models.ConversationWaitingInput)
 	states, err := w.UpstreamStates(t.Context(), w.admin)
-	if err != nil || states[0].Untold != 1 || states[0].UntoldProblem != "It failed (500)." || states[0].UntoldSince == nil {
+	if err != nil || states[0].Unsent != 1 || states[0].UnsentProblem != "It failed (500)." || states[0].UnsentSince == nil {
 		t.Errorf("%+v, %v", states, err)
 	}
 	w.clock.Step(time.Minute)
@@ -86,7 +86,7 @@ func TestWhatCouldNotBeToldIsTriedAgain(t *testing.T) {
 	if d := w.begin(t, id); !d.Lost {
 		t.Errorf("%+v", d)
 	}
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "approved reviewer")
 	if n := len(w.actionsOn(t, id)); n != 3 {
 		t.Errorf("attempts are bookkeeping, the ledger has %d entries", n)
@@ -107,7 +107,7 @@ func TestAnAttemptThatDiedMayHaveArrived(t *testing.T) {
 		t.Fatal("the lease is the same")
 	}
 	w.clock.Step(-2000 * time.Hour)
-	storetest.Must(t, w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Told: models.ToldLater}))
+	storetest.Must(t, w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Result: models.DeliveryLater}))
 	d, u, err := w.BeginDelivery(t.Context(), l, id)
 	if err != nil || d == nil || u.ID != w.up.ID {
 		t.Fatalf("%+v, %v", d, err)
@@ -130,8 +130,10 @@ func TestWhoHasLostTheLeaseWritesNothing(t *testing.T) {
 		poll := *l
 		poll.Name = strings.Replace(l.Name, "deliver", "poll", 1)
 		for what, do := range map[string]func() error{
-			"begin":     func() error { return third(w.BeginDelivery(t.Context(), l, id)) },
-			"end":       func() error { return w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Told: models.ToldDelivered}) },
+			"begin": func() error { return third(w.BeginDelivery(t.Context(), l, id)) },
+			"end": func() error {
+				return w.EndDelivery(t.Context(), l, id, models.DeliveryEnd{Result: models.DeliveryTaken})
+			},
 			"take":      func() error { return w.TakeOutside(t.Context(), &poll, w.up.ID, call("x", "", "bash", `{}`)) },
 			"reconcile": func() error { return w.Reconcile(t.Context(), &poll, w.up.ID, models.OutsideCallKind, nil) },
 			"note":      func() error { return w.NotePoll(t.Context(), &poll, w.up.ID, models.PollNote{}) },
@@ -166,7 +168,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 			id := w.taken(t, item)
 			w.vote(t, id, yes())
 			w.begin(t, id)
-			storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Text: "It failed (500).", Pause: tt.gone - time.Second}))
+			storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Lost: true, Text: "It failed (500).", Pause: tt.gone - time.Second}))
 			w.clock.Step(tt.gone - time.Second)
 			if n, err := w.ExpireDue(t.Context(), 10); n != 0 || err != nil {
 				t.Errorf("%d expired, %v", n, err)
@@ -191,7 +193,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 			}
 			w.wantRow(t, id, "expired undelivered")
 			w.status(t, conv, models.ConversationRunning)
-			w.end(t, id, models.ToldDelivered)
+			w.end(t, id, models.DeliveryTaken)
 			r := w.byID(t, id)
 			if r.status != "expired" || r.contradiction != "The other system took the verdict after it had expired here." {
 				t.Errorf("%+v", r)
@@ -207,7 +209,7 @@ func TestAnAttemptThatEndsAfterTheTimeIsUpStillCounts(t *testing.T) {
 	w, _, id := heldCall(t)
 	w.begin(t, id)
 	w.clock.Step(time.Hour)
-	w.end(t, id, models.ToldDelivered)
+	w.end(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "approved reviewer")
 }
 
@@ -245,13 +247,13 @@ func TestACascadeIsToldToo(t *testing.T) {
 	first := w.taken(t, call("1", "r", "bash", `{"n":1}`))
 	second := w.taken(t, call("2", "r", "bash", `{"n":2}`))
 	w.vote(t, first, no("not today"))
-	w.deliver(t, first, models.ToldDelivered)
+	w.deliver(t, first, models.DeliveryTaken)
 	w.wantRow(t, second, "rejected cascade")
 	d := w.begin(t, second)
 	if d == nil || d.Approved || d.Reason != "not today" || d.CallID != "2" {
 		t.Fatalf("%+v", d)
 	}
-	w.end(t, second, models.ToldElsewhere)
+	w.end(t, second, models.DeliveryElsewhere)
 	w.wantRow(t, second, "rejected cascade")
 	if r := w.byID(t, second); r.contradiction != "As told." {
 		t.Errorf("%+v", r)
@@ -298,7 +300,7 @@ func TestOnlyWhatACompleteListLeavesOutIsSettledElsewhere(t *testing.T) {
 		t.Error(difference(before, after))
 	}
 	storetest.SameStrings(t, "ledger", w.actionsOn(t, ids["missing"]), []string{"system approval.requested", "system approval.resolved"})
-	w.deliver(t, ids["held"], models.ToldDelivered)
+	w.deliver(t, ids["held"], models.DeliveryTaken)
 	w.wantRow(t, ids["held"], "approved reviewer")
 	w.verify(t)
 }

@@ -13,25 +13,25 @@ import (
 	"countersign/models/ledger"
 )
 
-// What says what kind of thing happened. Each stream has its own words for it.
-type What string
+// FeedKind says what happened. Each stream has its own words for it.
+type FeedKind string
 
-// What a feed tells.
+// The kinds of events.
 const (
-	Asked         What = "asked"          // a request waits for a person
-	TurnedAway    What = "turned_away"    // a request was rejected as it came: by policy, or for want of deciders
-	Settled       What = "settled"        // approved, rejected, cancelled, resolved
-	Expired       What = "expired"        // nobody decided in time
-	AskedBack     What = "asked_back"     // a reviewer asks something about a request, which waits for the answer
-	StatusChanged What = "status_changed" // a conversation is told to have another status, and nothing else
+	Asked         FeedKind = "asked"          // a request waits for a person
+	TurnedAway    FeedKind = "turned_away"    // a request was rejected as it came: by policy, or for want of deciders
+	Settled       FeedKind = "settled"        // approved, rejected, cancelled, resolved
+	Expired       FeedKind = "expired"        // nobody decided in time
+	AskedBack     FeedKind = "asked_back"     // a reviewer asks something about a request, which waits for the answer
+	StatusChanged FeedKind = "status_changed" // a conversation is told to have another status, and nothing else
 )
 
-// Happening is an entry of the ledger that is told, with the request it is about
+// FeedEvent is an entry of the ledger that a stream tells, with the request it is about
 // as it stands now.
-type Happening struct {
+type FeedEvent struct {
 	Seq          int64
 	At           time.Time
-	What         What
+	Kind         FeedKind
 	Conversation models.ConversationID
 	Approval     *models.Approval // nil with StatusChanged
 	// Changes are what the entry changed in the status of conversations, which the
@@ -107,8 +107,8 @@ func (s *Store) FeedFrom(ctx context.Context, actor models.Actor, after int64) (
 // Feed tells, in order, what was recorded after a number and the actor may see
 // now: an agent what is its own, a person what is owned and what was routed to
 // them, an admin all. It returns the number up to which all was told. An error
-// of tell ends it and is returned with the number before that happening.
-func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*Happening) error) (int64, error) {
+// of tell ends it and is returned with the number before that event.
+func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell func(*FeedEvent) error) (int64, error) {
 	for {
 		entries, err := s.feedEntries(actor, after)
 		if err != nil {
@@ -121,7 +121,7 @@ func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell 
 			if err := ctx.Err(); err != nil {
 				return after, fmt.Errorf("tell what was recorded: %w", err)
 			}
-			h, err := s.happening(ctx, actor, &entries[i])
+			h, err := s.feedEvent(ctx, actor, &entries[i])
 			if err != nil {
 				return after, err
 			}
@@ -183,18 +183,18 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 
 // whatOf is the one table from the ledger's actions to what is told of them.
 // What was let through was asked of nobody, and is not told.
-var whatOf = map[string]What{
+var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
 	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 
-// happening is what is told of an entry; nil if nothing is.
-func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Entry) (*Happening, error) {
+// feedEvent is what a stream tells of an entry; nil if it tells nothing.
+func (s *Store) feedEvent(ctx context.Context, actor models.Actor, e *models.Entry) (*FeedEvent, error) {
 	what, ok := whatOf[e.Action]
 	if !ok {
 		return nil, nil //nolint:nilnil // nothing to tell
 	}
-	h := &Happening{Seq: e.Seq, At: ledger.TimeOf(*e), What: what, Conversation: e.ConversationID}
+	h := &FeedEvent{Seq: e.Seq, At: ledger.TimeOf(*e), Kind: what, Conversation: e.ConversationID}
 	changes, err := statusChanges(e)
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (s *Store) happening(ctx context.Context, actor models.Actor, e *models.Ent
 		return s.seenChange(ctx, actor, e, h)
 	}
 	if e.Action == "approval.rejected" && e.ActorKind == models.ActorAgent {
-		h.What = TurnedAway // nobody but the policy rejects what an agent does
+		h.Kind = TurnedAway // nobody but the policy rejects what an agent does
 	}
 	a, err := s.Approval(ctx, actor, e.ResponseID)
 	if models.ErrorCode(err) == models.CodeNotFound {
@@ -246,7 +246,7 @@ func (s *Store) changesFor(ctx context.Context, actor models.Actor, changes []mo
 }
 
 // seenChange is a change of status as far as the actor may see the conversation.
-func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *Happening) (*Happening, error) {
+func (s *Store) seenChange(ctx context.Context, actor models.Actor, e *models.Entry, h *FeedEvent) (*FeedEvent, error) {
 	sees := actor.Admin || (actor.IsPerson() && e.OwnerID == actor.UserID())
 	if actor.IsAgent() {
 		var err error

@@ -65,9 +65,9 @@ func TestFeedTellsStatusesThatAreRecorded(t *testing.T) {
 		"another agent": {models.Actor{Kind: models.ActorAgent, ID: "b", OwnerID: "u"}, 0},
 	} {
 		told := 0
-		if _, err := s.Feed(ctx, tt.actor, 0, func(h *Happening) error {
+		if _, err := s.Feed(ctx, tt.actor, 0, func(h *FeedEvent) error {
 			told++
-			if h.What != StatusChanged || !slices.Equal(h.Changes, []models.StatusChange{{Conversation: "c", Old: models.ConversationRunning, New: models.ConversationWaitingInput}}) {
+			if h.Kind != StatusChanged || !slices.Equal(h.Changes, []models.StatusChange{{Conversation: "c", Old: models.ConversationRunning, New: models.ConversationWaitingInput}}) {
 				t.Errorf("%s hears %+v", name, h)
 			}
 			return nil

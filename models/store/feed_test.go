@@ -20,12 +20,12 @@ func told(t *testing.T, s *store.Store, actor models.Actor, after int64) []strin
 	t.Helper()
 	var out []string
 	last := after
-	next, err := s.Feed(t.Context(), actor, after, func(h *store.Happening) error {
+	next, err := s.Feed(t.Context(), actor, after, func(h *store.FeedEvent) error {
 		if h.Seq <= last {
 			t.Errorf("entry %d is told after %d", h.Seq, last)
 		}
 		last = h.Seq
-		out = append(out, string(h.What)+" "+h.Approval.ToolName)
+		out = append(out, string(h.Kind)+" "+h.Approval.ToolName)
 		return nil
 	})
 	if err != nil {
@@ -90,8 +90,8 @@ func TestFeedTellsWhatTheReaderMaySee(t *testing.T) {
 		t.Errorf("the system reads a feed: %v", err)
 	}
 	stop := errors.New("enough")
-	at, err := b.Feed(t.Context(), b.agent, start, func(h *store.Happening) error {
-		if h.What == store.TurnedAway {
+	at, err := b.Feed(t.Context(), b.agent, start, func(h *store.FeedEvent) error {
+		if h.Kind == store.TurnedAway {
 			return stop
 		}
 		return nil

@@ -91,7 +91,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	if err := t.grantsAllowed(actor, a); err != nil {
 		return nil, err
 	}
-	if err := t.checkLooked(actor, a, in.Page); err != nil {
+	if err := t.checkViewed(actor, a, in.Page); err != nil {
 		return nil, err
 	}
 	fixed, free, err := t.checkGrant(a, in)

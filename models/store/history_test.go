@@ -246,9 +246,9 @@ func TestFeedTellsAConversationsStatus(t *testing.T) {
 		"whom the proposal was routed to": {c.stranger, nil}, "a stranger's agent": {c.other, nil}, "a reviewer's token of an admin": {noAdmin, nil},
 	} {
 		var got []string
-		_, err := c.Feed(t.Context(), tt.who, at, func(h *store.Happening) error {
+		_, err := c.Feed(t.Context(), tt.who, at, func(h *store.FeedEvent) error {
 			for _, change := range h.Changes {
-				if change.Conversation != c.conv || (h.What == store.StatusChanged) != (h.Approval == nil) {
+				if change.Conversation != c.conv || (h.Kind == store.StatusChanged) != (h.Approval == nil) {
 					t.Errorf("told: %+v", h)
 				}
 				got = append(got, string(change.Old)+" "+string(change.New))

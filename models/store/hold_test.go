@@ -35,7 +35,7 @@ func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 		t.Errorf("%d expired, %v", n, err)
 	}
 	w.status(t, conv, models.ConversationWaitingInput)
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.status(t, conv, models.ConversationRunning)
 	got, err := w.Approval(t.Context(), w.owner, id)
 	storetest.Must(t, err)
@@ -106,7 +106,7 @@ func (w *abroad) firstIsRejected(t *testing.T, _ models.ConversationID, _ models
 	t.Helper()
 	first := w.taken(t, call("first", "r", "read", `{}`))
 	w.vote(t, first, no("no"))
-	w.deliver(t, first, models.ToldDelivered)
+	w.deliver(t, first, models.DeliveryTaken)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func TestI1ADeliveryThatHasBegunGoesBefore(t *testing.T) {
 				w, conv, id := heldCall(t)
 				w.begin(t, id)
 				if lost {
-					storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true}))
+					storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Lost: true}))
 				}
 				err := tt.do(w, t, conv, id)
 				if want := map[string]models.Code{"cancel": models.CodeBeingDecided, "stop": models.CodeBeingDecided}[name]; models.ErrorCode(err) != want {
@@ -161,7 +161,7 @@ func TestI1ADeliveryThatHasBegunGoesBefore(t *testing.T) {
 				if d := w.begin(t, id); d == nil || !d.Approved || !d.Lost {
 					t.Fatalf("%+v", d)
 				}
-				w.end(t, id, models.ToldDelivered)
+				w.end(t, id, models.DeliveryTaken)
 				w.wantRow(t, id, "approved reviewer")
 				w.verify(t)
 			})

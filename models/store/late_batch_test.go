@@ -55,7 +55,7 @@ func TestARejectionReachesApprovalsWhoseCallsAreReportedLater(t *testing.T) {
 		calls = append(calls, reported(fmt.Sprintf("u%d", i), "bash", input))
 	}
 	w.vote(t, ids[1], no("no"))
-	w.deliver(t, ids[1], models.ToldDelivered)
+	w.deliver(t, ids[1], models.DeliveryTaken)
 	w.clock.Step(13 * time.Second)
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, calls...)
 	for i, want := range []string{"pending ", "rejected reviewer", "rejected cascade", "rejected cascade"} {
@@ -78,7 +78,7 @@ func TestARejectionReachesTheApprovalOfALinkedCall(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.vote(t, first, no("no"))
-	w.deliver(t, first, models.ToldDelivered)
+	w.deliver(t, first, models.DeliveryTaken)
 	w.wantRow(t, w.byUse(t, "u2").id, "rejected cascade")
 	w.wantRow(t, id, "rejected cascade")
 	w.verifyRows(t)

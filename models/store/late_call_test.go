@@ -63,7 +63,7 @@ func TestALateCallJoinsTheRowOfItsApproval(t *testing.T) {
 			}
 			w.link(t)
 			w.vote(t, id, no("no"))
-			w.deliver(t, id, models.ToldDelivered)
+			w.deliver(t, id, models.DeliveryTaken)
 			w.wantRow(t, id, "rejected reviewer")
 			w.wantRow(t, w.byUse(t, "u1").id, " ")
 			w.wantRow(t, w.byUse(t, "u3").id, "rejected cascade")
@@ -98,11 +98,11 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 			switch what {
 			case "rejected":
 				w.vote(t, id, no("not on a Friday"))
-				w.deliver(t, id, models.ToldDelivered)
+				w.deliver(t, id, models.DeliveryTaken)
 				cascades = 4
 			case "approved":
 				w.vote(t, id, yes())
-				w.deliver(t, id, models.ToldDelivered)
+				w.deliver(t, id, models.DeliveryTaken)
 			case "held":
 				w.vote(t, id, no("not on a Friday"))
 			case "expired":
@@ -139,7 +139,7 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 				t.Errorf("call 8 was rejected with %+v", d.CascadedFrom)
 			}
 			if what == "held" {
-				w.deliver(t, id, models.ToldDelivered)
+				w.deliver(t, id, models.DeliveryTaken)
 				cascaded(4)
 			}
 			// It is taken by its approval: another one with the same input finds none.
@@ -255,7 +255,7 @@ func TestWhatEndedLongAgoWaitsForNoCall(t *testing.T) {
 	w := newAbroad(t)
 	id := w.late(t, call("c", "r", "bash", `{}`))
 	w.vote(t, id, yes())
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.clock.Step(2 * time.Hour)
 	w.link(t)
 	w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", `{}`))

@@ -30,7 +30,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 		t.Error("the agent is not woken")
 	}
 	waits := 0
-	_, err := w.Feed(t.Context(), w.agent, 0, func(h *store.Happening) error {
+	_, err := w.Feed(t.Context(), w.agent, 0, func(h *store.FeedEvent) error {
 		for _, c := range h.Changes {
 			if c.Conversation != conv {
 				t.Errorf("it is told of %s", c.Conversation)
@@ -67,7 +67,7 @@ func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 		t.Fatalf("while its approval is pending, the call has %s", got)
 	}
 	w.vote(t, id, no("no"))
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.clock.Step(time.Minute)
 	purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()})
 	if got := input(); strings.Contains(got, "as reported") {

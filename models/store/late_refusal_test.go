@@ -34,7 +34,7 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 	at := storetest.LedgerAt(t, w.Store)
 
 	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true, WrongKey: true, Key: polled[0].KeySealed, Problem: keyRefused, Next: time.Hour}))
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
 	states, err := w.UpstreamStates(t.Context(), w.admin)
 	storetest.Must(t, err)
 	if s := states[0]; s.PausedAt != nil || s.Failures != 0 || s.Problem != "" {
@@ -53,7 +53,7 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 	if told == nil || err != nil {
 		t.Fatalf("nothing is told with the new key: %v", err)
 	}
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused, Pause: time.Hour}))
 	if !w.paused(t) {
 		t.Error("the new key is refused to a decision, and the upstream is not paused")
 	}
@@ -85,7 +85,7 @@ func TestNextIsNeverInThePast(t *testing.T) {
 	r, _ := w.row(t, `upstream_id = ?`, second.ID)
 	w.vote(t, r.id, yes())
 	w.begin(t, r.id)
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, r.id, models.DeliveryEnd{Told: models.ToldLater, Text: "It failed (500).", Pause: time.Minute}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, r.id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It failed (500).", Pause: time.Minute}))
 	if due, next, err := w.DueDeliveries(t.Context(), 16); err != nil || len(due[w.up.ID]) != 16 || !next.Equal(w.clock.Now().Add(time.Minute)) {
 		t.Errorf("%v are due, the next at %s, %v", due, next, err)
 	}
@@ -107,7 +107,7 @@ func TestAPausedAttemptIsWaitedFor(t *testing.T) {
 	w.begin(t, id)
 	_, told, err := w.BeginDelivery(t.Context(), w.tell, other)
 	storetest.Must(t, err)
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, other, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, other, models.DeliveryEnd{Result: models.DeliveryLater, WrongKey: true, Key: told.KeySealed, Text: keyRefused}))
 	w.clock.Step(2 * time.Second)
 	if w.begin(t, id) != nil {
 		t.Error("it is told while its upstream is paused")

@@ -87,9 +87,9 @@ func scanOrigin(row db.Scanner, now time.Time) (id models.ResponseID, o models.O
 	if err != nil || told.verdict == nil {
 		return id, o, err
 	}
-	o.Told = &models.Telling{
+	o.Sending = &models.SendingState{
 		Verdict: *told.verdict, VoterName: *told.voter, Since: *told.since, Attempts: *told.attempts, Problem: *told.problem,
-		NextAt: *told.next, GiveUpAt: *told.until, Telling: told.begun != nil && now.Before(told.begun.Add(attemptEnds)),
+		NextAt: *told.next, GiveUpAt: *told.until, Sending: told.begun != nil && now.Before(told.begun.Add(attemptEnds)),
 	}
 	return id, o, nil
 }
@@ -124,7 +124,7 @@ func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to
 	now := s.db.Now()
 	for rows.Next() {
 		var id models.ResponseID
-		var l models.Linked
+		var l models.LinkedResponse
 		var sees bool
 		var x, r models.Response
 		if err := rows.Scan(&id, &sees, &l.ID, &l.ConversationID, &l.IsCall, &l.RunID, &l.AgentName, &l.By, &l.SameInput, &l.Input, &l.InputBytes,

@@ -28,7 +28,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%d origins, want those of the 2 that there are", len(got))
 	}
-	if o := got[id]; o.UpstreamName != "orders" || o.StartedBy != "Task" || o.StartedInput == "" || o.ParentID != "" || o.MatchedBy != models.MatchedByOnly || o.Told != nil {
+	if o := got[id]; o.UpstreamName != "orders" || o.StartedBy != "Task" || o.StartedInput == "" || o.ParentID != "" || o.MatchedBy != models.MatchedByOnly || o.Sending != nil {
 		t.Errorf("of a sub-agent in the run: %+v", o)
 	}
 	if o := got[deep]; o.ParentID != top || o.ParentRun != "top" || o.ParentTitle != "Ship it" || o.Contradiction == "" {
@@ -36,8 +36,8 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	}
 	w.vote(t, id, models.DecisionInput{Approved: new(false), Reason: "no", Digest: w.digest(t, id)})
 	w.begin(t, id)
-	w.end(t, id, models.ToldLater)
-	told := read(w.admin, id)[id].Told
+	w.end(t, id, models.DeliveryLater)
+	told := read(w.admin, id)[id].Sending
 	if told == nil || told.Verdict != models.VerdictReject || told.Attempts != 1 || told.Problem == "" || told.VoterName == "" || told.GiveUpAt.IsZero() {
 		t.Errorf("a verdict on its way: %+v", told)
 	}

@@ -27,7 +27,7 @@ func TestACallAndAContactOfOneIDAreTwoRequests(t *testing.T) {
 	if d := w.begin(t, question.id); d.Kind != models.OutsideContact || d.Answer != "eu" || d.CallID != "1" {
 		t.Errorf("told %+v", d)
 	}
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, question.id, models.DeliveryEnd{Told: models.ToldDelivered}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, question.id, models.DeliveryEnd{Result: models.DeliveryTaken}))
 	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideContact, nil))
 	other, _ := w.row(t, `kind = 'tool_call'`)
 	w.wantRow(t, other.id, "pending ")
@@ -124,7 +124,7 @@ func TestADecisionInFlightGoesBeforeAnotherRequestOfItsID(t *testing.T) {
 	changed := call("c", "", "bash", `{"command":"rm"}`)
 	w.take(t, changed)
 	w.wantRow(t, id, "pending ")
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldDelivered}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryTaken}))
 	w.wantRow(t, id, "approved reviewer")
 	w.take(t, changed)
 	if r := w.of(t, "c"); r.id == id || r.status != "pending" {
@@ -141,7 +141,7 @@ func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 	item, decided := call("c", "", "bash", `{"n":1}`), call("d", "", "bash", `{"n":2}`)
 	first, approved := w.taken(t, item), w.taken(t, decided)
 	w.vote(t, approved, yes())
-	w.deliver(t, approved, models.ToldDelivered)
+	w.deliver(t, approved, models.DeliveryTaken)
 	storetest.Must(t, w.Reconcile(t.Context(), w.poll, w.up.ID, models.OutsideCallKind, nil))
 	w.wantRow(t, first, "resolved elsewhere")
 	w.take(t, item)
@@ -160,7 +160,7 @@ func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 	// One that the other system says it has decided is not asked for ever.
 	told := w.of(t, "c").id
 	w.vote(t, told, yes())
-	w.deliver(t, told, models.ToldElsewhere)
+	w.deliver(t, told, models.DeliveryElsewhere)
 	w.clock.Step(time.Hour)
 	w.take(t, item)
 	if r := w.of(t, "c"); r.id != told {
@@ -246,7 +246,7 @@ func TestANameAloneGivesWayToTheSameInput(t *testing.T) {
 		t.Errorf("still linked: %+v", o.Linked)
 	}
 	w.vote(t, id, no("not six"))
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.wantRow(t, w.byUse(t, "u1").id, " ")
 	w.wantRow(t, w.byUse(t, "u2").id, " ")
 	w.verifyRows(t)
@@ -261,7 +261,7 @@ func TestNoBatchIsRejectedByANameAlone(t *testing.T) {
 	w.clock.Step(models.NameAloneAfter)
 	w.link(t)
 	w.vote(t, id, no("not six"))
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.wantRow(t, w.byUse(t, "u2").id, " ")
 	w.verifyRows(t)
 }
@@ -273,11 +273,11 @@ func TestACascadeLeavesWhatWasApproved(t *testing.T) {
 	w := newAbroad(t)
 	given := w.late(t, call("c2", "r", "bash", `{"n":2}`))
 	w.vote(t, given, yes())
-	w.deliver(t, given, models.ToldDelivered)
+	w.deliver(t, given, models.DeliveryTaken)
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "bash", `{"n":1}`), reported("u2", "bash", `{"n":2}`), reported("u3", "bash", `{"n":3}`))
 	first := w.taken(t, call("c1", "r", "bash", `{"n":1}`))
 	w.vote(t, first, no("no"))
-	w.deliver(t, first, models.ToldDelivered)
+	w.deliver(t, first, models.DeliveryTaken)
 	w.wantRow(t, w.byUse(t, "u2").id, " ")
 	w.wantRow(t, w.byUse(t, "u3").id, "rejected cascade")
 	w.verifyRows(t)
@@ -291,7 +291,7 @@ func TestAnApprovalThatComesAfterTheCascadeIsRejectedWithIt(t *testing.T) {
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "bash", `{"n":1}`), reported("u2", "bash", `{"n":2}`))
 	first := w.taken(t, call("c1", "r", "bash", `{"n":1}`))
 	w.vote(t, first, no("no"))
-	w.deliver(t, first, models.ToldDelivered)
+	w.deliver(t, first, models.DeliveryTaken)
 	w.wantRow(t, w.byUse(t, "u2").id, "rejected cascade")
 	w.take(t, call("c2", "r", "bash", `{"n":2}`))
 	late := w.of(t, "c2")

@@ -47,7 +47,7 @@ func TestTenQueuedCallsGetEachItsOwnApproval(t *testing.T) {
 				w.take(t, item) // listed again while it waits
 				w.vote(t, id, verdict)
 				w.take(t, item)
-				w.deliver(t, id, models.ToldDelivered)
+				w.deliver(t, id, models.DeliveryTaken)
 				w.status(t, conv, models.ConversationRunning)
 				return id
 			}
@@ -152,7 +152,7 @@ func TestWhatIsAnsweredIsNeverMatchedAgain(t *testing.T) {
 	}
 	id := w.byUse(t, "first").id
 	w.vote(t, id, no("no"))
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	if after := w.byUse(t, "let"); after != before || after.status != "" || after.cause == "" {
 		t.Errorf("what was let through became %+v", after)
 	}
@@ -226,7 +226,7 @@ func TestWhatFindsNoCallIsAskedByItself(t *testing.T) {
 			t.Errorf("%+v", v.Conversation)
 		}
 		w.vote(t, r.id, yes())
-		w.deliver(t, r.id, models.ToldDelivered)
+		w.deliver(t, r.id, models.DeliveryTaken)
 		w.wantRow(t, r.id, "approved reviewer")
 	}
 	w.status(t, w.of(t, "late").conv, models.ConversationRunning)
@@ -273,7 +273,7 @@ func TestContactsBecomeQuestionsAtOnce(t *testing.T) {
 	if d := w.begin(t, id); d.Kind != models.OutsideContact || d.Answer != "red" || d.Option != "red" || d.CallID != "q" {
 		t.Errorf("%+v", d)
 	}
-	w.end(t, id, models.ToldDelivered)
+	w.end(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "approved reviewer")
 	w.vote(t, other, models.DecisionInput{Answer: &answer})
 	if d := w.begin(t, other); d.Answer != answer || d.Option != "" {

@@ -177,7 +177,7 @@ func (f *farWorld) begin(rt *rapid.T) {
 		return
 	}
 	verdict := fmt.Sprint(d.Approved, d.Answer)
-	end := models.DeliveryEnd{Told: models.ToldLater, Text: "It failed.", Pause: time.Second}
+	end := models.DeliveryEnd{Result: models.DeliveryLater, Text: "It failed.", Pause: time.Second}
 	if rapid.IntRange(0, 3).Draw(rt, "arrives") > 0 {
 		if f.told[d.CallID] == nil {
 			f.told[d.CallID] = map[string]bool{}
@@ -186,15 +186,15 @@ func (f *farWorld) begin(rt *rapid.T) {
 		was, settled := f.there[d.CallID]
 		switch {
 		case !settled:
-			f.there[d.CallID], end.Told = verdict, models.ToldDelivered
+			f.there[d.CallID], end.Result = verdict, models.DeliveryTaken
 		case d.Lost && was == verdict:
-			end.Told = models.ToldConfirmed
+			end.Result = models.DeliveryConfirmed
 		default:
-			end.Told = models.ToldElsewhere
+			end.Result = models.DeliveryElsewhere
 		}
 	}
 	if rapid.IntRange(0, 3).Draw(rt, "is lost") == 0 {
-		end.Told, end.Lost = models.ToldLater, true
+		end.Result, end.Lost = models.DeliveryLater, true
 	}
 	f.flights = append(f.flights, flight{id, end})
 }

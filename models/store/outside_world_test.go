@@ -167,12 +167,12 @@ func (w *abroad) begin(t *testing.T, id models.ResponseID) *models.Delivery {
 	return d
 }
 
-func (w *abroad) end(t *testing.T, id models.ResponseID, told models.Told) {
+func (w *abroad) end(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
 	t.Helper()
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: told, Text: "As told."}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: told, Text: "As told."}))
 }
 
-func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.Told) {
+func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
 	t.Helper()
 	if w.begin(t, id) == nil {
 		t.Fatalf("nothing to deliver of %s", id)

@@ -22,13 +22,13 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 		indexes []string
 	}{
 		{"all", TrailQuery{}, both},
-		{"what they decided", TrailQuery{What: TrailDecisions}, acted},
-		{"what they rejected", TrailQuery{What: TrailDecisions, Outcome: TrailOutcome(models.StatusRejected)}, acted},
+		{"what they decided", TrailQuery{Part: TrailDecisions}, acted},
+		{"what they rejected", TrailQuery{Part: TrailDecisions, Outcome: TrailOutcome(models.StatusRejected)}, acted},
 		{"of an agent", TrailQuery{Agent: "a"}, both},
-		{"requests", TrailQuery{What: TrailRequests}, both},
+		{"requests", TrailQuery{Part: TrailRequests}, both},
 		{"outcome", TrailQuery{Outcome: TrailOutcome(models.StatusExpired)}, both},
 		{"conversation", TrailQuery{Conversation: "c"}, conversation},
-		{"everything together", TrailQuery{Conversation: "c", What: TrailDecisions, Outcome: TrailOutcome(models.StatusApproved), Agent: "a"}, conversation},
+		{"everything together", TrailQuery{Conversation: "c", Part: TrailDecisions, Outcome: TrailOutcome(models.StatusApproved), Agent: "a"}, conversation},
 	} {
 		c.q.Person = "u"
 		keys, args := c.q.keys(1, 9, 51)

@@ -245,7 +245,7 @@ func (r *report) closeByRun(id models.ResponseID, why string) error {
 }
 
 // closeCall completes a tool call without a result.
-func (t *tx) closeCall(a *models.Approval, by models.Closing) error {
+func (t *tx) closeCall(a *models.Approval, by models.ClosedBy) error {
 	if a.Kind != models.KindToolCall || a.IsCompleted {
 		return nil
 	}

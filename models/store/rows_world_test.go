@@ -58,7 +58,7 @@ func pastOf(t *testing.T) *abroad {
 	pay := w.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`), RunID: "run-1", Description: "Pay."})
 	decide(finance, pay, yes())
 	step()
-	_, err = w.TakeBack(ctx, finance, pay.ID)
+	_, err = w.Undo(ctx, finance, pay.ID)
 	storetest.Must(t, err)
 	decide(finance, pay, yes())
 	w.clock.Step(time.Minute)
@@ -113,7 +113,7 @@ func pastOf(t *testing.T) *abroad {
 
 	out := w.taken(t, call("out-1", "", "order", `{"n":1}`))
 	w.vote(t, out, yes())
-	w.deliver(t, out, models.ToldDelivered)
+	w.deliver(t, out, models.DeliveryTaken)
 	w.taken(t, contact("out-2", "", "May I?"))
 	storetest.Must(t, w.SetUpstreamKey(ctx, w.admin, w.up.ID, "another"))
 

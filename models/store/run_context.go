@@ -99,7 +99,7 @@ func (r *runReader) entries(c *models.RunContext) error {
 		if err := row.Scan(&turn.ConversationID, &turn.Sequence, &turn.At, &turn.Model, &turn.PromptTokens, &turn.CompletionTokens, &turn.Energy, &said); err != nil {
 			return err
 		}
-		err := json.Unmarshal([]byte(said), &turn.Said)
+		err := json.Unmarshal([]byte(said), &turn.TurnOutput)
 		c.Turns = append(c.Turns, turn)
 		return err
 	}, r.conv, contextEntries+1)

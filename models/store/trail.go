@@ -18,7 +18,7 @@ import (
 // TrailQuery narrows a person's audit trail; members combine.
 type TrailQuery struct {
 	Person       models.UserID // whose trail; empty: the reader's own
-	What         TrailPart
+	Part         TrailPart
 	Outcome      TrailOutcome
 	Agent        models.AgentID // entries of it, or of its conversations
 	Conversation models.ConversationID
@@ -38,9 +38,9 @@ const trailLook = 10_000
 type TrailPage struct {
 	Entries []models.TrailEntry
 	Next    int64 // to pass as Before; 0: that was all
-	// Looked says, where Next is set and the page is not full, that reading stopped
+	// StoppedEarly says, where Next is set and the page is not full, that reading stopped
 	// early: the filters left little of what was read.
-	Looked bool
+	StoppedEarly bool
 }
 
 // Trail is what a person did and what happened to what is theirs: entries of which
@@ -60,7 +60,7 @@ func (s *Store) Trail(ctx context.Context, actor models.Actor, q TrailQuery) (Tr
 	if err != nil {
 		return TrailPage{}, err
 	}
-	out := TrailPage{Next: found.Next, Looked: found.Looked}
+	out := TrailPage{Next: found.Next, StoppedEarly: found.StoppedEarly}
 	out.Entries, err = s.withRequests(ctx, actor, found.Entries)
 	return out, err
 }
@@ -106,7 +106,7 @@ func (q *TrailQuery) check(actor models.Actor) error {
 			return err
 		}
 	}
-	if _, known := trailParts[q.What]; !known && q.What != "" {
+	if _, known := trailParts[q.Part]; !known && q.Part != "" {
 		return models.Invalid("what", "must be one of the choices")
 	}
 	if q.Outcome != "" && !slices.Contains(TrailOutcomes(), q.Outcome) {
@@ -195,7 +195,7 @@ func (q TrailQuery) keys(low, high int64, page int) (text string, args []any) {
 	switch {
 	case q.Conversation != "":
 		return ledger.KeysThrough("ledger_conversation", "conversation_id"), through(q.Conversation)
-	case q.What == TrailDecisions:
+	case q.Part == TrailDecisions:
 		return ledger.KeysThrough("ledger_actor", "actor_id"), through(q.Person)
 	}
 	return ledger.Concerning, append(slices.Concat(through(q.Person), through(q.Person)), most)
@@ -210,14 +210,14 @@ func (q TrailQuery) picks() (string, []any) {
 		args = append(args, values...)
 	}
 	if q.Conversation != "" {
-		if q.What == TrailDecisions {
+		if q.Part == TrailDecisions {
 			and(db.NotBy(`actor_id`)+` = ?`, q.Person)
 		} else {
 			and(`(`+db.NotBy(`actor_id`)+` = ? OR `+db.NotBy(`owner_id`)+` = ?)`, q.Person, q.Person)
 		}
 	}
-	if q.What != "" {
-		and(trailParts[q.What])
+	if q.Part != "" {
+		and(trailParts[q.Part])
 	}
 	if q.Outcome != "" {
 		and(db.NotBy(`action`)+` = ?`, q.Outcome.action())

@@ -18,14 +18,14 @@ func BenchmarkTrail(b *testing.B) {
 	agent, _ := storetest.AgentToken(b, s, owner, "bot")
 	storetest.SeedLedger(b, s, agent, owner, 500_000)
 	now := s.Now()
-	week := store.TrailQuery{Person: owner.UserID(), What: store.TrailDecisions, From: now.Add(-7 * 24 * time.Hour), Until: now.Add(time.Hour), Limit: store.TrailMost}
+	week := store.TrailQuery{Person: owner.UserID(), Part: store.TrailDecisions, From: now.Add(-7 * 24 * time.Hour), Until: now.Add(time.Hour), Limit: store.TrailMost}
 	for name, q := range map[string]store.TrailQuery{
 		"newest":              {Person: owner.UserID()},
 		"week of decisions":   week,
 		"nothing fits":        {Person: owner.UserID(), Outcome: store.TrailOutcome(models.StatusExpired)},
 		"of an agent":         {Person: owner.UserID(), Agent: agent.AgentID()},
 		"of an unknown agent": {Person: owner.UserID(), Agent: "x"},
-		"far back":            {Person: owner.UserID(), What: store.TrailRequests, Before: 200_000},
+		"far back":            {Person: owner.UserID(), Part: store.TrailRequests, Before: 200_000},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

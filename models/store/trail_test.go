@@ -59,16 +59,16 @@ func TestATrailByEveryFilter(t *testing.T) {
 		where string
 	}{
 		"all":           {store.TrailQuery{}, theirs},
-		"decisions":     {store.TrailQuery{What: store.TrailDecisions}, `actor_id = :me AND action IN ('approval.approved', 'approval.rejected')`},
-		"requests":      {store.TrailQuery{What: store.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
-		"conversations": {store.TrailQuery{What: store.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
-		"access":        {store.TrailQuery{What: store.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
+		"decisions":     {store.TrailQuery{Part: store.TrailDecisions}, `actor_id = :me AND action IN ('approval.approved', 'approval.rejected')`},
+		"requests":      {store.TrailQuery{Part: store.TrailRequests}, theirs + ` AND action LIKE 'approval.%'`},
+		"conversations": {store.TrailQuery{Part: store.TrailConversations}, theirs + ` AND action LIKE 'conversation.%'`},
+		"access":        {store.TrailQuery{Part: store.TrailAccess}, theirs + ` AND action NOT LIKE 'approval.%' AND action NOT LIKE 'conversation.%'`},
 		"rejected":      {store.TrailQuery{Outcome: store.TrailOutcome(models.StatusRejected)}, theirs + ` AND action = 'approval.rejected'`},
 		"agent":         {store.TrailQuery{Agent: bot.AgentID()}, theirs + ` AND ` + ofBot},
 		"conversation":  {store.TrailQuery{Conversation: conv}, theirs + ` AND conversation_id = '` + string(conv) + `'`},
 		"time":          {store.TrailQuery{From: from, Until: until}, theirs + ` AND at >= ` + at(from) + ` AND at < ` + at(until)},
 		"together": {
-			store.TrailQuery{What: store.TrailDecisions, Outcome: store.TrailOutcome(models.StatusApproved), Agent: bot.AgentID(), Conversation: conv, From: from},
+			store.TrailQuery{Part: store.TrailDecisions, Outcome: store.TrailOutcome(models.StatusApproved), Agent: bot.AgentID(), Conversation: conv, From: from},
 			`actor_id = :me AND action = 'approval.approved' AND conversation_id = '` + string(conv) + `' AND at >= ` + at(from),
 		},
 	} {
@@ -90,7 +90,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 			t.Errorf("%s, read by an admin:\n got %s\nwant %s", name, got, want)
 		}
 	}
-	for _, q := range []store.TrailQuery{{What: "x"}, {Outcome: "pending"}} {
+	for _, q := range []store.TrailQuery{{Part: "x"}, {Outcome: "pending"}} {
 		_, err := s.Trail(t.Context(), ada, q)
 		storetest.Refused(t, err, models.CodeInvalid)
 	}
@@ -107,7 +107,7 @@ func TestATrailBelongsToOnePerson(t *testing.T) {
 	storetest.Refused(t, s.EachTrail(t.Context(), cy, store.TrailQuery{Person: ada.UserID()}, func() error { t.Error("it began"); return nil }, nil), models.CodeForbidden)
 	_, err = s.Trail(t.Context(), bot, store.TrailQuery{})
 	storetest.Refused(t, err, models.CodeForbidden)
-	if entries := trail(t, s, cy, store.TrailQuery{What: store.TrailRequests}); len(entries) != 0 {
+	if entries := trail(t, s, cy, store.TrailQuery{Part: store.TrailRequests}); len(entries) != 0 {
 		t.Errorf("%d entries of others", len(entries))
 	}
 	// An admin decides and then is one no more: the decision stays theirs, the
@@ -115,12 +115,12 @@ func TestATrailBelongsToOnePerson(t *testing.T) {
 	no := false
 	_, err = s.Decide(t.Context(), admin, last.ID, models.DecisionInput{Approved: &no, Reason: "not now"})
 	storetest.Must(t, err)
-	seen := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
+	seen := trail(t, s, admin, store.TrailQuery{Part: store.TrailDecisions})
 	if len(seen) != 1 || seen[0].Request == nil || seen[0].Request.ToolName != "Bash" || seen[0].Reason != "not now" || seen[0].Hidden {
 		t.Fatalf("as an admin: %+v", seen)
 	}
 	admin.Admin = false
-	hidden := trail(t, s, admin, store.TrailQuery{What: store.TrailDecisions})
+	hidden := trail(t, s, admin, store.TrailQuery{Part: store.TrailDecisions})
 	if len(hidden) != 1 || hidden[0].Request != nil || hidden[0].Reason != "" || !hidden[0].Hidden {
 		t.Fatalf("as a reviewer: %+v", hidden)
 	}

@@ -93,7 +93,7 @@ func (s *Store) StoreTurn(ctx context.Context, run *models.Run, in models.TurnIn
 		}
 		said := &models.Turn{
 			ConversationID: conv.ID, At: t.Now, Model: in.Model, PromptTokens: in.PromptTokens, CompletionTokens: in.CompletionTokens,
-			Said: models.Said{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
+			TurnOutput: models.TurnOutput{Content: plainText(in.Content), Read: in.Context.Read, Open: openIn(in.Context)},
 		}
 		next, _, err := t.take(conv.ID, 0)
 		if err != nil {
@@ -255,7 +255,7 @@ func asResult(err error) (carriedOut, error) {
 }
 
 func (t *tx) addTurn(turn *models.Turn) error {
-	said, err := json.Marshal(turn.Said, json.Deterministic(true))
+	said, err := json.Marshal(turn.TurnOutput, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode turn: %w", err)
 	}
@@ -290,7 +290,7 @@ func (t *tx) goOn(run *models.Run, conv *models.Conversation, seen *models.RunCo
 		status, stays = models.ConversationRunning, ready
 	case pending:
 		status = models.ConversationRunning // once that is decided
-	case turn == nil && len(seen.Pending) > 0, turn != nil && (len(turn.Open) > 0 || turn.Unheard()):
+	case turn == nil && len(seen.Pending) > 0, turn != nil && (len(turn.Open) > 0 || turn.HasUnreadResult()):
 		status, stays = models.ConversationRunning, ready // outcomes and results that it has not heard of
 	case turn != nil && turn.Empty() && seen.Words():
 		status = models.ConversationWaitingInput

@@ -47,7 +47,7 @@ func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote,
 	return t.hold(actor, a, v, window)
 }
 
-// TakeBack withdraws an approval in its undo window, by whoever gave it and
+// Undo takes back an approval in its undo window, by whoever gave it and
 // before anybody was told: of an outside approval, before the first attempt to
 // tell the other system. The request is pending again as before; if its deadline
 // has passed meanwhile it expires at once (I3), and comes back expired. A repeat
@@ -55,7 +55,7 @@ func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote,
 //
 // Codes: forbidden, not_found, conflict (nothing is held); with the standing row:
 // already_decided, expired, being_decided (it is somebody else's, or too late).
-func (s *Store) TakeBack(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
+func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only the person who gave an approval may take it back.")
 	}

@@ -58,7 +58,7 @@ func TestI1OneOutcomeWithUndoWhoeverRaces(t *testing.T) {
 			who := []models.Actor{b.owner, b.admin}[i%2]
 			switch {
 			case i%16 == 3:
-				race(func() error { return storetest.Err(b.TakeBack(ctx, who, a.ID)) })
+				race(func() error { return storetest.Err(b.Undo(ctx, who, a.ID)) })
 			case i%16 == 5:
 				race(func() error { return storetest.Err(b.ReleaseDue(ctx, 10)) })
 			case i%16 == 7:

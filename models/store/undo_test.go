@@ -84,14 +84,14 @@ func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
 	}
 	b.release(t, 0)
 	b.clock.Step(time.Microsecond)
-	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeBeingDecided)
+	wantCode(t, storetest.Err(b.Undo(t.Context(), b.owner, a.ID)), models.CodeBeingDecided)
 	b.release(t, 1)
 	b.release(t, 0)
 	got := b.standsAs(t, a.ID, models.StatusApproved)
 	if got.Cause != models.CauseReviewer || *got.DecidedBy != b.owner.UserID() || got.HeldUntil != nil || !got.Vote.At.Equal(at) || !got.ApprovalTimestamp.Equal(at.Add(30*time.Second)) {
 		t.Errorf("%+v by %+v", got.Response, got.Vote)
 	}
-	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+	wantCode(t, storetest.Err(b.Undo(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
 	storetest.SameStrings(t, "ledger", b.entriesOf(t, a.ID), []string{"agent approval.requested", "user approval.voted", "user approval.approved"})
 }
 
@@ -132,24 +132,24 @@ func TestAnApprovalIsTakenBackByWhoGaveIt(t *testing.T) {
 		"an admin": {b.admin, models.CodeBeingDecided}, "a stranger": {b.stranger, models.CodeNotFound},
 	} {
 		before := storetest.Dump(t, b.Store)
-		if err := storetest.Err(b.TakeBack(t.Context(), tt.who, a.ID)); models.ErrorCode(err) != tt.code {
+		if err := storetest.Err(b.Undo(t.Context(), tt.who, a.ID)); models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %s", name, err, tt.code)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {
 			t.Error(difference(before, after))
 		}
 	}
-	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
+	got, err := b.Undo(t.Context(), b.owner, a.ID)
 	storetest.Must(t, err)
 	if got.Status() != models.StatusPending || got.HeldUntil != nil || got.Vote != nil {
 		t.Errorf("%s, held until %v by %v", got.Status(), got.HeldUntil, got.Vote)
 	}
 	before := storetest.Dump(t, b.Store)
-	storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID))) // a repeat
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, a.ID))) // a repeat
 	if after := storetest.Dump(t, b.Store); after != before {
 		t.Error(difference(before, after))
 	}
-	wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.admin, a.ID)), models.CodeConflict)
+	wantCode(t, storetest.Err(b.Undo(t.Context(), b.admin, a.ID)), models.CodeConflict)
 	page, err := b.Inbox(t.Context(), b.owner, inboxAll)
 	storetest.Must(t, err)
 	if len(page.Items) != 1 {
@@ -176,7 +176,7 @@ func TestI3ADeadlineThatPassedMeanwhileHoldsWhenAnApprovalIsTakenBack(t *testing
 	a := held(t, b, models.AskInput{TimeoutSeconds: new(int64(20))})
 	b.clock.Step(25 * time.Second)
 	b.standsAs(t, a.ID, models.StatusPending)
-	got, err := b.TakeBack(t.Context(), b.owner, a.ID)
+	got, err := b.Undo(t.Context(), b.owner, a.ID)
 	storetest.Must(t, err)
 	if got.Status() != models.StatusExpired || got.Cause != models.CauseTimeout {
 		t.Errorf("the answer says %s, %s", got.Status(), got.Cause)
@@ -202,7 +202,7 @@ func TestI3AnAnswerDoesNotReviveARequestWhosePauseRanOutWhileItWasHeld(t *testin
 	if storetest.Must(t, err); !got.ApprovalTimeoutAt.Equal(asked.ApprovalTimeoutAt) || got.OpenNote != nil {
 		t.Errorf("deadline %v, want %v; open %v", got.ApprovalTimeoutAt, asked.ApprovalTimeoutAt, got.OpenNote)
 	}
-	got, err = b.TakeBack(t.Context(), b.owner, a.ID)
+	got, err = b.Undo(t.Context(), b.owner, a.ID)
 	if storetest.Must(t, err); got.Status() != models.StatusExpired {
 		t.Errorf("taken back it is %s", got.Status())
 	}
@@ -291,7 +291,7 @@ func TestI1CancelAndStopBeatAnApprovalInItsWindow(t *testing.T) {
 			b.clock.Step(time.Minute)
 			b.release(t, 0)
 			b.standsAs(t, a.ID, tt.want)
-			wantCode(t, storetest.Err(b.TakeBack(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
+			wantCode(t, storetest.Err(b.Undo(t.Context(), b.owner, a.ID)), models.CodeAlreadyDecided)
 			storetest.SameStrings(t, "withdrawn", storetest.Column(t, b.Store, `SELECT withdrawn_at IS NOT NULL FROM votes WHERE response_id = ? AND verdict = 'approve'`, a.ID), []string{"1"})
 		})
 	}
@@ -320,7 +320,7 @@ func TestWhatComesWithAHeldApprovalWaitsForItsRelease(t *testing.T) {
 		storetest.Must(t, storetest.Err(b.ChangeBudget(t.Context(), b.owner, conv, models.BudgetChange{Set: new(int64(40))}, "")))
 		want, status := int64(45), models.ConversationRunning
 		if takenBack {
-			storetest.Must(t, storetest.Err(b.TakeBack(t.Context(), b.owner, proposal.ID)))
+			storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, proposal.ID)))
 			want, status = 40, models.ConversationWaitingInput
 		}
 		b.clock.Step(time.Minute)
@@ -382,7 +382,7 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	if !next.Equal(*a.Vote.UndoUntil) {
 		t.Errorf("it is told at %v, want %v", next, a.Vote.UndoUntil)
 	}
-	storetest.Must(t, storetest.Err(w.TakeBack(t.Context(), w.owner, id)))
+	storetest.Must(t, storetest.Err(w.Undo(t.Context(), w.owner, id)))
 	w.clock.Step(20 * time.Minute)
 	if d := w.begin(t, id); d != nil {
 		t.Errorf("what was taken back is told: %+v", d)
@@ -398,15 +398,15 @@ func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	if d := w.begin(t, id); d == nil || !d.Approved || d.GiveUpAt.Before(w.clock.Now().Add(9*time.Minute)) {
 		t.Fatalf("%+v", d)
 	}
-	wantCode(t, storetest.Err(w.TakeBack(t.Context(), w.owner, id)), models.CodeBeingDecided)
-	w.end(t, id, models.ToldDelivered)
+	wantCode(t, storetest.Err(w.Undo(t.Context(), w.owner, id)), models.CodeBeingDecided)
+	w.end(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "approved reviewer")
 	w.verify(t)
 
 	// A rejection has no window.
 	other := w.taken(t, call("d", "", "bash", `{"n":2}`))
 	w.vote(t, other, no("no"))
-	wantCode(t, storetest.Err(w.TakeBack(t.Context(), w.owner, other)), models.CodeBeingDecided)
+	wantCode(t, storetest.Err(w.Undo(t.Context(), w.owner, other)), models.CodeBeingDecided)
 }
 
 func TestHighRiskIsNotApprovedInBulkAndAllIsRejected(t *testing.T) {

@@ -306,13 +306,13 @@ func (s *Store) UpstreamStates(ctx context.Context, actor models.Actor) ([]model
 		if err := dbtx.QueryRowContext(ctx, waitingOfUpstream, u.ID, models.StatsCap).Scan(&u.Waiting); err != nil {
 			return nil, fmt.Errorf("count what waits: %w", err)
 		}
-		if err := dbtx.QueryRowContext(ctx, countUntold, u.ID, models.StatsCap).Scan(&u.Untold); err != nil {
+		if err := dbtx.QueryRowContext(ctx, countUntold, u.ID, models.StatsCap).Scan(&u.Unsent); err != nil {
 			return nil, fmt.Errorf("count verdicts to tell: %w", err)
 		}
-		if u.Untold == 0 {
+		if u.Unsent == 0 {
 			continue
 		}
-		if err := dbtx.QueryRowContext(ctx, oldestUntold, u.ID).Scan(&u.UntoldSince, &u.UntoldProblem); err != nil {
+		if err := dbtx.QueryRowContext(ctx, oldestUntold, u.ID).Scan(&u.UnsentSince, &u.UnsentProblem); err != nil {
 			return nil, fmt.Errorf("read the oldest verdict to tell: %w", err)
 		}
 	}

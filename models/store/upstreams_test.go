@@ -194,10 +194,10 @@ func TestPollsAreNotedForAdmins(t *testing.T) {
 	}
 	w.taken(t, call("waits", "", "bash", `{}`))
 	w.vote(t, w.taken(t, call("untold", "", "bash", `{}`)), yes())
-	if s := state(); s.Waiting != 1 || s.Untold != 1 || s.UntoldSince == nil || s.UntoldProblem != "" {
+	if s := state(); s.Waiting != 1 || s.Unsent != 1 || s.UnsentSince == nil || s.UnsentProblem != "" {
 		t.Errorf("%+v", s)
 	}
-	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.UntoldVerdicts != 1 || n.FailingUpstreams != 0 {
+	if n, err := upkeep.New(w.Store).Numbers(t.Context()); err != nil || n.UnsentVerdicts != 1 || n.FailingUpstreams != 0 {
 		t.Errorf("%+v, %v", n, err)
 	}
 	storetest.Must(t, w.NotePoll(t.Context(), w.poll, w.up.ID, models.PollNote{Failed: true}))

@@ -121,7 +121,7 @@ func (w *waitingWorld) look(rt *rapid.T) {
 
 func (w *waitingWorld) listen(rt *rapid.T) {
 	var err error
-	w.heard, err = w.Feed(context.Background(), w.made.owner, w.heard, func(h *store.Happening) error {
+	w.heard, err = w.Feed(context.Background(), w.made.owner, w.heard, func(h *store.FeedEvent) error {
 		for _, c := range h.Changes {
 			if was := w.told[c.Conversation]; c.Old == c.New || len(was) > 0 && was[len(was)-1] != c.Old {
 				rt.Fatalf("told that %s went from %s to %s after %v", c.Conversation, c.Old, c.New, was)

@@ -29,7 +29,7 @@ func (withdrawalRow) TableName() string { return "withdrawals" }
 // refused takes back a decision that the other system will not take: the request
 // waits again. What was settled otherwise meanwhile stays, and is marked.
 func (t *tx) refused(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
-	if err := t.deliveryDone(row, string(models.ToldRefused)); err != nil {
+	if err := t.deliveryDone(row, string(models.DeliveryRefused)); err != nil {
 		return err
 	}
 	u, err := t.upstream(row.UpstreamID)

@@ -10,7 +10,7 @@ import (
 )
 
 func tellsNo(said string) models.DeliveryEnd {
-	return models.DeliveryEnd{Told: models.ToldRefused, Status: 422, Words: said, Text: "The upstream refuses the decision (422)."}
+	return models.DeliveryEnd{Result: models.DeliveryRefused, Status: 422, Words: said, Text: "The upstream refuses the decision (422)."}
 }
 
 func TestI1ARefusedDecisionIsTakenBack(t *testing.T) {
@@ -37,7 +37,7 @@ func TestI1ARefusedDecisionIsTakenBack(t *testing.T) {
 	}
 	// It can be decided again, and that is told.
 	w.vote(t, id, models.DecisionInput{Approved: new(bool), Reason: "then not"})
-	w.deliver(t, id, models.ToldDelivered)
+	w.deliver(t, id, models.DeliveryTaken)
 	w.wantRow(t, id, "rejected reviewer")
 	w.verify(t)
 	storetest.CheckRows(t, w.Store)
@@ -65,7 +65,7 @@ func TestI1WhatIsFinalAlreadyStaysAndIsMarkedWhenItIsRefused(t *testing.T) {
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("a", "bash", `{"n":1}`), reported("b", "bash", `{"n":2}`))
 	w.take(t, call("c1", "r", "bash", `{"n":1}`), call("c2", "r", "bash", `{"n":2}`))
 	w.vote(t, w.of(t, "c1").id, models.DecisionInput{Approved: new(bool), Reason: "no"})
-	w.deliver(t, w.of(t, "c1").id, models.ToldDelivered)
+	w.deliver(t, w.of(t, "c1").id, models.DeliveryTaken)
 	id := w.of(t, "c2").id
 	w.wantRow(t, id, "rejected cascade")
 	w.begin(t, id)
@@ -107,7 +107,7 @@ func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 		withdraw(w.admin, " ", models.CodeCommentRequired)
 		w.begin(t, id)
 		withdraw(w.admin, "in flight", models.CodeBeingDecided)
-		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, Lost: true, Pause: time.Hour, Text: "It failed (500)."}))
+		storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, Lost: true, Pause: time.Hour, Text: "It failed (500)."}))
 		want, actions := "pending ", []string{"system approval.requested", "user approval.voted", "user approval.withdrawn"}
 		if deadline {
 			w.clock.Step(2 * time.Minute)
@@ -144,7 +144,7 @@ func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 	w.vote(t, id, yes())
 	_, u, err := w.BeginDelivery(t.Context(), w.tell, id)
 	storetest.Must(t, err)
-	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Told: models.ToldLater, WrongKey: true, Key: u.KeySealed, Text: "The upstream refuses the key (401)."}))
+	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: models.DeliveryLater, WrongKey: true, Key: u.KeySealed, Text: "The upstream refuses the key (401)."}))
 	if w.begin(t, id) != nil || len(w.due(t)) != 0 {
 		t.Error("it is told while the upstream is paused")
 	}

@@ -36,7 +36,7 @@ func (u *Upkeep) Numbers(ctx context.Context) (models.Numbers, error) {
 		return n, err
 	}
 	n.LedgerSeq = head.Seq
-	if err := u.db.Reads().QueryRowContext(ctx, outsideNumbers).Scan(&n.UntoldVerdicts, &n.FailingUpstreams); err != nil {
+	if err := u.db.Reads().QueryRowContext(ctx, outsideNumbers).Scan(&n.UnsentVerdicts, &n.FailingUpstreams); err != nil {
 		return n, fmt.Errorf("count what upstreams wait for: %w", err)
 	}
 	n.RowCheck, err = lastRows(ctx, u.db.Reads())

@@ -249,7 +249,7 @@ func (a *about) began(d *entryData, at string) {
 // content recomputes the digest of what is decided.
 func (a *about) content() error {
 	row := a.row.decided()
-	if row.DigestIsElsewhere() {
+	if row.DigestCoversMore() {
 		a.uncovered(cutInput)
 		return nil
 	}
@@ -285,7 +285,7 @@ func (r *rowValues) decided() *models.Response {
 // be told from what is kept.
 func (r *rowValues) fitsDigest() bool {
 	row := r.decided()
-	if row.DigestIsElsewhere() {
+	if row.DigestCoversMore() {
 		return true
 	}
 	canonical, err := row.CanonicalForm()

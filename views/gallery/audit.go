@@ -14,8 +14,8 @@ func auditStates() []State {
 	}
 	own := pages.TrailInput{Reader: models.Actor{Kind: models.ActorUser, ID: string(UserID)}}
 	filtered, wrong, none, long, person := Trail(), own, own, Trail(), Trail()
-	filtered.Place, filtered.Looked, filtered.Next = views.TrailPlace{What: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300}, true, 1190
-	wrong.Place, wrong.Errors = views.TrailPlace{From: "soon", What: "x<y"}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
+	filtered.Place, filtered.StoppedEarly, filtered.Next = views.TrailPlace{Part: "decisions", Outcome: "approved", From: "2026-11-09", To: "2026-11-15", Before: 1300}, true, 1190
+	wrong.Place, wrong.Errors = views.TrailPlace{From: "soon", Part: "x<y"}, map[string]string{"from": "Write a day such as 2026-11-20.", "what": "must be one of the choices"}
 	none.Place = views.TrailPlace{Outcome: "expired"}
 	long.Entries, long.Next = nil, 8_999_900
 	for _, e := range manyEntries() {
@@ -23,7 +23,7 @@ func auditStates() []State {
 	}
 	person.Person, person.Place.Person = &models.User{ID: UserID, Name: hostile, Email: "ada@example.org"}, UserID
 	paper := person
-	paper.Place.What, paper.Place.From, paper.Place.To = "decisions", "2026-11-09", "2026-11-15"
+	paper.Place.Part, paper.Place.From, paper.Place.To = "decisions", "2026-11-09", "2026-11-15"
 	paper.Head = models.Head{Seq: 1204, Hash: []byte{0xab, 0x12}}
 	more := paper
 	more.Next = 1190

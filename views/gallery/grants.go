@@ -21,7 +21,7 @@ func grantsStates() []State {
 		return State{Page: "grant-form", Name: name, Note: note, Component: pages.GrantFormPage(Frame("Allow this for…", "/approvals/x/grant"), pages.NewGrantForm(in, Now))}
 	}
 	shell := Shell()
-	reach := &models.GrantReach{Covered: 7, Looked: 40, Since: Now.Add(-8 * 24 * time.Hour)}
+	reach := &models.GrantReach{Covered: 7, Examined: 40, Since: Now.Add(-8 * 24 * time.Hour)}
 	all := GrantStates()
 	return []State{
 		list(Usual, "In every state there is, with long, many and hidden values", pages.GrantsInput{Grants: all, Admin: true, Next: "x"}),
@@ -31,13 +31,13 @@ func grantsStates() []State {
 		one("hostile", "Hidden characters, many members, revoked", pages.GrantInput{Grant: all[3], Sees: true}),
 		one("unseen", "By whoever made it and may not decide any more", pages.GrantInput{Grant: all[4]}),
 		form(Usual, "All ticked; the request can be approved too", pages.GrantFormInput{Approval: shell, Reach: reach}),
-		form("anything", "Nothing ticked: it says what that means; limits to correct", pages.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Looked: 500, More: true, Since: reach.Since}, Form: pages.GrantForm{
+		form("anything", "Nothing ticked: it says what that means; limits to correct", pages.GrantFormInput{Approval: shell, Reach: &models.GrantReach{Covered: 500, Examined: 500, More: true, Since: reach.Since}, Form: pages.GrantForm{
 			Sent: true, Hours: "48", Uses: "", Errors: map[string]string{"hours": "must be from 1 to 24", "uses": "must be from 1 to 50", "fixed": "must name members that the input has", "": "The same grant is live already: revoke it first to make it anew."},
 		}}),
 		form("folded", "High risk with a folded part", pages.GrantFormInput{Approval: shell, Folded: true}),
 		form("closed", "Critical: no grant is made", pages.GrantFormInput{Approval: Payment(), Closed: "Calls of critical risk are always decided one by one."}),
 		form("hostile", "Hidden characters and long values, many members; no earlier call", pages.GrantFormInput{Approval: manyMembers(), Reach: &models.GrantReach{}}),
-		form("whole", "The input is no object", pages.GrantFormInput{Approval: Settle(Call("Bash", `["make","test"]`), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove}), Reach: &models.GrantReach{Covered: 1, Looked: 1, Since: reach.Since}}),
+		form("whole", "The input is no object", pages.GrantFormInput{Approval: Settle(Call("Bash", `["make","test"]`), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove}), Reach: &models.GrantReach{Covered: 1, Examined: 1, Since: reach.Since}}),
 	}
 }
 

@@ -27,13 +27,13 @@ func origin() models.Origin {
 }
 
 // told is a verdict that the other system has not heard yet.
-func told() *models.Telling {
-	return &models.Telling{Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg", Attempts: 3, Problem: "The upstream failed (503)."}
+func told() *models.SendingState {
+	return &models.SendingState{Verdict: models.VerdictApprove, VoterName: "Ada\u202E Berg", Attempts: 3, Problem: "The upstream failed (503)."}
 }
 
 func heldOrigin() models.Origin {
 	from := origin()
-	from.Told = told()
+	from.Sending = told()
 	return from
 }
 
@@ -64,7 +64,7 @@ func outsideHeld() pages.Approval {
 	one, _ := outsideCalls()
 	one.Context, one.HeldUntil = "", new(Now.Add(10*time.Minute))
 	return pages.NewApproval(pages.ApprovalInput{
-		Approval: one, MayDecide: true, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Told: told()},
+		Approval: one, MayDecide: true, Sees: true, Admin: true, Origin: models.Origin{UpstreamName: "night\u202E-shift", ApprovalID: "appr_1", MatchedBy: models.MatchedByOnly, Sending: told()},
 	}, Now)
 }
 

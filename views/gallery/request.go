@@ -22,7 +22,7 @@ func Around(a models.Approval) *models.Around {
 	no := Settle(Call(a.ToolName, `{"command":"git push --force origin release","timeout":120000}`), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Never on release."})
 	no.ApprovalTimestamp, no.ID = new(Now.Add(-5*24*time.Hour)), "01890a5d-ac96-774b-bcce-b302099a8071"
 	return &models.Around{
-		PolicyChanged: true, Now: models.Judged{Effect: "require", Rule: "Force push", Risk: models.RiskCritical, Version: 9, Differs: true},
+		PolicyChanged: true, Now: models.PolicyResult{Effect: "require", Rule: "Force push", Risk: models.RiskCritical, Version: 9, Differs: true},
 		RejectReasons: []string{"Not on a Friday", "Wrong branch", "Ask the release manager"},
 		Earlier:       []models.Approval{first, second, no}, Approved: 3, Rejected: 1, EarlierCapped: true,
 		LastApproved: &first, LastRejected: &no,

@@ -14,7 +14,7 @@ func runStates() []State {
 	}
 	held := Odd()
 	for id, o := range held.Around.Run.Origins {
-		o.Told = told()
+		o.Sending = told()
 		held.Around.Run.Origins[id] = o
 	}
 	refused := WorkedCase(nil)

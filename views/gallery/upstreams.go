@@ -38,7 +38,7 @@ func UpstreamStates() []models.UpstreamState {
 		state("2", func(u *models.UpstreamState) {
 			u.Name, u.BaseURL, u.OwnerName = "<b>fail\u202Eing", "https://"+strings.Repeat("long", 80)+".example", "Bo\u202E Lind"
 			u.Failures, u.Problem, u.SucceededAt, u.NextPollAt = 4, "The upstream did not answer within 30 seconds.", at(6*time.Minute), Now.Add(70*time.Second)
-			u.Waiting, u.Untold, u.UntoldSince, u.UntoldProblem = models.StatsCap, 2, at(5*time.Minute), "The upstream failed (503)."
+			u.Waiting, u.Unsent, u.UnsentSince, u.UnsentProblem = models.StatsCap, 2, at(5*time.Minute), "The upstream failed (503)."
 		}),
 		state("3", func(u *models.UpstreamState) {
 			u.Problem = "The upstream lists more than 100 pages. So nothing was taken for settled there."
@@ -50,7 +50,7 @@ func UpstreamStates() []models.UpstreamState {
 		}),
 		state("7", func(u *models.UpstreamState) {
 			u.PausedAt, u.Failures, u.Problem, u.SucceededAt = at(8*time.Minute), 1, "The upstream refuses the key (401).", at(9*time.Minute)
-			u.Untold, u.UntoldSince, u.UntoldProblem = 1, at(8*time.Minute), "The upstream refuses the key (401)."
+			u.Unsent, u.UnsentSince, u.UnsentProblem = 1, at(8*time.Minute), "The upstream refuses the key (401)."
 		}),
 	}
 }

@@ -214,7 +214,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Conversation = cmp.Or(v.Conversation, "its conversation")
 	}
 	v.Presence = NewPresence(&a, in.Presence, now)
-	if at := r.ClaimedElsewhen(); at != nil {
+	if at := r.ClaimedTime(); at != nil {
 		v.Claimed = views.Exact(*at)
 	}
 	v.Title = cmp.Or(kindTitle(r.Kind), v.Tool)

@@ -48,12 +48,12 @@ func TestAroundARequest(t *testing.T) {
 		t.Error("it is not compared with what ran")
 	}
 	for _, c := range []struct {
-		now  models.Judged
+		now  models.PolicyResult
 		want string
 	}{
-		{models.Judged{Version: 8}, "The policy is now v8; it would decide the same."},
-		{models.Judged{Version: 8, Differs: true, Effect: "allow"}, "The policy is now v8; it would allow it."},
-		{models.Judged{Version: 8, Differs: true, Effect: "deny", Reason: "No \u202emore"}, "The policy is now v8; it would reject it: No ⟨U+202E⟩more"},
+		{models.PolicyResult{Version: 8}, "The policy is now v8; it would decide the same."},
+		{models.PolicyResult{Version: 8, Differs: true, Effect: "allow"}, "The policy is now v8; it would allow it."},
+		{models.PolicyResult{Version: 8, Differs: true, Effect: "deny", Reason: "No \u202emore"}, "The policy is now v8; it would reject it: No ⟨U+202E⟩more"},
 	} {
 		v := whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.Now = c.now })
 		if v.PolicyNow != c.want {

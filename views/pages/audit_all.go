@@ -14,16 +14,16 @@ import (
 
 // LedgerInput is what the page of everybody's audit is made of.
 type LedgerInput struct {
-	Entries []models.Entry // one page, newest first
-	Next    int64          // the key of the next page; 0: that was all
-	Looked  bool           // reading stopped early: the filters together are rare
-	Before  int64          // the key this page began with
-	Filter  views.LedgerFilter
-	Person  models.UserID     // whom the filter names, if it is a person
-	Errors  map[string]string // of the filter, by field
-	Actions []string          // that the ledger holds
-	Head    models.Head
-	Chain   ChainState
+	Entries      []models.Entry // one page, newest first
+	Next         int64          // the key of the next page; 0: that was all
+	StoppedEarly bool           // reading stopped early: the filters together are rare
+	Before       int64          // the key this page began with
+	Filter       views.LedgerFilter
+	Person       models.UserID     // whom the filter names, if it is a person
+	Errors       map[string]string // of the filter, by field
+	Actions      []string          // that the ledger holds
+	Head         models.Head
+	Chain        ChainState
 }
 
 // ChainState is how the check of the whole chain stands.
@@ -92,7 +92,7 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 	if in.Next > 0 {
 		v.NextURL = views.LedgerURL(in.Filter, in.Next)
 	}
-	if in.Looked {
+	if in.StoppedEarly {
 		v.Note = "Read back to entry " + views.Number(in.Next) + ". Few entries match all filters together; there may be more before it."
 		v.NextLabel = "Look further back"
 	}

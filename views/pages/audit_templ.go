@@ -318,7 +318,7 @@ func trailFilters(v Trail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "filter-what", Name: "what", Label: "What", Value: v.Filter.Place.What, Error: v.Filter.Errors["what"]}, v.Filter.What).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "filter-what", Name: "what", Label: "What", Value: v.Filter.Place.Part, Error: v.Filter.Errors["what"]}, v.Filter.Parts).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

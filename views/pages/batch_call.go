@@ -199,7 +199,7 @@ func originNotes(o models.Origin) []CallNote {
 	for i := range o.Withdrawals {
 		out = append(out, CallNote{views.ToneWarn, withdrawnText(&o.Withdrawals[i]) + "."})
 	}
-	if o.Told != nil {
+	if o.Sending != nil {
 		out = append(out, CallNote{views.ToneWarn, tellingText(o)})
 	}
 	return out

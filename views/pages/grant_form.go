@@ -177,16 +177,16 @@ func namesOf(members []GrantMember) string {
 func (v *GrantFormView) reach(r *models.GrantReach, now time.Time) {
 	switch {
 	case r == nil:
-	case r.Looked == 0:
+	case r.Examined == 0:
 		v.Reach = "There is no earlier call of this tool by this agent to compare with."
-	case r.Looked == 1:
+	case r.Examined == 1:
 		v.Reach = "It would not have covered the one call before,"
 		if r.Covered == 1 {
 			v.Reach = "It would have covered the one call before,"
 		}
 		v.Since = views.Ago(r.Since, now)
 	default:
-		v.Reach = "It would have covered " + views.Number(int64(r.Covered)) + " of the last " + views.Number(int64(r.Looked)) + " calls, the oldest"
+		v.Reach = "It would have covered " + views.Number(int64(r.Covered)) + " of the last " + views.Number(int64(r.Examined)) + " calls, the oldest"
 		v.Since = views.Ago(r.Since, now)
 	}
 }

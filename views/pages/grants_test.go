@@ -137,12 +137,12 @@ func TestHowFarAGrantWouldReachIsASentence(t *testing.T) {
 	for want, reach := range map[string]*models.GrantReach{
 		"": nil,
 		"There is no earlier call of this tool by this agent to compare with.": {},
-		"It would not have covered the one call before,":                       {Looked: 1, Since: now},
-		"It would have covered the one call before,":                           {Looked: 1, Covered: 1, Since: now},
-		"It would have covered 7 of the last 40 calls, the oldest":             {Looked: 40, Covered: 7, Since: now},
+		"It would not have covered the one call before,":                       {Examined: 1, Since: now},
+		"It would have covered the one call before,":                           {Examined: 1, Covered: 1, Since: now},
+		"It would have covered 7 of the last 40 calls, the oldest":             {Examined: 40, Covered: 7, Since: now},
 	} {
 		v := pages.NewGrantForm(pages.GrantFormInput{Approval: gallery.Shell(), Reach: reach}, now)
-		if v.Reach != want || v.Since.IsZero() == (reach != nil && reach.Looked > 0) {
+		if v.Reach != want || v.Since.IsZero() == (reach != nil && reach.Examined > 0) {
 			t.Errorf("%+v: %q %s", reach, v.Reach, v.Since.Text)
 		}
 	}

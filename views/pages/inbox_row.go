@@ -189,7 +189,7 @@ func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
 // from says where the request comes from.
 func (row *InboxRow) from(o models.Origin) {
 	row.Origin = newOrigin(o, row.Agent)
-	if o.Told != nil {
+	if o.Sending != nil {
 		row.Told = tellingText(o)
 	} else {
 		row.Refused = refusedMark(o)

@@ -44,10 +44,10 @@ func (f folding) of(c ui.Code, part string) ui.Code {
 func newInputView(r *models.Response, f folding) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
-	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestIsElsewhere() && !r.IsRemoved()
+	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestCoversMore() && !r.IsRemoved()
 	_, v.found = models.Reveal(string(hashed), false)
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
-	if r.DigestIsElsewhere() {
+	if r.DigestCoversMore() {
 		v.raw.Label = "What is kept; the digest is over more than this"
 	}
 	if r.IsRemoved() {

@@ -60,7 +60,7 @@ func newLinked(o models.Origin, place string) *LinkedNote {
 }
 
 // otherLinkedInput is the other input, where it is another one.
-func otherLinkedInput(l *models.Linked, agent, place string) *ui.Code {
+func otherLinkedInput(l *models.LinkedResponse, agent, place string) *ui.Code {
 	if l.SameInput {
 		return nil
 	}
@@ -76,7 +76,7 @@ func otherLinkedInput(l *models.Linked, agent, place string) *ui.Code {
 
 // linkedPill is where a reported call stands whose approval is another row; false:
 // the call's own state says more.
-func linkedPill(r *models.Response, l *models.Linked) (ui.Word, bool) {
+func linkedPill(r *models.Response, l *models.LinkedResponse) (ui.Word, bool) {
 	if l == nil || l.IsCall || r.Status() != models.StatusNone || r.Cause != models.CauseNone {
 		return ui.Word{}, false
 	}

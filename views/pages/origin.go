@@ -59,7 +59,7 @@ func through(o models.Origin) string {
 
 // tellingText says whose verdict is on its way to whom, and how far it is.
 func tellingText(o models.Origin) string {
-	t := o.Told
+	t := o.Sending
 	text := models.RevealString(t.VoterName, false) + "'s " + verdictWord(t.Verdict) + " is on its way to " + through(o)
 	switch {
 	case t.Attempts == 0:
@@ -92,7 +92,7 @@ func (v *Approval) outside(in ApprovalInput) {
 		v.Closed = "It can only be rejected: the input has " + views.Number(*a.InputBytes) + " bytes and is kept cut, so nobody can see all that would run."
 	}
 	told := o
-	told.Told, told.Withdrawals = nil, nil // they have places of their own
+	told.Sending, told.Withdrawals = nil, nil // they have places of their own
 	v.Notes, v.Linked = originNotes(told), newLinked(o, "")
 	if !v.Outside {
 		return

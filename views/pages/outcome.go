@@ -34,7 +34,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 	if a.HeldUntil == nil {
 		return ""
 	}
-	if o.Told != nil {
+	if o.Sending != nil {
 		return tellingText(o)
 	}
 	if a.Vote != nil && a.Vote.UserName != "" {

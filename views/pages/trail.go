@@ -12,15 +12,15 @@ import (
 
 // TrailInput is what a person's audit trail is made of.
 type TrailInput struct {
-	Place   views.TrailPlace
-	Person  *models.User        // whose trail
-	Reader  models.Actor        // who looks
-	Entries []models.TrailEntry // one page, newest first
-	Next    int64               // the key of the next page; 0: that was all
-	Looked  bool                // reading stopped early: few entries match the filters
-	Agents  []models.Agent      // to choose from, besides those on the page
-	Errors  map[string]string   // of the filters, by field
-	Head    models.Head         // of the ledger, for the printed form
+	Place        views.TrailPlace
+	Person       *models.User        // whose trail
+	Reader       models.Actor        // who looks
+	Entries      []models.TrailEntry // one page, newest first
+	Next         int64               // the key of the next page; 0: that was all
+	StoppedEarly bool                // reading stopped early: few entries match the filters
+	Agents       []models.Agent      // to choose from, besides those on the page
+	Errors       map[string]string   // of the filters, by field
+	Head         models.Head         // of the ledger, for the printed form
 }
 
 // Trail is the view model of a person's audit trail.
@@ -82,7 +82,7 @@ func NewTrail(in TrailInput, now time.Time) Trail {
 		place.Before = in.Next
 		v.NextURL = place.URL()
 	}
-	if in.Looked {
+	if in.StoppedEarly {
 		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match the filters; there may be more before it."
 		v.NextLabel = "Search further back"
 	}
@@ -141,7 +141,7 @@ func trailEmpty(in TrailInput) *InboxEmpty {
 	switch {
 	case len(in.Errors) > 0:
 		return &InboxEmpty{"Nothing was searched", "Correct the marked filters, or clear them."}
-	case in.Looked:
+	case in.StoppedEarly:
 		return &InboxEmpty{"Nothing found so far", "Search further back, or clear the filters."}
 	case in.Place.Filtered():
 		return &InboxEmpty{"Nothing matches", "No entry passes all the filters. Clear some of them to see more."}
@@ -158,7 +158,7 @@ func trailPresets(p views.TrailPlace, now time.Time) []TrailPreset {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	between := func(from, to time.Time) string {
 		place := p.All()
-		place.What, place.From, place.To = "decisions", from.Format(time.DateOnly), to.Format(time.DateOnly)
+		place.Part, place.From, place.To = "decisions", from.Format(time.DateOnly), to.Format(time.DateOnly)
 		return place.URL()
 	}
 	return []TrailPreset{
@@ -169,10 +169,10 @@ func trailPresets(p views.TrailPlace, now time.Time) []TrailPreset {
 
 // TrailFilter is the form that narrows a trail.
 type TrailFilter struct {
-	Place                  views.TrailPlace
-	Filtered               bool
-	Errors                 map[string]string
-	What, Outcomes, Agents []ui.Choice
+	Place                   views.TrailPlace
+	Filtered                bool
+	Errors                  map[string]string
+	Parts, Outcomes, Agents []ui.Choice
 }
 
 func newTrailFilter(in TrailInput) TrailFilter {
@@ -183,7 +183,7 @@ func newTrailFilter(in TrailInput) TrailFilter {
 		}
 	}
 	f := TrailFilter{
-		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, What: trailWhat, Outcomes: trailOutcomes(),
+		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, Parts: trailWhat, Outcomes: trailOutcomes(),
 		Agents: inboxAgents(InboxInput{Rows: rows, Agents: in.Agents, Place: views.InboxPlace{Agent: in.Place.Agent}}),
 	}
 	f.Place.Before = 0

@@ -33,7 +33,7 @@ func NewTrailPrint(in TrailInput, now time.Time) TrailPrint {
 			v.Facts = append(v.Facts, Detail{Name: name, Value: value})
 		}
 	}
-	fact("Shown", labelOf(trailWhat, p.What))
+	fact("Shown", labelOf(trailWhat, p.Part))
 	fact("Days (UTC)", period(p.From, p.To))
 	if p.Outcome != "" {
 		fact("Outcome", labelOf(trailOutcomes(), p.Outcome))

@@ -88,8 +88,8 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		Disabled: u.DisabledAt != nil, KeyID: "key-" + string(u.ID), KeyURL: views.UpstreamURL(u.ID, "key"), SwitchURL: views.UpstreamURL(u.ID, "disable"),
 		Paused: u.PausedAt != nil && u.DisabledAt == nil, ResumeURL: views.UpstreamURL(u.ID, "resume"),
 	}
-	if u.Untold > 0 {
-		row.Untold, row.UntoldSince, row.UntoldProblem = views.Count(u.Untold), views.AgoOf(u.UntoldSince, now), u.UntoldProblem
+	if u.Unsent > 0 {
+		row.Untold, row.UntoldSince, row.UntoldProblem = views.Count(u.Unsent), views.AgoOf(u.UnsentSince, now), u.UnsentProblem
 	}
 	if row.Disabled {
 		row.Problem, row.SwitchURL = "", views.UpstreamURL(u.ID, "enable")
@@ -148,7 +148,7 @@ func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
 		if word.Tone == views.ToneBad || word.Tone == views.ToneWarn {
 			trouble++
 		}
-		untold += in[i].Untold
+		untold += in[i].Unsent
 		if in[i].PausedAt != nil && in[i].DisabledAt == nil {
 			paused++
 		}

@@ -82,7 +82,7 @@ type WithdrawForm struct {
 
 // withdraw offers admins to take back a decision that is on its way.
 func (v *Approval) withdraw(in ApprovalInput) {
-	told := in.Origin.Told
+	told := in.Origin.Sending
 	if !v.Outside || v.Held == "" || told == nil {
 		return
 	}

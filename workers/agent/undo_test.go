@@ -26,7 +26,7 @@ func TestTheAgentHearsOfAHeldApprovalWithItsRelease(t *testing.T) {
 		}
 		b.status(id, models.ConversationWaitingInput)
 		if takenBack {
-			if _, err := b.store.TakeBack(t.Context(), b.person, said.Approval.ID); err != nil {
+			if _, err := b.store.Undo(t.Context(), b.person, said.Approval.ID); err != nil {
 				t.Fatal(err)
 			}
 		}

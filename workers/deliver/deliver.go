@@ -160,15 +160,15 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 		return
 	}
 	end := d.tell(ctx, delivery, u)
-	if end.Told == models.ToldLater {
+	if end.Result == models.DeliveryLater {
 		end.Pause, end.Key = d.pause(delivery.Attempts), u.KeySealed
 	}
-	if end.Told == models.ToldLater || end.Told == models.ToldRefused {
+	if end.Result == models.DeliveryLater || end.Result == models.DeliveryRefused {
 		log.WarnContext(ctx, "a verdict is not told yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
 	if err := d.Store.EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
-		d.failed(ctx, log.With(slog.String("told", string(end.Told))), err)
+		d.failed(ctx, log.With(slog.String("told", string(end.Result))), err)
 	}
 }
 
@@ -216,18 +216,18 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 	}
 	switch o.Delivery {
 	case upstream.Delivered:
-		return models.DeliveryEnd{Told: models.ToldDelivered, Text: o.Text}
+		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: o.Text}
 	case upstream.Gone:
-		return models.DeliveryEnd{Told: models.ToldGone, Text: o.Text}
+		return models.DeliveryEnd{Result: models.DeliveryGone, Text: o.Text}
 	case upstream.Conflict:
 		if !v.Lost {
-			return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "The other system had a verdict already (already_responded): it was settled there."}
+			return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "The other system had a verdict already (already_responded): it was settled there."}
 		}
 		return readBack(ctx, client, v)
 	case upstream.WrongKey:
 		return wrongKey(o.Text)
 	case upstream.Refused:
-		refused := models.DeliveryEnd{Told: models.ToldRefused, Text: o.Text, Status: o.Status, Words: o.Words}
+		refused := models.DeliveryEnd{Result: models.DeliveryRefused, Text: o.Text, Status: o.Status, Words: o.Words}
 		if !v.Lost {
 			return refused
 		}
@@ -239,11 +239,11 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 }
 
 func wrongKey(text string) models.DeliveryEnd {
-	return models.DeliveryEnd{Told: models.ToldLater, Text: text, WrongKey: true}
+	return models.DeliveryEnd{Result: models.DeliveryLater, Text: text, WrongKey: true}
 }
 
 func later(text string, lost bool) models.DeliveryEnd {
-	return models.DeliveryEnd{Told: models.ToldLater, Lost: lost, Text: text}
+	return models.DeliveryEnd{Result: models.DeliveryLater, Lost: lost, Text: text}
 }
 
 // refusedAfterLost finds out whether a verdict may be taken back that was refused
@@ -265,7 +265,7 @@ func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.De
 	case listed:
 		return refused
 	}
-	return models.DeliveryEnd{Told: models.ToldElsewhere, Text: refused.Text + " It does not list the call any more, and an answer was lost before: it was settled there, perhaps by this decision."}
+	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refused.Text + " It does not list the call any more, and an answer was lost before: it was settled there, perhaps by this decision."}
 }
 
 // readBack finds out whose verdict the other system has, after an attempt of ours
@@ -286,9 +286,9 @@ func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) 
 func hears(s *upstream.Standing, err error, v *models.Delivery) models.DeliveryEnd {
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
-		return models.DeliveryEnd{Told: models.ToldConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
+		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
 	case models.ErrorCode(err) == models.CodeNotFound:
-		return models.DeliveryEnd{Told: models.ToldGone, Text: "The other system does not know the call any more."}
+		return models.DeliveryEnd{Result: models.DeliveryGone, Text: "The other system does not know the call any more."}
 	case upstream.RefusesKey(err) == http.StatusUnauthorized:
 		return wrongKey(err.Error())
 	case err != nil:
@@ -296,9 +296,9 @@ func hears(s *upstream.Standing, err error, v *models.Delivery) models.DeliveryE
 	case !s.Decided:
 		return later("The other system refuses the verdict, and says that it has none.", false)
 	case same(s, v):
-		return models.DeliveryEnd{Told: models.ToldDelivered, Text: "An answer was lost; read back, the other system has this verdict."}
+		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this verdict."}
 	}
-	return models.DeliveryEnd{Told: models.ToldElsewhere, Text: "Read back, the other system has another verdict: it was settled there."}
+	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Read back, the other system has another verdict: it was settled there."}
 }
 
 func same(s *upstream.Standing, v *models.Delivery) bool {

@@ -247,7 +247,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	}
 	states, err := p.UpstreamStates(t.Context(), p.owner)
 	must(t, err)
-	if s := states[0]; s.Untold != 1 || s.UntoldProblem != "The upstream failed (500)." {
+	if s := states[0]; s.Unsent != 1 || s.UnsentProblem != "The upstream failed (500)." {
 		t.Errorf("%+v", s)
 	}
 	if said := p.said.String(); !strings.Contains(said, "a verdict is not told yet") || !strings.Contains(said, "attempt=9") {
