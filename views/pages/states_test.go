@@ -141,4 +141,6 @@ func TestDigestsAreOfWhatIsShownI6(t *testing.T) {
 }
 
 // whole says that a component is a whole page.
-func (c component) whole() bool { return c.selector == "main" || strings.HasPrefix(c.selector, "body > *") }
+func (c component) whole() bool {
+	return c.selector == "main" || strings.HasPrefix(c.selector, "body > *")
+}
