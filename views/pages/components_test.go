@@ -99,7 +99,7 @@ var components = []component{
 	{"inbox/missing", "inbox-missing", "#detail"},
 	{"inbox/teach", "inbox-empty", "#detail"},
 	{"inbox/teach-token", "inbox-token", "#detail"},
-	{"inbox/fragment", "inbox-fragment", frame + "body > *, #inbox > *, [hx-swap-oob]"},
+	{"inbox/fragment", "inbox-fragment", frame + ".sheet > *, #inbox > *, [hx-swap-oob]"},
 	{"inbox/bulk", "bulk", ".sheet"},
 	{"inbox/bulk-ask", "bulk-ask", ".bulk-question"},
 	{"inbox/bulk-left-out", "bulk-left-out", ".bulk-rows"},
@@ -162,11 +162,11 @@ var components = []component{
 	{"text/docs", "docs", "main"},
 
 	// What pages are made of.
-	{"part/words", "component", "body > *"},
-	{"part/fields", "component-fields", "body > *"},
-	{"part/source", "component-source", "body > *"},
-	{"part/diffs", "component-diffs", "body > *"},
-	{"part/trees", "component-trees", "body > *"},
-	{"part/addresses", "component-addresses", "body > *"},
-	{"part/markdown", "component-markdown", "body > *"},
+	{"part/words", "component", "main"},
+	{"part/fields", "component-fields", "main"},
+	{"part/source", "component-source", "main"},
+	{"part/diffs", "component-diffs", "main"},
+	{"part/trees", "component-trees", "main"},
+	{"part/addresses", "component-addresses", "main"},
+	{"part/markdown", "component-markdown", "main"},
 }

@@ -55,15 +55,10 @@ func (c component) outline(page *goquery.Document) string {
 
 func TestComponentsGolden(t *testing.T) {
 	t.Parallel()
-	states := statesByKey()
 	for _, c := range components {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			state, ok := states[c.state]
-			if !ok {
-				t.Fatalf("the gallery has no state %q", c.state)
-			}
-			got := c.outline(read(t, state.Component))
+			got := c.outline(shows(t, c.state))
 			if got == "" {
 				t.Fatalf("nothing on %s is %q", c.state, c.selector)
 			}
@@ -122,13 +117,4 @@ func firstDifference(got, want string) string {
 		}
 	}
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
-}
-
-// statesByKey are the states of the gallery by their keys.
-func statesByKey() map[string]gallery.State {
-	states := map[string]gallery.State{}
-	for _, s := range gallery.States() {
-		states[s.Key()] = s
-	}
-	return states
 }
