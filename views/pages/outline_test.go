@@ -21,15 +21,9 @@ func read(t *testing.T, c templ.Component) *goquery.Document {
 	return doc
 }
 
-// outline writes an element as golden files hold it: a line for each element,
+// writeOutline writes an element as golden files hold it: a line for each element,
 // indented by depth, with its attributes in order and its texts in quotes. An icon
 // is one line.
-func outline(n *html.Node) string {
-	var b strings.Builder
-	writeOutline(&b, n, "")
-	return b.String()
-}
-
 func writeOutline(b *strings.Builder, n *html.Node, indent string) {
 	if isIcon(n) {
 		fmt.Fprintf(b, "%s%s\n", indent, icon(n))
