@@ -18,9 +18,8 @@ var looks = []struct {
 	name string
 	look func(t *testing.T, ctx context.Context) string
 }{
-	{"readable", readable},
+	{"sizes", fitsInEverySize},
 	{"reader", respectsTheReader},
-	{"fonts", fitsInEveryFont},
 	{"barriers", hasNoBarriers},
 	{"focus", showsTheFocus},
 }
@@ -86,31 +85,6 @@ func script(t *testing.T, name string) string {
 func hasNoBarriers(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	return eval(t, ctx, script(t, "axe.js"))
-}
-
-// Every screen on the narrowest phone, there also without script, at 200 % zoom
-// and wide, some light and some dark: AA contrast of all text, nothing to scroll
-// sideways, nothing that the content security policy refuses.
-func readable(t *testing.T, ctx context.Context) string {
-	t.Helper()
-	check, wrong := script(t, "contrast.js"), ""
-	for _, as := range []struct {
-		name  string
-		width int64
-		theme string
-		class string
-	}{
-		{"a phone without script", 320, "light", "no"},
-		{"a phone at night", 320, "dark", "js"},
-		{"at 200 %", 720, "light", "js"},
-		{"wide", 1440, "dark", "js"},
-	} {
-		resize(t, ctx, as.width)
-		if found := eval(t, ctx, `document.documentElement.className = "`+as.class+`"; document.documentElement.dataset.theme = "`+as.theme+`"; `+check); found != "" {
-			wrong += "\n" + as.name + ": " + found
-		}
-	}
-	return wrong
 }
 
 func TestAxeIsWhatTheManifestSays(t *testing.T) {

@@ -39,28 +39,54 @@ func TestTheFontSetsAreThereAndDiffer(t *testing.T) {
 	}
 }
 
-// The size of what is clicked, and whether a page fits, hang on no font.
-func fitsInEveryFont(t *testing.T, ctx context.Context) string {
+// sizes are what a screen is looked at in, each set once: the narrowest phone, 200 %
+// zoom, a wide screen, and a phone that is touched. In some the text is looked at in
+// a theme, with script or without; in some the page is measured in every font.
+var sizes = []struct {
+	name     string
+	width    int64
+	touched  bool
+	shown    []shown
+	measured bool
+}{
+	{name: "a narrow phone", width: 320, measured: true, shown: []shown{{"light", "no"}, {"dark", "js"}}},
+	{name: "200 %", width: 720, shown: []shown{{"light", "js"}}},
+	{name: "a wide screen", width: 1440, measured: true, shown: []shown{{"dark", "js"}}},
+	{name: "a touched phone", width: 390, touched: true, measured: true},
+}
+
+// shown is a theme, and "js" or "no" for whether there is script.
+type shown struct{ theme, class string }
+
+// All text has AA contrast, nothing is to be scrolled sideways, the content security
+// policy refuses nothing; and what is clicked is large enough, in whatever font.
+func fitsInEverySize(t *testing.T, ctx context.Context) string {
 	t.Helper()
-	check, wrong := script(t, "targets.js"), ""
-	for _, f := range fontSets {
-		if got := eval(t, ctx, fmt.Sprintf(widthOf, f.family)); got == "missing" {
-			t.Fatalf("this test needs the font %s: apt-get install %s", f.family, f.pkg)
+	contrast, targets, wrong := script(t, "contrast.js"), script(t, "targets.js"), ""
+	for _, size := range sizes {
+		if size.touched {
+			if err := chromedp.Do(ctx, chromedp.EmulateViewport(size.width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			resize(t, ctx, size.width)
 		}
-		if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
-			t.Fatalf("the page is in %s, not in %s", got, f.family)
-		}
-		for _, width := range []int64{1440, 320} {
-			resize(t, ctx, width)
-			if found := eval(t, ctx, check); found != "" {
-				wrong += fmt.Sprintf("\n%s at %d px:%s", f.family, width, found)
+		for _, as := range size.shown {
+			if found := eval(t, ctx, `document.documentElement.className = "`+as.class+`"; document.documentElement.dataset.theme = "`+as.theme+`"; `+contrast); found != "" {
+				wrong += fmt.Sprintf("\n%s, %s, %s: %s", size.name, as.theme, as.class, found)
 			}
 		}
-		if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)); err != nil {
-			t.Fatal(err)
+		if !size.measured {
+			continue
 		}
-		if found := eval(t, ctx, check); found != "" {
-			wrong += fmt.Sprintf("\n%s, touched:%s", f.family, found)
+		eval(t, ctx, asLoaded)
+		for _, f := range fontSets {
+			if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
+				t.Fatalf("the page is in %s, not in %s", got, f.family)
+			}
+			if found := eval(t, ctx, targets); found != "" {
+				wrong += fmt.Sprintf("\n%s in %s:%s", size.name, f.family, found)
+			}
 		}
 	}
 	return wrong

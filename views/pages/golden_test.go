@@ -1,21 +1,19 @@
 package pages_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/a-h/templ"
 
-	"countersign/models"
 	"countersign/views/gallery"
-	"countersign/views/pages"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -32,71 +30,82 @@ func draw(t *testing.T, c templ.Component) string {
 	return b.String()
 }
 
-// stable replaces what changes with every style sheet, so that golden files only
-// change when pages do.
+// hashed is the name of a static file, which changes with what is in it.
 var hashed = regexp.MustCompile(`(/static/[a-z/.-]+)\.[0-9a-f]{12}\.`)
 
-// broken puts tags on lines of their own, so that a difference is read by eye.
-func broken(html string) string {
-	return strings.ReplaceAll(hashed.ReplaceAllString(html, "$1.HASH."), "><", ">\n<") + "\n"
-}
+// component is a part of a page in one of its states: which state of the gallery
+// shows it, and where.
+type component struct{ name, state, selector string }
 
-// around is what stands around every page alike. The states of the shell and of
-// the keys show it in full, the others only what is their own in it: the title,
-// and what the stream tells them of.
-var around = regexp.MustCompile(`(?s)<head>.*?(<title>.*?</title>).*?</head>|<header class="top">(?:.*?(hx-sse:connect="[^"]*"))?.*?</header>|<dialog id="keys".*?</dialog>`)
+func (c component) file() string { return filepath.Join("testdata", c.name+".golden") }
 
-// askedAgain is what stands on every page for when its session expires.
-var askedAgain = regexp.MustCompile(`(?s)\s*<dialog id="session".*?</dialog>| data-user="[^"]*"`)
-
-func own(s gallery.State, html string) string {
-	if s.Page == "shell" || s.Page == "keys" {
-		return html
+// outline is the component as a page shows it.
+func (c component) outline(page *goquery.Document) string {
+	var b strings.Builder
+	selector, shallow := strings.CutPrefix(c.selector, frame)
+	for _, n := range page.Find(selector).Nodes {
+		if shallow {
+			b.WriteString(n.Data + attributes(n) + "\n")
+		} else {
+			writeOutline(&b, n, "")
+		}
 	}
-	return around.ReplaceAllString(askedAgain.ReplaceAllString(html, ""), "\n$1$2\n")
+	return b.String()
 }
 
-func TestPagesGolden(t *testing.T) {
+func TestComponentsGolden(t *testing.T) {
 	t.Parallel()
-	for _, s := range gallery.States() {
-		t.Run(s.Key(), func(t *testing.T) {
+	for _, c := range components {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := broken(own(s, draw(t, s.Component)))
-			file := filepath.Join("testdata", s.Key()+".golden")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+			got := c.outline(shows(t, c.state))
+			if got == "" {
+				t.Fatalf("nothing on %s is %q", c.state, c.selector)
 			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v (go test -run Golden -update makes it)", err)
-			}
-			if got != string(want) {
-				t.Errorf("%s differs: %s", file, firstDifference(got, string(want)))
-			}
+			compare(t, c.file(), got)
 		})
 	}
 }
 
-// Every state has a name of its own, and a golden file that nothing draws is gone.
-func TestGoldenFilesAreOfStates(t *testing.T) {
-	t.Parallel()
-	known := map[string]bool{"approval-huge.sha256": true}
-	for _, s := range gallery.States() {
-		if known[s.Key()] || s.Page == "" || s.Name == "" || s.Note == "" {
-			t.Errorf("%s is there twice, or lacks page, name or note", s.Key())
+// compare fails where something differs from its golden file; with -update it
+// rewrites the file instead.
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		known[s.Key()] = true
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	files, err := filepath.Glob("testdata/*.golden")
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (make golden writes it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs: %s", file, firstDifference(got, string(want)))
+	}
+}
+
+// A golden file belongs to a component, and each component has a name of its own.
+func TestGoldenFilesAreOfComponents(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, c := range components {
+		if known[c.file()] {
+			t.Errorf("two components are called %s", c.name)
+		}
+		known[c.file()] = true
+	}
+	err := filepath.WalkDir("testdata", func(file string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(file, ".golden") && !known[file] {
+			t.Errorf("%s is of no component", file)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, file := range files {
-		if !known[strings.TrimSuffix(filepath.Base(file), ".golden")] {
-			t.Errorf("%s is of no state", file)
-		}
 	}
 }
 
@@ -108,34 +117,4 @@ func firstDifference(got, want string) string {
 		}
 	}
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
-}
-
-// The page of the largest input is checked by what it must hold, and by a hash
-// of all of it.
-func TestHugeInputGolden(t *testing.T) {
-	t.Parallel()
-	a := gallery.Call("write_file", gallery.HugeInput())
-	html := broken(draw(t, pages.ApprovalPanel(pages.NewApproval(pages.ApprovalInput{Approval: a, MayDecide: true}, now))))
-	if n := strings.Count(html, "0123456789abcdef"); n < 2*(models.MaxInput-16)/16-4 {
-		t.Errorf("only %d of the input's pieces are shown", n)
-	}
-	for _, want := range []string{"256.0 KiB", "<details", a.Digest} {
-		if !strings.Contains(html, want) {
-			t.Errorf("%q is missing", want)
-		}
-	}
-	if len(html) > 3*models.MaxInput {
-		t.Errorf("the page has %d bytes", len(html))
-	}
-	sum := sha256.Sum256([]byte(html))
-	got := hex.EncodeToString(sum[:]) + "\n"
-	file := filepath.Join("testdata", "approval-huge.sha256.golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || got != string(want) {
-		t.Errorf("%s differs (%v)", file, err)
-	}
 }

@@ -91,6 +91,34 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 	}
 }
 
+// Of the largest input all is shown, as it was sent, and its digest is that of the
+// bytes that are shown.
+func TestTheLargestInputIsShownWhole(t *testing.T) {
+	t.Parallel()
+	a := gallery.Call("write_file", gallery.HugeInput())
+	panel := pages.ApprovalPanel(newApproval(a))
+	doc := read(t, panel)
+	var sent struct{ Content string }
+	if err := json.Unmarshal([]byte(gallery.HugeInput()), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if got := doc.Find("#whole pre").Text(); got != "{\n  \"content\": \""+sent.Content+"\"\n}" {
+		t.Errorf("the source has %d bytes and differs", len(got))
+	}
+	if got := doc.Find("#raw pre").Text(); models.Digest([]byte(got)) != a.Digest {
+		t.Errorf("the %d bytes shown have another digest", len(got))
+	}
+	if got := doc.Find(".code-head").Text(); !strings.Contains(got, "256.0 KiB") {
+		t.Errorf("its size is not told: %s", got)
+	}
+	if doc.Find("#whole details").Length() == 0 || doc.Find(".digest").Text() == "" {
+		t.Error("it is not folded, or has no digest")
+	}
+	if n := len(draw(t, panel)); n > 3*models.MaxInput {
+		t.Errorf("the page has %d bytes", n)
+	}
+}
+
 // Above 2,000 values there is only the source, and a line that says so.
 func TestInputOfManyValuesIsSourceOnly(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,213 @@
+package pages_test
+
+var listPages = []page{
+	{key: "agents-limited", seen: seen{
+		"title": "Agents and tokens",
+		"rows":  "release-bot 1 live 40 s ago 3 d ago 632 of 750 632 of 750 84 % spent | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
+		"acts":  "Make agent token | Make reviewer token | Make admin token",
+	}},
+	{key: "agents-fresh", like: "agents-limited", seen: seen{
+		"rows": "release-bot 1 live 40 s ago 3 d ago | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
+	}},
+	{key: "agents-many", seen: seen{
+		"title": "Agents and tokens",
+		"rows":  "agent-100 none live never 1 h ago | <b>⟨U+202E⟩tob none  … Revoke now (315 bytes, 2d8cb7c8ac3d9369) (7883 bytes, b25be03372bc705e)",
+		"acts":  "Make agent token | Make reviewer token",
+	}},
+	{key: "agents-empty", seen: seen{
+		"title":  "Agents and tokens",
+		"errors": "is taken",
+		"empty":  "No agents yet An agent is registered with its first token, below. It sees only what it asked for itself, and can never decide.",
+		"acts":   "Make agent token | Make reviewer token",
+		"filled": "agent=x",
+	}},
+	{key: "history-filtered", seen: seen{
+		"title":  "History",
+		"tally":  "Only the conversation Ship 1.4. Show all",
+		"rows":   "Bash rm -rf build/ && git push --force origin main release-bot · Ship 1.4 · Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ high risk rejected by Bo Lind 12 s ago took 1 m 7 s",
+		"acts":   "CSV → /history/export?format=csv&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | JSONL → /history/export?format=jsonl&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | Back to the newest → /history?conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01",
+		"filled": "status=rejected | risk=high | from=2026-11-01",
+		"leads":  "Show all → /history?risk=high&status=rejected&from=2026-11-01",
+		"says":   "What was decided, ran out of time or went through by itself, newest first.",
+	}},
+	{key: "history-cut", seen: seen{
+		"title":  "History",
+		"empty":  "Nothing found so far None of those that were looked at match. Search further back, or clear the filters.",
+		"acts":   "CSV → /history/export?format=csv&tool=drop_table | JSONL → /history/export?format=jsonl&tool=drop_table | Search further back → /history?tool=drop_table&after=k9",
+		"filled": "tool=drop_table",
+		"says":   "What was decided, ran out of time or went through by itself, newest first.",
+	}},
+	{key: "history-one", seen: seen{
+		"title": "History",
+		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … ejected by Bo Lind 12 s ago took 1 m 7 s (663 bytes, 3124793ab59683c0)",
+		"acts":  "CSV → /history/export?format=csv | JSONL → /history/export?format=jsonl",
+		"says":  "What was decided, ran out of time or went through by itself, newest first.",
+	}},
+	{key: "history-empty", seen: seen{
+		"title": "History",
+		"empty": "Nothing has been settled yet Requests appear here once somebody has decided them, once their time is up, or once a rule or a grant lets them through.",
+		"says":  "What was decided, ran out of time or went through by itself, newest first.",
+	}},
+	{key: "history-nothing", like: "history-empty", seen: seen{
+		"empty":  "Nothing matches Nothing that was settled passes all the filters. Clear some of them to see more.",
+		"filled": "by=01890a5d-ac96-774b-bcce-b302099a8203 | tool=pay",
+	}},
+	{key: "history-wrong", like: "history-empty", seen: seen{
+		"errors": "Write a day such as 2026-11-20.",
+		"empty":  "Nothing was looked for Correct what is marked above, or clear the filters.",
+		"filled": "q=rm -rf | from=last week | to=2026-11-20",
+	}},
+	{key: "audit-filtered", seen: seen{
+		"title":  "Audit",
+		"warns":  "Searched back to entry 1,190. Few entries match the filters; there may be more before it.",
+		"rows":   "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"acts":   "Printable page → /audit/print?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1300 | CSV → /audit/export?format=csv&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | JSONL → /audit/export?format=jsonl&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Back to the start → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Search further back → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1190",
+		"filled": "what=decisions | outcome=approved | from=2026-11-09 | to=2026-11-15",
+		"says":   "What you did and what happened to what is yours, newest first.",
+	}},
+	{key: "audit-wrong", seen: seen{
+		"title":  "Audit",
+		"errors": "must be one of the choices | Write a day such as 2026-11-20.",
+		"empty":  "Nothing was searched Correct the marked filters, or clear them.",
+		"filled": "from=soon",
+		"says":   "What you did and what happened to what is yours, newest first.",
+	}},
+	{key: "audit-none", seen: seen{
+		"title":  "Audit",
+		"empty":  "Nothing matches No entry passes all the filters. Clear some of them to see more.",
+		"filled": "outcome=expired",
+		"says":   "What you did and what happened to what is yours, newest first.",
+	}},
+	{key: "audit-long", seen: seen{
+		"title": "Audit",
+		"rows":  "9,000,000 2026-11-20 10:28:41 release-bot agent approval ask … ase-bot agent approval asked digest ab12 (7878 bytes, af29feae4b1809b6)",
+		"acts":  "Printable page → /audit/print | CSV → /audit/export?format=csv | JSONL → /audit/export?format=jsonl | Older entries → /audit?before=8999900",
+		"says":  "What you did and what happened to what is yours, newest first.",
+	}},
+	{key: "audit-empty", seen: seen{
+		"title": "Audit",
+		"empty": "Nothing yet Every decision, token and change is written down here, in a chain that can be checked offline.",
+		"says":  "What you did and what happened to what is yours, newest first.",
+	}},
+	{key: "audit-person", seen: seen{
+		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
+		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"acts":  "Printable page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print | CSV → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=csv | JSONL → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=jsonl",
+		"says":  "ada@example.org: what they did and what happened to what is theirs, newest first.",
+	}},
+	{key: "audit-print-more", seen: seen{
+		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
+		"warns": "There are more entries before number 1,190. They are not on this page.",
+		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided pay €120.00 → ACME SA 01890a5d-ac96-774b-bcce-b302099a8057 of buyer approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"acts":  "Next page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print?what=decisions&from=2026-11-09&to=2026-11-15&before=1190",
+	}},
+	{key: "ledger-running", seen: seen{
+		"title":  "Audit",
+		"rows":   "1,204 2026-11-20 10:29:48 Bo Lind person approval decided approved, reviewer request …099a8057 conversation …099a8001 | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked request …099a8057 | 1,190 2026-11-20 09:00:00 root command line token created",
+		"acts":   "Look again → /audit/all | Older entries → /audit/all?action=approval.decided&from=2026-11-20&before=1190",
+		"filled": "action=approval.decided | from=2026-11-20",
+		"says":   "Everything that happened, newest first. Entries hold digests and outcomes, never inputs.",
+	}},
+	{key: "ledger-broken", like: "ledger-running", seen: seen{
+		"warns": "Read back to entry 1,190. Few entries match all filters together; there may be more before it.",
+		"acts":  "Verify now | Back to the start → /audit/all?action=approval.decided&from=2026-11-20 | Look further back → /audit/all?action=approval.decided&from=2026-11-20&before=1190",
+	}},
+	{key: "ledger-none", seen: seen{
+		"title":  "Audit",
+		"errors": "must be the e-mail of somebody here | must be a time",
+		"empty":  "Nothing was looked for A filter above could not be read.",
+		"acts":   "Verify now",
+		"filled": "who=nobody | action=x<y | from=soon",
+		"says":   "Everything that happened, newest first. Entries hold digests and outcomes, never inputs.",
+	}},
+	{key: "ledger-nothing", like: "ledger-none", seen: seen{
+		"errors": "",
+		"empty":  "Nothing matches No entry that was read passes all the filters.",
+	}},
+	{key: "ledger-chain", seen: seen{
+		"title": "ledger, chain",
+		"acts":  "Verify now",
+	}},
+	{key: "ledger-entry", seen: seen{
+		"title": "Entry 2",
+		"acts":  "The one before → /audit/entries/1 | The next one → /audit/entries/3",
+	}},
+	{key: "people-one", seen: seen{
+		"title":  "People",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c)",
+		"acts":   "Make the link",
+		"filled": "role=reviewer",
+		"says":   "Who may sign in, and what they may do. A change holds from their next request on.",
+	}},
+	{key: "people-fresh", like: "people-one", seen: seen{
+		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … still ask: others decide it. Disable now (294 bytes, 4a1011e6de2eedd2) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (481 bytes, da86f65e22ff3aad) | new@example.org reviewer Ada Berg 6 d 23 h left Withdraw… The link stops working. You can invite them again. Withdraw now",
+	}},
+	{key: "people-wrong", like: "people-one", seen: seen{
+		"warns":  "The last enabled admin cannot be disabled: add another admin first.",
+		"errors": "is in use",
+		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … still ask: others decide it. Disable now (294 bytes, 4a1011e6de2eedd2) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (481 bytes, da86f65e22ff3aad) | new@example.org reviewer Ada Berg 6 d 23 h left Withdraw… The link stops working. You can invite them again. Withdraw now",
+		"filled": "email=bo@example.org | role=admin",
+	}},
+	{key: "people-paged", like: "people-one", seen: seen{
+		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … still ask: others decide it. Disable now (294 bytes, 4a1011e6de2eedd2) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (481 bytes, da86f65e22ff3aad)",
+		"acts": "Back to the start → /people | More people → /people?after=z%40example.org | Make the link",
+	}},
+	{key: "sessions-one", seen: seen{
+		"title": "My sessions",
+		"rows":  "Firefox on Linux this one as it says Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0 192.0.2.7 1 s ago 1 h ago 13 d left Sign out",
+		"says":  "Where you are signed in. A session ends after 12 hours without a request, and after 14 days anyway.",
+	}},
+	{key: "sessions-none", seen: seen{
+		"title": "My sessions",
+		"empty": "No more sessions What was signed in before has ended.",
+		"acts":  "Back to the start → /account/sessions | End all others… | End all others now",
+		"says":  "Where you are signed in. A session ends after 12 hours without a request, and after 14 days anyway.",
+	}},
+	{key: "system", seen: seen{
+		"title": "System",
+		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left",
+		"empty": "None Requests with no active reviewer appear here. An admin decides them, or enables a person again. | None Other systems that ask for approvals are listed here. Add one",
+		"acts":  "Add one → /upstreams",
+		"says":  "As of 2026-11-20 10:30:00 UTC",
+	}},
+	{key: "system-empty", like: "system", seen: seen{
+		"rows":  "",
+		"empty": "Nothing waits The request that waits longest stands here. | None Requests with no active reviewer appear here. An admin decides them, or enables a person again. | None Other systems that ask for approvals are listed here. Add one",
+	}},
+	{key: "system-upstreams", seen: seen{
+		"title": "System",
+		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left | calls-1https://approvals.example.com/v1 plain dialect Ada Berg ok 1 s ago 3 none | <b>fail⟨U+202E⟩inghttps://longlonglonglonglonglonglonglo … ded 5 min ago The upstream failed (503). (448 bytes, b5d21d719f92e00b) | calls-3https://approvals.example.com/v3 plain dialect Ada Berg incomplete The upstream lists more than 100 pages. So nothing was taken for settled there. 1 s ago 0 none | calls-4https://approvals.example.com/v4 plain dialect Ada Berg not polled yet never 0 none | calls-5https://approvals.example.com/v5 plain dialect Ada Berg not polled Due for 2 m: no server polls it. 1 s ago 0 none | calls-6https://approvals.example.com/v6 cloud dialect Ada Berg disabled never 0 none | calls-7https://approvals.example.com/v7 plain dialect Ada Be …  ago The upstream refuses the key (401). (298 bytes, 36d876204f9a4436)",
+		"empty": "None Requests with no active reviewer appear here. An admin decides them, or enables a person again.",
+		"says":  "As of 2026-11-20 10:30:00 UTC",
+	}},
+	{key: "upstreams-refused", seen: seen{
+		"title":  "Upstreams",
+		"warns":  "Nothing was changed: key: must hold visible ASCII characters only.",
+		"errors": "is a link-local address, and such addresses are refused; if it is meant, start the server with --upstream-allow 169.254.169.254 (COUNTERSIGN_UPSTREAM_ALLOW) | must hold visible ASCII characters only | must be the e-mail of somebody here",
+		"empty":  "None yet Add one below: what waits for approval there then appears in its owner's inbox.",
+		"acts":   "Add it",
+		"filled": "name=<b>calls | base_url=http://169.254.169.254 | dialect=cloud | owner=nobody@example.org",
+		"says":   "Other systems that ask for approvals. What waits there is fetched, decided here, and told to them.",
+	}},
+	{key: "grants-empty", seen: seen{
+		"title": "Grants",
+		"empty": "No grants yet On a request that waits, “Allow this for…” pre-approves further calls like it, for some hours and a number of times. They are listed here with their uses, and can be revoked.",
+		"says":  "Calls that are allowed without asking, because somebody pre-approved calls like them for a while. Rules that deny come first. Revoking works at once.",
+	}},
+	{key: "grants-off", seen: seen{
+		"title": "Grants",
+		"warns": "The policy has grants switched off (grants_enabled is false): none of them is honoured.",
+		"rows":  `Bash by release-bot cwd "/src" 40 min ago by Ada Berg 1:20:00 left 3 of 20 live Revoke… From now on, such calls wait for approval again. Calls that already ran are not affected. Revoke now`,
+		"acts":  "Back to the start → /grants",
+		"says":  "Calls that are allowed without asking, because somebody pre-approved calls like them for a while. Rules that deny come first. Revoking works at once.",
+	}},
+	{key: "grant-hostile", seen: seen{
+		"title": "Calls of mcp__files__write_write_write_write_write_write_write_write_write_write_write_write_",
+		"empty": "None yet Each call that this grant allows is listed here.",
+	}},
+	{key: "grant-unseen", seen: seen{
+		"title": "Calls of Bash",
+		"empty": "Not for you to see The calls are shown to the agent's owner and to admins.",
+		"acts":  "Revoke… | Revoke now",
+	}},
+}
