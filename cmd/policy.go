@@ -29,7 +29,7 @@ func newPolicyShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		doc, err := v.Policy.Document().Marshal()
+		doc, err := v.Compiled.Document().Marshal()
 		if err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func newPolicyApply() *cobra.Command {
 			return nil
 		}
 		fmt.Fprintf(out, "version %d is active\n", after.Version)
-		doc := after.Policy.Document()
-		for _, ch := range policy.Diff(before.Policy.Document(), doc) {
+		doc := after.Compiled.Document()
+		for _, ch := range policy.Diff(before.Compiled.Document(), doc) {
 			fmt.Fprintf(out, "  %s: %s -> %s\n", plain(ch.Path), plain(ch.Before), plain(ch.After))
 		}
 		for _, w := range policy.Lint(doc) {

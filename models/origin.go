@@ -82,12 +82,16 @@ const (
 
 // Withdrawal is a decision that was taken back, and why.
 type Withdrawal struct {
-	At        time.Time
-	Kind      WithdrawalKind
-	ByName    string // the upstream or the admin
-	Status    int    // that the upstream answered; 0: it was not asked
-	Said      string // its own words, or the admin's reason: a claim
-	Lost      bool   // an earlier attempt to tell it may have arrived
-	Verdict   Verdict
-	VoterName string
+	VoteID     VoteID `gorm:"primaryKey"`
+	ResponseID ResponseID
+	At         time.Time `gorm:"autoCreateTime:false"`
+	Kind       WithdrawalKind
+	ByName     string // the upstream or the admin
+	Status     int    // that the upstream answered; 0: it was not asked
+	Said       string // its own words, or the admin's reason: a claim
+	Lost       bool   // an earlier attempt to tell it may have arrived
+
+	// Of the decision, read beside the row.
+	Verdict   Verdict `gorm:"->"`
+	VoterName string  `gorm:"->"`
 }

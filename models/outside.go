@@ -57,6 +57,40 @@ type OutsideItem struct {
 	Raw        []byte
 }
 
+// OutsideApproval is what was fetched, as it is kept.
+type OutsideApproval struct {
+	Number     int64 `gorm:"primaryKey"`
+	UpstreamID UpstreamID
+	CallID     string
+	Kind       OutsideKind
+	Again      int // which request of this id and kind it is, from 0
+	RunID      string
+	Name       string
+	Arguments  string
+	Raw        string
+	Beside     string // of a call
+	FirstAt    time.Time
+	TimeoutAt  *time.Time
+	Polls      int
+	ResponseID ResponseID
+
+	ApprovalID    string `gorm:"-"` // of the item, as listed now
+	Contradiction string `gorm:"-"` // the call, as the agent reported it, against the item
+	// Of one that found no call: whether it still waits for one, and by what it
+	// would know it; then the call that it is linked to.
+	Waits     bool
+	ToolUseID string
+	Digest    string
+	LinkedID  ResponseID
+	LinkedBy  MatchedBy
+	Removed   *string
+}
+
+// Call is what tells an approval's call from others.
+func (o *OutsideApproval) Call() OutsideCall {
+	return OutsideCall{ToolName: o.Name, ToolUseID: o.ToolUseID, Digest: o.Digest}
+}
+
 // sameClock is how far apart two clocks may be and still be the same: a server tells
 // its time in whole seconds, and an answer takes a while.
 const sameClock = 5 * time.Second
@@ -76,26 +110,34 @@ func (o *OutsideItem) Deadline(now time.Time) *time.Time {
 
 // Lease is a process's right to do what one process does at a time.
 type Lease struct {
-	Name   string
-	Holder string
+	Name   string `gorm:"primaryKey"`
 	Number int64
+	Holder string
+	Until  time.Time
 }
 
 // Delivery is a verdict on its way to an upstream.
 type Delivery struct {
-	ResponseID ResponseID
+	ResponseID ResponseID `gorm:"primaryKey"`
 	UpstreamID UpstreamID
-	CallID     string
-	Kind       OutsideKind
-	Attempts   int  // this one included
-	Lost       bool // an earlier attempt may have arrived
+	VoteID     VoteID
+	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
 	GiveUpAt   time.Time
+	NextAt     time.Time
+	Attempts   int // this one included
+	InFlightAt *time.Time
+	Lost       bool   // an earlier attempt may have arrived
+	Problem    string // of the last attempt, in words
+	DoneAt     *time.Time
+	Outcome    string
 
-	// What is sent.
-	Approved bool
-	Reason   string
-	Answer   string
-	Option   string
+	// What is sent, when an attempt begins.
+	CallID   string      `gorm:"-"`
+	Kind     OutsideKind `gorm:"-"`
+	Approved bool        `gorm:"-"`
+	Reason   string      `gorm:"-"`
+	Answer   string      `gorm:"-"`
+	Option   string      `gorm:"-"`
 }
 
 // DeliveryEnd is how an attempt to deliver ended.

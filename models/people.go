@@ -41,3 +41,6 @@ type Device struct {
 	LastSeenAt time.Time
 	ExpiresAt  time.Time
 }
+
+// TableName is that of WebSession: both are one row.
+func (Device) TableName() string { return "web_sessions" }

@@ -84,7 +84,7 @@ func (a *API) fallbackNow(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if v.Policy.Document().FallbackAutoApprove {
+	if v.Compiled.Document().FallbackAutoApprove {
 		return "on", nil
 	}
 	return "off", nil

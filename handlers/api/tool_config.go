@@ -52,7 +52,7 @@ func (a *API) toolConfig(ctx context.Context, _ *toolConfigIn) (*toolConfigOut, 
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Policy.Document())}, nil
+	return &toolConfigOut{Body: configFields(v.Compiled.Document())}, nil
 }
 
 type changeToolConfigIn struct {
@@ -69,7 +69,7 @@ func (a *API) changeToolConfig(ctx context.Context, in *changeToolConfigIn) (*to
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Policy.Document())}, nil
+	return &toolConfigOut{Body: configFields(v.Compiled.Document())}, nil
 }
 
 type cleanupIn struct {

@@ -83,7 +83,7 @@ func (w *policyWatch) document(ctx context.Context) (policy.Document, error) {
 		w.doc = nil
 		return policy.Document{}, err
 	}
-	doc := v.Policy.Document()
+	doc := v.Compiled.Document()
 	w.doc = &doc
 	return doc, nil
 }

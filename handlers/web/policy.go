@@ -31,7 +31,7 @@ func (s *Site) policy(c echo.Context) error {
 // sees the four fields and the rules that send requests to them.
 func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersion, in pages.PolicyInput) error {
 	ctx, v := c.Request().Context(), visitorOf(c)
-	doc := standing.Policy.Document()
+	doc := standing.Compiled.Document()
 	in.Version, in.Admin = standing.Version, v.actor.MayAdminister()
 	in.Fields = pages.PolicyFields{
 		ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,

@@ -34,7 +34,7 @@ func TestPolicyIsReviewedThenSaved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := v.Policy.Document()
+	doc := v.Compiled.Document()
 	if v.Version != 2 || strings.Join(doc.RequiredApprovalTools, " ") != "Bash /^git_/" || doc.DefaultTimeoutMinutes != 7 || !doc.ApprovalEnabled {
 		t.Errorf("saved %+v as version %d", doc, v.Version)
 	}

@@ -30,7 +30,7 @@ func (s *Site) changePolicy(c echo.Context) error {
 		in.Stale = true
 		return s.policyPage(c, http.StatusConflict, standing, in)
 	}
-	before := standing.Policy.Document()
+	before := standing.Compiled.Document()
 	after, err := documentOf(form, before)
 	if e := asError(err, models.CodeInvalid); e != nil {
 		form.Errors = e.Fields

@@ -89,7 +89,7 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	form.Set("step", "save")
 	p.post("/policy", form).redirects("/policy")
 	now, err := w.store.CurrentPolicy(t.Context())
-	if err != nil || now.Policy.Document().RetentionDays != 90 {
-		t.Errorf("saved: %v, %v", now.Policy.Document().RetentionDays, err)
+	if err != nil || now.Compiled.Document().RetentionDays != 90 {
+		t.Errorf("saved: %v, %v", now.Compiled.Document().RetentionDays, err)
 	}
 }

@@ -60,6 +60,19 @@ func (r *Row) Place(column string) int {
 
 // Without leaves out a column.
 func (r *Row) Without(column string) *Row {
-	fields := slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column })
+	return r.part(slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column }))
+}
+
+// Only is the part of a row that a statement needs: these columns, in the row's order.
+// It panics where there is none of that name.
+func (r *Row) Only(columns ...string) *Row {
+	fields := slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return !slices.Contains(columns, f.DBName) })
+	if len(fields) != len(columns) {
+		panic(fmt.Sprintf("%s has not all of %v", r.table, columns))
+	}
+	return r.part(fields)
+}
+
+func (r *Row) part(fields []*schema.Field) *Row {
 	return &Row{table: r.table, fields: fields, nullable: withPointers(fields)}
 }

@@ -2,9 +2,7 @@ package people
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -17,9 +15,12 @@ type Page struct {
 	Next   string // the e-mail to go on after; empty: that was all
 }
 
+// personRow is what admins read of a person.
+var personRow = db.RowOf(&models.User{}).Without("password_hash")
+
 // peopleQuery counts each person's open sessions through the index of those that
 // were not closed; reading stops at the cap.
-const peopleQuery = `SELECT u.id, u.email, u.name, u.role, u.created_at, u.disabled_at,
+var peopleQuery = `SELECT ` + personRow.Columns("u", nil) + `,
   (SELECT count(*) FROM (SELECT 1 FROM web_sessions s` + db.ByWebSessionsUser + `
     WHERE s.user_id = u.id AND s.revoked_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ? LIMIT ?)),
   (SELECT s.last_seen_at FROM web_sessions s` + db.ByWebSessionsUser + `
@@ -44,11 +45,9 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 	var out Page
 	for rows.Next() {
 		var p models.Person
-		var disabled, seen sql.NullTime
-		if err := rows.Scan(&p.ID, &p.Email, &p.Name, &p.Role, &p.CreatedAt, &disabled, &p.Sessions, &seen); err != nil {
+		if err := rows.Scan(append(personRow.Targets(&p.User), &p.Sessions, &p.LastSeen)...); err != nil {
 			return Page{}, fmt.Errorf("list people: %w", err)
 		}
-		p.DisabledAt, p.LastSeen = timeOf(disabled), timeOf(seen)
 		out.People = append(out.People, p)
 	}
 	if err := rows.Err(); err != nil {
@@ -59,13 +58,6 @@ func (p *People) List(ctx context.Context, actor models.Actor, after string, lim
 		out.Next = out.People[limit-1].Email
 	}
 	return out, nil
-}
-
-func timeOf(t sql.NullTime) *time.Time {
-	if !t.Valid {
-		return nil
-	}
-	return &t.Time
 }
 
 // SetRole makes a person an admin or a reviewer, from the next request on: open

@@ -14,9 +14,11 @@ type SessionPage struct {
 	Next  models.SessionID // to go on before; empty: that was all
 }
 
+var deviceRow = db.RowOf(&models.Device{})
+
 // deviceQuery goes backwards through the index of a person's open sessions: it
 // ends with the id, which sorts by the time of the sign-in.
-const deviceQuery = `SELECT id, address, user_agent, created_at, last_seen_at, expires_at
+var deviceQuery = `SELECT ` + deviceRow.Columns("", nil) + `
  FROM web_sessions` + db.ByWebSessionsUser + `
  WHERE user_id = ? AND revoked_at IS NULL AND id < ? AND expires_at > ? AND last_seen_at > ? ORDER BY id DESC LIMIT ?`
 
@@ -37,9 +39,10 @@ func (p *People) Sessions(ctx context.Context, actor models.Actor, before models
 	}
 	defer rows.Close()
 	var out SessionPage
+	reader := db.ReaderOf[models.Device](deviceRow)
 	for rows.Next() {
-		var d models.Device
-		if err := rows.Scan(&d.ID, &d.Address, &d.UserAgent, &d.CreatedAt, &d.LastSeenAt, &d.ExpiresAt); err != nil {
+		d, err := reader.Read(rows)
+		if err != nil {
 			return SessionPage{}, fmt.Errorf("list sessions: %w", err)
 		}
 		out.Items = append(out.Items, d)

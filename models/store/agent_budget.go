@@ -189,7 +189,7 @@ func (s *Store) agentBudgets(ctx context.Context, which string, args ...any) (ma
 	if err != nil {
 		return nil, err
 	}
-	limit := p.Policy.BudgetPerAgent()
+	limit := p.Compiled.BudgetPerAgent()
 	if limit == nil {
 		return nil, nil
 	}

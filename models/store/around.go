@@ -77,7 +77,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	if err != nil {
 		return err
 	}
-	doc := now.Policy.Document()
+	doc := now.Compiled.Document()
 	if a.UpstreamID == nil {
 		out.UndoFor = doc.UndoSeconds.For(a.Risk)
 		out.MaxPause = time.Duration(doc.MaxPauseMinutes) * time.Minute
@@ -89,7 +89,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	}
 	then := now
 	if a.PolicyVersion != now.Version {
-		var row policyRow
+		var row models.Policy
 		if err := s.db.Gorm(ctx).Where("version = ?", a.PolicyVersion).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
@@ -97,12 +97,12 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 			return err
 		}
 	}
-	out.RejectReasons = then.Policy.RejectReasons(a.PolicyRule)
+	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule)
 	out.PolicyChanged = then.Version != now.Version
 	// How it was asked is not kept: what is held because nothing matched was not
 	// asked for explicitly, and of all else it is taken to be, which holds it.
 	call := policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: a.PolicyRule != policy.RuleUnmatched}
-	j, was := now.Policy.Judge(call), then.Policy.Judge(call)
+	j, was := now.Compiled.Judge(call), then.Compiled.Judge(call)
 	out.Now = models.PolicyResult{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
 		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||

@@ -18,13 +18,13 @@ func upstreamActor(u *models.Upstream) models.Actor {
 }
 
 // askUnmatched gives an item a response in the upstream's standing conversation.
-func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+func (t *tx) askUnmatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
 	r := models.Response{Kind: models.KindToolCall, ToolName: row.Name, ToolInputJSON: string(item.Arguments), MatchedBy: "unmatched"}
 	if r.ToolName == "" {
 		r.ToolName = "(no name)"
 	}
 	canonical, err := models.Canonical(r.Kind, r.ToolName, item.Arguments)
-	if err != nil || len(item.Arguments) > models.MaxInput || !row.whole(&item) {
+	if err != nil || len(item.Arguments) > models.MaxInput || !keptWhole(row, &item) {
 		// It cannot be shown whole or digested as others are: it can be rejected.
 		length := int64(len(item.Arguments))
 		quoted, quoteErr := jsontext.AppendQuote(nil, cutAt(row.Arguments, models.MaxInput/2))
@@ -52,7 +52,7 @@ func questionOf(item *models.OutsideItem) (models.Response, error) {
 }
 
 // askContact makes a question of a human contact, in its run if that is known.
-func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
 	r, err := questionOf(&item)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (t *tx) askContact(u *models.Upstream, item models.OutsideItem, row *outsid
 
 // contactContext is what a contact sends beside its question: its subject, and the
 // rest as JSON.
-func contactContext(item models.OutsideItem, row *outsideRow) string {
+func contactContext(item models.OutsideItem, row *models.OutsideApproval) string {
 	return strings.TrimSpace(row.Name + "\n\n" + restOf(item))
 }
 
@@ -94,7 +94,7 @@ func restOf(item models.OutsideItem) string {
 
 // askOwn stores a response of the upstream's own, in its standing conversation
 // unless another is given, and makes it pending.
-func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv *models.Conversation) (*models.Approval, error) {
+func (t *tx) askOwn(u *models.Upstream, r models.Response, row *models.OutsideApproval, conv *models.Conversation) (*models.Approval, error) {
 	actor := upstreamActor(u)
 	if conv == nil {
 		found, err := scanConversation(t.Row(t.s.hot.conversationByRest, u.AgentID))
@@ -123,7 +123,7 @@ func (t *tx) askOwn(u *models.Upstream, r models.Response, row *outsideRow, conv
 
 // knownOutside is what is known of an item from the polls before; zero: nothing.
 type knownOutside struct {
-	Row outsideRow `gorm:"embedded"`
+	Row models.OutsideApproval `gorm:"embedded"`
 
 	Status      models.Status
 	SettledAt   *time.Time
@@ -155,8 +155,8 @@ func (k *knownOutside) asksFor(item *models.OutsideItem, now time.Time) bool {
 		r, err := questionOf(item)
 		return err != nil || r.Description == k.Description && r.Options == k.Options
 	}
-	is := outsideRow{Name: validText(item.Name)}
-	is.keep(*item)
+	is := models.OutsideApproval{Name: validText(item.Name)}
+	keepItem(&is, *item)
 	wasWhole, isWhole := k.Row.Arguments == k.Row.Raw, is.Arguments == is.Raw
 	switch {
 	case k.Row.Name != is.Name || wasWhole != isWhole:

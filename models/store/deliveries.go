@@ -11,27 +11,10 @@ import (
 	"countersign/models/ledger"
 )
 
-type deliveryRow struct {
-	ResponseID models.ResponseID `gorm:"primaryKey"`
-	UpstreamID models.UpstreamID
-	VoteID     models.VoteID
-	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
-	GiveUpAt   time.Time
-	NextAt     time.Time
-	Attempts   int
-	InFlightAt *time.Time
-	Lost       bool
-	Problem    string
-	DoneAt     *time.Time
-	Outcome    string
-}
-
-func (deliveryRow) TableName() string { return "deliveries" }
-
 // addDelivery has a verdict told to the other system: not before from, nor after
 // until.
 func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Time) error {
-	row := &deliveryRow{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until, NextAt: from}
+	row := &models.Delivery{ResponseID: a.ID, UpstreamID: models.UpstreamID(*a.UpstreamID), VoteID: v.ID, CreatedAt: t.Now, GiveUpAt: until, NextAt: from}
 	if err := t.Gorm().Save(row).Error; err != nil { //nolint:forbidigo // one that was withdrawn is replaced
 		return fmt.Errorf("store delivery: %w", err)
 	}
@@ -41,7 +24,7 @@ func (t *tx) addDelivery(a *models.Approval, v *models.Vote, from, until time.Ti
 
 func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	var n int64
-	if err := t.Gorm().Model(&deliveryRow{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
+	if err := t.Gorm().Model(&models.Delivery{}).Where("response_id = ? AND done_at IS NULL AND attempts > 0", id).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("read delivery: %w", err)
 	}
 	return n > 0, nil
@@ -59,7 +42,7 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 		if err := t.holds(l); err != nil {
 			return err
 		}
-		var row deliveryRow
+		var row models.Delivery
 		if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
 			return db.NotFoundAs(err, nil)
 		}
@@ -96,20 +79,18 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 	return d, u, nil
 }
 
-// delivery is what is told.
-func (t *tx) delivery(a *models.Approval, row *deliveryRow) (*models.Delivery, error) {
+// delivery is a verdict with what is told of it.
+func (t *tx) delivery(a *models.Approval, row *models.Delivery) (*models.Delivery, error) {
 	var v models.Vote
 	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
-	var o outsideRow
+	var o models.OutsideApproval
 	if err := t.Gorm().Raw(toldAboutCall, a.ID).Take(&o).Error; err != nil {
 		return nil, fmt.Errorf("read what was fetched: %w", err)
 	}
-	d := &models.Delivery{
-		ResponseID: a.ID, UpstreamID: row.UpstreamID, CallID: o.CallID, Kind: o.Kind, Attempts: row.Attempts, Lost: row.Lost, GiveUpAt: row.GiveUpAt,
-		Approved: v.Verdict == models.VerdictApprove, Reason: v.Reason,
-	}
+	d := new(*row)
+	d.CallID, d.Kind, d.Approved, d.Reason = o.CallID, o.Kind, v.Verdict == models.VerdictApprove, v.Reason
 	switch {
 	case v.Answer != nil:
 		d.Answer = *v.Answer
@@ -124,7 +105,7 @@ func (t *tx) delivery(a *models.Approval, row *deliveryRow) (*models.Delivery, e
 
 // undelivered ends a verdict that could not be told in time: nobody knows
 // whether the other system has it, and it was not released here.
-func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
+func (t *tx) undelivered(a *models.Approval, row *models.Delivery) error {
 	if err := t.deliveryDone(row, "undelivered"); err != nil {
 		return err
 	}
@@ -137,7 +118,7 @@ func (t *tx) undelivered(a *models.Approval, row *deliveryRow) error {
 	return t.expireUndelivered(a, "The verdict could not be told to the other system in time: "+row.Problem)
 }
 
-func (t *tx) deliveryDone(row *deliveryRow, outcome string) error {
+func (t *tx) deliveryDone(row *models.Delivery, outcome string) error {
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"done_at": t.Now, "outcome": outcome, "in_flight_at": nil, "problem": row.Problem}).Error
 	if err != nil {
 		return fmt.Errorf("store delivery: %w", err)
@@ -167,7 +148,7 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 		if err := t.holds(l); err != nil {
 			return err
 		}
-		var row deliveryRow
+		var row models.Delivery
 		if err := t.Gorm().Where("response_id = ?", id).Take(&row).Error; err != nil {
 			return db.NotFoundAs(err, models.NotFound("delivery"))
 		}
@@ -187,7 +168,7 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 	})
 }
 
-func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+func (t *tx) endAttempt(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	switch end.Result {
 	case models.DeliveryLater:
 		return t.retryDelivery(a, row, end)
@@ -216,7 +197,7 @@ func (t *tx) endAttempt(a *models.Approval, row *deliveryRow, end models.Deliver
 }
 
 // deliveredNow makes the verdict that held a row its outcome.
-func (t *tx) deliveredNow(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+func (t *tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	if a.Status() != models.StatusPending {
 		return nil // it was settled by a cascade, and only told
 	}
@@ -256,7 +237,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 }
 
 // retryDelivery has an attempt made again. The last one is when the time is over.
-func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+func (t *tx) retryDelivery(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	row.Lost, row.InFlightAt = row.Lost || end.Lost, nil
 	next := db.Stamp(t.Now.Add(end.Pause))
 	if end.WrongKey {
@@ -280,7 +261,7 @@ func (t *tx) retryDelivery(a *models.Approval, row *deliveryRow, end models.Deli
 	return t.deliverAt(row, next)
 }
 
-func (t *tx) deliverAt(row *deliveryRow, next time.Time) error {
+func (t *tx) deliverAt(row *models.Delivery, next time.Time) error {
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{
 		"next_at": next, "in_flight_at": row.InFlightAt, "lost": row.Lost, "problem": row.Problem,
 	}).Error
@@ -317,7 +298,7 @@ func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.Up
 		if u.Paused {
 			query = pausedOf
 		}
-		var rows []deliveryRow
+		var rows []models.Delivery
 		if err := s.db.Gorm(ctx).Raw(query, id, limit+1).Scan(&rows).Error; err != nil {
 			return nil, next, fmt.Errorf("list deliveries: %w", err)
 		}

@@ -45,19 +45,16 @@ const MaxReplay = 10_000
 // feedPage is how many entries are read at a time.
 const feedPage = 256
 
-// feedColumns are read by feedEntries, in this order, after the number.
-const feedColumns = `, l.at, l.actor_kind, l.action, l.owner_id, l.conversation_id, l.response_id, l.data`
-
 // What a person reads stands in two places: an entry that stands in both is told
 // once, by feedEntries.
-const (
-	ofOwner  = `SELECT l.seq` + feedColumns + ` FROM ledger l` + db.ByLedgerOwner + ` WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
-	ofReader = `SELECT f.seq` + feedColumns + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
+var (
+	ofOwner  = `SELECT ` + feedRow.Columns("l", nil) + ` FROM ledger l` + db.ByLedgerOwner + ` WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
+	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
 
 	feedOfAgent = ofOwner + ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?)
  OR (l.action = 'conversation.status' AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = l.conversation_id AND c.agent_id = ?))) ORDER BY l.seq LIMIT ?`
 	feedOfPerson = ofOwner + ` UNION ALL ` + ofReader + ` ORDER BY 1 LIMIT ?`
-	feedOfAdmin  = `SELECT l.seq` + feedColumns + ` FROM ledger l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`
+	feedOfAdmin  = `SELECT ` + feedRow.Columns("l", nil) + ` FROM ledger l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`
 )
 
 // FeedTopics are what wakes a reader: something that a Feed tells may have been
@@ -168,9 +165,10 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 	}
 	defer rows.Close()
 	var out []models.Entry
+	reader := db.ReaderOf[models.Entry](feedRow)
 	for rows.Next() {
-		var e models.Entry
-		if err := rows.Scan(&e.Seq, &e.At, &e.ActorKind, &e.Action, &e.OwnerID, &e.ConversationID, &e.ResponseID, &e.Data); err != nil {
+		e, err := reader.Read(rows)
+		if err != nil {
 			return nil, fmt.Errorf("read feed: %w", err)
 		}
 		out = append(out, e)

@@ -310,7 +310,7 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	who := a.Approvers()
 	for rows.Next() {
 		g := &models.Grant{AgentID: a.AgentID, ToolName: a.ToolName}
-		if err := rows.Scan(&g.ID, &g.Fixed, &g.Free, &g.MadeBy, &g.MakerName, &g.ExpiresAt, &g.MaxUses, &g.Uses); err != nil {
+		if err := rows.Scan(coverRow.Targets(g)...); err != nil {
 			return nil, fmt.Errorf("look for a grant: %w", err)
 		}
 		if !who.Allow(a.OwnerID, g.MadeBy) {

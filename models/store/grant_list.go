@@ -17,18 +17,20 @@ type GrantList struct {
 	Next  string         // empty: the last page
 }
 
-// grantColumns read one models.Grant; what is cut to a line is put in by grants.
-const grantColumns = `g.id, g.owner_id, g.agent_id, g.tool_name, %s AS fixed, %s AS free, g.made_by, g.maker_name, g.made_from,
- g.created_at, g.expires_at, g.max_uses, g.uses, g.used_at, g.revoked_at, g.revoked_by, g.revoker_name,
- a.name AS agent_name, o.name AS owner_name,
- (m.disabled_at IS NULL AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`
+// grantColumns read one models.Grant. fixed and free are as they are shown.
+func grantColumns(fixed, free string) string {
+	return grantRow.Columns("g", map[string]string{
+		"fixed": fixed + ` AS fixed`, "free": free + ` AS free`, "agent_name": `a.name AS agent_name`, "owner_name": `o.name AS owner_name`,
+		"maker_may_decide": `(m.disabled_at IS NULL AND (m.role = 'admin' OR m.id = g.owner_id)) AS maker_may_decide`,
+	})
+}
 
 const grantFrom = ` JOIN agents a ON a.id = g.agent_id JOIN users o ON o.id = g.owner_id JOIN users m ON m.id = g.made_by`
 
 var (
-	selectGrant = `SELECT ` + fmt.Sprintf(grantColumns, `g.fixed`, `g.free`) + ` FROM grants g` + grantFrom + ` WHERE g.id = ?`
+	selectGrant = `SELECT ` + grantColumns(`g.fixed`, `g.free`) + ` FROM grants g` + grantFrom + ` WHERE g.id = ?`
 
-	briefGrant = fmt.Sprintf(grantColumns, briefText(`g.fixed`), briefText(`g.free`))
+	briefGrant = grantColumns(briefText(`g.fixed`), briefText(`g.free`))
 )
 
 func briefText(column string) string { return fmt.Sprintf(`substr(%s, 1, %d)`, column, MaxBrief) }

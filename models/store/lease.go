@@ -8,26 +8,17 @@ import (
 	"countersign/models/db"
 )
 
-type leaseRow struct {
-	Name   string `gorm:"primaryKey"`
-	Number int64
-	Holder string
-	Until  time.Time
-}
-
-func (leaseRow) TableName() string { return "leases" }
-
 // TakeLease gives holder the right to do what one process of the installation
 // does at a time, or renews it; nil while another holds it.
 func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (*models.Lease, error) {
 	var out *models.Lease
 	err := s.writeAnyway(ctx, func(t *tx) error {
 		out = nil
-		var rows []leaseRow
+		var rows []models.Lease
 		if err := t.Gorm().Where("name = ?", name).Limit(1).Find(&rows).Error; err != nil {
 			return err
 		}
-		l := leaseRow{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
+		l := models.Lease{Name: name, Holder: holder, Number: 1, Until: db.Stamp(t.Now.Add(ttl))}
 		if len(rows) > 0 {
 			old := rows[0]
 			if old.Holder != holder && old.Until.After(t.Now) {
@@ -37,7 +28,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 				l.Number++
 			}
 		}
-		out = &models.Lease{Name: name, Holder: holder, Number: l.Number}
+		out = &l
 		return t.Gorm().Exec(`INSERT INTO leases (name, number, holder, until) VALUES (?, ?, ?, ?)`+
 			db.OrReplace(`number`, `holder`, `until`), l.Name, l.Number, l.Holder, l.Until).Error
 	})
@@ -56,7 +47,7 @@ func (s *Store) DropLease(ctx context.Context, l *models.Lease) error {
 
 // holds refuses whoever has lost the lease: nothing is written.
 func (t *tx) holds(l *models.Lease) error {
-	var rows []leaseRow
+	var rows []models.Lease
 	if err := t.Gorm().Where("name = ? AND holder = ? AND number = ? AND until > ?", l.Name, l.Holder, l.Number, t.Now).Limit(1).Find(&rows).Error; err != nil {
 		return err
 	}

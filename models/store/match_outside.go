@@ -25,7 +25,7 @@ func outsideCall(item models.OutsideItem) models.OutsideCall {
 }
 
 // awaitCall has an approval that found no call wait for one.
-func (t *tx) awaitCall(item models.OutsideItem, row *outsideRow, a *models.Approval) error {
+func (t *tx) awaitCall(item models.OutsideItem, row *models.OutsideApproval, a *models.Approval) error {
 	call := outsideCall(item)
 	if call.Digest != a.Digest {
 		call.Digest = "" // it is kept cut, or has no canonical form: nothing equals it
@@ -91,7 +91,7 @@ func (t *tx) candidates(id models.ConversationID, o models.OutsideCall) ([]model
 
 // askMatched finds the call that an item is for and makes it pending; nil where
 // none fits now.
-func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
 	match, ok, err := t.callFor(u, outsideCall(item), item.RunID, row.FirstAt)
 	if err != nil || !ok {
 		return nil, err //nolint:nilnil // no call fits yet
@@ -105,7 +105,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *outsid
 		// It is what the other system will run.
 		row.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
 	}
-	if !row.whole(&item) && (!match.SameInput || !wholeRest(&item)) {
+	if !keptWhole(row, &item) && (!match.SameInput || !wholeRest(&item)) {
 		if err := t.cutInput(a, int64(len(item.Arguments))); err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ const cascadedCall = `SELECT r.id, r.cascaded_from AS source FROM conversations 
 
 // askCascaded gives an item whose call was rejected with its batch a response of its
 // own that is rejected with it; nil: there is no such call.
-func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*models.Approval, error) {
+func (t *tx) askCascaded(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.Approval, error) {
 	call := outsideCall(item)
 	var found struct{ ID, Source models.ResponseID }
 	if err := t.Gorm().Raw(cascadedCall, u.OwnerID, item.RunID, call.Digest, item.Name, item.ToolUseID).Scan(&found).Error; err != nil {
@@ -155,7 +155,7 @@ func (t *tx) cutInput(a *models.Approval, length int64) error {
 
 // askOutside makes a row pending for an item: a call that stands, or one that was
 // stored for it.
-func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *outsideRow) error {
+func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.OutsideApproval) error {
 	version, p, err := t.policy()
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (s *Store) LinkOutside(ctx context.Context, l *models.Lease, u *models.Upst
 
 // linkWaiting links one approval that waits, if a call fits it by now.
 func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
-	var row outsideRow
+	var row models.OutsideApproval
 	err := t.Gorm().Where("upstream_id = ? AND call_id = ? AND kind = ? AND waits = TRUE", u.ID, callID, models.OutsideCallKind).Take(&row).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return nil
@@ -266,22 +266,17 @@ func (t *tx) linkWaiting(u *models.Upstream, callID string) error {
 	if at := a.ApprovalTimestamp; at != nil && !t.Now.Before(at.Add(linkAfterEnd)) {
 		return t.Gorm().Model(&row).UpdateColumn("waits", false).Error
 	}
-	match, ok, err := t.callFor(u, row.call(), row.RunID, row.FirstAt)
+	match, ok, err := t.callFor(u, row.Call(), row.RunID, row.FirstAt)
 	if err != nil || !ok || !match.SameInput && (row.LinkedID != "" || t.Now.Before(row.FirstAt.Add(models.NameAloneAfter))) {
 		return err
 	}
 	return t.link(a, &row, match)
 }
 
-// call is what tells an approval's call from others.
-func (o *outsideRow) call() models.OutsideCall {
-	return models.OutsideCall{ToolName: o.Name, ToolUseID: o.ToolUseID, Digest: o.Digest}
-}
-
 // link has an approval and its call, which keep a row each, lead to each other.
 // What a rejection does to the calls queued after it happens from there. A call with
 // another input is the one that is meant only as long as none with the same comes.
-func (t *tx) link(a *models.Approval, row *outsideRow, match models.Match) error {
+func (t *tx) link(a *models.Approval, row *models.OutsideApproval, match models.Match) error {
 	row.Waits, row.LinkedID, row.LinkedBy = !match.SameInput, match.ID, match.By
 	err := t.Gorm().Model(row).UpdateColumns(map[string]any{"waits": row.Waits, "linked_id": match.ID, "linked_by": match.By}).Error
 	if err != nil {

@@ -16,25 +16,10 @@ import (
 
 // PolicyVersion is one version of the policy document, with its compiled form.
 type PolicyVersion struct {
-	Version    int64
-	Document   string
-	AuthorID   string
-	AuthorName string
-	Note       string
-	CreatedAt  time.Time
-	Policy     *policy.Policy
-}
+	models.Policy
 
-type policyRow struct {
-	Version    int64 `gorm:"primaryKey"`
-	Document   string
-	AuthorID   string
-	AuthorName string
-	Note       string
-	CreatedAt  time.Time `gorm:"autoCreateTime:false"`
+	Compiled *policy.Policy
 }
-
-func (policyRow) TableName() string { return "policies" }
 
 // policy is the version that stands as this transaction sees it, compiled.
 func (t *tx) policy() (int64, *policy.Policy, error) {
@@ -68,20 +53,17 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, id models.Res
 	return j
 }
 
-func (s *Store) compiled(row policyRow) (PolicyVersion, error) {
+func (s *Store) compiled(row models.Policy) (PolicyVersion, error) {
 	p, err := s.policyFor(row.Version, func() (string, error) { return row.Document, nil })
 	if err != nil {
 		return PolicyVersion{}, err
 	}
-	return PolicyVersion{
-		Version: row.Version, Document: row.Document, AuthorID: row.AuthorID, AuthorName: row.AuthorName,
-		Note: row.Note, CreatedAt: row.CreatedAt, Policy: p,
-	}, nil
+	return PolicyVersion{Policy: row, Compiled: p}, nil
 }
 
 // CurrentPolicy is the version that stands.
 func (s *Store) CurrentPolicy(ctx context.Context) (PolicyVersion, error) {
-	var row policyRow
+	var row models.Policy
 	if err := s.db.Gorm(ctx).Order("version DESC").Limit(1).Take(&row).Error; err != nil {
 		return PolicyVersion{}, fmt.Errorf("read policy: %w", err)
 	}
@@ -97,7 +79,7 @@ func (s *Store) Policies(ctx context.Context, actor models.Actor, before int64, 
 	if before > 0 {
 		q = q.Where("version < ?", before)
 	}
-	var rows []policyRow
+	var rows []models.Policy
 	if err := q.Find(&rows).Error; err != nil {
 		return nil, fmt.Errorf("list policies: %w", err)
 	}
@@ -117,7 +99,7 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()
 	}
-	var row policyRow
+	var row models.Policy
 	if err := s.db.Gorm(ctx).Where("version = ?", version).Take(&row).Error; err != nil {
 		return PolicyVersion{}, db.NotFoundAs(err, models.NotFound("policy version"))
 	}
@@ -141,7 +123,7 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	if err != nil {
 		return PolicyVersion{}, err
 	}
-	p, err := policy.ParseChanged(raw, before.Policy.Document())
+	p, err := policy.ParseChanged(raw, before.Compiled.Document())
 	if err != nil {
 		return PolicyVersion{}, err
 	}
@@ -149,7 +131,7 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	if err != nil {
 		return PolicyVersion{}, fmt.Errorf("write policy: %w", err)
 	}
-	row := policyRow{Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note}
+	row := models.Policy{Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note}
 	err = s.write(ctx, func(t *tx) error {
 		version, standing, err := t.policy()
 		if err != nil {
@@ -180,7 +162,7 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	return s.compiled(row)
 }
 
-func (t *tx) addPolicy(actor models.Actor, row policyRow) error {
+func (t *tx) addPolicy(actor models.Actor, row models.Policy) error {
 	if err := t.Gorm().Create(&row).Error; err != nil {
 		return fmt.Errorf("store policy: %w", err)
 	}
@@ -207,7 +189,7 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 		if err := t.Row(t.s.hot.policyNow).Scan(&version); err != nil || version.Valid {
 			return err
 		}
-		return t.addPolicy(models.System("policy"), policyRow{
+		return t.addPolicy(models.System("policy"), models.Policy{
 			Version: 1, Document: string(text), AuthorName: models.InitialAuthor, Note: "The initial policy.", CreatedAt: t.Now,
 		})
 	})
@@ -225,7 +207,7 @@ func (t *tx) fallbackStood(at time.Time) error {
 	}
 	until := t.Now
 	for ; version > 0; version-- {
-		var row policyRow
+		var row models.Policy
 		if err := t.Gorm().Where("version = ?", version).Take(&row).Error; err != nil {
 			return fmt.Errorf("read policy: %w", err)
 		}
@@ -233,7 +215,7 @@ func (t *tx) fallbackStood(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if v.Policy.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
+		if v.Compiled.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
 			return nil
 		}
 		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
@@ -255,7 +237,7 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 	if err := models.CheckText("note", note, models.MaxReason); err != nil {
 		return PolicyVersion{}, err
 	}
-	var row policyRow
+	var row models.Policy
 	err := s.write(ctx, func(t *tx) error {
 		version, standing, err := t.policy()
 		if err != nil {
@@ -274,7 +256,7 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 		if string(old) == text {
 			return t.Gorm().Where("version = ?", version).Take(&row).Error
 		}
-		row = policyRow{Version: version + 1, Document: text, AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
+		row = models.Policy{Version: version + 1, Document: text, AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
 		return t.addPolicy(actor, row)
 	})
 	if err != nil {

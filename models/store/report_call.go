@@ -25,7 +25,7 @@ func (r *report) call(e *runEvent, out *models.RunEventResult) error {
 			return err
 		}
 	}
-	var wanted *outsideRow
+	var wanted *models.OutsideApproval
 	if id == "" {
 		if wanted, id, err = r.adoptOutside(e); err != nil {
 			return err

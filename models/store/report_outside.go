@@ -29,7 +29,7 @@ const (
 
 // wanted finds the outside approval that waits for a reported call; nil: none
 // does. Mostly none waits for any, which the writer remembers.
-func (r *report) wanted(e *runEvent) (*outsideRow, error) {
+func (r *report) wanted(e *runEvent) (*models.OutsideApproval, error) {
 	known := &r.s.known
 	if known.wanted == nil {
 		waits, err := db.Exists(r.QueryRowContext(context.Background(), anyWanted))
@@ -49,7 +49,7 @@ func (r *report) wanted(e *runEvent) (*outsideRow, error) {
 		if look.run == "" {
 			continue
 		}
-		var row outsideRow
+		var row models.OutsideApproval
 		err := r.QueryRowContext(context.Background(), look.query, r.conv.OwnerID, e.call, e.ToolUseID, r.Now.Add(-linkAfterEnd), look.run).
 			Scan(&row.Number, &row.UpstreamID, &row.CallID, &row.ResponseID)
 		if err == nil {
@@ -65,7 +65,7 @@ func (r *report) wanted(e *runEvent) (*outsideRow, error) {
 // adoptOutside moves the outside approval that waits for a reported call into its
 // run: both are one row. An approval that was decided, or is being decided, stays
 // where it is; it is returned, to be linked to the call's own row.
-func (r *report) adoptOutside(e *runEvent) (wanted *outsideRow, id models.ResponseID, err error) {
+func (r *report) adoptOutside(e *runEvent) (wanted *models.OutsideApproval, id models.ResponseID, err error) {
 	if wanted, err = r.wanted(e); wanted == nil || err != nil {
 		return nil, "", err
 	}
@@ -126,7 +126,7 @@ UNION ALL SELECT a.id FROM responses r` + db.ByResponsesBatch + `
 // reportedLate does to a call that was just stored what it would have met if it
 // had been reported in time: it is linked to its approval, if that was decided
 // before, or rejected with the call before it in its batch that a person rejected.
-func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *outsideRow) error {
+func (r *report) reportedLate(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
 	if wanted != nil {
 		return r.linkDecided(e, a, wanted)
 	}
@@ -169,7 +169,7 @@ func (r *report) joinedLate(e *runEvent, id models.ResponseID) error {
 }
 
 // linkDecided links a call to its approval that was decided, or is being decided.
-func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *outsideRow) error {
+func (r *report) linkDecided(e *runEvent, a *models.Response, wanted *models.OutsideApproval) error {
 	approval, err := r.standing(wanted.ResponseID)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
+	"countersign/models/ledger"
 )
 
 // hotWriting are the statements that every ask, vote, decision, ledger entry and
@@ -159,7 +160,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 		// The column beside the maximum is that row's, and read as a time.
 		&h.lastGrant: `SELECT expires_at, max(expires_at) FROM grants` + db.ByGrantsLive + ` WHERE revoked_at IS NULL`,
-		&h.grantsOf: `SELECT g.id, g.fixed, g.free, g.made_by, g.maker_name, g.expires_at, g.max_uses, g.uses
+		&h.grantsOf: `SELECT ` + coverRow.Columns("g", nil) + `
  FROM grants g` + db.ByGrantsLive + ` JOIN users u ON u.id = g.made_by
  WHERE g.agent_id = ?1 AND g.tool_name = ?2 AND g.revoked_at IS NULL AND g.expires_at > ?3 AND g.uses < g.max_uses
  AND u.disabled_at IS NULL AND (u.role = 'admin' OR u.id = ?4) ORDER BY g.expires_at, g.id`,
@@ -199,6 +200,11 @@ var (
 	conversationRow = db.RowOf(&models.Conversation{})
 	messageRow      = db.RowOf(&models.Message{})
 	stepRow         = db.RowOf(&models.BudgetStep{})
+
+	grantRow        = db.RowOf(&models.Grant{})
+	coverRow        = grantRow.Only("id", "fixed", "free", "made_by", "maker_name", "expires_at", "max_uses", "uses") // what judges whether it covers a call
+	openUpstreamRow = db.RowOf(&models.Upstream{}).Without("key_sealed")
+	feedRow         = ledger.EntryRow.Only("seq", "at", "actor_kind", "action", "owner_id", "conversation_id", "response_id", "data")
 )
 
 // The rows that prepared statements store.

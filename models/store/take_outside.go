@@ -4,43 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"countersign/models"
 	"countersign/models/db"
 )
-
-// outsideRow is what was fetched.
-type outsideRow struct {
-	Number     int64 `gorm:"primaryKey"`
-	UpstreamID models.UpstreamID
-	CallID     string
-	Kind       models.OutsideKind
-	Again      int // which request of this id and kind it is, from 0
-	RunID      string
-	Name       string
-	Arguments  string
-	Raw        string
-	Beside     string // of a call
-	FirstAt    time.Time
-	TimeoutAt  *time.Time
-	Polls      int
-	ResponseID models.ResponseID
-
-	ApprovalID    string `gorm:"-"` // of the item, as listed now
-	Contradiction string `gorm:"-"` // the call, as the agent reported it, against the item
-	// Of one that found no call: whether it still waits for one, and by what it
-	// would know it; then the call that it is linked to.
-	Waits     bool
-	ToolUseID string
-	Digest    string
-	LinkedID  models.ResponseID
-	LinkedBy  models.MatchedBy
-	Removed   *string
-}
-
-func (outsideRow) TableName() string { return "outside_approvals" }
 
 // unmatchedAfter is in how many polls no call may fit before an approval gets a
 // response of its own: the call may be reported later than its approval.
@@ -83,7 +51,7 @@ func (s *Store) TakeOutside(ctx context.Context, l *models.Lease, id models.Upst
 }
 
 // outside reads what was fetched of an item, or keeps it.
-func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, error) {
+func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*models.OutsideApproval, error) {
 	var known knownOutside
 	if err := t.Gorm().Raw(knownOutsideQuery, u.ID, item.CallID, item.Kind).Scan(&known).Error; err != nil {
 		return nil, fmt.Errorf("look for an outside approval: %w", err)
@@ -95,7 +63,7 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 		return t.keepOutside(u, item, 0)
 	case row.ResponseID == "": // as listed now: what was kept may have been removed meanwhile
 		row.Name = validText(item.Name)
-		row.keep(item)
+		keepItem(row, item)
 		return row, t.keepTexts(row)
 	case !known.asksFor(&item, t.Now):
 		return t.replaceOutside(u, item, row)
@@ -113,11 +81,11 @@ func (t *tx) outside(u *models.Upstream, item models.OutsideItem) (*outsideRow, 
 }
 
 // keepOutside keeps what was fetched as a request of its own.
-func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*outsideRow, error) {
-	row := &outsideRow{
+func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int) (*models.OutsideApproval, error) {
+	row := &models.OutsideApproval{
 		UpstreamID: u.ID, CallID: item.CallID, ApprovalID: validText(item.ApprovalID), Kind: item.Kind, Again: again, RunID: item.RunID, Name: validText(item.Name), FirstAt: t.Now,
 	}
-	row.keep(item)
+	keepItem(row, item)
 	if until := item.Deadline(t.Now); until != nil {
 		row.TimeoutAt = new(db.Stamp(*until))
 	}
@@ -130,7 +98,7 @@ func (t *tx) keepOutside(u *models.Upstream, item models.OutsideItem, again int)
 // replaceOutside ends a request whose id asks for something else by now: a decision
 // on it would release what nobody has looked at. A decision that may be on its way
 // goes before.
-func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *outsideRow) (*outsideRow, error) {
+func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) (*models.OutsideApproval, error) {
 	a, err := t.standing(row.ResponseID)
 	if err != nil {
 		return nil, err
@@ -154,17 +122,17 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *ou
 	return t.keepOutside(u, item, row.Again+1)
 }
 
-// keep takes over the texts of an item.
-func (o *outsideRow) keep(item models.OutsideItem) {
+// keepItem takes over the texts of an item.
+func keepItem(o *models.OutsideApproval, item models.OutsideItem) {
 	o.Arguments, o.Raw = cutAt(validText(string(item.Arguments)), maxRaw), cutAt(validText(string(item.Raw)), maxRaw)
 	if item.Kind == models.OutsideCallKind {
 		o.Beside = restOf(item)
 	}
 }
 
-// whole reports whether all that a call would run with is kept, letter by letter, and
+// keptWhole reports whether all that a call would run with is kept, letter by letter, and
 // all that stands beside it.
-func (o *outsideRow) whole(item *models.OutsideItem) bool {
+func keptWhole(o *models.OutsideApproval, item *models.OutsideItem) bool {
 	return o.Arguments == string(item.Arguments) && wholeRest(item)
 }
 
@@ -172,7 +140,7 @@ func wholeRest(item *models.OutsideItem) bool {
 	return len(item.Rest) <= maxRaw && utf8.Valid(item.Rest)
 }
 
-func (t *tx) keepTexts(row *outsideRow) error {
+func (t *tx) keepTexts(row *models.OutsideApproval) error {
 	err := t.Gorm().Model(row).Where("(name, arguments, raw, beside) IS NOT (?, ?, ?, ?)", row.Name, row.Arguments, row.Raw, row.Beside).Select("name", "arguments", "raw", "beside").UpdateColumns(row).Error
 	if err != nil {
 		return fmt.Errorf("keep what was fetched: %w", err)
@@ -183,7 +151,7 @@ func (t *tx) keepTexts(row *outsideRow) error {
 func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // placeOutside gives an item its response, if it is time.
-func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *outsideRow) error {
+func (t *tx) placeOutside(u *models.Upstream, item models.OutsideItem, row *models.OutsideApproval) error {
 	var a *models.Approval
 	var err error
 	switch {

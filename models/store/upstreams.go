@@ -276,9 +276,9 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 	})
 }
 
+var upstreamStates = `SELECT ` + openUpstreamRow.Columns("u", nil) + `, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
+
 const (
-	upstreamStates = `SELECT u.id, u.name, u.base_url, u.dialect, u.owner_id, u.agent_id, u.created_at, u.disabled_at, u.paused_at, u.next_poll_at, u.polled_at, u.succeeded_at,
- u.failures, u.problem, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
 	waitingOfUpstream = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingUpstream + `
  WHERE upstream_id = ? AND approval_status = 'pending' AND held_until IS NULL LIMIT ?)`
 	countUntold  = `SELECT count(*) FROM (SELECT 1 FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL LIMIT ?)`
@@ -328,8 +328,7 @@ func scanUpstreams(ctx context.Context, dbtx *sql.Tx) ([]models.UpstreamState, e
 	var out []models.UpstreamState
 	for rows.Next() {
 		var u models.UpstreamState
-		if err := rows.Scan(&u.ID, &u.Name, &u.BaseURL, &u.Dialect, &u.OwnerID, &u.AgentID, &u.CreatedAt, &u.DisabledAt, &u.PausedAt, &u.NextPollAt, &u.PolledAt, &u.SucceededAt,
-			&u.Failures, &u.Problem, &u.OwnerName); err != nil {
+		if err := rows.Scan(append(openUpstreamRow.Targets(&u.Upstream), &u.OwnerName)...); err != nil {
 			return nil, fmt.Errorf("read upstreams: %w", err)
 		}
 		out = append(out, u)

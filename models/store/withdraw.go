@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -12,23 +11,9 @@ import (
 	"countersign/models/ledger"
 )
 
-// withdrawalRow is why a decision was taken back, if not by whoever gave it.
-type withdrawalRow struct {
-	VoteID     models.VoteID `gorm:"primaryKey"`
-	ResponseID models.ResponseID
-	At         time.Time `gorm:"autoCreateTime:false"`
-	Kind       models.WithdrawalKind
-	ByName     string
-	Status     int
-	Said       string
-	Lost       bool
-}
-
-func (withdrawalRow) TableName() string { return "withdrawals" }
-
 // refused takes back a decision that the other system will not take: the request
 // waits again. What was settled otherwise meanwhile stays, and is marked.
-func (t *tx) refused(a *models.Approval, row *deliveryRow, end models.DeliveryEnd) error {
+func (t *tx) refused(a *models.Approval, row *models.Delivery, end models.DeliveryEnd) error {
 	if err := t.deliveryDone(row, string(models.DeliveryRefused)); err != nil {
 		return err
 	}
@@ -36,16 +21,16 @@ func (t *tx) refused(a *models.Approval, row *deliveryRow, end models.DeliveryEn
 	if err != nil {
 		return err
 	}
-	w := &withdrawalRow{Kind: models.WithdrawalRefused, ByName: u.Name, Status: end.Status, Said: end.Words, Lost: row.Lost}
+	w := &models.Withdrawal{Kind: models.WithdrawalRefused, ByName: u.Name, Status: end.Status, Said: end.Words, Lost: row.Lost}
 	if a.Status() != models.StatusPending {
 		w.VoteID, w.ResponseID, w.At = row.VoteID, a.ID, t.Now
-		return t.noteContradiction(a, w.text())
+		return t.noteContradiction(a, refusalText(w))
 	}
 	return t.withdrawDecision(models.System("delivery"), a, "approval.refused", w)
 }
 
-// text is a refusal in one sentence.
-func (w *withdrawalRow) text() string {
+// refusalText is a refusal in one sentence.
+func refusalText(w *models.Withdrawal) string {
 	text := fmt.Sprintf("%s refused the decision (%d)", w.ByName, w.Status)
 	if w.Status == 0 {
 		text = w.ByName + " can't take the decision"
@@ -95,7 +80,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 		if row.InFlightAt != nil && t.Now.Before(row.InFlightAt.Add(attemptEnds)) {
 			return &models.Error{Code: models.CodeBeingDecided, Text: "The other system is being told right now. Try again in a moment.", Approval: a}
 		}
-		w := &withdrawalRow{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}
+		w := &models.Withdrawal{Kind: models.WithdrawalByAdmin, ByName: actor.Name, Said: reason, Lost: row.Lost || row.InFlightAt != nil}
 		if err := t.deliveryDone(row, "withdrawn"); err != nil {
 			return err
 		}
@@ -107,8 +92,8 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 	return out, nil
 }
 
-func (t *tx) openDelivery(id models.ResponseID) (*deliveryRow, error) {
-	var row deliveryRow
+func (t *tx) openDelivery(id models.ResponseID) (*models.Delivery, error) {
+	var row models.Delivery
 	if err := t.Gorm().Where("response_id = ? AND done_at IS NULL", id).Take(&row).Error; err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}
@@ -117,7 +102,7 @@ func (t *tx) openDelivery(id models.ResponseID) (*deliveryRow, error) {
 
 // withdrawDecision takes back the decision that holds a row, and has the request wait again
 // or, past its deadline, expire: the decision was never delivered.
-func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action string, w *withdrawalRow) error {
+func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action string, w *models.Withdrawal) error {
 	vote, err := t.heldVote(a.ID)
 	if err != nil {
 		return err
@@ -172,30 +157,21 @@ func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	})
 }
 
-var withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.status, w.said, w.lost, v.verdict, v.user_name
+var withdrawalsQuery = `SELECT w.*, v.verdict, v.user_name AS voter_name
  FROM ` + db.Each(`?`) + ` CROSS JOIN withdrawals w` + db.ByWithdrawalsResponse + ` ON w.response_id = j.value JOIN votes v ON v.id = w.vote_id ORDER BY w.at, w.vote_id`
 
 // withdrawals tells, of requests by their ids as JSON, which decisions were taken
 // back and why.
 func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
-	if err != nil {
+	var found []models.Withdrawal
+	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(withdrawalsQuery, ids).Scan(&found).Error; err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id models.ResponseID
-		var w models.Withdrawal
-		if err := rows.Scan(&id, &w.At, &w.Kind, &w.ByName, &w.Status, &w.Said, &w.Lost, &w.Verdict, &w.VoterName); err != nil {
-			return fmt.Errorf("read withdrawals: %w", err)
-		}
-		if o, ok := of[id]; ok {
+	for _, w := range found {
+		if o, ok := of[w.ResponseID]; ok {
 			o.Withdrawals = append(o.Withdrawals, w)
-			of[id] = o
+			of[w.ResponseID] = o
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read withdrawals: %w", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (w *Worker) Once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if days := now.Policy.Document().RetentionDays; days > 0 {
+	if days := now.Compiled.Document().RetentionDays; days > 0 {
 		if !w.begun {
 			w.begun, w.owed = true, true // a process that died may have removed, and not emptied the log
 		}
