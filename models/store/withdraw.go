@@ -177,7 +177,7 @@ const withdrawalsQuery = `SELECT w.response_id, w.at, w.kind, w.by_name, w.statu
 // withdrawals tells, of requests by their ids as JSON, which decisions were taken
 // back and why.
 func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
+	rows, err := s.db.Reader(ctx).QueryContext(context.WithoutCancel(ctx), withdrawalsQuery, ids)
 	if err != nil {
 		return fmt.Errorf("read withdrawals: %w", err)
 	}
