@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 
@@ -9,7 +8,6 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
-	"countersign/models/store"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -70,33 +68,19 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 // in. in carries what was sent and what became of it. CodeNotFound for what the
 // reader may not see.
 func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.ApprovalInput) (pages.Approval, error) {
-	ctx, actor := c.Request().Context(), actorOf(c)
-	a, err := s.store.Approval(ctx, actor, id)
+	actor := actorOf(c)
+	// Beside the list, that says what comes next.
+	p, err := s.store.RequestPage(c.Request().Context(), actor, id, in.Desk == "")
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return pages.Approval{}, models.Errorf(models.CodeNotFound, "There is no such request.")
 	}
 	if err != nil {
 		return pages.Approval{}, err
 	}
-	in.Approval, in.MayDecide, in.Reader, in.Admin = *a, actor.IsPerson(), actor.UserID(), actor.Admin
-	in.Sees = actor.Admin || a.OwnerID == actor.UserID()
-	turns, err := s.store.TurnsBefore(ctx, actor, id)
-	if err != nil {
-		return pages.Approval{}, err
-	}
-	in.Turns = append(turns, *a)
-	origins, err := s.store.Origins(ctx, actor, id)
-	if err != nil {
-		return pages.Approval{}, err
-	}
-	in.Origin = origins[id]
-	if err := s.addBudget(ctx, actor, a, &in); err != nil {
-		return pages.Approval{}, err
-	}
-	if err := s.addAround(ctx, actor, a, &in); err != nil {
-		return pages.Approval{}, err
-	}
-	in.Presence = s.store.Presence(id)
+	in.Approval, in.MayDecide, in.Reader, in.Admin = p.Approval, actor.IsPerson(), actor.UserID(), actor.Admin
+	in.Sees, in.Turns, in.Origin, in.Presence = p.SeesConversation, append(p.Turns, p.Approval), p.Origin, p.Presence
+	in.Around, in.Opened, in.Calls, in.Result, in.Next = &p.Around, p.Around.Opened, p.Calls, p.Result, p.Next
+	in.Budget, in.AgentBudget, in.Points, in.Shares = p.Budget, p.AgentBudget, p.Points, p.Shares
 	return pages.NewApproval(in, s.kit.Now()), nil
 }
 
@@ -118,40 +102,4 @@ func (s *Site) presence(c echo.Context) error {
 		return c.NoContent(http.StatusOK)
 	}
 	return handlers.Render(c, http.StatusOK, pages.PresenceLine(pages.NewPresence(a, s.store.Presence(id), s.kit.Now())), nil)
-}
-
-// addAround adds what stands around a request: its like, what was said about it,
-// its batch, its result, and for one that is settled another that waits.
-func (s *Site) addAround(ctx context.Context, actor models.Actor, a *models.Approval, in *pages.ApprovalInput) error {
-	around, err := s.store.Around(ctx, actor, a.ID)
-	if err != nil {
-		return err
-	}
-	in.Around, in.Opened = around, around.Opened
-	if a.BatchID != nil && in.Sees {
-		// What was queued at once stands together, or nearly so.
-		const near = 25
-		if in.Calls, err = s.store.RunDetails(ctx, actor, a.ConversationID, max(1, a.Sequence-near), a.Sequence+near); err != nil {
-			return err
-		}
-	}
-	if a.Status() == models.StatusPending {
-		return nil
-	}
-	if a.Kind == models.KindToolCall && a.IsCompleted {
-		if in.Result, err = s.store.CallResult(ctx, actor, a.ID); err != nil {
-			return err
-		}
-	}
-	if in.Desk != "" {
-		return nil // the list beside it says what comes next
-	}
-	waiting, err := s.store.Inbox(ctx, actor, store.InboxQuery{Brief: true, Limit: 1})
-	if err != nil {
-		return err
-	}
-	if len(waiting.Items) > 0 {
-		in.Next = &waiting.Items[0]
-	}
-	return nil
 }

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	stepsBeside = 5   // changes that a panel shows on the conversation's page
-	stepsShown  = 25  // and on its own
-	burnPoints  = 200 // of the burn chart
+	stepsBeside = 5  // changes that a panel shows on the conversation's page
+	stepsShown  = 25 // and on its own
 )
 
 func (s *Site) budget(c echo.Context) error {
@@ -77,7 +76,7 @@ func (s *Site) budgetView(ctx context.Context, actor models.Actor, in pages.Budg
 		in.Next = steps[limit-1].Sequence
 	}
 	in.Steps = steps
-	if in.Points, err = s.store.EnergyOf(ctx, actor, id, burnPoints); err != nil {
+	if in.Points, err = s.store.EnergyOf(ctx, actor, id, models.BurnPoints); err != nil {
 		return pages.BudgetPanelView{}, err
 	}
 	return pages.NewBudgetPanel(in, s.kit.Now()), nil

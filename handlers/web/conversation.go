@@ -127,7 +127,7 @@ func (s *Site) waitingIn(ctx context.Context, actor models.Actor, id models.Conv
 func (s *Site) sharesFor(ctx context.Context, actor models.Actor, id models.ConversationID, entries []models.HistoryEntry) ([]models.EnergyShare, error) {
 	for _, e := range entries {
 		if e.Response != nil && e.Response.Kind == models.KindBudget && e.Response.Status() == models.StatusPending {
-			return s.store.EnergyBy(ctx, actor, id, sharesRead)
+			return s.store.EnergyBy(ctx, actor, id, models.SharesRead)
 		}
 	}
 	return nil, nil

@@ -29,6 +29,9 @@ type Options struct {
 	// BeforeCommit is called before each COMMIT; tests hold the commit back
 	// with it to see that nobody was told early.
 	BeforeCommit func()
+	// BeforeRead is called before each statement of a Snapshot; tests write between two
+	// of them with it.
+	BeforeRead func(text string)
 }
 
 // DB is the open database. All methods are safe for concurrent use.
@@ -164,9 +167,6 @@ func (d *DB) Bus() *events.Bus { return d.bus }
 
 // Reads is the pool of connections that read.
 func (d *DB) Reads() *sql.DB { return d.r }
-
-// Gorm is the same pool through GORM.
-func (d *DB) Gorm(ctx context.Context) *gorm.DB { return d.gr.WithContext(ctx) }
 
 // Stamp is the one place where times are cut to what is stored: UTC, whole
 // microseconds, no monotonic part.

@@ -15,6 +15,7 @@ type Scanner interface{ Scan(dest ...any) error }
 // Querier is the read pool, or a transaction on it.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // RowQuerier is the same for a query of one row.

@@ -16,15 +16,28 @@ type prepared struct {
 }
 
 // Prepared is a reading statement, prepared when it is first wanted and kept until the
-// database is closed. Its text must be one of few: values are arguments.
+// database is closed. Its text must be one of few: values are arguments. With the context
+// of a Snapshot it runs in that.
 func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
-	p := &d.reads
+	if s := d.snapshotOf(ctx); s != nil {
+		return s.prepared(ctx, d, text)
+	}
+	return d.reads.of(ctx, d.r, text)
+}
+
+func (p *prepared) known(text string) *sql.Stmt {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.byText[text]
+}
+
+func (p *prepared) of(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if stmt, ok := p.byText[text]; ok {
 		return stmt, nil
 	}
-	stmt, err := d.r.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
+	stmt, err := pool.PrepareContext(context.WithoutCancel(ctx), text) //nolint:sqlclosecheck // close does
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 	}

@@ -194,7 +194,7 @@ func (s *Store) agentBudgets(ctx context.Context, which string, args ...any) (ma
 		return nil, nil
 	}
 	now := minuteOf(s.db.Now())
-	rows, err := s.db.Reads().QueryContext(ctx, budgetsOfAgents+which, append([]any{now - int64(limit.Hours)*60, now}, args...)...)
+	rows, err := s.db.Reader(ctx).QueryContext(ctx, budgetsOfAgents+which, append([]any{now - int64(limit.Hours)*60, now}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the budgets of agents: %w", err)
 	}

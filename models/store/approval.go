@@ -82,20 +82,31 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	if err != nil {
 		return nil, err
 	}
-	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return db.Exists(s.reads.isReviewer.QueryRowContext(ctx, actor.ID, id))
-	})
+	return s.approvalFor(ctx, actor, a, now)
+}
+
+// approvalFor is an approval that was read, as it holds at now, for an actor who may
+// see it.
+func (s *Store) approvalFor(ctx context.Context, actor models.Actor, a *models.Approval, now time.Time) (*models.Approval, error) {
+	sees, err := s.maySee(ctx, actor, &a.Response)
 	if err != nil {
 		return nil, err
 	}
 	if !sees || a.Unasked() {
-		return nil, noSuchApproval(id)
+		return nil, noSuchApproval(a.ID)
 	}
 	return at(a, now), s.HeldVerdicts(ctx, actor, a)
 }
 
+// maySee is maySee for a request that was read.
+func (s *Store) maySee(ctx context.Context, actor models.Actor, r *models.Response) (bool, error) {
+	return maySee(actor, r, func() (bool, error) {
+		return db.Exists(s.db.Row(ctx, s.reads.isReviewer, isReviewer, actor.ID, r.ID))
+	})
+}
+
 func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(s.reads.approval.QueryRowContext(ctx, id))
+	a, err := scanApproval(s.db.Row(ctx, s.reads.approval, approvalByID, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, noSuchApproval(id)
 	}

@@ -37,37 +37,27 @@ func latestQuery(keys string) string {
 	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` + lookSees + ` ORDER BY k.number DESC LIMIT 1`
 }
 
-// Around is what stands around a request, for a person who may decide it.
-//
-// Codes: forbidden (people only), not_found.
-func (s *Store) Around(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Around, error) {
-	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only a person decides.")
-	}
-	a, err := s.Approval(ctx, actor, id)
-	if err != nil {
-		return nil, err
-	}
-	out := &models.Around{}
+// around reads what stands around a request, for a person who sees it.
+func (s *Store) around(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
 	if err := s.aroundPolicy(ctx, a, out); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.aroundEarlier(ctx, actor, a, out); err != nil {
-		return nil, err
+		return err
 	}
 	if a.Status() == models.StatusPending {
-		if err := s.db.Gorm(ctx).Raw(waitingEdits, id).Scan(&out.Proposed).Error; err != nil {
-			return nil, fmt.Errorf("read proposed edits: %w", err)
+		if err := s.db.Gorm(ctx).Raw(waitingEdits, a.ID).Scan(&out.Proposed).Error; err != nil {
+			return fmt.Errorf("read proposed edits: %w", err)
 		}
 	}
-	if err := s.db.Gorm(ctx).Raw(notesOf, id).Scan(&out.Notes).Error; err != nil {
-		return nil, fmt.Errorf("read notes: %w", err)
+	if out.Notes, err = s.notes(ctx, a.ID); err != nil {
+		return err
 	}
 	if out.Twin, err = s.twin(ctx, actor, a); err != nil {
-		return nil, err
+		return err
 	}
-	out.Opened, err = s.OpenedParts(ctx, actor, id)
-	return out, err
+	out.Opened, err = s.OpenedParts(ctx, actor, a.ID)
+	return err
 }
 
 // aroundPolicy says what the policy allows with the request, and what it would say

@@ -12,11 +12,11 @@ import (
 
 func (b *bench) around(t *testing.T, who models.Actor, id models.ResponseID) *models.Around {
 	t.Helper()
-	got, err := b.Around(t.Context(), who, id)
+	got, err := b.RequestPage(t.Context(), who, id, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return &got.Around
 }
 
 func (b *bench) decided(t *testing.T, input string, in models.DecisionInput) *models.Approval {
@@ -63,8 +63,8 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	if got := b.around(t, b.owner, other.ID); got.LastApproved != nil || got.ReaskOf != nil || len(got.Earlier) > 0 {
 		t.Errorf("around another tool: %+v", got)
 	}
-	wantCode(t, second(b.Around(t.Context(), b.agent, again.ID)), models.CodeForbidden)
-	wantCode(t, second(b.Around(t.Context(), b.stranger, again.ID)), models.CodeNotFound)
+	wantCode(t, second(b.RequestPage(t.Context(), b.agent, again.ID, true)), models.CodeForbidden)
+	wantCode(t, second(b.RequestPage(t.Context(), b.stranger, again.ID, true)), models.CodeNotFound)
 	page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
 	if storetest.Must(t, err); page.ReaskOf[again.ID] != refused.ID || len(page.ReaskOf) != 1 {
 		t.Errorf("the inbox marks %v", page.ReaskOf)

@@ -156,7 +156,7 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 func (s *Store) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
 	var v models.ConversationView
 	v.Reader = actor.UserID()
-	err := scanView(s.db.Reads().QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
+	err := scanView(s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
 	if err != nil {
 		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
 	}

@@ -164,16 +164,20 @@ func (s *Store) EnergyOf(ctx context.Context, actor models.Actor, id models.Conv
 	if err != nil {
 		return nil, err
 	}
+	var points []models.EnergyPoint
+	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
+		points, err = s.energyOf(ctx, v, most)
+		return err
+	})
+	return points, err
+}
+
+// energyOf is EnergyOf within a snapshot, of a conversation that was read.
+func (s *Store) energyOf(ctx context.Context, v *models.ConversationView, most int) ([]models.EnergyPoint, error) {
 	width := v.NextSequence/int64(max(1, most)) + 1
-	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("read energy: %w", err)
-	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	points := map[int64]*energyBucket{}
 	for _, query := range []string{spentByResponses, spentByTurns, budgetBySteps} {
-		err := eachRow(ctx, dbtx, query, []any{id, width}, func(row db.Scanner) error {
+		err := eachRow(context.WithoutCancel(ctx), s.db.Reader(ctx), query, []any{v.ID, width}, func(row db.Scanner) error {
 			var bucket, sequence, n int64
 			var when string
 			if err := row.Scan(&bucket, &sequence, &when, &n); err != nil {
@@ -248,7 +252,11 @@ func (s *Store) EnergyBy(ctx context.Context, actor models.Actor, id models.Conv
 	if _, err := s.Conversation(ctx, actor, id); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), energyByTool, id, most)
+	return s.energyBy(ctx, id, most)
+}
+
+func (s *Store) energyBy(ctx context.Context, id models.ConversationID, most int) ([]models.EnergyShare, error) {
+	rows, err := s.db.Reader(ctx).QueryContext(context.WithoutCancel(ctx), energyByTool, id, most)
 	if err != nil {
 		return nil, fmt.Errorf("read energy: %w", err)
 	}

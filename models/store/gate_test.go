@@ -370,8 +370,8 @@ func TestARoutedReviewerSeesAndDecidesThatRequestOnly(t *testing.T) {
 		t.Fatalf("inbox of the routed reviewer: %+v, %v", page, err)
 	}
 	wantCode(t, second(b.Approval(t.Context(), b.stranger, plain.ID)), models.CodeNotFound)
-	if turns, err := b.TurnsBefore(t.Context(), b.stranger, routed.ID); err != nil || len(turns) != 1 {
-		t.Errorf("turns before the routed request: %v, %v", turns, err)
+	if page, err := b.RequestPage(t.Context(), b.stranger, routed.ID, true); err != nil || len(page.Turns) != 1 {
+		t.Errorf("page of the routed request: %v, %v", page, err)
 	}
 	if _, err := b.Decide(t.Context(), b.stranger, routed.ID, yes()); err != nil {
 		t.Fatal(err)

@@ -155,7 +155,7 @@ func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.
 // Turns are the last n responses of a conversation before a sequence (0: the
 // end), oldest first. CodeNotFound unless the actor sees the conversation: its
 // agent, its owner, an admin; whoever a request was routed to sees the five
-// turns before it through TurnsBefore.
+// turns before it through RequestPage.
 func (s *Store) Turns(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
 	var owner models.UserID
 	var agent models.AgentID
@@ -170,16 +170,6 @@ func (s *Store) Turns(ctx context.Context, actor models.Actor, id models.Convers
 
 // MaxRoutedTurns is how much of a conversation a routed reviewer sees.
 const MaxRoutedTurns = 5
-
-// TurnsBefore are the last turns before a request, for those who may see that
-// request: at most MaxRoutedTurns.
-func (s *Store) TurnsBefore(ctx context.Context, actor models.Actor, id models.ResponseID) ([]models.Approval, error) {
-	a, err := s.Approval(ctx, actor, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.turns(ctx, a.ConversationID, a.Sequence, MaxRoutedTurns)
-}
 
 func (s *Store) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
 	if before <= 0 {

@@ -166,6 +166,10 @@ func (s *Store) Notes(ctx context.Context, actor models.Actor, id models.Respons
 	if _, err := s.Approval(ctx, actor, id); err != nil {
 		return nil, err
 	}
+	return s.notes(ctx, id)
+}
+
+func (s *Store) notes(ctx context.Context, id models.ResponseID) ([]models.Note, error) {
 	var notes []models.Note
 	if err := s.db.Gorm(ctx).Raw(notesOf, id).Scan(&notes).Error; err != nil {
 		return nil, fmt.Errorf("read notes: %w", err)

@@ -44,7 +44,11 @@ func (s *Store) Origins(ctx context.Context, actor models.Actor, ids ...models.R
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), originsQuery, string(list), actor.ID, actor.Admin, maxStartedInput)
+	stmt, err := s.db.Prepared(ctx, originsQuery) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), string(list), actor.ID, actor.Admin, maxStartedInput)
 	if err != nil {
 		return nil, fmt.Errorf("read origins: %w", err)
 	}
@@ -116,7 +120,11 @@ var (
 
 // addLinks adds the other rows of those whose origins were read.
 func (s *Store) addLinks(ctx context.Context, actor models.Actor, ids string, to map[models.ResponseID]models.Origin) error {
-	rows, err := s.db.Reads().QueryContext(context.WithoutCancel(ctx), linksQuery, ids, actor.ID, actor.Admin)
+	stmt, err := s.db.Prepared(ctx, linksQuery) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), ids, actor.ID, actor.Admin)
 	if err != nil {
 		return fmt.Errorf("read linked calls: %w", err)
 	}

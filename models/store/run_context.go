@@ -223,15 +223,20 @@ func (s *Store) RunDetails(ctx context.Context, actor models.Actor, conv models.
 	if _, err := s.Conversation(ctx, actor, conv); err != nil {
 		return nil, err
 	}
+	var out map[models.ResponseID]models.CallDetail
+	err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		out, err = s.runDetails(ctx, conv, from, to)
+		return err
+	})
+	return out, err
+}
+
+// runDetails is RunDetails within a snapshot, for whoever sees the conversation.
+func (s *Store) runDetails(ctx context.Context, conv models.ConversationID, from, to int64) (map[models.ResponseID]models.CallDetail, error) {
 	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("read calls: %w", err)
-	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	var calls []models.CallDetail
-	now := s.db.Now()
-	err = eachRow(ctx, dbtx, runDetailsQuery, []any{conv, from, to, MaxBrief}, func(row db.Scanner) error {
+	now, reader := s.db.Now(), s.db.Reader(ctx)
+	err := eachRow(ctx, reader, runDetailsQuery, []any{conv, from, to, MaxBrief}, func(row db.Scanner) error {
 		var r models.Response
 		d, err := scanDetail(row, &r)
 		if err != nil {
@@ -244,7 +249,7 @@ func (s *Store) RunDetails(ctx context.Context, actor models.Actor, conv models.
 	if err != nil {
 		return nil, fmt.Errorf("read calls: %w", err)
 	}
-	p := places{ctx: ctx, tx: dbtx, conv: conv}
+	p := places{ctx: ctx, reader: reader, conv: conv}
 	out := make(map[models.ResponseID]models.CallDetail, len(calls))
 	for _, d := range calls {
 		if err := p.put(&d); err != nil {
@@ -282,9 +287,9 @@ func scanDetail(row db.Scanner, r *models.Response) (models.CallDetail, error) {
 // places counts where calls stand in their batches. The calls of a page come in
 // order and without gaps, so that each batch is counted once.
 type places struct {
-	ctx  context.Context //nolint:containedctx // of the one use case that makes it
-	tx   *sql.Tx
-	conv models.ConversationID
+	ctx    context.Context //nolint:containedctx // of the one use case that makes it
+	reader db.Querier
+	conv   models.ConversationID
 
 	last map[string]int // the place of the last call of each batch
 	of   map[string]int
@@ -314,37 +319,43 @@ func (p *places) put(d *models.CallDetail) (err error) {
 }
 
 func (p *places) count(batch string, upTo int64) (n int, err error) {
-	err = p.tx.QueryRowContext(p.ctx, batchPlaceQuery, p.conv, batch, upTo).Scan(&n)
+	err = p.reader.QueryRowContext(p.ctx, batchPlaceQuery, p.conv, batch, upTo).Scan(&n)
 	return n, err
 }
 
 // CallResult is a tool call's whole result, as far as it is kept: CodeNotFound
 // for those who may not see the call.
 func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.CallResult, error) {
-	ctx = context.WithoutCancel(ctx)
-	var out models.CallResult
-	var r models.Response
-	err := s.db.Reads().QueryRowContext(ctx, callResultQuery, id).Scan(&r.OwnerID, &r.AgentID, &out.Completed, &out.IsError, &out.Result, &out.Bytes)
+	out, r, err := s.callResult(ctx, id)
 	if err != nil {
-		return nil, sqlNotFoundAs(err, models.NotFound("tool call"))
+		return nil, err
 	}
-	sees, err := maySee(actor, &r, func() (bool, error) {
-		return db.Exists(s.reads.isReviewer.QueryRowContext(ctx, actor.ID, id))
-	})
+	sees, err := s.maySee(ctx, actor, r)
 	if err != nil {
 		return nil, err
 	}
 	if !sees {
 		return nil, models.NotFound("tool call")
 	}
-	return &out, nil
+	return out, nil
+}
+
+// callResult reads a result, with what of its call tells who may see it.
+func (s *Store) callResult(ctx context.Context, id models.ResponseID) (*models.CallResult, *models.Response, error) {
+	out, r := &models.CallResult{}, &models.Response{ID: id}
+	err := s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), callResultQuery, id).
+		Scan(&r.OwnerID, &r.AgentID, &out.Completed, &out.IsError, &out.Result, &out.Bytes)
+	if err != nil {
+		return nil, nil, sqlNotFoundAs(err, models.NotFound("tool call"))
+	}
+	return out, r, nil
 }
 
 // Entry is one response of a conversation, asked about or not, as it holds now:
 // CodeNotFound unless the actor is the conversation's agent, its owner or an
 // admin.
 func (s *Store) Entry(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(s.reads.approval.QueryRowContext(context.WithoutCancel(ctx), id))
+	a, err := scanApproval(s.db.Row(ctx, s.reads.approval, approvalByID, id))
 	if err != nil {
 		return nil, sqlNotFoundAs(err, models.NotFound("response"))
 	}

@@ -65,7 +65,13 @@ const approvalFrom = ` FROM responses r
  LEFT JOIN votes v ON v.id = r.vote_id
  LEFT JOIN notes n ON n.id = r.open_note`
 
-var selectApproval = `SELECT ` + approvalColumns + approvalFrom
+var (
+	selectApproval = `SELECT ` + approvalColumns + approvalFrom
+	approvalByID   = selectApproval + ` WHERE r.id = ?`
+)
+
+// isReviewer is whether a request was routed to a person.
+const isReviewer = `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`
 
 // fitsBudget is whether ?1 units more are within a conversation's budget. What
 // costs nothing always is.
@@ -79,7 +85,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.policyNow: `SELECT max(version) FROM policies`,
 		&h.policyDoc: `SELECT document FROM policies WHERE version = ?`,
 
-		&h.approval:           selectApproval + ` WHERE r.id = ?`,
+		&h.approval:           approvalByID,
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
@@ -154,7 +160,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		// With it comes whether the conversation goes on: the row has left pending.
 		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ?1 RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?2)`,
-		&h.isReviewer:   `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
+		&h.isReviewer:   isReviewer,
 		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,
 
@@ -171,8 +177,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 func (h *hotReading) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&h.approval:   selectApproval + ` WHERE r.id = ?`,
-		&h.isReviewer: `SELECT 1 FROM reviewers WHERE user_id = ? AND response_id = ?`,
+		&h.approval:   approvalByID,
+		&h.isReviewer: isReviewer,
 		&h.nextDeadline: `SELECT approval_timeout_at FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT 1`,
 	}

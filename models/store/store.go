@@ -58,6 +58,9 @@ type Options struct {
 	// BeforeCommit is called before each COMMIT; tests hold the commit back
 	// with it to see that nobody was told early.
 	BeforeCommit func()
+	// BeforeRead is called before each statement of a read that needs several; tests
+	// write between two of them with it.
+	BeforeRead func(text string)
 }
 
 // Store is the open database. All methods are safe for concurrent use.
@@ -92,7 +95,7 @@ type Store struct {
 // date and seeds the first policy version. The server and the command line
 // open it alike and may do so side by side.
 func Open(ctx context.Context, opts Options) (*Store, error) {
-	d, err := db.Open(ctx, db.Options{Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit})
+	d, err := db.Open(ctx, db.Options{Dir: opts.Dir, Now: opts.Now, Log: opts.Log, Observe: opts.Observe, BeforeCommit: opts.BeforeCommit, BeforeRead: opts.BeforeRead})
 	if err != nil {
 		return nil, err
 	}
