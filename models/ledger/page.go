@@ -143,7 +143,7 @@ func (q Query) picks(rare bool) []db.Part {
 	return out
 }
 
-// span turns times and the key of the page before into numbers of entries: from
+// Span turns times and the key of the page before into numbers of entries: from
 // low to before high.
 func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err error) {
 	low, high = 1, 1<<62
@@ -163,7 +163,7 @@ func (q Query) Span(ctx context.Context, dbtx *sql.Tx) (low, high int64, err err
 	return low, high, nil
 }
 
-// firstSince finds by halving the first entry that is not older than at, or the
+// FirstSince finds by halving the first entry that is not older than at, or the
 // number after the last. Entries are written one after another under one lock,
 // each with the clock's time: their times rise with their numbers unless the
 // clock was set back, and then the answer is one of the borders.

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"countersign/models"
 	"countersign/models/db"
-
-	"golang.org/x/sys/unix"
 )
 
 // Restored is what Restore did.
