@@ -47,14 +47,21 @@ type List[T any] struct {
 	// After is the key of the last row of the page before, as SQL; empty: from the
 	// beginning.
 	After Part
-	Limit int // 0: models.DefaultPage
+	Limit int // how many rows a page has at most
 	// Count is how many keys are selected, as SQL; empty: those of a page and one more.
 	Count Part
 
 	Columns string // of the rows
 	From    string // where they are, of the keys k: `JOIN table t ON t.id = k.id`
-	Read    func(ctx context.Context, query string, args ...any) ([]T, error)
-	Cursor  func(*T) Cursor
+	// In, where it is set, is the column of the table From that has the key, which is one.
+	In string
+	// Picks leave only some of the rows, where no index serves a filter: with In. At most
+	// Search keys are looked at for a page.
+	Picks  []Part
+	Search int
+
+	Read   func(ctx context.Context, query string, args ...any) ([]T, error)
+	Cursor func(*T) Cursor
 
 	Weight func(*T) int // about how many bytes a row takes; with Most
 	Most   int          // bytes where the page ends though more would fit; 0: nowhere
@@ -69,13 +76,38 @@ func (l *List[T]) Page(ctx context.Context) (items []T, next string, err error) 
 	if items, err = l.Read(ctx, q.Text, q.Args...); err != nil {
 		return nil, "", err
 	}
-	items, next = Cut(items, Fitting(items, PageSize(l.Limit), l.Most, l.Weight), l.Cursor)
+	items, next = Cut(items, Fitting(items, l.Limit, l.Most, l.Weight), l.Cursor)
 	return items, next, nil
+}
+
+// Looked tells of a page that is not full whether there are more keys than are looked
+// at for a page; then the next page begins after last.
+func (l *List[T]) Looked(ctx context.Context, from RowQuerier) (last int64, more bool, err error) {
+	if len(l.Picks) == 0 {
+		return 0, false, nil
+	}
+	keys, end, read := l.Keys(), `max`, 0
+	if l.Down {
+		end = `min`
+	}
+	err = from.QueryRowContext(ctx, `SELECT coalesce(`+end+`(`+l.Order[0].Name+`), 0), count(*) FROM (`+keys.Text+`)`, keys.Args...).Scan(&last, &read)
+	if err != nil || read < l.Search {
+		return 0, false, err
+	}
+	return last, true, nil
 }
 
 // SQL reads the rows of a page and the one after it.
 func (l *List[T]) SQL() Part {
 	keys := l.Keys()
+	if l.In != "" {
+		out := Part{`SELECT ` + l.Columns + ` FROM ` + l.From + ` WHERE ` + l.In + ` IN (` + keys.Text + `)`, keys.Args}
+		for _, pick := range l.Picks {
+			out.and(` AND `+pick.Text, pick.Args...)
+		}
+		out.and(` ORDER BY `+l.order(func(Key) string { return l.In })+` LIMIT ?`, l.Limit+1)
+		return out
+	}
 	return Part{`SELECT ` + l.Columns + ` FROM (` + keys.Text + `) k ` + l.From + ` ORDER BY ` + l.order(func(k Key) string { return `k.` + k.Name }), keys.Args}
 }
 
@@ -137,7 +169,10 @@ func (l *List[T]) walk(w Walk) Part {
 func (l *List[T]) end(keys *Part, name func(Key) string) {
 	count := l.Count
 	if count.Text == "" {
-		count = Say(`?`, PageSize(l.Limit)+1)
+		count = Say(`?`, l.Limit+1)
+		if len(l.Picks) > 0 {
+			count = Say(`?`, l.Search)
+		}
 	}
 	keys.and(` ORDER BY `+l.order(name)+` LIMIT `+count.Text, count.Args...)
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"sort"
-	"strings"
+	"strconv"
 	"time"
 
 	"countersign/models"
@@ -52,101 +51,70 @@ func (l *Ledger) Page(ctx context.Context, actor models.Actor, q Query) (Page, e
 	if err != nil || low >= high {
 		return Page{}, err
 	}
-	limit := db.PageSize(q.Limit)
 	rare, err := q.rareAction(ctx, dbtx, low, high)
 	if err != nil {
 		return Page{}, err
 	}
-	keys, args, alone := q.keys(low, high, limit+1, rare)
-	picks, pickArgs := q.picks(rare)
-	read := Read{Keys: keys, Args: args, Picks: picks, PickArgs: pickArgs, Most: ledgerLook}
-	if alone {
-		read.Most = 0
+	return PageIn(ctx, dbtx, q.list(dbtx, low, high, rare))
+}
+
+// Entries is a list of entries, newest first, along some indexes. Where picks leave only
+// some, at most look of them are read for a page.
+func Entries(dbtx *sql.Tx, limit, look int, picks []db.Part, walks ...db.Walk) *db.List[models.Entry] {
+	return &db.List[models.Entry]{
+		Walks: walks, Order: []db.Key{{Name: `seq`, Is: `seq`}}, Down: true, Limit: limit, Picks: picks, Search: look,
+		Columns: entryColumns, From: `ledger`, In: `seq`,
+		Read: func(ctx context.Context, query string, args ...any) ([]models.Entry, error) {
+			return EntriesIn(ctx, dbtx, query, args...)
+		},
+		Cursor: func(e *models.Entry) db.Cursor { return db.Cursor{ID: strconv.FormatInt(e.Seq, 10)} },
 	}
-	return PageIn(ctx, dbtx, read, limit)
 }
 
-// Read is how a page of the ledger is read: keys from an index, and what
-// picks from them.
-type Read struct {
-	Keys     string
-	Args     []any
-	Picks    string
-	PickArgs []any
-	Most     int // how many keys there are at most; 0: a page's worth, nothing picks
-}
-
-// PageIn reads a page within a read transaction. It judges no rights: its caller has.
-func PageIn(ctx context.Context, dbtx *sql.Tx, r Read, limit int) (Page, error) {
-	args := append(slices.Clone(r.Args), r.PickArgs...)
-	found, err := EntriesIn(ctx, dbtx, SelectPicked(r.Keys, r.Picks), append(args, limit+1)...)
+// PageIn reads a page of entries within a read transaction. It judges no rights: its caller
+// has.
+func PageIn(ctx context.Context, dbtx *sql.Tx, l *db.List[models.Entry]) (Page, error) {
+	found, next, err := l.Page(ctx)
+	out := Page{Entries: found}
 	if err != nil {
 		return Page{}, err
 	}
-	out := Page{Entries: found}
-	if len(found) > limit {
-		out.Entries = found[:limit]
-		out.Next = out.Entries[limit-1].Seq
+	if next != "" {
+		out.Next = found[len(found)-1].Seq
 		return out, nil
 	}
-	if r.Most == 0 {
-		return out, nil
-	}
-	var last, read int64
-	if err := dbtx.QueryRowContext(ctx, `SELECT coalesce(min(seq), 0), count(*) FROM (`+r.Keys+`)`, r.Args...).Scan(&last, &read); err != nil {
+	if out.Next, out.StoppedEarly, err = l.Looked(ctx, dbtx); err != nil {
 		return Page{}, fmt.Errorf("read ledger: %w", err)
-	}
-	if read >= int64(r.Most) {
-		out.Next, out.StoppedEarly = last, true
 	}
 	return out, nil
 }
 
-// SelectPicked reads the entries of keys that pass the other filters.
-func SelectPicked(keys, picks string) string {
-	return `SELECT ` + entryColumns + ` FROM ledger WHERE seq IN (` + keys + `)` + picks + ` ORDER BY seq DESC LIMIT ?`
+// Through walks the entries from low to before high that have a value, by one index.
+func Through(index, column string, value any, low, high int64) db.Walk {
+	return db.Walk{
+		From:  db.Say(`ledger` + db.By(index)),
+		Where: []db.Part{db.Say(column+` = ? AND `+column+` <> '' AND seq >= ? AND seq < ?`, value, low, high)},
+	}
 }
 
-// KeysThrough reads numbers of entries, newest first, through one index.
-func KeysThrough(index, column string) string {
-	return `SELECT seq FROM ledger` + db.By(index) + ` WHERE ` + column + ` = ? AND ` + column +
-		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+// Concerning walks those of which somebody is the owner or the actor. An entry whose
+// actor is the owner stands in both and is listed once.
+func Concerning(who any, low, high int64) []db.Walk {
+	return []db.Walk{Through("ledger_owner", "owner_id", who, low, high), Through("ledger_actor", "actor_id", who, low, high)}
 }
 
-// Concerning reads those of which somebody is the owner or the actor. An entry whose
-// actor is the owner stands in both halves: UNION drops one.
-var Concerning = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owner", "owner_id") +
-	`) UNION SELECT seq FROM (` + KeysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
-
-// keys is the driving part: numbers of entries, newest first, through one index.
-// alone says that nothing else filters, so that a page's worth is enough.
-func (q Query) keys(low, high int64, page int, rare bool) (text string, args []any, alone bool) {
-	filters := 0
-	for _, set := range []bool{q.Who != "", q.Action != "", q.Conversation != ""} {
-		if set {
-			filters++
-		}
-	}
-	alone = filters <= 1
-	most := page
-	if !alone {
-		most = ledgerLook
-	}
-	through := func(index, column string, value any) (string, []any) {
-		return KeysThrough(index, column), []any{value, low, high, most}
-	}
+// list is the page of a query: one filter drives, by its index. rare: see rareAction.
+func (q Query) list(dbtx *sql.Tx, low, high int64, rare bool) *db.List[models.Entry] {
+	walks := []db.Walk{{From: db.Say(`ledger`), Where: []db.Part{db.Say(`seq >= ? AND seq < ?`, low, high)}}}
 	switch {
 	case q.Conversation != "":
-		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
+		walks = []db.Walk{Through("ledger_conversation", "conversation_id", q.Conversation, low, high)}
 	case q.Who != "" && !rare:
-		text, args = Concerning, []any{q.Who, low, high, most, q.Who, low, high, most, most}
+		walks = Concerning(q.Who, low, high)
 	case q.Action != "":
-		text, args = through("ledger_action", "action", q.Action)
-	default:
-		text = `SELECT seq FROM ledger WHERE seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
-		args = []any{low, high, most}
+		walks = []db.Walk{Through("ledger_action", "action", q.Action, low, high)}
 	}
-	return text, args, alone
+	return Entries(dbtx, db.PageSize(q.Limit), ledgerLook, q.picks(rare), walks...)
 }
 
 // rareAction tells whether the action is done so seldom that it should drive, and
@@ -165,18 +133,15 @@ func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (b
 const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger` + db.ByLedgerAction + ` WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
 
 // picks are the filters that do not drive.
-func (q Query) picks(rare bool) (string, []any) {
-	var text strings.Builder
-	var args []any
+func (q Query) picks(rare bool) []db.Part {
+	var out []db.Part
 	if q.Who != "" && (q.Conversation != "" || rare) {
-		text.WriteString(` AND (` + db.NotBy(`actor_id`) + ` = ? OR ` + db.NotBy(`owner_id`) + ` = ?)`)
-		args = append(args, q.Who, q.Who)
+		out = append(out, db.Say(`(`+db.NotBy(`actor_id`)+` = ? OR `+db.NotBy(`owner_id`)+` = ?)`, q.Who, q.Who))
 	}
 	if q.Action != "" && !rare && (q.Conversation != "" || q.Who != "") {
-		text.WriteString(` AND ` + db.NotBy(`action`) + ` = ?`)
-		args = append(args, q.Action)
+		out = append(out, db.Say(db.NotBy(`action`)+` = ?`, q.Action))
 	}
-	return text.String(), args
+	return out
 }
 
 // Span turns times and the key of the page before into numbers of entries: from

@@ -169,9 +169,12 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		settle(models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response))
 		return nil, nil
 	}
-	pending, asked := models.StatusPending, t.Now
-	a.ApprovalStatus, a.RequiresApproval = &pending, true
-	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &asked, deadline
+	begun := &struct { // one value, for one allocation
+		status models.Status
+		at     time.Time
+	}{models.StatusPending, t.Now}
+	a.ApprovalStatus, a.RequiresApproval = &begun.status, true
+	a.ApprovalRequestedAt, a.ApprovalTimeoutAt = &begun.at, deadline
 	return reviewers, nil
 }
 

@@ -75,7 +75,7 @@ func (s *Store) Conversations(ctx context.Context, actor models.Actor, q Convers
 func (s *Store) conversations(q ConversationQuery, after db.Cursor) *db.List[models.ConversationView] {
 	l := &db.List[models.ConversationView]{
 		Walks: []db.Walk{{From: db.Say(`conversations k` + db.By(q.index())), Where: q.where(q.Status)}},
-		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true, Limit: q.Limit,
+		Order: []db.Key{{Name: `active_at`, Is: `k.active_at`}, {Name: `id`, Is: `k.id`}}, Down: true, Limit: db.PageSize(q.Limit),
 		Columns: viewColumns, From: `JOIN conversations c ON c.id = k.id` + strings.TrimPrefix(viewFrom, ` FROM conversations c`), Read: s.views,
 		Cursor: func(v *models.ConversationView) db.Cursor { return db.Cursor{At: v.ActiveAt, ID: string(v.ID)} },
 	}

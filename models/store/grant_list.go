@@ -55,7 +55,7 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 func (s *Store) grants(actor models.Actor, after db.Cursor, limit int) *db.List[models.Grant] {
 	l := &db.List[models.Grant]{
 		Walks: []db.Walk{{From: db.Say(`grants` + db.ByGrantsAll)}},
-		Order: []db.Key{{Name: `created_at`, Is: `created_at`}, {Name: `id`, Is: `id`}}, Down: true, Limit: limit,
+		Order: []db.Key{{Name: `created_at`, Is: `created_at`}, {Name: `id`, Is: `id`}}, Down: true, Limit: db.PageSize(limit),
 		Columns: briefGrant, From: `JOIN grants g ON g.id = k.id` + grantFrom,
 		Read: func(ctx context.Context, query string, args ...any) (items []models.Grant, err error) {
 			return items, s.db.Gorm(ctx).Raw(query, args...).Scan(&items).Error

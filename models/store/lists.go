@@ -50,7 +50,7 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 // approvalsBy is a list of requests, which are found by their numbers.
 func (s *Store) approvalsBy(columns string, limit, most int) *db.List[models.Approval] {
 	return &db.List[models.Approval]{
-		Limit: limit, Columns: columns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
+		Limit: db.PageSize(limit), Columns: columns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
 		Read: func(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
 			return s.approvalsWithin(ctx, most, query, args...)
 		},

@@ -103,8 +103,6 @@ const maxLinkedInput = 16 << 10
 
 // linksQuery reads, of a few requests, the other row of the same act: from the
 // approval its call, and from the call its approval.
-//
-//nolint:gosec // put together of constants
 var linksQuery = linksFrom + `FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
 UNION ALL ` + linksFrom + `FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value

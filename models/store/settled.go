@@ -203,6 +203,15 @@ var smallSets = map[string]string{
 	"responses_agent":   `p.agent_id = :agent AND p.asked = TRUE`,
 }
 
+// smallKeys are their keys.
+var smallKeys = func() map[string]string {
+	out := make(map[string]string, len(smallSets))
+	for index, where := range smallSets {
+		out[index] = keysOfSettled(index, where+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt)
+	}
+	return out
+}()
+
 func smallSet(index string) string {
 	return `SELECT count(*) FROM (SELECT 1 FROM responses p` + db.By(index) + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
 }
@@ -224,7 +233,7 @@ func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQu
 			return "", err
 		}
 		if n <= smallSettled {
-			return keysOfSettled(index, smallSets[index]+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt), nil
+			return smallKeys[index], nil
 		}
 	}
 	return allSettled(actor, q), nil
@@ -238,22 +247,49 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 	if !left && !through {
 		left = true
 	}
-	all := actor.Admin && q.Whose == WhoseAll
+	shape := settledShape{all: actor.Admin && q.Whose == WhoseAll, left: left, through: through}
+	if !shape.all {
+		shape.whose = q.Whose
+	}
+	return settledTexts[shape]
+}
+
+// settledShape is what decides which indexes are merged.
+type settledShape struct {
+	all           bool // everybody's; else what is of whose
+	whose         Whose
+	left, through bool
+}
+
+var settledTexts = func() map[settledShape]string {
+	out := map[settledShape]string{}
+	for _, by := range [][2]bool{{true, true}, {true, false}, {false, true}} {
+		all := settledShape{all: true, left: by[0], through: by[1]}
+		out[all] = all.keys()
+		for _, whose := range []Whose{WhoseAll, WhoseMine, WhoseRouted} {
+			one := settledShape{whose: whose, left: by[0], through: by[1]}
+			out[one] = one.keys()
+		}
+	}
+	return out
+}()
+
+func (s settledShape) keys() string {
 	var parts []db.Walk
 	add := func(keys string) { parts = append(parts, db.Walk{Keys: db.Say(keys)}) }
-	if all && left {
+	if s.all && s.left {
 		add(keysOfSettled("responses_settled", wasSettled, `p.approval_timestamp`))
 	}
-	if all && through {
+	if s.all && s.through {
 		add(keysOfSettled("responses_let_through", wasLetThrough, `p.created_at`))
 	}
-	if !all && q.Whose != WhoseRouted && left {
+	if !s.all && s.whose != WhoseRouted && s.left {
 		add(keysOfSettled("responses_settled_owner", ownerIsMe+wasSettled, `p.approval_timestamp`))
 	}
-	if !all && q.Whose != WhoseRouted && through {
+	if !s.all && s.whose != WhoseRouted && s.through {
 		add(keysOfSettled("responses_let_through_owner", ownerIsMe+wasLetThrough, `p.created_at`))
 	}
-	if !all && q.Whose != WhoseMine && (left || len(parts) == 0) {
+	if !s.all && s.whose != WhoseMine && (s.left || len(parts) == 0) {
 		add(settledRouted)
 	}
 	return keysOf(bySettling(`at`), parts...)

@@ -125,13 +125,19 @@ func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledg
 	if err != nil || low >= high {
 		return ledger.Page{}, err
 	}
-	picks, pickArgs := q.picks()
-	keys, args := q.keys(low, high, limit+1)
-	read := ledger.Read{Keys: keys, Args: args, Picks: picks, PickArgs: pickArgs}
-	if picks != "" {
-		read.Most = trailLook
+	return ledger.PageIn(ctx, dbtx, q.list(dbtx, low, high, limit))
+}
+
+// list is the page of a query: entries from low to before high.
+func (q TrailQuery) list(dbtx *sql.Tx, low, high int64, limit int) *db.List[models.Entry] {
+	walks := ledger.Concerning(q.Person, low, high)
+	switch {
+	case q.Conversation != "":
+		walks = []db.Walk{ledger.Through("ledger_conversation", "conversation_id", q.Conversation, low, high)}
+	case q.Part == TrailDecisions:
+		walks = []db.Walk{ledger.Through("ledger_actor", "actor_id", q.Person, low, high)}
 	}
-	return ledger.PageIn(ctx, dbtx, read, limit)
+	return ledger.Entries(dbtx, limit, trailLook, q.picks(), walks...)
 }
 
 // TrailPart is a kind of entries that a trail can be narrowed to.
@@ -184,31 +190,10 @@ func TrailOutcomes() []TrailOutcome {
 // action is that of the entries of this outcome: each outcome is one entry.
 func (o TrailOutcome) action() string { return "approval." + string(o) }
 
-// keys is the driving part: numbers of entries from low to before high, newest
-// first, through one index or two.
-func (q TrailQuery) keys(low, high int64, page int) (text string, args []any) {
-	most := page
-	if picks, _ := q.picks(); picks != "" {
-		most = trailLook
-	}
-	through := func(value any) []any { return []any{value, low, high, most} }
-	switch {
-	case q.Conversation != "":
-		return ledger.KeysThrough("ledger_conversation", "conversation_id"), through(q.Conversation)
-	case q.Part == TrailDecisions:
-		return ledger.KeysThrough("ledger_actor", "actor_id"), through(q.Person)
-	}
-	return ledger.Concerning, append(slices.Concat(through(q.Person), through(q.Person)), most)
-}
-
 // picks are the filters that do not drive.
-func (q TrailQuery) picks() (string, []any) {
-	var text strings.Builder
-	var args []any
-	and := func(pick string, values ...any) {
-		text.WriteString(` AND ` + pick)
-		args = append(args, values...)
-	}
+func (q TrailQuery) picks() []db.Part {
+	var out []db.Part
+	and := func(pick string, values ...any) { out = append(out, db.Say(pick, values...)) }
 	if q.Conversation != "" {
 		if q.Part == TrailDecisions {
 			and(db.NotBy(`actor_id`)+` = ?`, q.Person)
@@ -225,7 +210,7 @@ func (q TrailQuery) picks() (string, []any) {
 	if q.Agent != "" {
 		and(`(`+db.NotBy(`actor_id`)+` = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
 	}
-	return text.String(), args
+	return out
 }
 
 // What is read beside the entries of a page, each by its key.
