@@ -10,5 +10,8 @@
 //
 // The rows of a table are defined once, as a struct in models; RowOf reads GORM's
 // schema of it, from which the lists of columns, the places they are scanned into and
-// the INSERTs follow.
+// the INSERTs follow. A list with pages is a List: a declaration of the indexes along which
+// its keys are walked, of their order, and of the rows.
+//
+// What SQLite says in its own way has a name here: dialect.go, hints.go.
 package db

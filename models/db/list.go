@@ -101,7 +101,7 @@ func (l *List[T]) Looked(ctx context.Context, from RowQuerier) (last int64, more
 func (l *List[T]) SQL() Part {
 	keys := l.Keys()
 	if l.In != "" {
-		out := Part{`SELECT ` + l.Columns + ` FROM ` + l.From + ` WHERE ` + l.In + ` IN (` + keys.Text + `)`, keys.Args}
+		out := Part{`SELECT ` + l.Columns + ` FROM ` + l.From + ` WHERE ` + l.In + ` IN (` + keys.Text + `)`, slices.Clone(keys.Args)}
 		for _, pick := range l.Picks {
 			out.and(` AND `+pick.Text, pick.Args...)
 		}
