@@ -26,11 +26,6 @@ var formPages = []page{
 	{key: "policy-hostile", like: "policy", seen: seen{
 		"rows": "1 unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenun … unbrokenunbrokenunbrokenunbrokenunbroken (12859 bytes, 2ac2b9243827430c)",
 	}},
-	{key: "policy-reader", seen: seen{
-		"title": "Policy",
-		"rows":  "1 Force push Bash require high risk waits 15 minutes; offers reasons to reject: Rebase first, Ask in the channel; costs at least 1,500 energy; also asks bo@example.org; “History of a protected branch would be rewritten.” | 2 ReadingHarmless /read_.*/ ls allow | 3 Never /^drop_/ deny “Not here.”",
-		"says":  "v7 is active. Pending requests keep the version they arrived under. | A tool that no rule and no list here names runs without approval, unless its agent asks for approval itself (unmatched: allow). | How the policy works",
-	}},
 	{key: "policy-guide", seen: seen{
 		"title": "How the policy works",
 	}},
@@ -52,12 +47,6 @@ var formPages = []page{
 		"warns":  "Contains hidden characters. They are shown as codes in the input (1 direction control, 1 zero-width character), in the agent's name (1 direction control).",
 		"errors": "",
 		"filled": "keep=0 | keep=1 | keep=2 | keep=3 | keep=4 | keep=5 | keep=6 …  | keep=98 | keep=99 | hours=1 | uses=10 (1007 bytes, cf9a7f8323330050)",
-	}},
-	{key: "grant-form-whole", seen: seen{
-		"title":  "Allow this for…",
-		"acts":   "Allow | Preview",
-		"filled": "hours=1 | uses=10",
-		"says":   "Further calls like this one are allowed without asking anybody, until the time or the number is used up. Rules that deny come first, and calls of critical risk always need approval.",
 	}},
 	{key: "signin", seen: seen{
 		"title": "Sign in",

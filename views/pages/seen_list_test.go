@@ -5,6 +5,7 @@ var listPages = []page{
 		"title": "Agents and tokens",
 		"rows":  "release-bot 1 live 40 s ago 3 d ago 632 of 750 632 of 750 84 % spent | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
 		"acts":  "Make agent token | Make reviewer token | Make admin token",
+		"help":  "Asks, waits and withdraws its own requests. A second token for the same agent takes the place of its first. | Decides in your name, as you would in the inbox. | Does all that you may do, also change the policy and users.",
 	}},
 	{key: "agents-fresh", like: "agents-limited", seen: seen{
 		"rows": "release-bot 1 live 40 s ago 3 d ago | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
@@ -13,12 +14,12 @@ var listPages = []page{
 		"title": "Agents and tokens",
 		"rows":  "agent-100 none live never 1 h ago | <b>⟨U+202E⟩tob none  … Revoke now (315 bytes, 2d8cb7c8ac3d9369) (7883 bytes, b25be03372bc705e)",
 		"acts":  "Make agent token | Make reviewer token",
+		"help":  "Asks, waits and withdraws its own requests. A second token for the same agent takes the place of its first. | Decides in your name, as you would in the inbox.",
 	}},
-	{key: "agents-empty", seen: seen{
-		"title":  "Agents and tokens",
+	{key: "agents-empty", like: "agents-many", seen: seen{
 		"errors": "is taken",
+		"rows":   "",
 		"empty":  "No agents yet An agent is registered with its first token, below. It sees only what it asked for itself, and can never decide.",
-		"acts":   "Make agent token | Make reviewer token",
 		"filled": "agent=x",
 	}},
 	{key: "history-filtered", seen: seen{
@@ -28,14 +29,15 @@ var listPages = []page{
 		"acts":   "CSV → /history/export?format=csv&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | JSONL → /history/export?format=jsonl&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | Back to the newest → /history?conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01",
 		"filled": "status=rejected | risk=high | from=2026-11-01",
 		"leads":  "Show all → /history?risk=high&status=rejected&from=2026-11-01",
-		"says":   "What was decided, ran out of time or went through by itself, newest first.",
+		"says":   "What was decided, ran out of time or went through by itself, newest first. | Only the conversation Ship 1.4. Show all",
 	}},
 	{key: "history-cut", seen: seen{
 		"title":  "History",
 		"empty":  "Nothing found so far None of those that were looked at match. Search further back, or clear the filters.",
 		"acts":   "CSV → /history/export?format=csv&tool=drop_table | JSONL → /history/export?format=jsonl&tool=drop_table | Search further back → /history?tool=drop_table&after=k9",
+		"help":   "Searched 10,000 requests, back to 2026-10-20 10:30:00 UTC .",
 		"filled": "tool=drop_table",
-		"says":   "What was decided, ran out of time or went through by itself, newest first.",
+		"says":   "What was decided, ran out of time or went through by itself, newest first. | Searched 10,000 requests, back to 2026-10-20 10:30:00 UTC .",
 	}},
 	{key: "history-one", seen: seen{
 		"title": "History",
@@ -62,44 +64,47 @@ var listPages = []page{
 		"warns":  "Searched back to entry 1,190. Few entries match the filters; there may be more before it.",
 		"rows":   "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":   "Printable page → /audit/print?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1300 | CSV → /audit/export?format=csv&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | JSONL → /audit/export?format=jsonl&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Back to the start → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Search further back → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1190",
+		"help":   "Decided last week · Decided in the last 7 days | Newest entry here 1204:ab12",
 		"filled": "what=decisions | outcome=approved | from=2026-11-09 | to=2026-11-15",
-		"says":   "What you did and what happened to what is yours, newest first.",
+		"says":   "What you did and what happened to what is yours, newest first. | Decided last week · Decided in the last 7 days | Newest entry here 1204:ab12",
 	}},
 	{key: "audit-wrong", seen: seen{
 		"title":  "Audit",
 		"errors": "must be one of the choices | Write a day such as 2026-11-20.",
 		"empty":  "Nothing was searched Correct the marked filters, or clear them.",
+		"help":   "Decided last week · Decided in the last 7 days",
 		"filled": "from=soon",
-		"says":   "What you did and what happened to what is yours, newest first.",
+		"says":   "What you did and what happened to what is yours, newest first. | Decided last week · Decided in the last 7 days",
 	}},
-	{key: "audit-none", seen: seen{
-		"title":  "Audit",
+	{key: "audit-none", like: "audit-wrong", seen: seen{
+		"errors": "",
 		"empty":  "Nothing matches No entry passes all the filters. Clear some of them to see more.",
 		"filled": "outcome=expired",
-		"says":   "What you did and what happened to what is yours, newest first.",
 	}},
 	{key: "audit-long", seen: seen{
 		"title": "Audit",
 		"rows":  "9,000,000 2026-11-20 10:28:41 release-bot agent approval ask … ase-bot agent approval asked digest ab12 (7878 bytes, af29feae4b1809b6)",
 		"acts":  "Printable page → /audit/print | CSV → /audit/export?format=csv | JSONL → /audit/export?format=jsonl | Older entries → /audit?before=8999900",
-		"says":  "What you did and what happened to what is yours, newest first.",
+		"help":  "Decided last week · Decided in the last 7 days | Newest entry here 9000000:",
+		"says":  "What you did and what happened to what is yours, newest first. | Decided last week · Decided in the last 7 days | Newest entry here 9000000:",
 	}},
-	{key: "audit-empty", seen: seen{
-		"title": "Audit",
-		"empty": "Nothing yet Every decision, token and change is written down here, in a chain that can be checked offline.",
-		"says":  "What you did and what happened to what is yours, newest first.",
+	{key: "audit-empty", like: "audit-none", seen: seen{
+		"empty":  "Nothing yet Every decision, token and change is written down here, in a chain that can be checked offline.",
+		"filled": "",
 	}},
 	{key: "audit-person", seen: seen{
 		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
 		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":  "Printable page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print | CSV → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=csv | JSONL → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=jsonl",
-		"says":  "ada@example.org: what they did and what happened to what is theirs, newest first.",
+		"help":  "Decided last week · Decided in the last 7 days | Newest entry here 1204:ab12",
+		"says":  "ada@example.org: what they did and what happened to what is theirs, newest first. | Decided last week · Decided in the last 7 days | Newest entry here 1204:ab12",
 	}},
 	{key: "audit-print-more", seen: seen{
 		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
 		"warns": "There are more entries before number 1,190. They are not on this page.",
 		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided pay €120.00 → ACME SA 01890a5d-ac96-774b-bcce-b302099a8057 of buyer approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":  "Next page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print?what=decisions&from=2026-11-09&to=2026-11-15&before=1190",
+		"says":  "Print this page with your browser.",
 	}},
 	{key: "ledger-running", seen: seen{
 		"title":  "Audit",
@@ -124,10 +129,6 @@ var listPages = []page{
 		"errors": "",
 		"empty":  "Nothing matches No entry that was read passes all the filters.",
 	}},
-	{key: "ledger-chain", seen: seen{
-		"title": "ledger, chain",
-		"acts":  "Verify now",
-	}},
 	{key: "ledger-entry", seen: seen{
 		"title": "Entry 2",
 		"acts":  "The one before → /audit/entries/1 | The next one → /audit/entries/3",
@@ -136,6 +137,7 @@ var listPages = []page{
 		"title":  "People",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c)",
 		"acts":   "Make the link",
+		"help":   "You get a link to hand over. Whoever opens it chooses name and password: nobody else ever sees that.",
 		"filled": "role=reviewer",
 		"says":   "Who may sign in, and what they may do. A change holds from their next request on.",
 	}},
@@ -163,16 +165,11 @@ var listPages = []page{
 		"acts":  "Back to the start → /account/sessions | End all others… | End all others now",
 		"says":  "Where you are signed in. A session ends after 12 hours without a request, and after 14 days anyway.",
 	}},
-	{key: "system", seen: seen{
+	{key: "system-empty", seen: seen{
 		"title": "System",
-		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left",
-		"empty": "None Requests with no active reviewer appear here. An admin decides them, or enables a person again. | None Other systems that ask for approvals are listed here. Add one",
+		"empty": "Nothing waits The request that waits longest stands here. | None Requests with no active reviewer appear here. An admin decides them, or enables a person again. | None Other systems that ask for approvals are listed here. Add one",
 		"acts":  "Add one → /upstreams",
 		"says":  "As of 2026-11-20 10:30:00 UTC",
-	}},
-	{key: "system-empty", like: "system", seen: seen{
-		"rows":  "",
-		"empty": "Nothing waits The request that waits longest stands here. | None Requests with no active reviewer appear here. An admin decides them, or enables a person again. | None Other systems that ask for approvals are listed here. Add one",
 	}},
 	{key: "system-upstreams", seen: seen{
 		"title": "System",

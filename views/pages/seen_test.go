@@ -24,6 +24,7 @@ var places = []struct{ name, selector, not string }{
 	{"errors", ".field-error", ""},
 	{"why", "main > article .approval-why dt:contains('Why held') + dd, main > article .approval-why dt:contains(reason) + dd", ""},
 	{"what", "#what .code-body, .laid-out, .asked-sum, .question", ""},
+	{"labels", "main > article .code-label, main > article .code-head .quiet", ".editor *, .compared *"},
 	{"whole", "main > article #whole", ""},
 	{"more", "#other, #beside, #result, #edited", ""},
 	{"outcome", ".outcome", ""},
@@ -32,9 +33,11 @@ var places = []struct{ name, selector, not string }{
 	{"said", ".entry-text, .said, .entry-summary, .entry-outcome", ""},
 	{"empty", ".empty-state", ""},
 	{"acts", "main button, main a.btn, main a.act-link, main summary.btn, .decide summary", "[role=search] *, #bulk *, .editor *, .copy, [hidden], [hidden] *, tbody *, .row *"},
+	{"folds", "main > article summary", ".editor *, .decide *, .compared *, .confirm *, .act *, .warning *, .tree *, .btn"},
+	{"help", "#ask-text-help, #approval > .decide-note, .decide > .decide-note, .sheet-head ~ p.quiet, main form > .quiet", "#bulk *, .open-part *"},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"leads", "main .pager a, main .filter a, .outcome-next a", ".btn"},
-	{"says", "main .sheet-head p, main .alone > p", ".flash, :has(.btn)"},
+	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},
 }
 
 // see reads what matters on a page.
