@@ -161,7 +161,7 @@ func (t *tx) settleAs(actor models.Actor, a *models.Approval, status models.Stat
 		}
 		settle = t.settleHeld
 	}
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, text
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, models.FeedbackOf(text)
 	if err := settle(actor, a); err != nil {
 		return err
 	}

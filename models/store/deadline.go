@@ -138,7 +138,7 @@ func (t *tx) expireNow(a *models.Approval) error {
 		return err
 	}
 	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, t.routed),
-		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds()})
+		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: t.waitEnds()})
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {

@@ -222,7 +222,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	if end.Told == models.ToldGone {
 		cause = models.CauseGone
 	}
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, end.Text
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, models.FeedbackOf(end.Text)
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		return err
 	}
 	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, t.routed), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: t.waitEnds(),
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()), Conversation: t.waitEnds(),
 	})
 }
 
