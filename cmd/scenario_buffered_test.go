@@ -95,8 +95,8 @@ func TestABufferedRunIsCorrelatedAndARejectionReachesItsBatch(t *testing.T) {
 			want = models.CauseReviewer
 		}
 		a := calls()[fmt.Sprintf("toolu_%d", n)]
-		if a.Status() != models.StatusRejected || a.Cause != want || a.ApprovalFeedback != "not on a Friday" || !a.IsCompleted {
-			t.Errorf("call %d is %s %s, %q, completed %t", n, a.Status(), a.Cause, a.ApprovalFeedback, a.IsCompleted)
+		if a.Status() != models.StatusRejected || a.Cause != want || a.Feedback() != "not on a Friday" || !a.IsCompleted {
+			t.Errorf("call %d is %s %s, %q, completed %t", n, a.Status(), a.Cause, a.Feedback(), a.IsCompleted)
 		}
 		if r, err := w.Store().CallResult(t.Context(), w.admin, a.ID); err != nil || r.Result != "The user rejected this call." {
 			t.Errorf("call %d has the result %+v, %v", n, r, err)

@@ -38,7 +38,7 @@ type Response struct {
 	RequiresApproval    bool
 	ApprovalStatus      *Status // NULL: none needed; use StateAt
 	ApprovalTimestamp   *time.Time
-	ApprovalFeedback    string // the reviewer's reason, or the text of another cause
+	ApprovalFeedback    *string // the reviewer's reason, or the text of another cause
 	Cause               Cause
 	PolicyVersion       int64
 	PolicyRule          string
@@ -126,6 +126,22 @@ func (r *Response) Status() Status {
 	return *r.ApprovalStatus
 }
 
+// Feedback is the reviewer's reason, or the text of another cause; empty: there is none.
+func (r *Response) Feedback() string {
+	if r.ApprovalFeedback == nil {
+		return ""
+	}
+	return *r.ApprovalFeedback
+}
+
+// FeedbackOf is a text as it is stored: an empty one is none.
+func FeedbackOf(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
 // HasDeadline reports whether silence ends the request at some time.
 func (r *Response) HasDeadline() bool { return r.ApprovalTimeoutAt.Before(NoDeadline) }
 
@@ -159,7 +175,7 @@ func (r *Response) At(now time.Time) *Response {
 func (r *Response) Expire() {
 	status, at := StatusExpired, r.ApprovalTimeoutAt
 	r.ApprovalStatus, r.ApprovalTimestamp = &status, &at
-	r.Cause, r.ApprovalFeedback = CauseTimeout, r.TimeoutText()
+	r.Cause, r.ApprovalFeedback = CauseTimeout, FeedbackOf(r.TimeoutText())
 }
 
 // TimeoutText is the reason that an expiry carries, with the real length.

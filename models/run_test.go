@@ -48,7 +48,7 @@ func TestWhatTheModelHasNotHeardIsUnread(t *testing.T) {
 func TestOutcomesAreToldApartInResults(t *testing.T) {
 	t.Parallel()
 	with := func(status models.Status, cause models.Cause, text string) *models.Approval {
-		a := &models.Approval{Response: models.Response{Kind: models.KindProposal, Cause: cause, ApprovalFeedback: text}}
+		a := &models.Approval{Response: models.Response{Kind: models.KindProposal, Cause: cause, ApprovalFeedback: models.FeedbackOf(text)}}
 		if status != models.StatusNone {
 			a.ApprovalStatus = &status
 		}

@@ -70,11 +70,11 @@ func OutcomeResult(a *Approval, changed *BudgetStep, b Budget) string {
 	out := toolResult{Status: string(a.Status()), Cause: a.Cause, Budget: standing(b)}
 	switch {
 	case a.Vote != nil:
-		out.By, out.Feedback = a.Vote.UserName, a.ApprovalFeedback
+		out.By, out.Feedback = a.Vote.UserName, a.Feedback()
 	case a.Status() == StatusNone: // let through: nobody decided
 		out.Status, out.Reason = string(StatusApproved), a.PolicyReason
 	default:
-		out.Reason = a.ApprovalFeedback
+		out.Reason = a.Feedback()
 	}
 	if changed != nil {
 		if a.Kind == KindBudget {

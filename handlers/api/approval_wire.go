@@ -59,7 +59,7 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	if status == models.StatusPending {
 		return nil
 	}
-	d := &wire.Decision{Approved: shown(status) == wire.StatusApproved, Reason: a.ApprovalFeedback, At: a.CreatedAt}
+	d := &wire.Decision{Approved: shown(status) == wire.StatusApproved, Reason: a.Feedback(), At: a.CreatedAt}
 	if a.ApprovalTimestamp != nil {
 		d.At = *a.ApprovalTimestamp
 	}

@@ -34,7 +34,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
-		Risk: wire.Risk(a.Risk), Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.ApprovalFeedback, Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
+		Risk: wire.Risk(a.Risk), Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = wire.Kind(a.Kind)

@@ -49,8 +49,8 @@ func TestDecidingWithoutScript(t *testing.T) {
 		if got.Status() != c.want || got.Vote == nil || got.Vote.UserID != w.owner.UserID() || got.Vote.SeenDigest != a.Digest {
 			t.Errorf("%s: stands as %s with vote %+v", c.name, got.Status(), got.Vote)
 		}
-		if strings.Contains(got.ApprovalFeedback, "\r") {
-			t.Errorf("%s: the reason kept the form's line breaks: %q", c.name, got.ApprovalFeedback)
+		if strings.Contains(got.Feedback(), "\r") {
+			t.Errorf("%s: the reason kept the form's line breaks: %q", c.name, got.Feedback())
 		}
 		after := p.get(pageOf(a)).is(http.StatusOK).says(".outcome", c.says...)
 		if n := after.doc.Find("#decide form").Length(); n != 0 {

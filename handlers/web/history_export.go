@@ -83,7 +83,7 @@ const exportTime = "2006-01-02T15:04:05.000000Z"
 func exportedOf(a *models.Approval) exportedRequest {
 	e := exportedRequest{
 		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(exportTime), AskedAt: a.CreatedAt.UTC().Format(exportTime),
-		Reason: a.ApprovalFeedback, Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description,
+		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description,
 		Answer: a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
 		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}

@@ -97,8 +97,8 @@ func TestReasonsToRejectThatTheRuleOffers(t *testing.T) {
 		form.Set("reason", c.reason)
 		maps.Copy(form, url.Values{"confirmed": {"true"}, "seen_end": {"1"}}) // danger is high risk
 		p.post(decideOf(a), form).redirects(pageOf(a))
-		if got := w.stands(a.ID); got.ApprovalFeedback != c.want {
-			t.Errorf("%+v: told %q", c, got.ApprovalFeedback)
+		if got := w.stands(a.ID); got.Feedback() != c.want {
+			t.Errorf("%+v: told %q", c, got.Feedback())
 		}
 	}
 	a := w.ask()

@@ -189,8 +189,8 @@ func TestWithoutScriptTheSignInPageGivesTheTextBack(t *testing.T) {
 	unsent := p.post("/signin", again).is(http.StatusOK).says("main", "Not sent yet", "a long <b>thought</b>")
 	w.waits(a)
 	p.post("/approvals/"+string(a.ID)+"/decide", unsent.form("form.kept", "")).is(http.StatusSeeOther)
-	if stands := w.stands(a.ID); stands.Status() != models.StatusRejected || stands.ApprovalFeedback != "a long <b>thought</b>" {
-		t.Errorf("it is %s: %s", stands.Status(), stands.ApprovalFeedback)
+	if stands := w.stands(a.ID); stands.Status() != models.StatusRejected || stands.Feedback() != "a long <b>thought</b>" {
+		t.Errorf("it is %s: %s", stands.Status(), stands.Feedback())
 	}
 
 	// It leads nowhere else, and carries no password.

@@ -56,10 +56,10 @@ func newWorld(tb testing.TB) *world {
 }
 
 // emptyWorld has nobody in it.
-func emptyWorld(tb testing.TB, streamsEach int) *world {
+func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world {
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
-	w.store = storetest.New(tb, storetest.WithClock(w.clock))
+	w.store = storetest.New(tb, append(opts, storetest.WithClock(w.clock))...)
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
 	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})

@@ -93,7 +93,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 }
 
 func (d *DB) open(ctx context.Context) error {
-	if err := migrate(ctx, d.path); err != nil {
+	if err := migrate(ctx, d.path, &progress{log: d.log, every: rowsALine}); err != nil {
 		return err
 	}
 	var err error

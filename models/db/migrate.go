@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,7 +21,7 @@ import (
 
 // migrate brings the schema up to date. SQLite has no lock for that in goose, so
 // a lock on the data folder keeps two processes apart.
-func migrate(ctx context.Context, path string) (err error) {
+func migrate(ctx context.Context, path string, p *progress) (err error) {
 	lock, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("lock for migration: %w", err)
@@ -34,15 +35,16 @@ func migrate(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	pool.SetMaxOpenConns(1) // the one that progress listens to
+	provider, err := migrationsOf(pool, p.statements())
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
+		return err
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	pending, err := provider.HasPending(ctx)
+	if err == nil && pending {
+		err = up(ctx, pool, provider, p)
+	}
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate database: %w", err)
 	}
 	// What a newer program wrote may mean something else than this one thinks.
@@ -51,6 +53,34 @@ func migrate(ctx context.Context, path string) (err error) {
 		err = fmt.Errorf("the database has schema %d, and this program knows %d: run the newer one that wrote it", has, knows)
 	}
 	return err
+}
+
+// migrationsOf are the migrations of a database; log hears of each statement.
+func migrationsOf(pool *sql.DB, log *slog.Logger) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithVerbose(true), goose.WithSlog(log))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return provider, nil
+}
+
+func up(ctx context.Context, pool *sql.DB, provider *goose.Provider, p *progress) error {
+	from, to, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.begin(ctx, pool, from, to); err != nil {
+		return err
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return err
+	}
+	p.end(ctx)
+	return nil
 }
 
 // SchemaOf is the last migration that a database has, and the last that this
@@ -92,13 +122,9 @@ func InMemory(ctx context.Context, use func(*sql.DB) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	pool.SetMaxOpenConns(1) // each connection would be another database
-	files, err := fs.Sub(migrations.SQLite, "sqlite")
+	provider, err := migrationsOf(pool, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return fmt.Errorf("read migrations: %w", err)
+		return err
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("make a schema: %w", err)

@@ -146,7 +146,7 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 	}
 	settle := func(status models.Status, cause models.Cause, text string) {
 		at := t.Now
-		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, text
+		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
 		a.RequiresApproval, a.ApprovalRequestedAt = true, &at
 	}
 	switch j.Effect {
@@ -275,7 +275,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 	e := askedEntry{
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
-		Reason: models.DigestOfText(a.ApprovalFeedback), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
+		Reason: models.DigestOfText(a.Feedback()), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

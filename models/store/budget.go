@@ -170,13 +170,13 @@ func (t *tx) endAs(actor models.Actor, a *models.Approval, status models.Status,
 		}
 		settle = t.settleHeld
 	}
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, text
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, models.FeedbackOf(text)
 	return settle(actor, a)
 }
 
 func (t *tx) recordEnd(actor models.Actor, a *models.Approval, left ending) error {
 	return t.record(actor, "approval."+string(a.Status()), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
-		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running),
+		Digest: a.Digest, Status: a.Status(), Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
 	})
 }
 

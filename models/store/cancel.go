@@ -136,7 +136,7 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	if err := t.Gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
-	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback)}, From: from.ID}
+	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback())}, From: from.ID}
 	var left ending // of a call that nobody was asked about: nothing
 	if pending {
 		left, err = settle(actor, a)

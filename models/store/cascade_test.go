@@ -72,7 +72,7 @@ func TestTenQueuedCalls(t *testing.T) {
 				"rejected/reviewer", "rejected/cascade", "queued/policy", "rejected/cascade", "rejected/cascade", "queued")
 			for _, use := range []string{"c7", "c9", "c10"} {
 				a, d := r.row(t, use)
-				if a.ApprovalFeedback != "Not on this machine." || d.CascadedFrom == nil || *d.CascadedFrom != (models.CallPlace{ID: six.ID, Sequence: six.Sequence, Place: 6}) || a.DecidedBy != nil || !a.RequiresApproval {
+				if a.Feedback() != "Not on this machine." || d.CascadedFrom == nil || *d.CascadedFrom != (models.CallPlace{ID: six.ID, Sequence: six.Sequence, Place: 6}) || a.DecidedBy != nil || !a.RequiresApproval {
 					t.Errorf("%s: %+v, %+v", use, a.Response, d.CascadedFrom)
 				}
 			}
@@ -85,7 +85,7 @@ func TestTenQueuedCalls(t *testing.T) {
 			}
 			// The agent asks about the rest, and is told what stands.
 			dump := storetest.Dump(t, r.Store)
-			if a := ask(7); a.Status() != models.StatusRejected || a.Cause != models.CauseCascade || a.ApprovalFeedback != "Not on this machine." {
+			if a := ask(7); a.Status() != models.StatusRejected || a.Cause != models.CauseCascade || a.Feedback() != "Not on this machine." {
 				t.Errorf("asked about 7: %+v", a.Response)
 			}
 			if after := storetest.Dump(t, r.Store); after != dump {

@@ -207,7 +207,7 @@ func TestAProposalWaitsForAPersonAndCostsEnergy(t *testing.T) {
 		t.Errorf("the inbox: %+v, %v", page.Items, err)
 	}
 	decided := c.decideIn(t, c.owner, models.ConversationDecision{Approved: new(true), Feedback: "go on"})
-	if decided.ID != a.ID || decided.Status() != models.StatusApproved || decided.ApprovalFeedback != "go on" || decided.Cause != models.CauseReviewer {
+	if decided.ID != a.ID || decided.Status() != models.StatusApproved || decided.Feedback() != "go on" || decided.Cause != models.CauseReviewer {
 		t.Errorf("decided: %+v", decided)
 	}
 	c.wantStatus(t, models.ConversationRunning)

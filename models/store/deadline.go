@@ -139,7 +139,7 @@ func (t *tx) expireNow(a *models.Approval) error {
 		return err
 	}
 	return t.record(expirer, "approval.expired", ledger.SubjectOf(&a.Response, left.readers),
-		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running)})
+		settledEntry{Digest: a.Digest, Status: models.StatusExpired, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running)})
 }
 
 func (t *tx) dueNow(limit int) ([]models.ResponseID, error) {

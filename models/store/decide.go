@@ -103,7 +103,7 @@ func conflictOf(a *models.Approval) error {
 		}
 		return &models.Error{Code: models.CodeBeingDecided, Text: "A verdict on this request is on its way.", Approval: a}
 	case models.StatusExpired:
-		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.ApprovalFeedback + ".", Approval: a}
+		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.Feedback() + ".", Approval: a}
 	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved:
 	}
 	return &models.Error{Code: models.CodeAlreadyDecided, Text: settledText(a), Approval: a}
@@ -265,7 +265,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 		status = models.StatusRejected
 	}
 	when, by := t.Now, v.UserID
-	a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause = &status, &when, v.Reason, models.CauseReviewer
+	a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause = &status, &when, models.FeedbackOf(v.Reason), models.CauseReviewer
 	a.DecidedBy, a.VoteID, a.Vote = &by, &v.ID, v
 	switch {
 	case v.Answer != nil:

@@ -222,7 +222,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 	if end.Result == models.DeliveryGone {
 		cause = models.CauseGone
 	}
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, end.Text
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &when, cause, models.FeedbackOf(end.Text)
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (t *tx) resolveHeld(a *models.Approval, end models.DeliveryEnd) error {
 		return err
 	}
 	return t.record(system, "approval.resolved", ledger.SubjectOf(&a.Response, left.readers), settledEntry{
-		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.ApprovalFeedback), Conversation: waitEnds(left.running),
+		Digest: a.Digest, Status: status, Cause: cause, Reason: models.DigestOfText(a.Feedback()), Conversation: waitEnds(left.running),
 	})
 }
 

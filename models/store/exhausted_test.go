@@ -248,7 +248,7 @@ func TestAutoBudgetIncreaseGoesAroundNoPerson(t *testing.T) {
 	c.policy(t, `{"auto_budget_increase":5,"rules":[{"name":"never","tools":["set_budget"],"effect":"deny","reason":"no more"}]}`)
 	c.set(t, c.owner, 10)
 	r := c.change(t, c.agent, delta(1))
-	if r.Approval.Status() != models.StatusRejected || r.Approval.Cause != models.CausePolicy || r.Approval.ApprovalFeedback != "no more" {
+	if r.Approval.Status() != models.StatusRejected || r.Approval.Cause != models.CausePolicy || r.Approval.Feedback() != "no more" {
 		t.Errorf("a rule denies: %+v", r.Approval)
 	}
 	c.wantBudget(t, 10, 1)

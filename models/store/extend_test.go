@@ -89,8 +89,8 @@ func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
 		if models.ErrorCode(err) != tt.code {
 			t.Errorf("%s: %v, want %q", name, err, tt.code)
 		}
-		if err == nil && (got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled || got.ApprovalFeedback != tt.text || got.DecidedBy != nil) {
-			t.Errorf("%s: %s, %s, %q", name, got.Status(), got.Cause, got.ApprovalFeedback)
+		if err == nil && (got.Status() != models.StatusCancelled || got.Cause != models.CauseCancelled || got.Feedback() != tt.text || got.DecidedBy != nil) {
+			t.Errorf("%s: %s, %s, %q", name, got.Status(), got.Cause, got.Feedback())
 		}
 		storetest.Must(t, storetest.Err(b.Cancel(t.Context(), b.agent, a.ID))) // as it stands, or now
 	}

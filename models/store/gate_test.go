@@ -106,7 +106,7 @@ func TestAskIsPendingUntilAPersonDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, got := range []*models.Approval{done, again} {
-		if got.Status() != models.StatusRejected || got.Cause != models.CauseReviewer || got.ApprovalFeedback != "not now" ||
+		if got.Status() != models.StatusRejected || got.Cause != models.CauseReviewer || got.Feedback() != "not now" ||
 			got.Vote == nil || got.Vote.UserName != "owner@example.com" || *got.DecidedBy != b.owner.UserID() {
 			t.Errorf("outcome = %+v, vote %+v", got, got.Vote)
 		}
@@ -221,7 +221,7 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 	b.clock.Step(time.Microsecond)
 	unwritten, err := b.Approval(t.Context(), b.agent, a.ID)
 	if err != nil || unwritten.Status() != models.StatusExpired || unwritten.Cause != models.CauseTimeout ||
-		unwritten.ApprovalFeedback != "Approval request timed out (5 minutes)" {
+		unwritten.Feedback() != "Approval request timed out (5 minutes)" {
 		t.Fatalf("at the deadline: %+v, %v", unwritten, err)
 	}
 	e := refusal(t, second(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeExpired)
@@ -239,7 +239,7 @@ func TestI3DeadlinesHoldByThemselves(t *testing.T) {
 		t.Fatalf("expired %d, %v", n, err)
 	}
 	written, _ := b.Approval(t.Context(), b.agent, a.ID)
-	if !written.ApprovalTimestamp.Equal(*unwritten.ApprovalTimestamp) || written.ApprovalFeedback != unwritten.ApprovalFeedback || written.Status() != unwritten.Status() {
+	if !written.ApprovalTimestamp.Equal(*unwritten.ApprovalTimestamp) || written.Feedback() != unwritten.Feedback() || written.Status() != unwritten.Status() {
 		t.Errorf("the expirer changed what was already so:\n%+v\n%+v", unwritten, written)
 	}
 	if n, _ := b.ExpireDue(t.Context(), 100); n != 0 {
@@ -302,7 +302,7 @@ func TestI10CausesAreToldApart(t *testing.T) {
 	if a := b.ask(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusNone || a.Cause != models.CausePolicy || a.RequiresApproval || a.DecidedBy != nil {
 		t.Errorf("allowed by policy: %+v", a)
 	}
-	if a := b.ask(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected || a.Cause != models.CausePolicy || a.ApprovalFeedback != "no drops" || a.DecidedBy != nil {
+	if a := b.ask(t, models.AskInput{ToolName: "drop"}); a.Status() != models.StatusRejected || a.Cause != models.CausePolicy || a.Feedback() != "no drops" || a.DecidedBy != nil {
 		t.Errorf("denied by policy: %+v", a)
 	}
 	b.policy(t, `{"approval_enabled":false,"rules":[{"name":"never","tools":["drop"],"effect":"deny"}]}`)

@@ -110,7 +110,7 @@ type outsideRow struct {
 	from                                                             models.ResponseID
 }
 
-const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(tool_use_id, ''), coalesce(approval_status, ''), cause, matched_by, contradiction, approval_feedback,
+const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(tool_use_id, ''), coalesce(approval_status, ''), cause, matched_by, contradiction, coalesce(approval_feedback, ''),
  held_until IS NOT NULL, is_completed, coalesce(cascaded_from, '') FROM responses WHERE `
 
 func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool) {

@@ -22,8 +22,19 @@ func TestOnlyAPurgeChangesContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	question := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"})
+	silent := b.ask(t, models.AskInput{ToolName: "Bash", Input: []byte(`{"a":2}`)})
+	in = yes()
+	in.Digest = silent.Digest
+	if _, err := b.Decide(t.Context(), b.owner, silent.ID, in); err != nil {
+		t.Fatal(err)
+	}
 	db := storetest.Beside(t, b.Store)
 	const mark = `removed = 'removed on 2026-03-02, by ann'`
+	for name, set := range map[string]string{"a reason where there was none": mark + `, approval_feedback = 'Fine.'`, "an empty reason": `approval_feedback = ''`} {
+		if _, err := db.ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, silent.ID); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
 	for name, set := range map[string]string{
 		"another input":                   mark + `, tool_input_json = '{"b":2}'`,
 		"another reason":                  mark + `, approval_feedback = 'Fine.'`,

@@ -351,7 +351,7 @@ func TestApprovalRequestsAreAddedUpdatedAndFound(t *testing.T) {
 	} {
 		b.clock.Step(time.Second)
 		a, conv, err := b.DecideIn(t.Context(), b.owner, conv.ID, models.ConversationDecision{Approved: &step.approved, Feedback: "so be it"})
-		if err != nil || a.ID != step.decided || a.ApprovalFeedback != "so be it" || a.ApprovalTimestamp == nil {
+		if err != nil || a.ID != step.decided || a.Feedback() != "so be it" || a.ApprovalTimestamp == nil {
 			t.Fatalf("decided %+v, %v", a, err)
 		}
 		pending(step.left...)

@@ -92,7 +92,7 @@ func TestI10StopCancelsWhatIsPending(t *testing.T) {
 		t.Errorf("what had expired is %s, %s", got.Status(), got.Cause)
 	}
 	for _, a := range []*models.Approval{call, question, proposal, budget} {
-		if got := c.approval(t, a.ID); got.Status() != models.StatusCancelled || got.Cause != models.CauseStopped || got.ApprovalFeedback == "" {
+		if got := c.approval(t, a.ID); got.Status() != models.StatusCancelled || got.Cause != models.CauseStopped || got.Feedback() == "" {
 			t.Errorf("a %s is %s, %s", a.Kind, got.Status(), got.Cause)
 		}
 	}

@@ -266,7 +266,7 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 		case e.Action == "approval.let_through":
 			e.Reason = a.PolicyReason
 		case e.Action == "approval."+string(a.Status()):
-			e.Reason = a.ApprovalFeedback
+			e.Reason = a.Feedback()
 		}
 	}
 	return out, nil

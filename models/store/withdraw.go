@@ -146,7 +146,7 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 // expireUndelivered ends a request whose decision the other system never had.
 func (t *tx) expireUndelivered(a *models.Approval, text string) error {
 	expired, when := models.StatusExpired, t.Now
-	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, text
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &expired, &when, models.CauseUndelivered, models.FeedbackOf(text)
 	system := models.System("delivery")
 	left, err := t.settleHeld(system, a)
 	if err != nil {

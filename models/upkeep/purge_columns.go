@@ -45,7 +45,7 @@ var textColumns = map[string]map[string]string{
 		"id": keptID, "conversation_id": keptID, "owner_id": keptID, "agent_id": keptID, "kind": keptWord, "tool_use_id": keptID, "job_id": keptID,
 		"call_id": keptID, "upstream_id": keptID, "approval_id": keptID, "batch_id": keptID, "digest": keptDigest, "risk": keptWord,
 		"approval_status": keptWord, "approval_feedback": markText, "cause": keptWord, "policy_rule": keptName, "policy_reason": keptRule,
-		"decided_by": keptID, "vote_id": keptID, "grant_id": keptID, "cascaded_from": keptID, "reasked_from": keptID, "model_used": keptName,
+		"decided_by": keptID, "vote_id": keptID, "grant_id": keptID, "cascaded_from": keptID, "model_used": keptName,
 		"description": markText, "context": markText, "options": markOptions, "content": markText, "tool_name": keptName,
 		"tool_input_json": markObject, "answer": markText, "tool_result": markText, "parent_tool_use_id": keptID, "closed": keptWord,
 		"contradiction": markText, "matched_by": keptWord, "open_note": keptID, "self_approval": keptWord, "approvers": keptWho,

@@ -8,14 +8,13 @@ import (
 // How each column of a table is proven. What begins with "not:" is not, and why.
 // A test fails when a column is missing here: say how it is proven, or why not.
 const (
-	byEntry   = "entry"      // the entry spells the value out, or is about it
-	byDigest  = "digest"     // the entry holds a digest of it
-	byRow     = "row_digest" // it is in the digest over the rest of the row
-	byDeriv   = "derived"    // it follows from other rows that are proven
-	reported  = "not: what an agent reports is its claim; the ledger has one digest for each report"
-	bookkeep  = "not: bookkeeping that decides nothing"
-	unusedCol = "not: nothing reads it"
-	shortcut  = "not: a cache of what entries say, for lists"
+	byEntry  = "entry"      // the entry spells the value out, or is about it
+	byDigest = "digest"     // the entry holds a digest of it
+	byRow    = "row_digest" // it is in the digest over the rest of the row
+	byDeriv  = "derived"    // it follows from other rows that are proven
+	reported = "not: what an agent reports is its claim; the ledger has one digest for each report"
+	bookkeep = "not: bookkeeping that decides nothing"
+	shortcut = "not: a cache of what entries say, for lists"
 )
 
 var rowColumns = map[string]map[string]string{
@@ -25,7 +24,7 @@ var rowColumns = map[string]map[string]string{
 		"approval_id": "not: what another system calls the request, for people to find it there", "batch_id": reported, "digest": byEntry, "digest_version": byDigest, "risk": byEntry, "requires_approval": byEntry, "approval_status": byEntry,
 		"approval_timestamp": byEntry, "approval_feedback": byDigest, "cause": byEntry, "policy_version": byEntry, "policy_rule": byEntry,
 		"policy_reason": byRow, "reviewers_only": byEntry, "self_approval": byEntry, "approvers": byDigest, "approval_requested_at": byEntry, "approval_timeout_at": byEntry, "held_until": byEntry, "paused_left": byEntry,
-		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry, "reasked_from": unusedCol,
+		"open_note": byEntry, "decided_by": byEntry, "vote_id": byEntry, "grant_id": byEntry, "cascaded_from": byEntry,
 		"is_completed": reported, "completed_at": reported, "reported_at": reported, "parent_tool_use_id": reported, "is_error": reported,
 		"closed": reported, "input_bytes": byRow, "content_bytes": reported, "result_bytes": reported, "contradiction": reported, "matched_by": reported,
 		"asked": byEntry, "claimed_at": byRow, "energy": byEntry, "energy_budget": byRow, "model_used": byRow, "description": byRow, "context": byRow, "options": byRow,

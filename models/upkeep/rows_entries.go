@@ -230,7 +230,7 @@ func (a *about) began(d *entryData, at string) {
 	if now == status && (status == null || status == string(models.StatusPending)) {
 		a.is("cause", d.Cause)
 		a.is("approval_timestamp", null)
-		a.is("approval_feedback", "")
+		a.is("approval_feedback", null)
 		a.is("decided_by", null)
 		a.is("vote_id", null)
 		a.is("answer", "")

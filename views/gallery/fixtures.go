@@ -101,7 +101,7 @@ func Settle(a models.Approval, status models.Status, cause models.Cause, vote *m
 	if vote != nil {
 		vote.At, vote.UserID, vote.UserName = at, "01890a5d-ac96-774b-bcce-b302099a8202", "Bo Lind"
 		a.Vote, a.VoteID, a.DecidedBy = vote, new(models.VoteID("01890a5d-ac96-774b-bcce-b302099a8301")), &vote.UserID
-		a.ApprovalFeedback = vote.Reason
+		a.ApprovalFeedback = models.FeedbackOf(vote.Reason)
 	}
 	return a
 }

@@ -77,7 +77,7 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 	withNotes := func(in *pages.ApprovalInput) { in.Around.Notes = notes }
 	again := Settle(Shell(), models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not before the freeze is over."})
 	withdrawn := Settle(Shell(), models.StatusCancelled, models.CauseCancelled, nil)
-	withdrawn.ApprovalFeedback = "withdrawn by Ada Berg"
+	withdrawn.ApprovalFeedback = new("withdrawn by Ada Berg")
 	next := Payment()
 	claimed := Shell()
 	claimed.ClaimedAt = new(Now.Add(-2 * time.Hour))

@@ -73,7 +73,7 @@ func Cascaded() pages.ConversationInput {
 			*a = Settle(*a, models.StatusRejected, models.CauseReviewer, &models.Vote{Verdict: models.VerdictReject, Reason: "Not on a Friday."})
 		case place > 6:
 			*a = Settle(*a, models.StatusRejected, models.CauseCascade, nil)
-			a.ApprovalFeedback = "Not on a Friday."
+			a.ApprovalFeedback = new("Not on a Friday.")
 			d.CascadedFrom = &models.CallPlace{ID: "01890a5d-ac96-774b-bcce-b302099a9006", Sequence: BatchAt + 5, Place: 6}
 		}
 		if place == 9 {

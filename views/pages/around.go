@@ -105,7 +105,7 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 	}
 	v.Before = newBefore(around, now)
 	if before := around.ReaskOf; before != nil {
-		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.ApprovalFeedback}
+		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.Feedback()}
 		if before.Vote != nil {
 			v.Reask.By = before.Vote.UserName
 		}

@@ -127,7 +127,7 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	for text, want := range map[string]string{"withdrawn by the agent": "The agent withdrew it.", "withdrawn by Ada": "Withdrawn by Ada."} {
-		a.ApprovalFeedback = text
+		a.ApprovalFeedback = models.FeedbackOf(text)
 		if o := newApproval(a).Outcome; o.CauseText != want || o.Reason != "" {
 			t.Errorf("%s: %q, %q", text, o.CauseText, o.Reason)
 		}

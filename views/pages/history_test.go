@@ -32,7 +32,7 @@ func TestI10EveryCauseIsToldApartInTheHistory(t *testing.T) {
 func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 	t.Parallel()
 	withdrawn := gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
-	withdrawn.ApprovalFeedback = "withdrawn by Ada\u202E"
+	withdrawn.ApprovalFeedback = new("withdrawn by Ada\u202E")
 	rows := append(gallery.Settled(), withdrawn)
 	v := pages.NewHistory(pages.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2"}, gallery.Now)
 	for i, want := range []struct {

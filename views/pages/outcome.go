@@ -46,7 +46,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	o := &Outcome{
 		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
-		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer, Went: went(r),
+		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.Feedback(), Answer: r.Answer, Went: went(r),
 	}
 	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
 		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
