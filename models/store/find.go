@@ -246,7 +246,7 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []part {
 	if session == "" {
 		return []part{invocationAnywhere(actor, toolUseID)}
 	}
-	sees := visible(actor)
+	sees := seenBy(actor, `r`)
 	var out []part
 	for _, conversations := range sessions(actor, session) {
 		args := append(append([]any{}, conversations.args...), toolUseID)

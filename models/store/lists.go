@@ -80,17 +80,11 @@ func listKeys(actor models.Actor, q ListQuery, now time.Time, limit int) (string
 		return `SELECT r.number, r.` + place + ` AS place FROM ` + table + ` WHERE ` + condition + where + ` ORDER BY r.` + place + ` DESC LIMIT ?`, append(args, filters...)
 	}
 	if q.Conversation != "" {
-		history := `responses r` + db.ByResponsesHistory
-		switch {
-		case actor.IsAgent():
-			return branch(history, `r.conversation_id = ? AND r.agent_id = ?`, q.Conversation, actor.ID)
-		case !actor.IsPerson():
+		if !actor.IsAgent() && !actor.IsPerson() {
 			return "", nil
-		case actor.Admin:
-			return branch(history, `r.conversation_id = ?`, q.Conversation)
 		}
-		return branch(history, `r.conversation_id = ? AND (r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`,
-			q.Conversation, actor.ID, actor.ID)
+		sees := seenBy(actor, `r`)
+		return branch(`responses r`+db.ByResponsesHistory, `r.conversation_id = ? AND `+sees.text, append([]any{q.Conversation}, sees.args...)...)
 	}
 	switch {
 	case actor.IsAgent():

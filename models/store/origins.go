@@ -19,7 +19,7 @@ const maxStartedInput = 8 << 10
 
 // originsQuery reads a few requests by their ids. A reviewer to whom one was
 // routed sees that one, and not the run above its own.
-const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), coalesce(o.beside, ''), r.contradiction,
+var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, ''), r.matched_by, iif(o.run_id <> c.run_id AND r.matched_by NOT IN ('', 'unmatched'), c.run_id, ''), coalesce(o.beside, ''), r.contradiction,
  coalesce(p.id, ''), coalesce(c.parent_run_id, ''), coalesce(p.title, ''), coalesce(s.tool_name, ''), coalesce(substr(s.tool_input_json, 1, ?4), ''),
  v.verdict, v.user_name, d.created_at, d.attempts, d.problem, d.next_at, d.give_up_at, d.in_flight_at,
  r.content_bytes, coalesce(r.cascaded_from, ''), r.approval_status, r.approval_timeout_at, r.held_until, r.is_completed, r.closed, r.is_error
@@ -29,7 +29,7 @@ const originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id,
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
  LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.conversation_id = r.conversation_id AND s.tool_use_id = r.parent_tool_use_id
  LEFT JOIN deliveries d ON d.response_id = r.id AND d.done_at IS NULL LEFT JOIN votes v ON v.id = d.vote_id
- WHERE ?3 OR r.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = r.id)`
+ WHERE ` + personSees(`r`, `?3`, `?2`)
 
 // Origins tells where requests come from, of those among ids that the person may
 // see. It is for people: CodeForbidden for others.
@@ -103,8 +103,6 @@ const maxLinkedInput = 16 << 10
 
 // linksQuery reads, of a few requests, the other row of the same act: from the
 // approval its call, and from the call its approval.
-//
-//nolint:gosec // put together of constants
 var linksQuery = linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value
  CROSS JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id AND o.linked_id <> '' CROSS JOIN responses x ON x.id = o.linked_id` + linksTo + `
 UNION ALL ` + linksFrom + `FROM json_each(?1) j CROSS JOIN responses r ON r.id = j.value

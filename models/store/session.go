@@ -60,17 +60,6 @@ type part struct {
 	args []any
 }
 
-// visible is the condition under which the actor sees a row r: as maySee.
-func visible(actor models.Actor) part {
-	switch {
-	case actor.IsAgent():
-		return part{`r.agent_id = ?`, []any{actor.ID}}
-	case actor.Admin:
-		return part{`TRUE`, nil}
-	}
-	return part{`(r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`, []any{actor.ID, actor.ID}}
-}
-
 // SessionPending is what waits in a session, soonest deadline first: of an
 // agent's own, or of what a person may decide. A session that nobody has opened,
 // or that the actor may not see, has nothing that waits. Next, if not empty, is
@@ -106,7 +95,7 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 }
 
 func sessionPendingQuery(actor models.Actor, conversations part, from db.Cursor, limit int) part {
-	sees := visible(actor)
+	sees := seenBy(actor, `r`)
 	// Sorted by its keys: whole rows would all be read before the first is given.
 	keys := `SELECT r.number AS number, r.approval_timeout_at AS due, r.id AS id FROM (` + conversations.text + `) k CROSS JOIN responses r` + db.ByResponsesPendingConversation + `
  ON r.conversation_id = k.id AND r.approval_status = 'pending' AND (r.approval_timeout_at, r.id) > (?, ?)
