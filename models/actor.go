@@ -70,6 +70,22 @@ func (a Actor) MayAdminister() bool {
 	return a.Kind == ActorOperator || (a.IsPerson() && a.Admin)
 }
 
+// Sees reports whether the actor may see a request, and whether it was routed to them
+// tells routed: the agent that opened it, its owner, its reviewers, every admin, the
+// system and the operator. For people, who sees it may reject it too, and approve it
+// where its rule does not say otherwise.
+func (a Actor) Sees(r *Response, routed bool) bool {
+	switch a.Kind {
+	case ActorAgent:
+		return a.IsAgent() && r.AgentID == a.AgentID()
+	case ActorUser:
+		return a.IsPerson() && (a.Admin || r.OwnerID == a.UserID() || routed)
+	case ActorSystem, ActorOperator:
+		return true
+	}
+	return false
+}
+
 // Operator is the actor of the command line, under the OS user's name.
 func Operator(name string) Actor { return Actor{Kind: ActorOperator, Name: name} }
 

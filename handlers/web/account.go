@@ -159,10 +159,15 @@ func (s *Site) setup(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.openSession(c, in.Email, in.Password); err != nil {
+	return s.enter(c, in.Email, in.Password, "set-up")
+}
+
+// enter signs in whoever has just made an account, and leads to the inbox.
+func (s *Site) enter(c echo.Context, email, password, flash string) error {
+	if _, err := s.openSession(c, email, password); err != nil {
 		return err
 	}
-	s.setFlash(c, "set-up")
+	s.setFlash(c, flash)
 	return c.Redirect(http.StatusSeeOther, views.InboxURL())
 }
 

@@ -151,9 +151,5 @@ func (s *Site) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.openSession(c, user.Email, password); err != nil {
-		return err
-	}
-	s.setFlash(c, "joined")
-	return c.Redirect(http.StatusSeeOther, views.InboxURL())
+	return s.enter(c, user.Email, password, "joined")
 }

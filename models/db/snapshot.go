@@ -63,7 +63,7 @@ func (d *DB) Row(ctx context.Context, stmt *sql.Stmt, text string, args ...any) 
 		return stmt.QueryRowContext(ctx, args...)
 	}
 	s.tell(text)
-	return s.tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
+	return s.tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // the transaction closes it
 }
 
 // snapshot is a read transaction.

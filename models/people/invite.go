@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
@@ -146,15 +148,12 @@ const openInvite = `SELECT i.* FROM invites i LEFT JOIN users u ON u.id = i.invi
 // is no enabled admin any more.
 func (p *People) CheckInvite(ctx context.Context, secret string) (*models.Invite, error) {
 	hash := hashSecret(secret)
-	var found []models.Invite
-	if err := p.db.Gorm(ctx).Raw(openInvite, hash[:], p.db.Now()).Scan(&found).Error; err != nil {
-		return nil, fmt.Errorf("look for invitation: %w", err)
+	invite, err := inviteOf(p.db.Gorm(ctx), hash[:], p.db.Now())
+	if err != nil {
+		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, badInvite()
-	}
-	found[0].SecretHash = nil
-	return &found[0], nil
+	invite.SecretHash = nil
+	return invite, nil
 }
 
 // Join uses an invitation up and adds the person under the name and password
@@ -167,45 +166,33 @@ func (p *People) Join(ctx context.Context, secret, name, password string) (*mode
 	if err != nil {
 		return nil, err
 	}
-	in, err := NewUser{Email: invite.Email, Name: name, Role: invite.Role, Password: password}.checked()
-	if err != nil {
-		return nil, err
-	}
-	passwordHash, err := p.passwords.hash(ctx, in.Password)
-	if err != nil {
-		return nil, err
-	}
 	hash := hashSecret(secret)
-	var user *models.User
-	err = p.write(ctx, func(t *tx) error {
-		var still []models.Invite
-		if err := t.Gorm().Raw(openInvite, hash[:], t.Now).Scan(&still).Error; err != nil {
-			return fmt.Errorf("look for invitation: %w", err)
-		}
-		if len(still) == 0 {
-			return badInvite()
-		}
-		if err := t.emailFree(in.Email); err != nil {
+	in := NewUser{Email: invite.Email, Name: name, Role: invite.Role, Password: password}
+	return p.addByLink(ctx, in, func(t *tx, user *models.User) error {
+		still, err := inviteOf(t.Gorm(), hash[:], t.Now)
+		if err != nil {
 			return err
 		}
-		used := t.Gorm().Model(&models.Invite{}).Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still[0].ID).Update("used_at", t.Now)
-		if used.Error != nil {
-			return fmt.Errorf("use invitation: %w", used.Error)
-		}
-		if !db.ExactlyOne(used.RowsAffected) {
-			return badInvite()
-		}
-		user = t.newUser(in, passwordHash)
-		actor := personActor(user)
-		if err := t.record(actor, "invite.used", ledger.Subject{Owner: user.ID}, dataOf(&still[0])); err != nil {
+		if err := t.emailFree(user.Email); err != nil {
 			return err
 		}
-		return t.addUser(actor, user)
+		if err := t.useLink(&models.Invite{}, badInvite(), "id = ? AND used_at IS NULL AND withdrawn_at IS NULL", still.ID); err != nil {
+			return err
+		}
+		return t.record(personActor(user), "invite.used", ledger.Subject{Owner: user.ID}, dataOf(still))
 	})
-	if err != nil {
-		return nil, err
+}
+
+// inviteOf is the open invitation of a link's hash.
+func inviteOf(pool *gorm.DB, hash []byte, now time.Time) (*models.Invite, error) {
+	var found []models.Invite
+	if err := pool.Raw(openInvite, hash, now).Scan(&found).Error; err != nil {
+		return nil, fmt.Errorf("look for invitation: %w", err)
 	}
-	return withoutHash(user), nil
+	if len(found) == 0 {
+		return nil, badInvite()
+	}
+	return &found[0], nil
 }
 
 func badInvite() error {

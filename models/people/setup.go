@@ -4,23 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
-	"countersign/models/db"
 	"countersign/models/ledger"
 )
 
 // HasUsers reports whether anybody was ever added: if not, setup is due.
-func (p *People) HasUsers(ctx context.Context) (bool, error) {
-	var n int64
-	if err := p.db.Gorm(ctx).Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
-		return false, fmt.Errorf("look for users: %w", err)
-	}
-	return n > 0, nil
-}
+func (p *People) HasUsers(ctx context.Context) (bool, error) { return hasUsers(p.db.Gorm(ctx)) }
 
-func (t *tx) hasUsers() (bool, error) {
+func hasUsers(pool *gorm.DB) (bool, error) {
 	var n int64
-	if err := t.Gorm().Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
+	if err := pool.Raw("SELECT EXISTS (SELECT 1 FROM users)").Scan(&n).Error; err != nil {
 		return false, fmt.Errorf("look for users: %w", err)
 	}
 	return n > 0, nil
@@ -36,7 +31,7 @@ func (p *People) NewSetupLink(ctx context.Context, actor models.Actor) (secret s
 	secret = newSecret("")
 	hash := hashSecret(secret)
 	err = p.write(ctx, func(t *tx) error {
-		if has, err := t.hasUsers(); err != nil || has {
+		if has, err := hasUsers(t.Gorm()); err != nil || has {
 			return orConflict(err, "There are users already: sign in, or add one with `countersign user add`.")
 		}
 		if err := t.Gorm().Where("used_at IS NULL").Delete(&models.SetupLink{}).Error; err != nil {
@@ -79,38 +74,16 @@ func (p *People) Setup(ctx context.Context, secret string, in NewUser) (*models.
 		return nil, err
 	}
 	in.Role = models.RoleAdmin
-	in, err := in.checked()
-	if err != nil {
-		return nil, err
-	}
-	passwordHash, err := p.passwords.hash(ctx, in.Password)
-	if err != nil {
-		return nil, err
-	}
 	hash := hashSecret(secret)
-	var user *models.User
-	err = p.write(ctx, func(t *tx) error {
-		if has, err := t.hasUsers(); err != nil || has {
+	return p.addByLink(ctx, in, func(t *tx, user *models.User) error {
+		if has, err := hasUsers(t.Gorm()); err != nil || has {
 			return orNotFound(err)
 		}
-		used := t.Gorm().Model(&models.SetupLink{}).Where("secret_hash = ? AND used_at IS NULL", hash[:]).Update("used_at", t.Now)
-		if used.Error != nil {
-			return fmt.Errorf("use setup link: %w", used.Error)
-		}
-		if !db.ExactlyOne(used.RowsAffected) {
-			return badSetupLink()
-		}
-		user = t.newUser(in, passwordHash)
-		actor := personActor(user)
-		if err := t.record(actor, "setup_link.used", ledger.Subject{Owner: user.ID}, struct{}{}); err != nil {
+		if err := t.useLink(&models.SetupLink{}, badSetupLink(), "secret_hash = ? AND used_at IS NULL", hash[:]); err != nil {
 			return err
 		}
-		return t.addUser(actor, user)
+		return t.record(personActor(user), "setup_link.used", ledger.Subject{Owner: user.ID}, struct{}{})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return withoutHash(user), nil
 }
 
 func badSetupLink() error {

@@ -98,13 +98,6 @@ func (s *Store) approvalFor(ctx context.Context, actor models.Actor, a *models.A
 	return at(a, now), s.HeldVerdicts(ctx, actor, a)
 }
 
-// maySee is maySee for a request that was read.
-func (s *Store) maySee(ctx context.Context, actor models.Actor, r *models.Response) (bool, error) {
-	return maySee(actor, r, func() (bool, error) {
-		return db.Exists(s.db.Row(ctx, s.reads.isReviewer, isReviewer, actor.ID, r.ID))
-	})
-}
-
 func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models.Approval, error) {
 	a, err := scanApproval(s.db.Row(ctx, s.reads.approval, approvalByID, id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -126,9 +119,7 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 	if err != nil {
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
-	sees, err := maySee(actor, &a.Response, func() (bool, error) {
-		return db.Exists(t.Row(t.s.hot.isReviewer, actor.ID, id))
-	})
+	sees, err := t.maySee(actor, &a.Response)
 	if err != nil {
 		return nil, err
 	}
@@ -136,25 +127,6 @@ func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approva
 		return nil, noSuchApproval(id)
 	}
 	return a, nil
-}
-
-// maySee is the rule of who sees a request: the agent that opened it,
-// the owner, whom it was routed to, every admin, the system and the operator.
-// For people, who sees it may reject it too, and approve it where the rule does not
-// say otherwise (checkApprover).
-func maySee(actor models.Actor, r *models.Response, routed func() (bool, error)) (bool, error) {
-	switch actor.Kind {
-	case models.ActorAgent:
-		return r.AgentID == actor.AgentID(), nil
-	case models.ActorUser:
-		if actor.Admin || r.OwnerID == actor.UserID() {
-			return true, nil
-		}
-		return routed()
-	case models.ActorSystem, models.ActorOperator:
-		return true, nil
-	}
-	return false, nil
 }
 
 // nullable stores an empty string as NULL, for columns with unique indexes.

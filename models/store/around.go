@@ -30,7 +30,7 @@ const (
  WHERE p.agent_id = :agent AND p.digest = :digest AND p.approval_status = 'rejected'` + beforeThis
 )
 
-const earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + lookSees + `
+var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + lookSees + `
  FROM (` + earlierKeys + `) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.number DESC`
 
 func latestQuery(keys string) string {

@@ -246,7 +246,7 @@ func invocationQueries(actor models.Actor, toolUseID, session string) []db.Part 
 	if session == "" {
 		return []db.Part{invocationAnywhere(actor, toolUseID)}
 	}
-	sees := visible(actor)
+	sees := seenBy(actor, `r`)
 	var out []db.Part
 	for _, conversations := range sessions(actor, session) {
 		args := append(append([]any{}, conversations.Args...), toolUseID)

@@ -416,5 +416,5 @@ func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (
 // person: an admin sees all.
 var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
  WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
- AND (?3 OR p.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = p.id)) ORDER BY p.number DESC LIMIT 1)
+ AND ` + personSees(`p`, `?3`, `?2`) + ` ORDER BY p.number DESC LIMIT 1)
  FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.number = j.value`

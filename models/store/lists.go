@@ -83,7 +83,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 	ofAgent, ofOwner := `responses r`+db.ByResponsesAgent, `responses r`+db.ByResponsesOwner
 	switch {
 	case q.Conversation != "":
-		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), visible(actor))}
+		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.Admin:

@@ -62,9 +62,11 @@ type looked struct {
 	cut      bool
 }
 
-// what the actor sees of a response, and what all lists can filter by.
+// lookSees is what the actor of a look sees of a response.
+var lookSees = personSees(`r`, `:admin`, `:me`)
+
+// What all lists can filter by.
 const (
-	lookSees  = `(:admin OR r.owner_id = :me OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))`
 	lookPicks = `(:conversation = '' OR r.conversation_id = :conversation) AND (:agent = '' OR r.agent_id = :agent) AND (:risk = '' OR r.risk = :risk)
  AND (:whose <> 'mine' OR r.owner_id = :me)
  AND (:whose <> 'routed' OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))

@@ -29,7 +29,7 @@ var originsQuery = `SELECT r.id, coalesce(u.name, ''), coalesce(r.approval_id, '
  LEFT JOIN conversations p ON p.owner_id = c.owner_id AND p.run_id = c.parent_run_id AND (?3 OR c.owner_id = ?2)
  LEFT JOIN responses s ON r.parent_tool_use_id <> '' AND s.conversation_id = r.conversation_id AND s.tool_use_id = r.parent_tool_use_id
  LEFT JOIN deliveries d ON d.response_id = r.id AND d.done_at IS NULL LEFT JOIN votes v ON v.id = d.vote_id
- WHERE ?3 OR r.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = r.id)`
+ WHERE ` + personSees(`r`, `?3`, `?2`)
 
 // Origins tells where requests come from, of those among ids that the person may
 // see. It is for people: CodeForbidden for others.

@@ -52,17 +52,6 @@ func sessions(actor models.Actor, session string) []db.Part {
 	return append(out, db.Say(`SELECT c.id FROM users u CROSS JOIN conversations c`+db.ByConversationsRun+` ON c.owner_id = u.id AND c.run_id = ?`, session))
 }
 
-// visible is the condition under which the actor sees a row r: as maySee.
-func visible(actor models.Actor) db.Part {
-	switch {
-	case actor.IsAgent():
-		return db.Say(`r.agent_id = ?`, actor.ID)
-	case actor.Admin:
-		return db.Say(`TRUE`)
-	}
-	return db.Say(`(r.owner_id = ? OR EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = ? AND v.response_id = r.id))`, actor.ID, actor.ID)
-}
-
 // SessionPending is what waits in a session, soonest deadline first: of an
 // agent's own, or of what a person may decide. A session that nobody has opened,
 // or that the actor may not see, has nothing that waits. Next, if not empty, is
@@ -100,7 +89,7 @@ func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cur
 	l.Walks = []db.Walk{{
 		From: db.Say(`(`+conversations.Text+`) c CROSS JOIN responses r`+db.ByResponsesPendingConversation+` ON r.conversation_id = c.id AND r.approval_status = 'pending'`,
 			conversations.Args...),
-		Where: []db.Part{visible(actor)},
+		Where: []db.Part{seenBy(actor, `r`)},
 	}}
 	l.After = db.After(from)
 	l.Cursor = func(a *models.Approval) db.Cursor { return db.Cursor{At: a.ApprovalTimeoutAt, ID: string(a.ID)} }

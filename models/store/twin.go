@@ -34,6 +34,9 @@ func harmful() string {
 	return strings.Join(words, ", ")
 }
 
+// seenAs is whether ?2, an admin if ?3, sees the response of a table's name.
+func seenAs(name string) string { return personSees(name, `?3`, `?2`) }
+
 // The queries read for some requests, a JSON array of ids, what a person (?2, an
 // admin if ?3) approved that released the same. Both must be seen.
 var (
@@ -64,11 +67,6 @@ var (
  SELECT r.id, p.id, p.user_name, p.approval_timestamp FROM lately p CROSS JOIN wanted r
  WHERE p.agent_id = r.agent_id AND p.released = r.digest AND p.id <> r.id`
 )
-
-// seenAs is whether ?2, an admin if ?3, sees the response of a table's name.
-func seenAs(name string) string {
-	return `(?3 OR ` + name + `.owner_id = ?2 OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = ?2 AND w.response_id = ` + name + `.id))`
-}
 
 // Twins names, of requests that wait, the latest identical one that a person
 // approved, as far as the reader sees both. Those of low and medium risk are found
