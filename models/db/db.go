@@ -41,10 +41,10 @@ type DB struct {
 	gw, gr *gorm.DB // the same two through GORM
 	rooms  []Room
 	writer *writer // used by the leader of a batch only
-	reads  prepared
+	reads  statementCache
 
 	queue   queue
-	under   underway
+	under   currentTx
 	disk    disk
 	bus     *events.Bus
 	outside atomic.Bool // another process wrote, and not all were told yet

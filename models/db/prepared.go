@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// prepared are the reading statements that stay prepared: those of waits and of lists.
-// There are as many as there are shapes of a list: a few dozen.
-type prepared struct {
+// statementCache keeps the prepared reading statements of waits and lists: as many as
+// lists have forms, a few dozen.
+type statementCache struct {
 	mu     sync.Mutex
 	byText map[string]*sql.Stmt
 }
 
-// Prepared is a reading statement, prepared when it is first wanted and kept until the
-// database is closed. Its text must be one of few: values are arguments.
+// Prepared returns a reading statement, which is prepared at its first use and kept
+// until the database is closed. There must be few texts: values are arguments.
 func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	p := &d.reads
 	p.mu.Lock()
@@ -35,7 +35,7 @@ func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
-func (p *prepared) close() error {
+func (p *statementCache) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error

@@ -112,9 +112,9 @@ func KeysThrough(index, column string) string {
 		` <> '' AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
 }
 
-// concerning reads those of which somebody is the owner or the actor. An entry whose
-// actor is the owner stands in both halves: UNION drops one.
-var Concerning = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owner", "owner_id") +
+// ConcerningQuery reads the entries of which somebody is the owner or the actor. An
+// entry whose actor is the owner is in both halves; UNION drops one.
+var ConcerningQuery = `SELECT seq FROM (SELECT seq FROM (` + KeysThrough("ledger_owner", "owner_id") +
 	`) UNION SELECT seq FROM (` + KeysThrough("ledger_actor", "actor_id") + `)) ORDER BY seq DESC LIMIT ?`
 
 // keys is the driving part: numbers of entries, newest first, through one index.
@@ -138,7 +138,7 @@ func (q Query) keys(low, high int64, page int, rare bool) (text string, args []a
 	case q.Conversation != "":
 		text, args = through("ledger_conversation", "conversation_id", q.Conversation)
 	case q.Who != "" && !rare:
-		text, args = Concerning, []any{q.Who, low, high, most, q.Who, low, high, most, most}
+		text, args = ConcerningQuery, []any{q.Who, low, high, most, q.Who, low, high, most, most}
 	case q.Action != "":
 		text, args = through("ledger_action", "action", q.Action)
 	default:
@@ -289,6 +289,6 @@ func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entr
 
 // CheckChain is Verify that tells, now and then, how many entries it has
 // read of how many.
-func (l *Ledger) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
-	return walkChain(ctx, l.db.Reads(), nil, told)
+func (l *Ledger) CheckChain(ctx context.Context, progress func(read, of int64)) (models.Head, error) {
+	return walkChain(ctx, l.db.Reads(), nil, progress)
 }

@@ -190,7 +190,7 @@ func (q TrailQuery) keys(low, high int64, page int) (text string, args []any) {
 	case q.Part == TrailDecisions:
 		return ledger.KeysThrough("ledger_actor", "actor_id"), through(q.Person)
 	}
-	return ledger.Concerning, append(slices.Concat(through(q.Person), through(q.Person)), most)
+	return ledger.ConcerningQuery, append(slices.Concat(through(q.Person), through(q.Person)), most)
 }
 
 // picks are the filters that do not drive.
