@@ -115,7 +115,7 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	v.members(shape, in.Form)
 	v.reach(in.Reach, now)
 	if in.Closed == "" {
-		input := newInputView(r, folding{})
+		input := newInputView(r, foldState{})
 		v.Warnings = warnings(&a, "", input)
 		if a.Risk.NeedsDigest() {
 			v.Source = input.whole

@@ -25,7 +25,7 @@ type Outcome struct {
 	FromURL      string    // of the request with which this one was rejected
 	GrantURL     string    // of the grant that let it through
 	Took         string    // from the ask to the outcome
-	Went         string    // what became of the call
+	Result       string    // what became of the call
 	Changed      string    // what a decider changed about a budget request, in words
 	BudgetURL    string
 }
@@ -46,7 +46,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	o := &Outcome{
 		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
-		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer, Went: went(r),
+		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.ApprovalFeedback, Answer: r.Answer, Result: resultText(r),
 	}
 	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
 		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
@@ -95,7 +95,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		}
 		o.Edited = &ui.Code{ID: "edited", Label: "Released input, as edited", Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
-		o.Change = new(ui.DiffOf("What the decider changed", laidOutJSON(r.ToolInputJSON), o.Edited.Text))
+		o.Change = new(ui.DiffOf("What the decider changed", indentJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o
 }
