@@ -48,7 +48,7 @@ func fieldsOf(route string) map[string]string {
 	return nil
 }
 
-// conversationID reads the id of a path. What is no id names nothing: not found.
+// conversationID reads the id of a path. What is not an id names nothing: not found.
 func conversationID(s string) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("requestId", s)
 	if err != nil {

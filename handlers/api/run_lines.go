@@ -32,7 +32,7 @@ type reportedLine struct {
 }
 
 // readReport reads a body of events by its content type. Codes: invalid, where it
-// is no list of anything.
+// is not a list of anything.
 func readReport(contentType string, body []byte) ([]reportedLine, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" {

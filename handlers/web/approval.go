@@ -14,7 +14,7 @@ import (
 	"countersign/views/pages"
 )
 
-// requestID is the request that a path names; what is no id names none.
+// requestID is the request that a path names; what is not an id names none.
 func requestID(c echo.Context) (models.ResponseID, error) {
 	id, err := models.ParseID[models.ResponseID]("id", c.Param("id"))
 	if err != nil {

@@ -24,7 +24,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		return err
 	}
 	form := readVerdict(c.Request().PostForm)
-	again := pages.FailedDecision{ID: a.ID, Form: form.again()}
+	again := pages.FailedDecision{ID: a.ID, Form: form.refilled()}
 	if form.undecided() {
 		return s.decidedHere(c, http.StatusOK, v, a, again)
 	}

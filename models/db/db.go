@@ -56,7 +56,7 @@ type DB struct {
 // nil. All but Outside run on behalf of the one writer, never two at a time: what they
 // share needs no lock.
 type Room struct {
-	// Statements are prepared on the writing connection, each into its place, anew
+	// Statements are prepared on the writing connection, each into its place, again
 	// whenever that connection is opened.
 	Statements map[**sql.Stmt]string
 	// Forget drops what the room remembers from one batch to the next: it may be wrong,

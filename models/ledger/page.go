@@ -148,7 +148,7 @@ func (q Query) keys(low, high int64, page int, rare bool) (text string, args []a
 	return text, args, alone
 }
 
-// rareAction tells whether the action is done so seldom that it should drive, and
+// rareAction reports whether the action is done so seldom that it should drive, and
 // not the person: then all of it is read and nothing is left for further back.
 func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (bool, error) {
 	if q.Action == "" || q.Who == "" || q.Conversation != "" {

@@ -42,16 +42,16 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models
 		return nil, fmt.Errorf("compare the schema with the migrations: %w", err)
 	}
 	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.unsaid, c.derived} {
-		if err := c.goOn(step()); err != nil {
+		if err := c.continueAfter(step()); err != nil {
 			return nil, err
 		}
 	}
 	return c.report, nil
 }
 
-// goOn notes an error as a fault and continues, where the error comes from a changed
+// continueAfter notes an error as a fault and continues, where the error comes from a changed
 // schema: that change is the finding, and must be reported.
-func (c *rowCheck) goOn(err error) error {
+func (c *rowCheck) continueAfter(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -281,7 +281,7 @@ func (r *rowValues) digestedRow() *models.Response {
 	return row
 }
 
-// fitsDigest tells whether a response is what its digest says, as far as that can
+// fitsDigest reports whether a response is what its digest says, as far as that can
 // be told from what is kept.
 func (r *rowValues) fitsDigest() bool {
 	row := r.digestedRow()

@@ -254,7 +254,7 @@ func (v Approval) editWrong() bool {
 
 // sends are the attributes of a form that posts to url. Where the card stands by
 // itself, the answer takes its place; without script, or among others, the page
-// is loaded anew.
+// is loaded again.
 func (v Approval) sends(url string) templ.Attributes {
 	attributes := templ.Attributes{"method": "post", "action": url}
 	if v.IDs == "" {

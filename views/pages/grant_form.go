@@ -76,7 +76,7 @@ type GrantFormView struct {
 	Warnings        []Warning
 	Members         []GrantMember
 	More            string // members that cannot be left free here
-	Whole           string // the input, where it is no object
+	Whole           string // the input, where it is not an object
 	IsWhole         bool
 	Anything        string // said while nothing stays as it is
 	Reach           string

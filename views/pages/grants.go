@@ -43,7 +43,7 @@ type GrantRow struct {
 
 	Fixed   []FixedMember
 	MoreOf  int    // further fixed members
-	Whole   string // the input, where it is no object
+	Whole   string // the input, where it is not an object
 	Nothing bool   // stays as it is
 }
 

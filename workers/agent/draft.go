@@ -24,11 +24,11 @@ type drafts struct {
 }
 
 type draft struct {
-	text  strings.Builder
-	told  bool // the pages were, and the pause is not over
-	newer bool // there is something that they were not told of
-	full  bool
-	pause *time.Timer
+	text      strings.Builder
+	published bool // the pages were, and the pause is not over
+	newer     bool // there is something that they were not told of
+	full      bool
+	pause     *time.Timer
 }
 
 func (d *drafts) init(bus *events.Bus, model string) {
@@ -45,7 +45,7 @@ func (d *drafts) get(id models.ConversationID) (text, model string, ok bool) {
 	return of.text.String(), d.model, true
 }
 
-// begin opens a draft: told adds to it, or has it begin anew, and end drops it.
+// begin opens a draft: told adds to it, or has it begin again, and end drops it.
 func (d *drafts) begin(id models.ConversationID) (told func(text string, reset bool), end func()) {
 	of := &draft{}
 	d.mu.Lock()
@@ -74,16 +74,16 @@ func (d *drafts) add(id models.ConversationID, of *draft, text string, reset boo
 // tell publishes what is newer, unless that was done just now: then again when
 // the pause is over.
 func (d *drafts) tell(id models.ConversationID, of *draft) {
-	if of.told || !of.newer {
+	if of.published || !of.newer {
 		return
 	}
-	of.told, of.newer = true, false
+	of.published, of.newer = true, false
 	d.bus.Publish(events.Draft(string(id)))
 	of.pause = time.AfterFunc(draftEvery, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.byID[id] == of {
-			of.told = false
+			of.published = false
 			d.tell(id, of)
 		}
 	})

@@ -16,7 +16,7 @@ type Model interface {
 	// and answer together.
 	WorstCase(Request) int64
 	// Complete asks the model once. told hears each piece of text as it comes; what
-	// it heard is a draft until Complete returns without an error, and begins anew
+	// it heard is a draft until Complete returns without an error, and begins again
 	// when told is called with reset. Errors of the endpoint that may pass are
 	// retried inside; what is returned has failed for good, or was cancelled.
 	Complete(ctx context.Context, r Request, told func(text string, reset bool)) (*Turn, error)

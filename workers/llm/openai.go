@@ -84,7 +84,7 @@ func NewOpenAI(o OpenAIOptions) Model {
 	options := []option.RequestOption{
 		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(o.HTTP),
-		option.WithMaxRetries(0), // it could not start a broken stream anew
+		option.WithMaxRetries(0), // it could not start a broken stream again
 		option.WithHeader("Accept", "text/event-stream"),
 		option.WithMiddleware(refuse),
 	}
@@ -114,7 +114,7 @@ func (m *openAI) Complete(ctx context.Context, r Request, told func(text string,
 		}
 		f := failureOf(err)
 		m.Log.WarnContext(ctx, "model did not answer", slog.String("model", m.Model), slog.Int("try", try),
-			slog.Int("status", f.status), slog.String("problem", f.what), slog.String("detail", hide(f.detail, m.APIKey)))
+			slog.Int("status", f.status), slog.String("problem", f.text), slog.String("detail", hide(f.detail, m.APIKey)))
 		if f.parameter == "max_tokens" && m.newerLimit.CompareAndSwap(false, true) {
 			try--
 			continue
