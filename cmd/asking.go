@@ -219,8 +219,8 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	})
 }
 
-// reportEarlier tells the server of asks that went on while it was away. What
-// cannot be told now is kept for the next ask.
+// reportEarlier reports to the server the asks that went on while it was away. What
+// cannot be reported now is kept for the next ask.
 func (a *asking) reportEarlier(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()

@@ -22,7 +22,7 @@ const (
 	pauseIfSure = 30 * time.Second
 	// gatherFor is how long to wait so that what an agent prints at once is one request.
 	gatherFor = 20 * time.Millisecond
-	// namedRefusals are the refused events that are told one by one.
+	// namedRefusals are the refused events that are reported one by one.
 	namedRefusals = 5
 )
 
@@ -118,7 +118,7 @@ func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) error 
 	return nil
 }
 
-// heard tells of an event that was not taken as it is.
+// heard reports an event that the server did not store unchanged.
 func (h *eventSender) heard(r *wire.RunEventResult) {
 	switch r.Status {
 	case wire.RunEventStored, wire.RunEventRepeated:

@@ -45,7 +45,7 @@ func (g *Grant) Live(now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt) && g.Uses < g.MaxUses
 }
 
-// GrantState is where a grant stands.
+// GrantState is the state of a grant.
 type GrantState string
 
 // The states of a grant.
@@ -57,7 +57,7 @@ const (
 	GrantLapsed  GrantState = "lapsed" // its maker may not decide any more
 )
 
-// StateAt is where the grant stands at now; it reads MakerMayDecide.
+// StateAt is the state of the grant at now; it reads MakerMayDecide.
 func (g *Grant) StateAt(now time.Time) GrantState {
 	switch {
 	case g.RevokedAt != nil:

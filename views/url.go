@@ -96,7 +96,7 @@ func PresenceTopic(id models.ResponseID) string { return "presence:" + string(id
 // PolicyTopic is the event sent when the policy changed.
 func PolicyTopic() string { return "policy" }
 
-// On is the trigger of an element that refetches itself when a topic is told,
+// On is the trigger of an element that refetches itself when a topic is sent,
 // at most once in 250 ms and never missing the last one.
 func On(topic string) string { return topic + " from:body throttle:250ms" }
 

@@ -76,7 +76,7 @@ func summaryOf(a *models.Approval) string {
 	return line(a.Description)
 }
 
-// maxLine is how much of a summary is told, in bytes.
+// maxLine is how much of a summary is sent, in bytes.
 const maxLine = 200
 
 // line cuts a text to one line of bounded length.

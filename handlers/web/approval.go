@@ -43,7 +43,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 	return ""
 }
 
-// approvalPage shows a request as it stands now. in carries what was sent and
+// approvalPage shows a request as it is now. in carries what was sent and
 // what became of it.
 func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in pages.ApprovalInput) error {
 	in.Alone = !handlers.WantsFragment(c.Request())
@@ -66,7 +66,7 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	return handlers.Render(c, status, pages.ApprovalPage(frame, v), fragment)
 }
 
-// approvalView is the card of a request as it stands now, for whoever is signed
+// approvalView is the card of a request as it is now, for whoever is signed
 // in. in carries what was sent and what became of it. CodeNotFound for what the
 // reader may not see.
 func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.ApprovalInput) (pages.Approval, error) {

@@ -14,7 +14,7 @@ import (
 	"countersign/views/pages"
 )
 
-// bulk gives one verdict to exactly the requests that were ticked: each by itself,
+// bulk gives one verdict to exactly the requests that were ticked: each separately,
 // with the digest that was shown, so that one that fails stops no other. It answers
 // with what became of each; sent again, it changes nothing. More than a few are
 // shown once more before anything happens, and so is an approval that leaves one out.

@@ -84,7 +84,7 @@ func (s *Site) showAfterSay(c echo.Context, id models.ConversationID, status int
 	return s.conversationPage(c, status, pages.ConversationInput{Conversation: *v, Say: form})
 }
 
-// unsaid tells what stands where a decision came too late.
+// unsaid says what the outcome is when a decision came too late.
 func (s *Site) unsaid(e *models.Error, verdict models.Verdict) string {
 	text := e.Text
 	if e.Approval != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // decide takes a verdict from the form of a request. A verdict that comes too
-// late is answered with what stands, never with an error page.
+// late is answered with the current state, never with an error page.
 func (s *Site) decide(c echo.Context) error {
 	id, err := requestID(c)
 	if err != nil {

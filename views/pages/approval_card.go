@@ -234,7 +234,7 @@ func summaryLabel(a *models.Approval) string {
 	return kindTitle(a.Kind) + ": " + summary(&a.Response)
 }
 
-// PartAnchor is the id of the element that a folded part stands in.
+// PartAnchor is the id of the element that holds a folded part.
 func PartAnchor(part string) string {
 	if part == models.PartSource {
 		return "whole"

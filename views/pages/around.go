@@ -62,7 +62,7 @@ type ThreadNote struct {
 	At               views.Moment
 }
 
-// BatchFact is where a call stands among those that were queued with it.
+// BatchFact is the place of a call among those that were queued with it.
 type BatchFact struct{ Text, URL string }
 
 func newBatchFact(in ApprovalInput) *BatchFact {

@@ -93,7 +93,7 @@ func durationText(d time.Duration) string {
 	return views.Duration(d)
 }
 
-// The words for where a call stands.
+// The words for the state of a call.
 var (
 	pillQueued   = ui.Word{Text: "queued", Tone: views.ToneNeutral}
 	pillRunning  = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
@@ -106,7 +106,7 @@ var (
 	pillNoResult = ui.Word{Text: "no result", Tone: views.ToneNeutral}
 )
 
-// callPill is where a call stands, in a word, and whether it waits for a person.
+// callPill is the state of a call, in a word, and whether it waits for a person.
 // behind says that an earlier call of its batch is open: then it has not begun.
 // since is from when on a result is waited for.
 func callPill(r *models.Response, d models.CallDetail, behind bool, since, now time.Time) (pill ui.Word, current bool) {

@@ -38,7 +38,7 @@ type BulkInput struct {
 type BulkItem struct {
 	ID       models.ResponseID
 	Digest   string           // as shown
-	Approval *models.Approval // as it stands now; nil for what the reader does not see
+	Approval *models.Approval // as it is now; nil for what the reader does not see
 	Twin     *models.Twin
 	ReaskOf  models.ResponseID
 	LeftOut  []string // why it is left out until it was opened

@@ -234,7 +234,7 @@ func fold(s string, most int) (open, rest string) {
 	return open, s[len(open):]
 }
 
-// LateNotice says what stands when a verdict came too late for a request.
+// LateNotice says what the outcome is when a decision came too late for a request.
 func LateNotice(a *models.Approval, late models.Verdict, now time.Time) string {
 	return NewApproval(ApprovalInput{Approval: *a, Late: late}, now).Notice
 }

@@ -49,7 +49,7 @@ func subAgent(o models.Origin) string {
 	return oneLine(o.StartedBy)
 }
 
-// through is the other system as it stands in a sentence.
+// through is the other system as it is in a sentence.
 func through(o models.Origin) string {
 	if o.UpstreamName == "" {
 		return "the other system"

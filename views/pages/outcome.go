@@ -100,7 +100,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	return o
 }
 
-// LateAct is what a reader did beside deciding, as it stands in a sentence.
+// LateAct is what a reader did beside deciding, as it is in a sentence.
 type LateAct string
 
 // What can come too late beside a verdict.
@@ -112,7 +112,7 @@ const (
 	LateWithdrawal LateAct = "withdrawal"
 )
 
-// lateText says what stands when what the reader did came too late.
+// lateText says what the outcome is when the reader was too late.
 func lateText(in ApprovalInput, v Approval) string {
 	did := map[models.Verdict]string{
 		models.VerdictApprove: "approval", models.VerdictReject: "rejection", models.VerdictAnswer: "answer",

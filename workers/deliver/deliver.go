@@ -1,6 +1,6 @@
-// Package deliver tells other systems what was decided here on what they asked
-// for. A verdict is the outcome only once it was told; it is told at least once,
-// and never another. At most one process of an installation does so at a time.
+// Package deliver sends other systems the decisions on what they asked for. A decision
+// becomes the outcome only once it was sent. It is sent at least once, and no other
+// decision ever is. At most one process of an installation sends at a time.
 package deliver
 
 import (
@@ -40,7 +40,7 @@ const (
 	look  = 15 * time.Second // the longest sleep, in case a signal was missed
 )
 
-// Deliverer tells verdicts.
+// Deliverer sends decisions to other systems.
 type Deliverer struct {
 	Options
 	clients *upstream.Clients
@@ -63,8 +63,8 @@ func New(o Options) *Deliverer {
 	return &Deliverer{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
-// Run tells verdicts whenever this process holds the lease, until ctx ends. Where
-// there is nobody to tell, nobody takes it.
+// Run sends decisions while this process holds the lease, until ctx ends. Without an
+// upstream, nobody takes the lease.
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	// Without room in it, each topic is told by Lagged.
@@ -75,8 +75,8 @@ func (d *Deliverer) Run(ctx context.Context) {
 	})
 }
 
-// work tells what is due, several at a time, each verdict by one attempt at a
-// time.
+// work sends the decisions that are due: several at a time, but each by one attempt at
+// a time.
 func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 	sub := d.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
 	defer sub.Close()
@@ -94,7 +94,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 			t.end(one)
 		case <-timer.C:
 		}
-		// Those that are being told stand first in the list: it must reach past them.
+		// Decisions that are being sent come first in the list: it must reach past them.
 		due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
 		if err != nil && ctx.Err() == nil {
 			d.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
@@ -148,7 +148,7 @@ func (t *sendings) wait() {
 	}
 }
 
-// Once makes one attempt to tell a verdict and keeps how it ended.
+// Once makes one attempt to send a decision and stores how it ended.
 func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.ResponseID) {
 	log := d.Log.With(slog.String("approval", string(id)))
 	delivery, u, err := d.Store.BeginDelivery(ctx, l, id)

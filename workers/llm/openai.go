@@ -96,12 +96,12 @@ func NewOpenAI(o OpenAIOptions) Model {
 
 func (m *openAI) Name() string { return m.Model }
 
-func (m *openAI) Complete(ctx context.Context, r Request, told func(text string, reset bool)) (*Turn, error) {
+func (m *openAI) Complete(ctx context.Context, r Request, onText func(text string, reset bool)) (*Turn, error) {
 	heard := false
 	tell := func(text string) {
-		if text != "" && told != nil {
+		if text != "" && onText != nil {
 			heard = true
-			told(text, false)
+			onText(text, false)
 		}
 	}
 	for try := 1; ; try++ {
@@ -124,7 +124,7 @@ func (m *openAI) Complete(ctx context.Context, r Request, told func(text string,
 		}
 		if heard {
 			heard = false
-			told("", true)
+			onText("", true)
 		}
 		if err := m.Wait(ctx, max(f.after, pause(try))); err != nil {
 			return nil, err

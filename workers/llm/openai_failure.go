@@ -68,7 +68,7 @@ func hide(text, key string) string {
 }
 
 // refuse turns every answer but a good one into a failure, before the library
-// would read a body without a limit and lose the status of one that is not JSON.
+// would read a body without a limit, and lose the status of one that is not JSON.
 func refuse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil || res.StatusCode == http.StatusOK {

@@ -20,7 +20,7 @@ type RemoteState struct {
 	RespondedAt time.Time // by the upstream's clock; zero if not said
 }
 
-// ReadBackCall asks how a function call stands. Codes: not_found, unavailable;
+// ReadBackCall asks for the state of a function call. Codes: not_found, unavailable;
 // ErrCannot where the dialect has no such question.
 func (c *Client) ReadBackCall(ctx context.Context, callID string) (*RemoteState, error) {
 	status, err := c.readBack(ctx, callID, c.dialect.call)
@@ -34,7 +34,7 @@ func (c *Client) ReadBackCall(ctx context.Context, callID string) (*RemoteState,
 	return s, nil
 }
 
-// ReadBackContact asks how a human contact stands. Codes as ReadBackCall.
+// ReadBackContact asks for the state of a human contact. Codes as ReadBackCall.
 func (c *Client) ReadBackContact(ctx context.Context, callID string) (*RemoteState, error) {
 	status, err := c.readBack(ctx, callID, c.dialect.contact)
 	if err != nil {
