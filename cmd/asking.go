@@ -68,20 +68,20 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	var taken bool
 	var spent *wire.Approval
 	requested := models.ResponseID(req.ApprovalID)
-	got, err := a.client.AskUntilDecided(ctx, req, client.Patience{
+	got, err := a.client.AskUntilDecided(ctx, req, client.WaitOptions{
 		Connect: a.o.connect,
-		Told: func(first *wire.Approval) {
+		OnAnswer: func(first *wire.Approval) {
 			taken = true
 			if first.Status == wire.StatusPending {
 				fmt.Fprintf(a.say, "waiting for a decision at %s\n", plain(first.URL))
 			}
 			a.reportEarlier(ctx)
 		},
-		Spent: func(request *wire.Approval) {
+		OnBudgetRequest: func(request *wire.Approval) {
 			spent = request
 			fmt.Fprintf(a.say, "the energy budget is exhausted: waiting for a decision on more at %s\n", plain(request.URL))
 		},
-		Asked: func(question *wire.OpenNote) {
+		OnQuestion: func(question *wire.OpenNote) {
 			fmt.Fprintf(a.say, "%s asks: %s\n%sanswer with: countersign note %s \"TEXT\"\n", models.RevealName(question.By.Name), theirLines(question.Text), hiddenLine(question.Text), requested)
 		},
 	})
@@ -219,8 +219,8 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	})
 }
 
-// reportEarlier tells the server of asks that went on while it was away. What
-// cannot be told now is kept for the next ask.
+// reportEarlier reports to the server the asks that went on while it was away. What
+// cannot be reported now is kept for the next ask.
 func (a *asking) reportEarlier(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()

@@ -142,7 +142,7 @@ func TestKillWith200AgentsWaitingI8(t *testing.T) {
 	for i := range clients {
 		go func() {
 			got, err := v.client(v.agent).AskUntilDecided(t.Context(),
-				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.Patience{Connect: patience})
+				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.WaitOptions{Connect: patience})
 			if err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}

@@ -27,7 +27,7 @@ func TestKillInTheUndoWindowI1(t *testing.T) {
 	for i := range requests {
 		go func() {
 			got, err := v.client(v.agent).AskUntilDecided(t.Context(),
-				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.Patience{Connect: patience})
+				wire.AskRequest{ToolName: "deploy", Input: fmt.Appendf(nil, `{"n":%d}`, i)}, client.WaitOptions{Connect: patience})
 			if err != nil {
 				t.Errorf("client %d: %v", i, err)
 			}

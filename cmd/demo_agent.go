@@ -107,7 +107,7 @@ func (g *guide) tour(ctx context.Context) error {
 
 // asking asks for one stop of the tour, and answers what is asked back.
 func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
-	return g.client.AskUntilDecided(ctx, s.ask, client.Patience{Connect: time.Minute, Asked: func(q *wire.OpenNote) {
+	return g.client.AskUntilDecided(ctx, s.ask, client.WaitOptions{Connect: time.Minute, OnQuestion: func(q *wire.OpenNote) {
 		g.say("is asked by %s: %s", q.By.Name, q.Text)
 		if _, err := g.client.Note(ctx, wire.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
 			g.say("could not answer: %s", err)
@@ -119,7 +119,7 @@ func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
 
 // ask waits for as long as it takes.
 func (g *guide) ask(ctx context.Context, req wire.AskRequest) (*wire.Approval, error) {
-	return g.client.AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute})
+	return g.client.AskUntilDecided(ctx, req, client.WaitOptions{Connect: time.Minute})
 }
 
 func (g *guide) say(format string, args ...any) {

@@ -85,7 +85,7 @@ func (s stop) react(got *wire.Approval) string {
 	case wire.StatusApproved:
 		return s.goOn(got)
 	case wire.StatusRejected:
-		return because(s.rejected, got.Decision.Reason)
+		return withReason(s.rejected, got.Decision.Reason)
 	case wire.StatusExpired:
 		return s.expired
 	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved:
@@ -96,13 +96,13 @@ func (s stop) react(got *wire.Approval) string {
 // goOn acts on exactly what was released, which may differ from what was sent.
 func (s stop) goOn(got *wire.Approval) string {
 	if s.answered != nil {
-		return because(s.answered(s.answer(got.Decision)), got.Decision.Reason)
+		return withReason(s.answered(s.answer(got.Decision)), got.Decision.Reason)
 	}
 	act := s.approved
 	if got.Decision.Edited {
 		act = s.edited
 	}
-	return because(act(fieldsOf(got.Decision.Input)), got.Decision.Reason)
+	return withReason(act(fieldsOf(got.Decision.Input)), got.Decision.Reason)
 }
 
 // answer is the text of what was answered: the title of an option, or free text.
@@ -139,7 +139,7 @@ func fieldsOf(input json.RawMessage) map[string]string {
 	return out
 }
 
-func because(what, reason string) string {
+func withReason(what, reason string) string {
 	if reason == "" {
 		return what
 	}

@@ -30,7 +30,7 @@ type diagnosis struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-func well(format string, args ...any) diagnosis {
+func passed(format string, args ...any) diagnosis {
 	return diagnosis{Result: checkOK, Text: fmt.Sprintf(format, args...)}
 }
 

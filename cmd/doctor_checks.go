@@ -27,14 +27,14 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 	if d.folder.ReadOnly() {
 		return warn("for a copy that is only looked at, nothing; a server needs a folder that it can write", "whole, and read-only: no server can run on it")
 	}
-	return well("whole and writable")
+	return passed("whole and writable")
 }
 
 func (d *doctor) permissions(context.Context) diagnosis {
 	if err := upkeep.CheckFolder(d.cfg.Data); err != nil {
 		return fail("make the folder and the database private to the server's user, as it says", "%v", err)
 	}
-	return well("private to its user")
+	return passed("private to its user")
 }
 
 func (d *doctor) migrations(ctx context.Context) diagnosis {
@@ -46,7 +46,7 @@ func (d *doctor) migrations(ctx context.Context) diagnosis {
 	case have < want:
 		return fail("make a backup and run `countersign migrate`", "the database has schema %d, and this program brings %d", have, want)
 	default:
-		return well("schema %d, as this program brings", have)
+		return passed("schema %d, as this program brings", have)
 	}
 }
 
@@ -58,7 +58,7 @@ func (d *doctor) ledger(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("see the database's check", "the ledger could not be checked: %v", err)
 	}
-	return well("%d entries, head %s", head.Seq, head)
+	return passed("%d entries, head %s", head.Seq, head)
 }
 
 // clockSlack is how far two looks at one clock may seem apart.
@@ -73,7 +73,7 @@ func (d *doctor) clock(ctx context.Context) diagnosis {
 		return fail("set the clock (timedatectl set-ntp true); deadlines depend on it",
 			"the clock says %s, and the last ledger entry is of %s: it was set back", listTime(&d.now), listTime(&last))
 	}
-	return well("%s, not behind the ledger", listTime(&d.now))
+	return passed("%s, not behind the ledger", listTime(&d.now))
 }
 
 func (d *doctor) space(context.Context) diagnosis {
@@ -93,7 +93,7 @@ func (d *doctor) space(context.Context) diagnosis {
 	case free < size:
 		return warn("free some, or write backups elsewhere", "%s: there is no room for a copy", text)
 	}
-	return well("%s", text)
+	return passed("%s", text)
 }
 
 func (d *doctor) policy(ctx context.Context) diagnosis {
@@ -110,9 +110,9 @@ func (d *doctor) policy(ctx context.Context) diagnosis {
 		return warn(remedy, "version %d\n%s", version, lines)
 	}
 	if _, text, err := d.folder.Policy(ctx); err == nil && !policy.SaysUndo([]byte(text)) {
-		return well("version %d has no undo_seconds: approvals are sent at once and cannot be undone; new installations have %s", version, policy.Initial().UndoSeconds)
+		return passed("version %d has no undo_seconds: approvals are sent at once and cannot be undone; new installations have %s", version, policy.Initial().UndoSeconds)
 	}
-	return well("version %d, nothing to say", version)
+	return passed("version %d, nothing to say", version)
 }
 
 func warningLines(warnings []policy.Warning) string {
@@ -165,7 +165,7 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	case who.Admins == 0:
 		return warn(addAdmin, "people who can sign in: %d, none of them an admin: what an owner leaves, nobody takes up", who.People)
 	default:
-		return well("people who can sign in: %d; admins: %d", who.People, who.Admins)
+		return passed("people who can sign in: %d; admins: %d", who.People, who.Admins)
 	}
 }
 

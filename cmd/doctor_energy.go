@@ -21,7 +21,7 @@ func (d *doctor) energy(ctx context.Context) diagnosis {
 	case len(f.Windows) > 0:
 		return fail("keep this file as evidence, and compare with a backup", "these agents have spent something else than the minutes of their window say: %s", listed(f.Windows))
 	default:
-		return well("adds up in all conversations (%d)", f.Conversations)
+		return passed("adds up in all conversations (%d)", f.Conversations)
 	}
 }
 

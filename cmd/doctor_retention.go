@@ -9,7 +9,7 @@ import (
 // server looks each hour, and works in small steps.
 const retentionLate = 24 * time.Hour
 
-// retention tells whether the policy's retention_days is kept to.
+// retention reports whether the policy's retention_days is kept to.
 func (d *doctor) retention(ctx context.Context) diagnosis {
 	_, doc, err := d.policyDocument(ctx)
 	if err != nil {
@@ -19,7 +19,7 @@ func (d *doctor) retention(ctx context.Context) diagnosis {
 		return diagnosis{Result: checkSkipped, Text: "needs the migrations"}
 	}
 	if doc.RetentionDays == 0 {
-		return well("off: contents stay until `countersign purge` removes them")
+		return passed("off: contents stay until `countersign purge` removes them")
 	}
 	late, err := d.folder.Unpurged(ctx, d.now.AddDate(0, 0, -doc.RetentionDays).Add(-retentionLate))
 	switch {
@@ -29,5 +29,5 @@ func (d *doctor) retention(ctx context.Context) diagnosis {
 		return warn("let the server run, which removes them within an hour, or run `countersign purge`; if they stay, look for \"retention\" in its log",
 			"retention_days is %d, and %d requests that were over before still have their contents", doc.RetentionDays, late)
 	}
-	return well("contents are removed %d days after they are over", doc.RetentionDays)
+	return passed("contents are removed %d days after they are over", doc.RetentionDays)
 }

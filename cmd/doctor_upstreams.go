@@ -13,7 +13,7 @@ import (
 
 const setKeyAnew = "copy " + models.KeyFile + " from the data folder that it was made in, or run `countersign upstream set-key NAME` for each"
 
-// upstreams tells whether the keys of other systems can be used, and how their
+// upstreams reports whether the keys of other systems can be used, and how their
 // polls went. It asks none of them.
 func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	if have, want, err := d.folder.Schema(ctx); err != nil || have != want {
@@ -49,9 +49,9 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 	case len(failing) > 0:
 		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(failing, "\n"))
 	case len(all) == 0:
-		return well("none")
+		return passed("none")
 	}
-	return well("%d, and their keys can be opened", len(all))
+	return passed("%d, and their keys can be opened", len(all))
 }
 
 // lockedUpstreams names the upstreams of a folder whose keys cannot be opened

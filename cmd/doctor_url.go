@@ -24,7 +24,7 @@ func (d *doctor) publicURL(ctx context.Context) diagnosis {
 			return fail("set --public-url to the address that people and agents use",
 				"none is set, so only requests for localhost are answered, and the server listens on %s", d.cfg.Addr)
 		}
-		return well("none is set: for this machine only")
+		return passed("none is set: for this machine only")
 	}
 	if public.Scheme == "http" && !handlers.IsLoopback(public.Hostname()) {
 		return fail("put a proxy with a certificate before it and set --public-url to https://…; .deploy/README.md, “Behind TLS”",
@@ -45,7 +45,7 @@ func (d *doctor) publicURL(ctx context.Context) diagnosis {
 	case status != http.StatusOK:
 		return fail(proxy, "%s answers %d, which is not this server", public, status)
 	}
-	return well("%s answers", public)
+	return passed("%s answers", public)
 }
 
 // probe sends one GET, follows nothing, and tells the status.

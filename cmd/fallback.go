@@ -46,8 +46,8 @@ func (m fallbackMemory) confirm(on bool, at time.Time) error {
 	return m.write(confirmationFile, confirmation{on, at.UTC()})
 }
 
-// believed reports whether a fallback may be taken at now: the last word was
-// that it is on, and was heard at most ten minutes ago.
+// believed reports whether the fallback may be used at now: at most ten minutes ago,
+// the server said that it is on.
 func (m fallbackMemory) believed(now time.Time) bool {
 	var c confirmation
 	if err := m.read(confirmationFile, &c); err != nil {

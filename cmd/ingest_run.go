@@ -22,11 +22,11 @@ import (
 // interrupted and the agent's output has ended.
 const drainInterrupted = 5 * time.Second
 
-// wondering is how long it hands over without a word when the output has ended.
-const wondering = time.Second
+// quietWait is how long it sends without a message after the output has ended.
+const quietWait = time.Second
 
-// ingesting is one run of `ingest`.
-type ingesting struct {
+// ingestRun is one run of `ingest`.
+type ingestRun struct {
 	o        ingestOptions
 	out, say io.Writer
 	spool    *spool // nil: nothing can be kept
@@ -36,20 +36,20 @@ type ingesting struct {
 	unkept       int    // events that could not be kept
 }
 
-func newIngesting(o ingestOptions, out, say io.Writer) *ingesting {
-	return &ingesting{o: o, out: out, say: say}
+func newIngesting(o ingestOptions, out, say io.Writer) *ingestRun {
+	return &ingestRun{o: o, out: out, say: say}
 }
 
 // run passes in on until it ends, whatever else happens, and then says how the
 // handing over ended.
-func (g *ingesting) run(ctx context.Context, in io.Reader) error {
+func (g *ingestRun) run(ctx context.Context, in io.Reader) error {
 	left := leftSpools(g.o.spool, g.o.server, g.o.run)
 	if err := g.makeSpool(); err != nil {
 		err = fmt.Errorf("the run was not reported, for nothing of it can be kept: %w", err)
 		return exitWith(exitOther, errors.Join(err, g.passOn(in)))
 	}
 	ended := make(chan struct{})
-	h := &handing{
+	h := &eventSender{
 		client: client.New(g.o.server, g.o.token),
 		open:   wire.OpenRequest{RunID: g.o.run, ParentRunID: g.o.parent, OnReject: g.o.onReject, OnRejectDefault: models.OnRejectCascade},
 		say:    g.say, queue: append(left, g.spool), ended: ended,
@@ -77,8 +77,8 @@ func (g *ingesting) run(ctx context.Context, in io.Reader) error {
 
 // await waits for the handing over, and says so where that takes long enough for
 // somebody to wonder.
-func (g *ingesting) await(result <-chan error, limit time.Duration) error {
-	wonder := time.NewTimer(wondering)
+func (g *ingestRun) await(result <-chan error, limit time.Duration) error {
+	wonder := time.NewTimer(quietWait)
 	defer wonder.Stop()
 	select {
 	case err := <-result:
@@ -91,7 +91,7 @@ func (g *ingesting) await(result <-chan error, limit time.Duration) error {
 
 // makeSpool falls back to the temporary folder, where the next ingest looks only
 // if it is told to.
-func (g *ingesting) makeSpool() error {
+func (g *ingestRun) makeSpool() error {
 	var err error
 	if g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run); err == nil {
 		return nil
@@ -104,7 +104,7 @@ func (g *ingesting) makeSpool() error {
 
 // passOn copies the agent's output and keeps what it says. An error is one of the
 // copy.
-func (g *ingesting) passOn(in io.Reader) error {
+func (g *ingestRun) passOn(in io.Reader) error {
 	t := &tap{out: g.out, each: g.keep}
 	err := t.copy(in)
 	if err != nil {
@@ -130,7 +130,7 @@ func (g *ingesting) passOn(in io.Reader) error {
 }
 
 // keep stores what a line says.
-func (g *ingesting) keep(line []byte, position int64) {
+func (g *ingestRun) keep(line []byte, position int64) {
 	events := streamjson.Parse(line, position)
 	if len(events) == 0 {
 		return
@@ -141,7 +141,7 @@ func (g *ingesting) keep(line []byte, position int64) {
 	g.store(events)
 }
 
-func (g *ingesting) store(events []models.RunEvent) {
+func (g *ingestRun) store(events []models.RunEvent) {
 	if g.spool == nil {
 		return
 	}
@@ -163,7 +163,7 @@ func (g *ingesting) store(events []models.RunEvent) {
 }
 
 // lost notes events that will not be reported, and tells of the first.
-func (g *ingesting) lost(n int, err error) {
+func (g *ingestRun) lost(n int, err error) {
 	if g.unkept == 0 {
 		fmt.Fprintf(g.say, "countersign: a part of the run cannot be kept and will be missing: %s\n", plain(err.Error()))
 	}
@@ -171,7 +171,7 @@ func (g *ingesting) lost(n int, err error) {
 }
 
 // outcome turns what happened into an exit code.
-func (g *ingesting) outcome(h *handing, err, passed error) error {
+func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 	if err == nil {
 		switch releaseErr := g.spool.release(true); {
 		case passed != nil:

@@ -20,14 +20,15 @@ const (
 	firstAway   = 100 * time.Millisecond
 	lastAway    = 2 * time.Second
 	pauseIfSure = 30 * time.Second
-	// lingering gathers what an agent prints at once into one request.
-	lingering = 20 * time.Millisecond
-	// namedRefusals are the refused events that are told one by one.
+	// gatherFor is how long to wait so that what an agent prints at once is one request.
+	gatherFor = 20 * time.Millisecond
+	// namedRefusals are the refused events that are reported one by one.
 	namedRefusals = 5
 )
 
-// handing hands a run's events over, in order, however often the server leaves.
-type handing struct {
+// eventSender sends a run's events to the server, in order, however often the server
+// is away.
+type eventSender struct {
 	client *client.Client
 	open   wire.OpenRequest
 	say    io.Writer
@@ -43,7 +44,7 @@ type handing struct {
 // work goes on until everything was handed over, and returns nil then. After the
 // end of the run it gives up where repeating does not help, with that error, and
 // otherwise when ctx ends.
-func (h *handing) work(ctx context.Context) error {
+func (h *eventSender) work(ctx context.Context) error {
 	pause := firstAway
 	for {
 		lines, last, err := h.queue[0].next()
@@ -90,7 +91,7 @@ func (h *handing) work(ctx context.Context) error {
 }
 
 // hand sends one request's worth, in the conversation that is opened before.
-func (h *handing) hand(ctx context.Context, lines []byte, again bool) error {
+func (h *eventSender) hand(ctx context.Context, lines []byte, again bool) error {
 	if h.conversation == "" {
 		c, err := h.client.OpenConversation(ctx, h.open)
 		if err != nil {
@@ -117,8 +118,8 @@ func (h *handing) hand(ctx context.Context, lines []byte, again bool) error {
 	return nil
 }
 
-// heard tells of an event that was not taken as it is.
-func (h *handing) heard(r *wire.RunEventResult) {
+// heard reports an event that the server did not store unchanged.
+func (h *eventSender) heard(r *wire.RunEventResult) {
 	switch r.Status {
 	case wire.RunEventStored, wire.RunEventRepeated:
 		return
@@ -134,7 +135,7 @@ func (h *handing) heard(r *wire.RunEventResult) {
 
 // failed notes that an attempt failed, tells of it once, and reports whether the
 // same is likely to fail again, or for how long the server asked to be left alone.
-func (h *handing) failed(err error) (sure bool, after time.Duration) {
+func (h *eventSender) failed(err error) (sure bool, after time.Duration) {
 	after, again := client.Retryable(err)
 	if h.away == nil {
 		fmt.Fprintf(h.say, "countersign: the run goes on, and is kept until it can be handed over: %s\n", plain(answerText(err).Error()))
@@ -144,21 +145,21 @@ func (h *handing) failed(err error) (sure bool, after time.Duration) {
 }
 
 // gaveUp is the error of an end for which the time was too short.
-func (h *handing) gaveUp() error {
+func (h *eventSender) gaveUp() error {
 	if h.away == nil {
 		return errors.New("the server did not take the rest of the run in time")
 	}
 	return h.away
 }
 
-func (h *handing) succeeded() {
+func (h *eventSender) succeeded() {
 	if h.away != nil {
 		fmt.Fprintln(h.say, "countersign: the server takes the run again")
 	}
 	h.away = nil
 }
 
-func (h *handing) hasEnded() bool {
+func (h *eventSender) hasEnded() bool {
 	select {
 	case <-h.ended:
 		return true
@@ -168,19 +169,19 @@ func (h *handing) hasEnded() bool {
 }
 
 // awaitMore waits for more to send, and then a moment for what comes with it.
-func (h *handing) awaitMore(ctx context.Context) bool {
+func (h *eventSender) awaitMore(ctx context.Context) bool {
 	select {
 	case <-h.queue[0].more:
 	case <-ctx.Done():
 		return false
 	}
-	h.rest(ctx, lingering)
+	h.rest(ctx, gatherFor)
 	return ctx.Err() == nil
 }
 
 // rest waits for a while, or until the run ends: then there is one more attempt
 // at once.
-func (h *handing) rest(ctx context.Context, d time.Duration) {
+func (h *eventSender) rest(ctx context.Context, d time.Duration) {
 	ended := h.ended
 	if h.hasEnded() {
 		ended = nil
@@ -196,7 +197,7 @@ func (h *handing) rest(ctx context.Context, d time.Duration) {
 
 // left lets go of the files, counts the events in them that were not handed over,
 // and names those that hold any. The others are removed.
-func (h *handing) left() (events int, paths []string) {
+func (h *eventSender) left() (events int, paths []string) {
 	for _, s := range h.queue {
 		n := s.waiting()
 		if n > 0 {

@@ -108,7 +108,7 @@ func escapeGlob(dir string) string {
 	return b.String()
 }
 
-// add appends whole lines. They outlive the process, be it killed; nothing is
+// add appends whole lines. They outlive the process, also if it is killed; nothing is
 // synced, for the agent has them too when the machine goes down.
 func (s *spool) add(lines []byte) error {
 	s.mu.Lock()

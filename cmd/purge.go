@@ -118,7 +118,7 @@ func plainField(err error) error {
 	return err
 }
 
-// purgedWords are the tables as people say them, in the order in which they are told.
+// purgedWords are the tables as people say them, in the order of the report.
 var purgedWords = [...]struct{ table, word string }{
 	{"responses", "requests and replies"},
 	{"votes", "decisions"},

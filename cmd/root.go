@@ -50,7 +50,7 @@ func Execute() int {
 	return report(ran, err)
 }
 
-// report tells the error of a command and picks the exit code.
+// report prints the error of a command and picks the exit code.
 func report(ran *cobra.Command, err error) int {
 	if err == nil {
 		return 0

@@ -54,7 +54,7 @@ func setupLink(public *url.URL, secret string) string {
 }
 
 // publicURL is the configured address of a server, or else where it listens. An
-// address that stands for all of the machine's is told as localhost.
+// address that stands for all of the machine's is written as localhost.
 func publicURL(cfg Config, listens string) *url.URL {
 	if cfg.PublicURL != nil {
 		return cfg.PublicURL

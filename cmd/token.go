@@ -81,7 +81,7 @@ func parseLife(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// listedToken is a token as `token list --json` tells it.
+// listedToken is a token as `token list --json` prints it.
 type listedToken struct {
 	ID         models.TokenID `json:"id"`
 	Hint       string         `json:"hint"`

@@ -94,7 +94,7 @@ func inFlags(err error) error {
 	return errors.Join(wrong...)
 }
 
-// listedUpstream is an upstream as `upstream list --json` tells it.
+// listedUpstream is an upstream as `upstream list --json` prints it.
 type listedUpstream struct {
 	ID          models.UpstreamID `json:"id"`
 	Name        string            `json:"name"`

@@ -48,7 +48,7 @@ func newUserAdd() *cobra.Command {
 	})
 }
 
-// listedUser is a person as `user list --json` tells it.
+// listedUser is a person as `user list --json` prints it.
 type listedUser struct {
 	ID         models.UserID `json:"id"`
 	Email      string        `json:"email"`

@@ -101,7 +101,7 @@ func (l *Connections) Handler(next http.Handler) http.Handler {
 		}
 		// The answer may be sent before or after the body was read, or without.
 		w.Header()["Connection"] = closing
-		body := &incoming{ReadCloser: r.Body, whole: func() {
+		body := &trackedBody{ReadCloser: r.Body, whole: func() {
 			delete(w.Header(), "Connection")
 			l.received(conn)
 		}}
@@ -114,15 +114,15 @@ func (l *Connections) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// incoming is a body that tells when it has arrived.
-type incoming struct {
+// trackedBody is a body that reports when all of it has arrived.
+type trackedBody struct {
 	io.ReadCloser
 
 	whole func()
 	ended bool
 }
 
-func (b *incoming) Read(p []byte) (int, error) {
+func (b *trackedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) && !b.ended {
 		b.ended = true

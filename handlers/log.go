@@ -25,7 +25,7 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Error(err)
 		}
 		line := requestLine{kit: k, ctx: c.Request().Context(), id: id, method: c.Request().Method, route: c.Path()}
-		if later, ok := c.Response().Writer.(Later); ok && later.Deferred() {
+		if later, ok := c.Response().Writer.(DeferredWriter); ok && later.Deferred() {
 			later.OnAnswer(func(status int) { line.write(status, k.Now().Sub(start)) })
 			return nil
 		}
@@ -34,13 +34,13 @@ func (k *Kit) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Later is a response writer whose answer may come after the router has
-// returned; the line in the log then comes with it.
-type Later interface {
+// DeferredWriter is a response writer whose answer may come after the router has
+// returned. Its line in the log is then written with the answer.
+type DeferredWriter interface {
 	// Deferred reports whether nothing was answered yet.
 	Deferred() bool
-	// OnAnswer takes what is to be called with the status once there is one.
-	OnAnswer(told func(status int))
+	// OnAnswer registers fn, which is called with the status of the answer.
+	OnAnswer(fn func(status int))
 }
 
 // requestLine is what the log tells of a request. It outlives echo's context.

@@ -24,8 +24,8 @@ const (
 // HTTP. A nil Metrics counts nothing.
 type Metrics struct {
 	registry *prometheus.Registry
-	requests resolved[requestKey]
-	settled  resolved[settledKey]
+	requests counterCache[requestKey]
+	settled  counterCache[settledKey]
 	decided  prometheus.Histogram
 	callers  prometheus.Histogram
 	commits  prometheus.Histogram
@@ -145,16 +145,16 @@ type settledKey struct {
 	cause  models.Cause
 }
 
-// resolved are counters found by their labels once: afterwards counting costs a
-// look-up and allocates nothing.
-type resolved[K comparable] struct {
+// counterCache keeps the counters of label values: after the first use, counting costs
+// one look-up and allocates nothing.
+type counterCache[K comparable] struct {
 	make func(K) prometheus.Counter
 
 	mu    sync.RWMutex
 	known map[K]prometheus.Counter
 }
 
-func (r *resolved[K]) get(k K) prometheus.Counter {
+func (r *counterCache[K]) get(k K) prometheus.Counter {
 	r.mu.RLock()
 	c := r.known[k]
 	r.mu.RUnlock()

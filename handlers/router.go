@@ -48,7 +48,7 @@ func (k Kit) FailJSON(err error, c echo.Context) {
 	WriteProblem(c.Response(), p)
 }
 
-// LogInternal writes down an error that the caller was told nothing about.
+// LogInternal writes down an error that the caller got no details of.
 func (k Kit) LogInternal(c echo.Context, err error) {
 	k.Log.ErrorContext(c.Request().Context(), "request failed",
 		slog.String("request_id", RequestID(c)),

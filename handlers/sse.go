@@ -59,7 +59,7 @@ func (s *EventStream) Send(events ...Event) error {
 // finds out that nobody is there any more.
 func (s *EventStream) Comment(text string) error { return s.write(": " + text + "\n\n") }
 
-// From tells a reader who has heard of nothing yet where to go on, should the
+// From tells a reader who has heard of nothing yet where to continue, should the
 // stream be cut before its first event.
 func (s *EventStream) From(id string) error { return s.write(": from here on\nid: " + id + "\n\n") }
 

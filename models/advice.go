@@ -1,7 +1,7 @@
 package models
 
 // Advice is one sentence on which a model can act: what the state means and
-// what to do next. Causes are told apart (I10); what people wrote is never part
+// what to do next. Each cause has its own (I10); what people wrote is never part
 // of it, so that a reason cannot pose as an instruction of the server.
 func Advice(status Status, cause Cause, kind Kind) string {
 	switch status {
@@ -26,7 +26,7 @@ func Advice(status Status, cause Cause, kind Kind) string {
 	return "The state is unknown: do not act on this request."
 }
 
-// Advice is what the agent is told of a response in a status.
+// Advice is what the agent reads about a response in a status.
 func (r *Response) Advice(status Status) string {
 	if r.AsksForAllowance() {
 		switch {

@@ -117,7 +117,7 @@ func (r *Response) SetApprovers(w Approvers) {
 func (r *Response) MayApprove(user UserID) bool { return r.Approvers().Allow(r.OwnerID, user) }
 
 // Waits are those who must approve an edit that this vote proposes; false where
-// the vote counts by itself.
+// the vote counts alone.
 func (v *Vote) Waits() (Approvers, bool) {
 	var w Approvers
 	if v.WaitsFor == "" {

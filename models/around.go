@@ -2,16 +2,16 @@ package models
 
 import "time"
 
-// Around is what stands around a request, for whoever decides it: why it was held
-// and whether it would be now, what became of its like, what was said about it,
-// and what may be done with it.
+// Around is what else whoever decides a request should see: why it needs approval and
+// whether it still would, how similar calls ended, what was said about it, and what may
+// be done with it.
 type Around struct {
-	// PolicyChanged: the version that stands is not the one that judged the request.
-	// Now is what it would say; the request itself stays as it was judged (I12).
+	// PolicyChanged: the request was judged by an older version of the policy. Now is
+	// what the current version would say; the request stays as it was judged (I12).
 	PolicyChanged bool
 	Now           PolicyResult
-	// RejectReasons are what the rule offers to whoever rejects, as it stood when the
-	// request was judged.
+	// RejectReasons are what the rule offered to whoever rejects when the request was
+	// judged.
 	RejectReasons []string
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,
@@ -20,8 +20,8 @@ type Around struct {
 	Earlier            []Approval
 	Approved, Rejected int
 	EarlierCapped      bool
-	// LastApproved is the newest of those that went ahead, LastRejected the newest
-	// rejected one, both before the request and whole; Released says what ran.
+	// LastApproved is the newest call that was allowed to run, LastRejected the newest
+	// rejected one. Both are from before the request and not cut; Released says what ran.
 	LastApproved, LastRejected *Approval
 	// Twin released the same and was approved before; nil: nothing did.
 	Twin *Twin

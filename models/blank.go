@@ -70,9 +70,8 @@ type set [1 << 10]uint64
 
 func (s *set) has(r rune) bool { return s[r>>6]&(1<<(r&63)) != 0 }
 
-// ordinary are the characters of most texts: those that are shown as they are,
-// wherever they stand.
-var ordinary = sync.OnceValue(func() *set {
+// plainCharacters are the characters of most texts: they are always shown unchanged.
+var plainCharacters = sync.OnceValue(func() *set {
 	var out set
 	for r := rune(0x80); r < 1<<16; r++ {
 		if (&Findings{}).counter(r) == nil && r != '⟨' && !unicode.Is(unicode.M, r) {

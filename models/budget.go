@@ -37,8 +37,8 @@ func (b Budget) Low() bool {
 	return b.Total != nil && b.Used+b.Reserved >= (*b.Total*warnPercent+99)/100
 }
 
-// BudgetChange is a new budget, or a step from the one that stands. At most one
-// of the two is set; none is no change.
+// BudgetChange is a new budget, or a step from the current one. At most one of the two
+// is set; none means no change.
 type BudgetChange struct {
 	Set   *int64
 	Delta *int64
@@ -51,7 +51,7 @@ func (c BudgetChange) None() bool { return c.Set == nil && c.Delta == nil }
 // below zero stops at 0. setField and deltaField are the names by which whoever
 // asked knows the two.
 //
-// Codes: invalid, no_budget (a delta where no budget stands).
+// Codes: invalid, no_budget (a delta where no budget is set).
 func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64, error) {
 	switch {
 	case c.Set != nil && c.Delta != nil:

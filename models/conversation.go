@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// ConversationStatus is where one agent's run stands.
+// ConversationStatus is the status of one agent's run.
 type ConversationStatus string
 
 // The states of a conversation.
@@ -13,8 +13,8 @@ const (
 	ConversationFailed       ConversationStatus = "failed"
 )
 
-// Shown is the status that readers are told: while a request waits for a person,
-// a conversation that has not ended waits, whatever else is stored.
+// Shown is the status that readers see: while a request waits for a person, a running
+// conversation is shown as waiting.
 func (s ConversationStatus) Shown(waits bool) ConversationStatus {
 	if waits && s == ConversationRunning {
 		return ConversationWaitingInput
@@ -22,7 +22,7 @@ func (s ConversationStatus) Shown(waits bool) ConversationStatus {
 	return s
 }
 
-// StatusChange is a change of what readers are told.
+// StatusChange is a change of the status that readers see.
 type StatusChange struct {
 	Conversation ConversationID     `json:"-"`
 	Old          ConversationStatus `json:"old"`

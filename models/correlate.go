@@ -6,7 +6,7 @@ import "time"
 // find the tool call that it is for.
 type OutsideCall struct {
 	ToolName  string // as sent
-	Digest    string // of Canonical(KindToolCall, ToolName, arguments); empty if they are no JSON
+	Digest    string // of Canonical(KindToolCall, ToolName, arguments); empty if they are not JSON
 	ToolUseID string // empty where the other system knows none
 }
 

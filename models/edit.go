@@ -36,7 +36,7 @@ const (
 )
 
 // EditFields takes an input apart, in the order that it was sent in. It is false for
-// what is no object, or no small one.
+// input that is not an object, or a large one.
 func EditFields(input []byte) ([]EditField, bool) {
 	if len(input) > MaxEditBytes {
 		return nil, false

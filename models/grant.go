@@ -14,7 +14,7 @@ type Grant struct {
 	// ToolName is the tool, exactly.
 	ToolName string
 	// Fixed is a JSON object in canonical form: the members that stay as they are.
-	// Of a call whose input is no object it is that input, canonical.
+	// Of a call whose input is not an object it is that input, canonical.
 	Fixed string
 	// Free is a JSON array of the names of members that may differ or be missing. A
 	// call with a member that is in neither is not covered.
@@ -45,7 +45,7 @@ func (g *Grant) Live(now time.Time) bool {
 	return g.RevokedAt == nil && now.Before(g.ExpiresAt) && g.Uses < g.MaxUses
 }
 
-// GrantState is where a grant stands.
+// GrantState is the state of a grant.
 type GrantState string
 
 // The states of a grant.
@@ -57,7 +57,7 @@ const (
 	GrantLapsed  GrantState = "lapsed" // its maker may not decide any more
 )
 
-// StateAt is where the grant stands at now; it reads MakerMayDecide.
+// StateAt is the state of the grant at now; it reads MakerMayDecide.
 func (g *Grant) StateAt(now time.Time) GrantState {
 	switch {
 	case g.RevokedAt != nil:
@@ -75,7 +75,7 @@ func (g *Grant) StateAt(now time.Time) GrantState {
 // GrantInput is what a person chooses: which members stay as they are, and both
 // limits.
 type GrantInput struct {
-	Fixed  []string // names of top-level members; empty for an input that is no object
+	Fixed  []string // names of top-level members; empty for an input that is not an object
 	Hours  int
 	Uses   int
 	Digest string    // what was seen

@@ -15,7 +15,7 @@ type Member struct {
 }
 
 // Shape is a call's input as grants compare it: by its top-level members, or as a
-// whole where it is no object.
+// whole where it is not an object.
 type Shape struct {
 	Object  bool
 	Members []Member       // of an object, by name
@@ -63,7 +63,7 @@ func membersOf(canonical []byte) (members []Member, ok bool) {
 
 // Split says what a grant made on this input holds on to: the named members with
 // their values as one canonical object, and the names of all others as an array.
-// An input that is no object stays whole as it is, and no member can be named.
+// An input that is not an object stays whole as it is, and no member can be named.
 // CodeInvalid, naming fixed, for a name that the input lacks.
 func (s Shape) Split(fixed []string) (kept, free string, err error) {
 	if !s.Object {
@@ -137,14 +137,14 @@ func (g *Grant) Covers(agent AgentID, tool string, call Shape) bool {
 }
 
 // FixedMembers are the members that stay as they are, in canonical form; none
-// for a grant of an input that is no object. Where Fixed is cut, as in lists, they
+// for a grant of an input that is not an object. Where Fixed is cut, as in lists, they
 // are those before the cut.
 func (g *Grant) FixedMembers() []Member {
 	members, _ := membersOf([]byte(g.Fixed))
 	return members
 }
 
-// Whole reports whether the grant is of one input that is no object, all of
+// Whole reports whether the grant is of one input that is not an object, all of
 // which stays as it is.
 func (g *Grant) Whole() bool {
 	_, ok := membersOf([]byte(g.Fixed))

@@ -102,7 +102,7 @@ type ResponseInput struct {
 
 // BudgetResult is what became of an agent's or a person's wish for a budget.
 type BudgetResult struct {
-	Budget   Budget    // as it stands now
+	Budget   Budget    // as it is now
 	Approval *Approval // the request that it became; nil: it was applied at once
 }
 

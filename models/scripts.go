@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// together are scripts that one word may mix: those that Japanese, Chinese and
-// Korean are written in, beside Latin (the highly restrictive level of UTS #39).
-var together = [...][]string{
+// mixableScripts are scripts that one word may mix: those of Japanese, Chinese and
+// Korean, beside Latin (the highly restrictive level of UTS #39).
+var mixableScripts = [...][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
@@ -92,7 +92,7 @@ func mayMix(scripts []string) bool {
 	if len(scripts) < 2 {
 		return true
 	}
-	return slices.ContainsFunc(together[:], func(set []string) bool {
+	return slices.ContainsFunc(mixableScripts[:], func(set []string) bool {
 		return !slices.ContainsFunc(scripts, func(name string) bool { return !slices.Contains(set, name) })
 	})
 }

@@ -64,8 +64,8 @@ func RefusedResult(err error) string {
 }
 
 // OutcomeResult is the result of a call that stored a proposal or a budget
-// request, as it stands now, with the change of the budget that came with the
-// decision and the budget that stands.
+// request, as it is now, with the change of the budget that came with the
+// decision and the current budget.
 func OutcomeResult(a *Approval, changed *BudgetStep, b Budget) string {
 	out := toolResult{Status: string(a.Status()), Cause: a.Cause, Budget: standing(b)}
 	switch {

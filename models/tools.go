@@ -203,7 +203,7 @@ var argumentNames = [...]string{"requestId", "content", "energyBudget", "budget"
 // argumentsProblem says what is wrong with a tool's arguments as a whole.
 func argumentsProblem(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && !errors.Is(err, jsontext.ErrDuplicateName) {
-		// A number such as NaN is no JSON: say at least where it stands.
+		// A number such as NaN is not JSON: say at least where it stands.
 		if field, ok := strings.CutPrefix(string(syntax.JSONPointer), "/"); ok && slices.Contains(argumentNames[:], field) {
 			return Invalid(field, "is no JSON value: %s", jsonProblem(err))
 		}

@@ -73,7 +73,7 @@ func Reveal(s string, lines bool) ([]Segment, Findings) {
 			break
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if r < 1<<16 && r != utf8.RuneError && ordinary().has(r) {
+		if r < 1<<16 && r != utf8.RuneError && plainCharacters().has(r) {
 			i += size
 			continue
 		}

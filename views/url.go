@@ -83,20 +83,20 @@ func EventsURL(watch ...models.ResponseID) string {
 	return with("/events", pairs...)
 }
 
-// InboxTopic is the event that tells that the inbox changed.
+// InboxTopic is the event sent when the inbox changed.
 func InboxTopic() string { return "inbox" }
 
-// ApprovalTopic is the event that tells that one approval changed.
+// ApprovalTopic is the event sent when one approval changed.
 func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id) }
 
-// PresenceTopic is the event that tells that the agent of an approval began or ceased
+// PresenceTopic is the event sent when the agent of an approval began or ceased
 // to wait for it.
 func PresenceTopic(id models.ResponseID) string { return "presence:" + string(id) }
 
-// PolicyTopic is the event that tells that the policy changed.
+// PolicyTopic is the event sent when the policy changed.
 func PolicyTopic() string { return "policy" }
 
-// On is the trigger of an element that refetches itself when a topic is told,
+// On is the trigger of an element that refetches itself when a topic is sent,
 // at most once in 250 ms and never missing the last one.
 func On(topic string) string { return topic + " from:body throttle:250ms" }
 

@@ -47,7 +47,7 @@ func PersonURL(id models.UserID, what string) string {
 	return PeopleURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }
 
-// LedgerFilter is what narrows everybody's audit, as it stands in the address.
+// LedgerFilter is what narrows everybody's audit, as it is in the address.
 type LedgerFilter struct {
 	Who          string // an e-mail, or the id of a person or agent
 	Action       string
@@ -71,7 +71,7 @@ func LedgerURL(f LedgerFilter, before int64) string {
 // LedgerEntryURL is one entry of the ledger, for admins.
 func LedgerEntryURL(seq int64) string { return "/audit/entries/" + strconv.FormatInt(seq, 10) }
 
-// ChainURL shows how the check of the chain stands, and takes the POST that
+// ChainURL shows the state of the check of the chain, and takes the POST that
 // begins one.
 func ChainURL() string { return "/audit/chain" }
 

@@ -15,7 +15,7 @@ func BudgetPageURL(id models.ConversationID, before int64) string {
 	return with(BudgetURL(id), "before", strconv.FormatInt(before, 10))
 }
 
-// ConversationFilter is what narrows the list of conversations, as it stands in
+// ConversationFilter is what narrows the list of conversations, as it is in
 // the address.
 type ConversationFilter struct {
 	Status   string // of models.ConversationStatus

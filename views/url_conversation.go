@@ -72,10 +72,10 @@ func RenameURL(id models.ConversationID) string { return ConversationURL(id) + "
 // BudgetURL takes the POST that changes a conversation's budget.
 func BudgetURL(id models.ConversationID) string { return ConversationURL(id) + "/budget" }
 
-// ConversationTopic is the event that tells that a conversation changed.
+// ConversationTopic is the event sent when a conversation changed.
 func ConversationTopic(id models.ConversationID) string { return "conversation:" + string(id) }
 
-// DraftTopic is the event that tells that the built-in agent wrote on.
+// DraftTopic is the event sent when the built-in agent wrote on.
 func DraftTopic(id models.ConversationID) string { return "draft:" + string(id) }
 
 // stream is the page's own stream of events: what concerns its reader, and what

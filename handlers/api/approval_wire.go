@@ -17,7 +17,7 @@ func policyOf(a *models.Approval) wire.Policy {
 	}
 }
 
-// approvalOf is the one mapping from a stored approval, as it stands now, to
+// approvalOf is the one mapping from a stored approval, as it is now, to
 // the wire.
 func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	status := a.Status()

@@ -77,7 +77,7 @@ func (a *API) shownTo(actor models.Actor) func(context.Context, *models.Approval
 	return func(ctx context.Context, row *models.Approval) (any, error) { return a.approvalFor(ctx, actor, row) }
 }
 
-// fallbackNow is what the policy that stands says about going on without a
+// fallbackNow is what the current policy says about going on without a
 // server. It is read for those who want to know only: others pay nothing.
 func (a *API) fallbackNow(ctx context.Context) (string, error) {
 	v, err := a.store.CurrentPolicy(ctx)
@@ -172,7 +172,7 @@ func (a *API) respond(ctx context.Context, in *respondIn) (*respondOut, error) {
 	return &respondOut{Status: decidedStatus(got), Body: out}, nil
 }
 
-// approvalID reads the id of a path. What is no id names nothing: not found.
+// approvalID reads the id of a path. What is not an id names nothing: not found.
 func approvalID(s string) (models.ResponseID, error) {
 	id, err := models.ParseID[models.ResponseID]("id", s)
 	if err != nil {

@@ -49,11 +49,11 @@ func (c Capability) refusal() error {
 
 // inner lets signedIn embed huma's interface under a name that does not hide
 // its Context method.
-type inner huma.Context
+type humaContext huma.Context
 
 // signedIn is a request whose sender is known.
 type signedIn struct {
-	inner
+	humaContext
 
 	actor     models.Actor
 	requestID string
@@ -62,12 +62,12 @@ type signedIn struct {
 }
 
 // Unwrap gives the request as it came.
-func (c *signedIn) Unwrap() huma.Context { return c.inner }
+func (c *signedIn) Unwrap() huma.Context { return c.humaContext }
 
 // Param is a parameter of the path as it was meant. The router takes it from the
 // path as sent where that is not the usual spelling, as in a%2Fb.
 func (c *signedIn) Param(name string) string {
-	value := c.inner.Param(name)
+	value := c.humaContext.Param(name)
 	if humaecho.Unwrap(c).Request().URL.RawPath == "" {
 		return value
 	}
@@ -80,7 +80,7 @@ func (c *signedIn) Param(name string) string {
 // SetStatus sends the status, unless the route answers by itself.
 func (c *signedIn) SetStatus(code int) {
 	if c.waits == nil {
-		c.inner.SetStatus(code)
+		c.humaContext.SetStatus(code)
 	}
 }
 
@@ -108,7 +108,7 @@ func (a *API) admit(ctx huma.Context, who Capability) *signedIn {
 		a.kit.FailJSON(err, c)
 		return nil
 	}
-	return &signedIn{inner: ctx, actor: actor, requestID: handlers.RequestID(c)}
+	return &signedIn{humaContext: ctx, actor: actor, requestID: handlers.RequestID(c)}
 }
 
 // caller is embedded by every input: who sends it, taken from the token.

@@ -102,7 +102,7 @@ func bodyProblem(err error) (field, message string) {
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
 		return fieldOf(semantic.JSONPointer), "is not a member that is known here; names are matched exactly"
 	case errors.As(err, &semantic):
-		return fieldOf(semantic.JSONPointer), "must be " + wanted(semantic.GoType)
+		return fieldOf(semantic.JSONPointer), "must be " + typeName(semantic.GoType)
 	}
 	return "body", "must be a JSON object"
 }
@@ -153,7 +153,7 @@ func plainName(s string) bool {
 	return true
 }
 
-func wanted(t reflect.Type) string {
+func typeName(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"
 	}

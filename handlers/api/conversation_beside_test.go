@@ -177,7 +177,7 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 			}
 			done := make(chan outcome, 1)
 			go func() {
-				a, err := flaky.AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second, Spent: func(a *wire.Approval) { spent <- a }})
+				a, err := flaky.AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 10 * time.Second, OnBudgetRequest: func(a *wire.Approval) { spent <- a }})
 				done <- outcome{a, err}
 			}()
 			request := <-spent
@@ -214,7 +214,7 @@ func TestAskUntilDecidedWaitsForTheBudget(t *testing.T) {
 		w := spent(t)
 		ctx, leave := context.WithCancel(t.Context())
 		agent := client.New(w.url, w.agent)
-		_, err := agent.AskUntilDecided(ctx, wire.AskRequest{ToolName: "ls", ConversationID: run}, client.Patience{Connect: time.Second, Spent: func(*wire.Approval) { leave() }})
+		_, err := agent.AskUntilDecided(ctx, wire.AskRequest{ToolName: "ls", ConversationID: run}, client.WaitOptions{Connect: time.Second, OnBudgetRequest: func(*wire.Approval) { leave() }})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("it ended with %v", err)
 		}

@@ -48,7 +48,7 @@ func fieldsOf(route string) map[string]string {
 	return nil
 }
 
-// conversationID reads the id of a path. What is no id names nothing: not found.
+// conversationID reads the id of a path. What is not an id names nothing: not found.
 func conversationID(s string) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("requestId", s)
 	if err != nil {
@@ -76,7 +76,7 @@ func summaryOf(a *models.Approval) string {
 	return line(a.Description)
 }
 
-// maxLine is how much of a summary is told, in bytes.
+// maxLine is how much of a summary is sent, in bytes.
 const maxLine = 200
 
 // line cuts a text to one line of bounded length.

@@ -51,7 +51,7 @@ var tokenWords = map[Capability]string{
 	Admins: "an admin's token",
 }
 
-// docOf finds what is told of an operation.
+// docOf finds the documentation of an operation.
 func docOf(id string) operationDoc {
 	for _, docs := range operationDocs {
 		if d, ok := docs[id]; ok {

@@ -59,7 +59,7 @@ func exampleSpent() *wire.Approval {
 	return a
 }
 
-// exampleHeld is a request of another system, which is told the verdict first.
+// exampleHeld is a request of another system, which is sent the decision first.
 func exampleHeld() *wire.Approval {
 	a := examplePending()
 	a.Held = exampleHolding()

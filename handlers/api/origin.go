@@ -8,7 +8,7 @@ import (
 	"countersign/models"
 )
 
-// approvalsFor shows requests to a caller. Persons are told where each comes from, who
+// approvalsFor shows requests to a caller. People see where each comes from, who
 // may approve it and whether its agent waits; agents know what they asked.
 func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]*wire.Approval, error) {
 	all, ids := make([]*wire.Approval, 0, len(rows)), make([]models.ResponseID, 0, len(rows))

@@ -32,7 +32,7 @@ type reportedLine struct {
 }
 
 // readReport reads a body of events by its content type. Codes: invalid, where it
-// is no list of anything.
+// is not a list of anything.
 func readReport(contentType string, body []byte) ([]reportedLine, error) {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if contentType == "" {
@@ -68,7 +68,7 @@ func readLines(body []byte) ([]reportedLine, error) {
 // readArray reads one event from each element. What is no array of JSON values is
 // refused as a whole: nobody could say where the next event begins.
 func readArray(body []byte) ([]reportedLine, error) {
-	// The elements are read strictly, each by itself.
+	// The elements are read strictly, each separately.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if dec.PeekKind() != '[' {
 		return nil, models.Invalid("body", "must be a JSON array of events")

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// stillThere is how often a quiet stream shows that it stands.
-	stillThere = 15 * time.Second
+	// keepAliveEvery is how often a quiet stream shows that it is alive.
+	keepAliveEvery = 15 * time.Second
 	// restFor is how long what happens after an event is gathered before it is
 	// told: a burst is one read and one write.
 	restFor = 50 * time.Millisecond
@@ -100,7 +100,7 @@ func (r *reader) find(ctx context.Context, from *place) (started func() error, e
 
 // follow tells what comes until the reader is gone or may hear no more.
 func (r *reader) follow(ctx context.Context, sub *events.Subscription) {
-	alive := time.NewTicker(stillThere)
+	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	rest := time.NewTimer(restFor)
 	defer rest.Stop()

@@ -24,7 +24,7 @@ type vocabulary struct {
 	typed bool
 }
 
-// word is one event that is told of an entry.
+// word is one event that a stream sends for an entry.
 type word struct {
 	name string
 	data func(*store.FeedEvent) any
@@ -71,7 +71,7 @@ type typedEvent struct {
 	Data      any       `json:"data"`
 }
 
-// events are what is told of an entry: first the runs that have another status
+// events are what a stream sends for an entry: first the runs that have another status
 // by it, then itself. All but the last have an id from which a reader goes on
 // inside the entry.
 func (v *vocabulary) events(h *store.FeedEvent, p places) ([]handlers.Event, error) {

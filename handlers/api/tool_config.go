@@ -33,10 +33,10 @@ func (a *API) registerToolConfig() {
 
 // ConfigChange changes those fields that are sent.
 type ConfigChange struct {
-	RequiredApprovalTools given[[]string] `json:"required_approval_tools,omitzero"`
-	DefaultTimeoutMinutes given[int]      `json:"default_timeout_minutes,omitzero"`
-	FallbackAutoApprove   given[bool]     `json:"fallback_auto_approve,omitzero"`
-	ApprovalEnabled       given[bool]     `json:"approval_enabled,omitzero"`
+	RequiredApprovalTools optionalMember[[]string] `json:"required_approval_tools,omitzero"`
+	DefaultTimeoutMinutes optionalMember[int]      `json:"default_timeout_minutes,omitzero"`
+	FallbackAutoApprove   optionalMember[bool]     `json:"fallback_auto_approve,omitzero"`
+	ApprovalEnabled       optionalMember[bool]     `json:"approval_enabled,omitzero"`
 }
 
 type toolConfigIn struct {
@@ -114,21 +114,21 @@ func (c *ConfigChange) apply(d *policy.Document) {
 	c.ApprovalEnabled.to(&d.ApprovalEnabled)
 }
 
-// given is a member that may be left out. Null is not the same as left out: it
+// optionalMember is a member that may be left out. Null is not the same as left out: it
 // could be taken for false or for nothing.
-type given[T any] struct {
+type optionalMember[T any] struct {
 	value     T
 	set, null bool
 }
 
-func (g *given[T]) to(field *T) {
+func (g *optionalMember[T]) to(field *T) {
 	if g.set {
 		*field = g.value
 	}
 }
 
 // UnmarshalJSONFrom reads the value, if there is one.
-func (g *given[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (g *optionalMember[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if g.null = dec.PeekKind() == 'n'; g.null {
 		return dec.SkipValue()
 	}
@@ -137,6 +137,6 @@ func (g *given[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 }
 
 // Schema describes it in the document as its value.
-func (given[T]) Schema(r huma.Registry) *huma.Schema {
+func (optionalMember[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }

@@ -109,7 +109,7 @@ func (a *API) mayWait(r *http.Request) bool {
 // serveWaiting answers a request that may wait.
 func (a *API) serveWaiting(rw http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: rw}
-	a.aside(func() { a.echo.ServeHTTP(x, r) })
+	a.runOnOwnStack(func() { a.echo.ServeHTTP(x, r) })
 	if x.waits != nil {
 		a.sleep(r.Context(), x)
 	}
@@ -125,7 +125,7 @@ func (a *API) sleep(ctx context.Context, x *exchange) {
 			w.row, w.err = a.lookAgain(ctx, w.watch)
 		}
 	}
-	a.aside(func() { x.tell(a.answer(ctx, x, w)) })
+	a.runOnOwnStack(func() { x.answered(a.answer(ctx, x, w)) })
 }
 
 // lookAgain reads the row once more: nil if it is to be waited for further. Few
@@ -133,7 +133,7 @@ func (a *API) sleep(ctx context.Context, x *exchange) {
 func (a *API) lookAgain(ctx context.Context, w *store.Watch) (row *models.Approval, err error) {
 	a.looks <- struct{}{}
 	defer func() { <-a.looks }()
-	a.aside(func() {
+	a.runOnOwnStack(func() {
 		var done bool
 		if row, done, err = w.Look(ctx); !done {
 			row = nil

@@ -16,8 +16,8 @@ func routeOf(method, path string) route {
 type exchange struct {
 	http.ResponseWriter
 
-	waits *waiting // nil: answered
-	told  func(status int)
+	waits    *waiting // nil: answered
+	onAnswer func(status int)
 }
 
 // Unwrap is for http.ResponseController.
@@ -26,23 +26,22 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // Deferred reports whether the answer comes later.
 func (x *exchange) Deferred() bool { return x.waits != nil }
 
-// OnAnswer takes what is to hear of the answer's status.
-func (x *exchange) OnAnswer(told func(status int)) { x.told = told }
+// OnAnswer registers fn, which is called with the status of the answer.
+func (x *exchange) OnAnswer(fn func(status int)) { x.onAnswer = fn }
 
-func (x *exchange) tell(status int) {
-	if x.told != nil {
-		x.told(status)
+func (x *exchange) answered(status int) {
+	if x.onAnswer != nil {
+		x.onAnswer(status)
 	}
 }
 
 // fewWaiters is how many may wait before the size of their stacks counts: until
-// then they keep what they have grown, for growing a stack anew is felt.
+// then they keep what they have grown, for growing a stack again is felt.
 const fewWaiters = 1000
 
-// aside runs fn on a goroutine of its own, once many wait, and returns when it
-// has, with its panic if it had one: so the stack that fn needs is not the
-// caller's to keep.
-func (a *API) aside(fn func()) {
+// runOnOwnStack runs fn, on a new goroutine once many wait, so that the sleeping caller
+// does not keep the stack that fn needs. A panic of fn is passed on.
+func (a *API) runOnOwnStack(fn func()) {
 	if a.store.Waiters() < a.few {
 		fn()
 		return

@@ -69,13 +69,13 @@ func (s *Site) signIn(c echo.Context) error {
 			status = http.StatusTooManyRequests
 		}
 		v := pages.NewSignIn(email, next, e)
-		v.Unsent = carried(r)
+		v.Unsent = carriedForm(r)
 		return s.signInPage(c, status, v)
 	}
 	if err != nil {
 		return err
 	}
-	if form := carried(r); form != nil {
+	if form := carriedForm(r); form != nil {
 		return s.unsentPage(c, user, form, next)
 	}
 	return c.Redirect(http.StatusSeeOther, next)

@@ -12,7 +12,7 @@ import (
 	"countersign/views/pages"
 )
 
-// requestID is the request that a path names; what is no id names none.
+// requestID is the request that a path names; what is not an id names none.
 func requestID(c echo.Context) (models.ResponseID, error) {
 	id, err := models.ParseID[models.ResponseID]("id", c.Param("id"))
 	if err != nil {
@@ -41,7 +41,7 @@ func deskOf(c echo.Context, id models.ResponseID) string {
 	return ""
 }
 
-// approvalPage shows a request as it stands now. in carries what was sent and
+// approvalPage shows a request as it is now. in carries what was sent and
 // what became of it.
 func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in pages.ApprovalInput) error {
 	in.Alone = !handlers.WantsFragment(c.Request())
@@ -64,7 +64,7 @@ func (s *Site) approvalPage(c echo.Context, status int, id models.ResponseID, in
 	return handlers.Render(c, status, pages.ApprovalPage(frame, v), fragment)
 }
 
-// approvalView is the card of a request as it stands now, for whoever is signed
+// approvalView is the card of a request as it is now, for whoever is signed
 // in. in carries what was sent and what became of it. CodeNotFound for what the
 // reader may not see.
 func (s *Site) approvalView(c echo.Context, id models.ResponseID, in pages.ApprovalInput) (pages.Approval, error) {

@@ -35,7 +35,7 @@ func (s *Site) budget(c echo.Context) error {
 	return s.budgetPage(c, http.StatusOK, in)
 }
 
-// budgetPage shows a budget as it stands now; in carries a form to correct.
+// budgetPage shows a budget as it is now; in carries a form to correct.
 func (s *Site) budgetPage(c echo.Context, status int, in pages.BudgetPanelInput) error {
 	panel, err := s.budgetView(c.Request().Context(), actorOf(c), in)
 	if err != nil {

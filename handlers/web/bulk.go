@@ -14,7 +14,7 @@ import (
 	"countersign/views/pages"
 )
 
-// bulk gives one verdict to exactly the requests that were ticked: each by itself,
+// bulk gives one verdict to exactly the requests that were ticked: each separately,
 // with the digest that was shown, so that one that fails stops no other. It answers
 // with what became of each; sent again, it changes nothing. More than a few are
 // shown once more before anything happens, and so is an approval that leaves one out.
@@ -46,7 +46,7 @@ func (s *Site) bulk(c echo.Context) error {
 	// What was sent is meant, whether or not the browser waits for the answer.
 	ctx := context.WithoutCancel(c.Request().Context())
 	var err error
-	if in.Items, err = s.lookAtPicks(ctx, actorOf(c), in.Verdict, shown); err != nil {
+	if in.Items, err = s.checkPicks(ctx, actorOf(c), in.Verdict, shown); err != nil {
 		return err
 	}
 	if in.Verdict == models.VerdictApprove {
@@ -130,9 +130,9 @@ func readPicks(values []string) (picks []pick, problem string) {
 	return picks, ""
 }
 
-// lookAtPicks reads what was ticked as it stands now, and says what may not be
+// checkPicks reads the current state of what was ticked, and says what may not be
 // decided together with others, or not before it was opened.
-func (s *Site) lookAtPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]pages.BulkItem, error) {
+func (s *Site) checkPicks(ctx context.Context, actor models.Actor, verdict models.Verdict, picks []pick) ([]pages.BulkItem, error) {
 	items := make([]pages.BulkItem, 0, len(picks))
 	var waiting []*models.Approval
 	for _, p := range picks {
@@ -195,9 +195,9 @@ func (s *Site) markPicks(ctx context.Context, actor models.Actor, verdict models
 func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) string {
 	switch {
 	case a.Status() != models.StatusPending:
-		return overtaken[models.CodeAlreadyDecided]
+		return overtakenTexts[models.CodeAlreadyDecided]
 	case a.Digest != digest:
-		return overtaken[models.CodeDigestMismatch]
+		return overtakenTexts[models.CodeDigestMismatch]
 	}
 	return pages.NotInBulk(a, verdict)
 }
@@ -242,8 +242,8 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 	}
 }
 
-// overtaken is what the list of outcomes says where a request has changed.
-var overtaken = map[models.Code]string{
+// overtakenTexts is what the list of outcomes says where a request has changed.
+var overtakenTexts = map[models.Code]string{
 	models.CodeAlreadyDecided: "Your decision came too late and changed nothing.",
 	models.CodeExpired:        "Your decision came too late and changed nothing.",
 	models.CodeBeingDecided:   "Another decision on it is being sent. Yours changed nothing.",
@@ -252,7 +252,7 @@ var overtaken = map[models.Code]string{
 
 // bulkText is what a store's refusal says in the list of outcomes.
 func bulkText(e *models.Error) string {
-	if text, ok := overtaken[e.Code]; ok {
+	if text, ok := overtakenTexts[e.Code]; ok {
 		return text
 	}
 	return e.Error()

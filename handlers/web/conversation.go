@@ -15,7 +15,7 @@ import (
 	"countersign/views/pages"
 )
 
-// conversationID is the conversation that a path names; what is no id names
+// conversationID is the conversation that a path names; what is not an id names
 // none.
 func conversationID(c echo.Context) (models.ConversationID, error) {
 	id, err := models.ParseID[models.ConversationID]("id", c.Param("id"))

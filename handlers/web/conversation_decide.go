@@ -24,7 +24,7 @@ func (s *Site) decideHere(c echo.Context) error {
 		return err
 	}
 	form := readVerdict(c.Request().PostForm)
-	again := pages.DecidedHere{ID: a.ID, Form: form.again()}
+	again := pages.FailedDecision{ID: a.ID, Form: form.refilled()}
 	if form.undecided() {
 		return s.decidedHere(c, http.StatusOK, v, a, again)
 	}
@@ -46,7 +46,7 @@ func (s *Site) decideHere(c echo.Context) error {
 }
 
 // decidedHere shows the conversation with a request's form as it was sent.
-func (s *Site) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again pages.DecidedHere) error {
+func (s *Site) decidedHere(c echo.Context, status int, v *models.ConversationView, a *models.Approval, again pages.FailedDecision) error {
 	shown := pages.ConversationInput{Conversation: *v, Around: pages.HistoryAround{Decided: &again}}
 	if pages.MayBeEarlier(&v.Conversation, a.Sequence) {
 		shown.Before = a.Sequence + 1

@@ -47,7 +47,7 @@ func addConversation(names map[events.Topic]string, id models.ConversationID) {
 
 // forgetHidden leaves out what is about a conversation that its reader may no
 // longer see: that is judged at each event.
-func (t *teller) forgetHidden() error {
+func (t *topicWriter) forgetHidden() error {
 	if t.mayHear == nil {
 		return nil
 	}

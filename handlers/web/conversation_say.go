@@ -26,7 +26,7 @@ func (s *Site) say(c echo.Context) error {
 	form := readSay(c.Request().PostForm)
 	in, err := form.message(v.ID)
 	if err == nil && c.Request().PostForm.Get(pages.CancelField) != "" {
-		return s.saidAgain(c, v.ID, http.StatusOK, form.SayForm)
+		return s.showAfterSay(c, v.ID, http.StatusOK, form.SayForm)
 	}
 	if err == nil {
 		err = s.readyToApprove(c, in)
@@ -43,11 +43,11 @@ func (s *Site) say(c echo.Context) error {
 	if e := asError(err, append(tooLate, models.CodeNoPendingApproval)...); e != nil {
 		form.Notice = s.unsaid(e, form.Decision)
 		form.Decision = "" // whatever waits now was not decided on
-		return s.saidAgain(c, v.ID, handlers.Status(e.Code), form.SayForm)
+		return s.showAfterSay(c, v.ID, handlers.Status(e.Code), form.SayForm)
 	}
 	if e := asError(err, append(toCorrect, models.CodeNoBudget)...); e != nil {
 		form.Errors = atComposer(e)
-		return s.saidAgain(c, v.ID, handlers.Status(e.Code), form.SayForm)
+		return s.showAfterSay(c, v.ID, handlers.Status(e.Code), form.SayForm)
 	}
 	return err
 }
@@ -75,8 +75,8 @@ func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
 	return confirmed(c.Request().PostForm, a, models.DecisionInput{})
 }
 
-// saidAgain shows the conversation as it stands now, with what was sent.
-func (s *Site) saidAgain(c echo.Context, id models.ConversationID, status int, form pages.SayForm) error {
+// showAfterSay shows the conversation as it is now, with what was sent.
+func (s *Site) showAfterSay(c echo.Context, id models.ConversationID, status int, form pages.SayForm) error {
 	v, err := s.store.Conversation(c.Request().Context(), actorOf(c), id)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *Site) saidAgain(c echo.Context, id models.ConversationID, status int, f
 	return s.conversationPage(c, status, pages.ConversationInput{Conversation: *v, Say: form})
 }
 
-// unsaid tells what stands where a decision came too late.
+// unsaid says what the outcome is when a decision came too late.
 func (s *Site) unsaid(e *models.Error, verdict models.Verdict) string {
 	text := e.Text
 	if e.Approval != nil {

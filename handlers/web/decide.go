@@ -16,14 +16,14 @@ import (
 )
 
 // decide takes a verdict from the form of a request. A verdict that comes too
-// late is answered with what stands, never with an error page.
+// late is answered with the current state, never with an error page.
 func (s *Site) decide(c echo.Context) error {
 	id, err := requestID(c)
 	if err != nil {
 		return err
 	}
 	form, desk := readVerdict(c.Request().PostForm), deskOf(c, id)
-	again := pages.ApprovalInput{Form: form.again(), Desk: desk}
+	again := pages.ApprovalInput{Form: form.refilled(), Desk: desk}
 	if form.undecided() {
 		return s.approvalPage(c, http.StatusOK, id, again)
 	}
@@ -154,9 +154,9 @@ func (f verdictForm) text(name string) string {
 	return strings.ReplaceAll(f.values.Get(name), "\r\n", "\n")
 }
 
-// told is the reason that goes to the agent: with a rejection the preset, and what
-// was written besides.
-func (f verdictForm) told() string {
+// reasonForAgent is the reason that the agent gets: of a rejection the preset, then
+// what the person wrote.
+func (f verdictForm) reasonForAgent() string {
 	if f.verdict != models.VerdictReject || f.preset == "" {
 		return f.reason
 	}
@@ -166,7 +166,7 @@ func (f verdictForm) told() string {
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.told(), Digest: f.digest}
+	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}

@@ -90,8 +90,8 @@ func (f verdictForm) undecided() bool {
 	return f.verdict == pages.DiscardEdits || f.values.Get(pages.CancelField) != ""
 }
 
-// again is what was filled in, for a form that has to be corrected.
-func (f verdictForm) again() pages.DecideForm {
+// refilled is the form as it was filled in, to be corrected.
+func (f verdictForm) refilled() pages.DecideForm {
 	form := pages.DecideForm{
 		Reason: f.reason, Preset: f.preset, Answer: f.text("answer"),
 		Sum: strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),

@@ -19,8 +19,8 @@ const (
 	// mergeFor is how long what happens after an event is gathered before it is
 	// told.
 	mergeFor = 250 * time.Millisecond
-	// stillThere is how often a quiet stream shows that it stands.
-	stillThere = 15 * time.Second
+	// keepAliveEvery is how often a quiet stream shows that it is alive.
+	keepAliveEvery = 15 * time.Second
 	// beatEvery is how often a stream says that the server is there: pages that do
 	// not hear of it say that they are offline.
 	beatEvery = 2 * time.Second
@@ -68,7 +68,7 @@ func (s *Site) events(c echo.Context) error {
 	if err != nil {
 		return nil // the reader is gone
 	}
-	t := &teller{out: out, names: names, pending: make(map[string]bool)}
+	t := &topicWriter{out: out, names: names, pending: make(map[string]bool)}
 	if conversation != "" {
 		t.mayHear = func() (bool, error) { return s.seesConversation(ctx, actor, conversation) }
 	}
@@ -117,8 +117,8 @@ func namesFor(actor models.Actor, watched []models.ResponseID) map[events.Topic]
 }
 
 // tell runs a stream until its reader is gone or may hear no more.
-func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscription, t *teller) {
-	alive := time.NewTicker(stillThere)
+func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscription, t *topicWriter) {
+	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
@@ -164,8 +164,8 @@ func (s *Site) tell(ctx context.Context, actor models.Actor, sub *events.Subscri
 	}
 }
 
-// teller gathers what happened and tells each name once.
-type teller struct {
+// topicWriter gathers the topics of changes and sends each name once.
+type topicWriter struct {
 	out     *handlers.EventStream
 	names   map[events.Topic]string
 	mayHear func() (bool, error) // whether the conversation is still its reader's to see; nil: there is none
@@ -173,7 +173,7 @@ type teller struct {
 	sent    int
 }
 
-func (t *teller) take(topic events.Topic) {
+func (t *topicWriter) take(topic events.Topic) {
 	if topic == events.Outside {
 		t.all()
 	}
@@ -183,13 +183,13 @@ func (t *teller) take(topic events.Topic) {
 }
 
 // all is for when anything may have changed.
-func (t *teller) all() {
+func (t *topicWriter) all() {
 	for _, name := range t.names {
 		t.pending[name] = true
 	}
 }
 
-func (t *teller) send() error {
+func (t *topicWriter) send() error {
 	if err := t.forgetHidden(); err != nil {
 		return err
 	}

@@ -46,8 +46,8 @@ func unsent(r *http.Request) *pages.Unsent {
 	return asUnsent(r.URL.RequestURI(), r.PostForm)
 }
 
-// carried is the form that a sign-in form brought with it.
-func carried(r *http.Request) *pages.Unsent {
+// carriedForm is the unsent form that came along with a sign-in form.
+func carriedForm(r *http.Request) *pages.Unsent {
 	action := r.PostFormValue(unsentAction)
 	fields, err := url.ParseQuery(r.PostFormValue(unsentFields))
 	if _, local := localPath(action); !local || err != nil {

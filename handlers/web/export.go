@@ -47,7 +47,7 @@ func (f exportFormats[T]) named(c echo.Context) (string, error) {
 func export[T any](s *Site, c echo.Context, what, name string, format exportFormat[T], each func(begin func() error, put func(T) error) error) error {
 	ctx, actor := c.Request().Context(), actorOf(c)
 	w := c.Response()
-	out := bufio.NewWriterSize(patient{w}, 64<<10)
+	out := bufio.NewWriterSize(deadlineWriter{w}, 64<<10)
 	header := w.Header()
 	header.Set(echo.HeaderContentType, format.contentType)
 	header.Set(echo.HeaderContentDisposition, `attachment; filename="countersign-`+what+`-`+s.kit.Now().UTC().Format("2006-01-02")+`.`+name+`"`)
@@ -89,11 +89,11 @@ func export[T any](s *Site, c echo.Context, what, name string, format exportForm
 // errNotSent says that the reader is gone, or takes nothing.
 var errNotSent = errors.New("the export could not be sent")
 
-// patient gives the reader of an export a while for each piece, and no longer: one
-// who takes nothing ends it.
-type patient struct{ http.ResponseWriter }
+// deadlineWriter gives the reader of an export a time limit for each piece. A reader who
+// reads nothing ends the export.
+type deadlineWriter struct{ http.ResponseWriter }
 
-func (p patient) Write(piece []byte) (int, error) {
+func (p deadlineWriter) Write(piece []byte) (int, error) {
 	handlers.WriteWithin(p.ResponseWriter, slowExport)
 	return p.ResponseWriter.Write(piece)
 }

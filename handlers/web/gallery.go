@@ -10,8 +10,8 @@ import (
 	"countersign/views/gallery"
 )
 
-// galleryPolicy keeps what stands in a fixture's page from being done: its forms
-// are not sent, and nothing is fetched for it.
+// galleryPolicy keeps a fixture's page from acting: its forms are not sent, and nothing
+// is fetched for it.
 const galleryPolicy = "default-src 'self'; connect-src 'none'; object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 
 func (s *Site) gallery(c echo.Context) error {

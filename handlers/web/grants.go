@@ -193,7 +193,7 @@ func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, 
 	})
 }
 
-// number is what was typed, and nothing that is allowed where it is no number.
+// number is what was typed, and nothing that is allowed where it is not a number.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -35,7 +35,7 @@ func (w *waiting) Write(p []byte) (int, error) {
 func TestEveryWriteOfAnExportHasADeadline(t *testing.T) {
 	t.Parallel()
 	w := &waiting{ResponseRecorder: httptest.NewRecorder()}
-	out := bufio.NewWriterSize(patient{w}, 16)
+	out := bufio.NewWriterSize(deadlineWriter{w}, 16)
 	for range 10 {
 		if _, err := out.WriteString(strings.Repeat("x", 40)); err != nil {
 			t.Fatal(err)

@@ -212,7 +212,7 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 }
 
 // asOf numbers what is read, before it is read, so that a page can tell a later
-// answer from one that was overtaken. Another start of the server counts anew.
+// answer from one that was overtaken. Another start of the server counts again.
 func (s *Site) asOf() string {
 	return strconv.FormatInt(s.started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // readPlace reads where in the inbox an address leads. The error names every
-// member that is no address's of ours.
+// member that is not an address's of ours.
 func readPlace(q url.Values) (views.InboxPlace, error) {
 	p := views.InboxPlace{
 		Tool: strings.TrimSpace(q.Get("tool")), Text: strings.TrimSpace(q.Get("q")),

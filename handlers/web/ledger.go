@@ -158,7 +158,7 @@ func (s *Site) ledgerEntry(c echo.Context) error {
 	return handlers.Render(c, http.StatusOK, pages.LedgerEntryPage(frame, pages.NewLedgerEntry(*entry, before, head.Seq)), nil)
 }
 
-// showChain is how the check stands, for the page that waits for its end.
+// showChain shows the state of the check, for the page that waits for its end.
 func (s *Site) showChain(c echo.Context) error {
 	if !handlers.WantsFragment(c.Request()) {
 		return c.Redirect(http.StatusSeeOther, views.LedgerURL(views.LedgerFilter{}, 0))

@@ -44,7 +44,7 @@ func (c *chainCheck) begin() {
 
 func (c *chainCheck) read(ctx context.Context) {
 	began := c.now()
-	head, err := c.store.Ledger.CheckChain(ctx, c.told)
+	head, err := c.store.Ledger.CheckChain(ctx, c.setProgress)
 	end := pages.ChainState{Ended: c.now(), Head: head}
 	end.Took = end.Ended.Sub(began)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *chainCheck) read(ctx context.Context) {
 	c.at = end
 }
 
-func (c *chainCheck) told(read, of int64) {
+func (c *chainCheck) setProgress(read, of int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at.Read, c.at.Of = read, of

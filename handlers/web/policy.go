@@ -27,7 +27,7 @@ func (s *Site) policy(c echo.Context) error {
 	return s.policyPage(c, http.StatusOK, standing, pages.PolicyInput{})
 }
 
-// policyPage shows what stands; in carries a form under way. Whoever is no admin
+// policyPage shows the current policy; in carries a form under way. Whoever is not an admin
 // sees the four fields and the rules that send requests to them.
 func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersion, in pages.PolicyInput) error {
 	ctx, v := c.Request().Context(), visitorOf(c)

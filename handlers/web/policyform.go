@@ -78,7 +78,7 @@ func (s *Site) savePolicy(c echo.Context, standing store.PolicyVersion, doc poli
 }
 
 func readPolicyForm(values url.Values) pages.PolicyForm {
-	// A version that is no number is none that stands.
+	// A version that is not a number can't be the current one.
 	base, err := strconv.ParseInt(values.Get("base_version"), 10, 64)
 	if err != nil {
 		base = 0
@@ -94,7 +94,7 @@ func readPolicyForm(values url.Values) pages.PolicyForm {
 	}
 }
 
-// documentOf puts the fields of the form into the document that stands, and has the
+// documentOf puts the fields of the form into the current document, and has the
 // whole checked as it would be on saving.
 func documentOf(form pages.PolicyForm, doc policy.Document) (policy.Document, error) {
 	before := doc

@@ -129,7 +129,7 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 		return err
 	}
 	if !leads && !<-o.turn {
-		return o.told()
+		return o.callerErr()
 	}
 	batch := d.queue.take(o)
 	d.commitBatch(batch)
@@ -138,11 +138,11 @@ func (d *DB) queued(ctx context.Context, o *op) error {
 	for _, other := range batch[1:] {
 		other.turn <- false
 	}
-	return o.told()
+	return o.callerErr()
 }
 
-// told is what the caller hears.
-func (o *op) told() error {
+// callerErr is the error that the caller gets.
+func (o *op) callerErr() error {
 	if o.err != nil {
 		return o.err
 	}
@@ -273,15 +273,15 @@ func (o *op) reset() {
 	o.result = result{} // the rest is read by its caller, who waits meanwhile
 }
 
-// announce tells what was committed: first the callers' own, then the bus. It never
-// blocks.
+// announce runs what the callers registered for after the commit, then publishes
+// their topics on the bus. It never blocks.
 func (d *DB) announce(batch []*op) {
 	for _, o := range batch {
 		if o.err != nil {
 			continue
 		}
-		for _, tell := range o.tx.told {
-			tell()
+		for _, fn := range o.tx.afterCommit {
+			fn()
 		}
 		d.bus.Publish(o.tx.topics...)
 	}

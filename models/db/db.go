@@ -44,10 +44,10 @@ type DB struct {
 	gw, gr *gorm.DB // the same two through GORM
 	rooms  []Room
 	writer *writer // used by the leader of a batch only
-	reads  prepared
+	reads  statementCache
 
 	queue   queue
-	under   underway
+	under   currentTx
 	disk    disk
 	bus     *events.Bus
 	outside atomic.Bool // another process wrote, and not all were told yet
@@ -59,7 +59,7 @@ type DB struct {
 // nil. All but Outside run on behalf of the one writer, never two at a time: what they
 // share needs no lock.
 type Room struct {
-	// Statements are prepared on the writing connection, each into its place, anew
+	// Statements are prepared on the writing connection, each into its place, again
 	// whenever that connection is opened.
 	Statements map[**sql.Stmt]string
 	// Forget drops what the room remembers from one batch to the next: it may be wrong,

@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// Insertion stores a row that one struct or more describe; what the database gives is
-// left out. Columns that are seldom set when a row is stored can be left out too, which
-// saves half of the arguments: a row that sets one of them all the same takes the whole
-// statement. So a column that is seldom by mistake costs time, and is not lost. Its
-// default must be the field's zero, which a test sees to.
+// Insertion is the INSERT of a row that one or more structs describe. Columns that the
+// database fills are left out. Rare columns, those seldom set when a row is stored, are
+// left out too, which saves half of the arguments; a row that sets one of them takes the
+// full statement. So a column that is called rare by mistake costs time, but no data.
+// Its default must be the field's zero, which a test checks.
 type Insertion struct {
 	table   string
-	columns []inserted
-	seldom  []inserted
+	columns []insertedColumn
+	rare    []insertedColumn
 }
 
-type inserted struct {
+type insertedColumn struct {
 	name  string
 	part  int // which of the structs
 	index []int
 }
 
-// InsertionOf is the insertion of the rows that the parts describe together, all of one
-// table. seldom names columns that are left out where they can be.
-func InsertionOf(seldom []string, parts ...*Row) *Insertion {
+// InsertionOf makes the insertion of rows that the parts, all of one table, describe
+// together. rare names the rare columns.
+func InsertionOf(rare []string, parts ...*Row) *Insertion {
 	i := &Insertion{table: parts[0].table}
 	for n, part := range parts {
 		for _, f := range part.fields {
-			c := inserted{name: f.DBName, part: n, index: f.StructField.Index}
+			c := insertedColumn{name: f.DBName, part: n, index: f.StructField.Index}
 			switch {
 			case !f.Creatable:
-			case slices.Contains(seldom, f.DBName):
-				i.seldom = append(i.seldom, c)
+			case slices.Contains(rare, f.DBName):
+				i.rare = append(i.rare, c)
 			default:
 				i.columns = append(i.columns, c)
 			}
@@ -46,22 +46,22 @@ func InsertionOf(seldom []string, parts ...*Row) *Insertion {
 // Table is the table's name.
 func (i *Insertion) Table() string { return i.table }
 
-// Seldom are the columns that Lean leaves out.
-func (i *Insertion) Seldom() []string {
-	names := make([]string, len(i.seldom))
-	for n, c := range i.seldom {
+// RareColumns are the columns that Short leaves out.
+func (i *Insertion) RareColumns() []string {
+	names := make([]string, len(i.rare))
+	for n, c := range i.rare {
 		names[n] = c.name
 	}
 	return names
 }
 
-// Lean is the statement without what is seldom set.
-func (i *Insertion) Lean() string { return i.statement(i.columns) }
+// Short is the statement without the rare columns.
+func (i *Insertion) Short() string { return i.statement(i.columns) }
 
-// Whole is the statement with all columns.
-func (i *Insertion) Whole() string { return i.statement(slices.Concat(i.columns, i.seldom)) }
+// Full is the statement with all columns.
+func (i *Insertion) Full() string { return i.statement(slices.Concat(i.columns, i.rare)) }
 
-func (i *Insertion) statement(columns []inserted) string {
+func (i *Insertion) statement(columns []insertedColumn) string {
 	names := make([]string, len(columns))
 	for n, c := range columns {
 		names[n] = c.name
@@ -69,36 +69,36 @@ func (i *Insertion) statement(columns []inserted) string {
 	return `INSERT INTO ` + i.table + ` (` + strings.Join(names, ", ") + `) VALUES (?` + strings.Repeat(", ?", len(names)-1) + `)`
 }
 
-// Args are the arguments, and whether they are those of lean. models are pointers to
+// Args are the arguments, and whether they are those of Short. models are pointers to
 // the structs, in the order of the parts.
-func (i *Insertion) Args(models ...any) (args []any, lean bool) {
+func (i *Insertion) Args(models ...any) (args []any, short bool) {
 	parts := make([]reflect.Value, len(models))
 	for n, model := range models {
 		parts[n] = reflect.ValueOf(model).Elem()
 	}
-	lean = true
-	for _, c := range i.seldom {
-		lean = lean && parts[c.part].FieldByIndex(c.index).IsZero()
+	short = true
+	for _, c := range i.rare {
+		short = short && parts[c.part].FieldByIndex(c.index).IsZero()
 	}
-	args = make([]any, 0, len(i.columns)+len(i.seldom))
+	args = make([]any, 0, len(i.columns)+len(i.rare))
 	for _, c := range i.columns {
 		args = append(args, value(parts[c.part].FieldByIndex(c.index)))
 	}
-	if lean {
+	if short {
 		return args, true
 	}
-	for _, c := range i.seldom {
+	for _, c := range i.rare {
 		args = append(args, value(parts[c.part].FieldByIndex(c.index)))
 	}
 	return args, false
 }
 
 // Insert stores a row by the shorter of its two statements, if it can.
-func (c *conn) Insert(i *Insertion, whole, lean *sql.Stmt, models ...any) error {
-	args, short := i.Args(models...)
-	stmt := whole
-	if short {
-		stmt = lean
+func (c *conn) Insert(i *Insertion, full, short *sql.Stmt, models ...any) error {
+	args, isShort := i.Args(models...)
+	stmt := full
+	if isShort {
+		stmt = short
 	}
 	_, err := c.Exec(stmt, args...)
 	return err

@@ -45,7 +45,7 @@ func (d *DB) TruncateLog(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// Vacuum writes the database anew without its empty pages. Nothing else can be
+// Vacuum writes the database again without its empty pages. Nothing else can be
 // written meanwhile, and it takes as much free disk as the database does.
 func (d *DB) Vacuum(ctx context.Context) (err error) {
 	// With a driver that keeps its copy in a file: the others keep theirs in memory.

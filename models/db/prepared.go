@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// prepared are the reading statements that stay prepared: those of waits and of lists.
-// There are as many as there are shapes of a list: a few dozen.
-type prepared struct {
+// statementCache keeps the prepared reading statements of waits and lists: as many as
+// lists have forms, a few dozen.
+type statementCache struct {
 	mu     sync.Mutex
 	byText map[string]*sql.Stmt
 }
 
-// Prepared is a reading statement, prepared when it is first wanted and kept until the
-// database is closed. Its text must be one of few: values are arguments. With the context
-// of a Snapshot it runs in that.
+// Prepared returns a reading statement, which is prepared at its first use and kept
+// until the database is closed. There must be few texts: values are arguments. With the
+// context of a Snapshot it runs in that.
 func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	if s := d.snapshotOf(ctx); s != nil {
 		return s.prepared(ctx, d, text)
@@ -25,13 +25,13 @@ func (d *DB) Prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	return d.reads.of(ctx, d.r, text)
 }
 
-func (p *prepared) known(text string) *sql.Stmt {
+func (p *statementCache) known(text string) *sql.Stmt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.byText[text]
 }
 
-func (p *prepared) of(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
+func (p *statementCache) of(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if stmt, ok := p.byText[text]; ok {
@@ -48,7 +48,7 @@ func (p *prepared) of(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt
 	return stmt, nil
 }
 
-func (p *prepared) close() error {
+func (p *statementCache) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error

@@ -2,20 +2,19 @@ package db
 
 import "errors"
 
-// refusal is an error that the caller is told although what was written stands:
-// the request for more budget that a refused response leaves behind.
+// refusal is an error that the caller gets although the transaction is committed: a
+// refused response may leave a request for more budget behind.
 type refusal struct{ err error }
 
 func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
-// Commits makes err a refusal: the transaction is committed, and then the caller
-// of Write is told err.
+// Commits makes err a refusal: the transaction is committed, and Write returns err.
 func Commits(err error) error { return &refusal{err} }
 
-// Refused takes the refusal out of what a function returned: what the caller is told,
-// and what spoils the transaction.
-func Refused(err error) (told, spoils error) {
+// Refused splits the error of a function: callerErr goes to the caller although the
+// transaction is committed, txErr rolls the transaction back. At most one is set.
+func Refused(err error) (callerErr, txErr error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.err, nil
 	}

@@ -30,7 +30,7 @@ func init() {
 }
 
 // assertDurable refuses every connection on which a commit would not wait for
-// the disk, also one that was opened anew after an error.
+// the disk, also one that was opened again after an error.
 func assertDurable(c *sqlite3.SQLiteConn) error {
 	// Statements with triggers keep an undo journal of their own; in memory it
 	// costs no file.

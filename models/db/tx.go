@@ -15,10 +15,10 @@ type Tx struct {
 	// Now is the time of the whole share: UTC, cut to the precision that is stored.
 	Now time.Time
 
-	d      *DB
-	g      *gorm.DB
-	topics []events.Topic
-	told   []func()
+	d           *DB
+	g           *gorm.DB
+	topics      []events.Topic
+	afterCommit []func()
 }
 
 // Gorm is the transaction through GORM, for everything that is not hot.
@@ -33,9 +33,9 @@ func (t *Tx) Gorm() *gorm.DB {
 // Publish names topics to announce on the bus after the commit.
 func (t *Tx) Publish(topics ...events.Topic) { t.topics = append(t.topics, topics...) }
 
-// AfterCommit has tell called after the commit, before anything is announced on the
-// bus and before the caller goes on. It must not block, nor write.
-func (t *Tx) AfterCommit(tell func()) { t.told = append(t.told, tell) }
+// AfterCommit registers fn to run after the commit, before anything is announced on
+// the bus and before the caller goes on. It must not block, nor write.
+func (t *Tx) AfterCommit(fn func()) { t.afterCommit = append(t.afterCommit, fn) }
 
 // ExactlyOne checks a compare-and-set: an UPDATE that names the state it leaves must
 // have changed one row.

@@ -2,16 +2,16 @@ package db
 
 import "sync"
 
-// underway is the transaction that is being made now. A verdict in it may have
-// come in time although the deadline has passed since.
-type underway struct {
+// currentTx is the transaction that runs now. A decision in it may have come in time
+// although the deadline has passed since.
+type currentTx struct {
 	mu   sync.Mutex
 	done chan struct{} // closed when it is over; nil: there is none
 }
 
-// begin is called before anything of a transaction is judged, and what it returns
-// after the commit.
-func (u *underway) begin() (end func()) {
+// begin is called before anything in a transaction is judged. Call end after the
+// commit.
+func (u *currentTx) begin() (end func()) {
 	done := make(chan struct{})
 	u.mu.Lock()
 	u.done = done
@@ -24,8 +24,8 @@ func (u *underway) begin() (end func()) {
 	}
 }
 
-// wait returns when the transaction that is under way is over.
-func (u *underway) wait() {
+// wait returns when the transaction that runs now is over.
+func (u *currentTx) wait() {
 	u.mu.Lock()
 	done := u.done
 	u.mu.Unlock()
@@ -34,6 +34,6 @@ func (u *underway) wait() {
 	}
 }
 
-// AwaitUnderway returns when the transaction that is under way now is over, if there is
-// one: what it stores can be read then.
-func (d *DB) AwaitUnderway() { d.under.wait() }
+// AwaitCurrentTx waits for the end of the transaction that runs now, if there is one:
+// then what it stores can be read.
+func (d *DB) AwaitCurrentTx() { d.under.wait() }

@@ -12,7 +12,7 @@ import (
 
 // writer is the one connection that writes, with its prepared statements. Only
 // the leader of a batch uses it. It is pinned: statements that belong to one
-// connection cost half of what database/sql takes to find them on it anew.
+// connection cost half of what database/sql takes to find them on it again.
 type writer struct {
 	conn                    *sql.Conn
 	begin, commit, rollback *sql.Stmt

@@ -37,7 +37,7 @@ func (s *statements) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
 		&s.head:      `SELECT seq, hash FROM ledger_head WHERE id = 1`,
 		&s.setHead:   `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&s.addEntry:  insertEntry.Whole(),
+		&s.addEntry:  insertEntry.Full(),
 		&s.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
 	}
 }
@@ -142,10 +142,10 @@ func VerifyIn(ctx context.Context, pool *sql.DB, kept *models.Head) (models.Head
 	return walkChain(ctx, pool, kept, func(int64, int64) {})
 }
 
-// toldEvery is after how many entries a walk tells how far it is.
-const toldEvery = 4096
+// progressEvery is after how many entries a walk reports its progress.
+const progressEvery = 4096
 
-func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, told func(read, of int64)) (models.Head, error) {
+func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, progress func(read, of int64)) (models.Head, error) {
 	dbtx, err := pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return models.Head{}, fmt.Errorf("read ledger: %w", err)
@@ -158,8 +158,8 @@ func walkChain(ctx context.Context, pool *sql.DB, kept *models.Head, told func(r
 	walk := func(yield func(*models.Entry, error) bool) {
 		var read int64
 		for e, err := range entries(ctx, dbtx) {
-			if read++; read%toldEvery == 0 {
-				told(read, recorded.Seq)
+			if read++; read%progressEvery == 0 {
+				progress(read, recorded.Seq)
 			}
 			if !yield(e, err) {
 				return

@@ -117,7 +117,7 @@ func (q Query) list(dbtx *sql.Tx, low, high int64, rare bool) *db.List[models.En
 	return Entries(dbtx, db.PageSize(q.Limit), ledgerLook, q.picks(rare), walks...)
 }
 
-// rareAction tells whether the action is done so seldom that it should drive, and
+// rareAction reports whether the action is done so seldom that it should drive, and
 // not the person: then all of it is read and nothing is left for further back.
 func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (bool, error) {
 	if q.Action == "" || q.Who == "" || q.Conversation != "" {
@@ -255,6 +255,6 @@ func (l *Ledger) Entry(ctx context.Context, actor models.Actor, seq int64) (entr
 
 // CheckChain is Verify that tells, now and then, how many entries it has
 // read of how many.
-func (l *Ledger) CheckChain(ctx context.Context, told func(read, of int64)) (models.Head, error) {
-	return walkChain(ctx, l.db.Reads(), nil, told)
+func (l *Ledger) CheckChain(ctx context.Context, progress func(read, of int64)) (models.Head, error) {
+	return walkChain(ctx, l.db.Reads(), nil, progress)
 }

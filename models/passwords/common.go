@@ -11,7 +11,7 @@ import (
 //go:embed common.txt
 var list string
 
-var common = sync.OnceValue(func() map[string]bool {
+var commonPasswords = sync.OnceValue(func() map[string]bool {
 	out := make(map[string]bool, strings.Count(list, "\n"))
 	for word := range strings.Lines(list) {
 		out[strings.TrimSpace(word)] = true
@@ -25,7 +25,7 @@ var common = sync.OnceValue(func() map[string]bool {
 // characters repeated; or a run such as abcdefghijkl.
 func Common(password string, own ...string) bool {
 	p := strings.ToLower(password)
-	known := common()
+	known := commonPasswords()
 	for _, form := range []string{p, strings.Map(unleet, p)} {
 		stem := strings.TrimFunc(form, notLetter)
 		if known[form] || known[stem] {

@@ -23,7 +23,7 @@ type accessCache struct {
 }
 
 // maxCachedTokens bounds the cache of tokens, and that of sessions: beyond it, it
-// starts anew.
+// starts again.
 const maxCachedTokens = 10_000
 
 type cachedToken struct {
@@ -141,7 +141,7 @@ func (p *People) loadToken(ctx context.Context, token *models.Token, now time.Ti
 	return cachedToken{actor: actor, expires: token.ExpiresAt}, nil
 }
 
-// CheckCredential tells whether what the actor came with is still good: the
+// CheckCredential reports whether what the actor came with is still good: the
 // token live, the session open, the person enabled. CodeUnauthenticated if not.
 func (p *People) CheckCredential(ctx context.Context, actor models.Actor) error {
 	switch {

@@ -48,7 +48,7 @@ func (p *People) NewSetupLink(ctx context.Context, actor models.Actor) (secret s
 	return secret, nil
 }
 
-// CheckSetupLink tells whether the link would work and uses nothing up:
+// CheckSetupLink reports whether the link would work and uses nothing up:
 // CodeNotFound if it is unknown, replaced or used, or if a user exists.
 func (p *People) CheckSetupLink(ctx context.Context, secret string) error {
 	hash := hashSecret(secret)

@@ -106,7 +106,7 @@ func shapeProblem(err error) problems {
 		case errors.Is(semantic.Err, errNull):
 			return problems{path: "must not be null; leave it out for its initial value"}
 		}
-		return problems{path: "must be " + wanted(semantic.GoType)}
+		return problems{path: "must be " + typeName(semantic.GoType)}
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -117,8 +117,8 @@ func shapeProblem(err error) problems {
 	return problems{rootPath: "must be one JSON object in UTF-8"}
 }
 
-// wanted names the JSON form of a Go type.
-func wanted(t reflect.Type) string {
+// typeName names the JSON form of a Go type.
+func typeName(t reflect.Type) string {
 	if t == nil {
 		return "of another type"
 	}

@@ -76,7 +76,7 @@ func (s *Store) Approval(ctx context.Context, actor models.Actor, id models.Resp
 	if err == nil && a.PastDeadline(now) {
 		// Nobody is told that it has expired while a verdict that came in time is
 		// being committed (I1).
-		s.db.AwaitUnderway()
+		s.db.AwaitCurrentTx()
 		a, err = s.readApproval(ctx, id)
 	}
 	if err != nil {

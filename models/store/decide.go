@@ -171,7 +171,7 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	return vote, t.checkViewed(actor, a, in.Page)
 }
 
-// checkLooked judges what the person has looked at on the page they decide on.
+// checkViewed judges what the person has viewed on the page they decide on.
 func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
 	if !a.MustView(page) {
 		return nil

@@ -5,5 +5,5 @@ import "countersign/models"
 // SeenBy is seenBy, for tests that hold it equal to models.Actor.Sees.
 func SeenBy(actor models.Actor, name string) (text string, args []any) {
 	p := seenBy(actor, name)
-	return p.text, p.args
+	return p.Text, p.Args
 }

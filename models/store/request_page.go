@@ -26,7 +26,7 @@ func (s *Store) RequestPage(ctx context.Context, actor models.Actor, id models.R
 	if errors.Is(err, errPastDeadline) {
 		// As in Approval: a decision that came in time may be on its way to the disk, and
 		// only a later snapshot has it (I1).
-		s.db.AwaitUnderway()
+		s.db.AwaitCurrentTx()
 		page, err = s.requestPage(ctx, actor, id, next, true)
 	}
 	if err != nil {

@@ -140,10 +140,10 @@ func TestWhatIsSeldomSetHasItsZeroByDefault(t *testing.T) {
 	t.Parallel()
 	s := openTemp(t, Options{})
 	for _, i := range []*db.Insertion{insertAsked, insertReported, insertVote} {
-		if len(i.Seldom()) == 0 {
+		if len(i.RareColumns()) == 0 {
 			t.Errorf("nothing is seldom in %s", i.Table())
 		}
-		for _, column := range i.Seldom() {
+		for _, column := range i.RareColumns() {
 			var zero bool
 			err := s.db.Reads().QueryRowContext(t.Context(), `SELECT ("notnull" = 0 AND dflt_value IS NULL) OR dflt_value IN (char(39, 39), '0', 'FALSE') FROM pragma_table_info(?) WHERE name = ?`, i.Table(), column).Scan(&zero)
 			if err != nil || !zero {
@@ -159,7 +159,7 @@ func TestARowIsStoredWholeWhereItHasTo(t *testing.T) {
 	usual, rare := &models.Vote{ID: "v", Verdict: models.VerdictApprove}, &models.Vote{ID: "v", WaitsFor: "[]"}
 	short, lean := insertVote.Args(usual)
 	long, whole := insertVote.Args(rare)
-	if !lean || whole || len(long) != len(short)+len(insertVote.Seldom()) || !slices.Contains(long, any("[]")) {
+	if !lean || whole || len(long) != len(short)+len(insertVote.RareColumns()) || !slices.Contains(long, any("[]")) {
 		t.Errorf("%d arguments (%t) and %d (%t)", len(short), lean, len(long), whole)
 	}
 }

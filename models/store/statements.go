@@ -109,8 +109,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
  WHERE CASE tool_name WHEN 'allow_agent_energy' THEN agent_id ELSE conversation_id END = ? AND kind = 'budget' AND approval_status = 'pending'`,
 		&h.pendingOutside: `SELECT 1 FROM responses` + db.ByResponsesPendingConversation + `
  WHERE conversation_id = ? AND approval_status = 'pending' AND upstream_id IS NOT NULL LIMIT 1`,
-		&h.addResponse:      insertAsked.Lean(),
-		&h.addWholeResponse: insertAsked.Whole(),
+		&h.addResponse:      insertAsked.Short(),
+		&h.addWholeResponse: insertAsked.Full(),
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
@@ -118,8 +118,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 
 		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,
 		&h.addEvent:         `INSERT INTO run_events (conversation_id, key, digest, response_id) VALUES (?, ?, ?, ?)`,
-		&h.addReported:      insertReported.Lean(),
-		&h.addWholeReported: insertReported.Whole(),
+		&h.addReported:      insertReported.Short(),
+		&h.addWholeReported: insertReported.Full(),
 		&h.joinReported:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
@@ -141,8 +141,8 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.closeCall:        `UPDATE responses SET is_completed = TRUE, completed_at = ?, closed = ? WHERE id = ? AND is_completed = FALSE`,
 		&h.isClosed:         `SELECT 1 FROM responses WHERE id = ? AND closed <> ''`,
 
-		&h.addVote:      insertVote.Lean(),
-		&h.addWholeVote: insertVote.Whole(),
+		&h.addVote:      insertVote.Short(),
+		&h.addWholeVote: insertVote.Full(),
 		// The compare-and-set of I1: it names the state it leaves and judges the
 		// deadline; one row or nothing.
 		&h.settle: `UPDATE responses SET approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?, decided_by = ?, vote_id = ?, answer = ?

@@ -16,17 +16,16 @@ import (
 	"countersign/models/db"
 )
 
-// Restored is what Restore did.
-type Restored struct {
+// RestoreResult says what Restore did.
+type RestoreResult struct {
 	Verified
-	Aside string // where the database went that stood there before; empty if none did
+	Aside string // where the previous database was moved; empty if there was none
 }
 
-// Restore puts a verified copy of a backup into a data folder, as its database.
-// A database that stands there is refused, or with force moved aside; and no
-// process may be at work on it. When the copy cannot be finished, what stood
-// there stands.
-func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (done Restored, err error) {
+// Restore puts a verified copy of a backup into a data folder, as its database. It
+// refuses to replace a database, or with force moves it aside; no process may use it.
+// If the copy cannot be finished, the previous database stays.
+func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (done RestoreResult, err error) {
 	if done.Verified, err = VerifyFile(ctx, file); err != nil {
 		return done, fmt.Errorf("%s cannot be restored: %w", file, err)
 	}

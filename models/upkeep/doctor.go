@@ -50,7 +50,7 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	return i, nil
 }
 
-// isReadOnly tells whether this program cannot write there, be it for the mode or
+// isReadOnly reports whether this program cannot write there, be it for the mode or
 // for the volume.
 func isReadOnly(path string) bool {
 	err := unix.Access(path, unix.W_OK)
@@ -66,7 +66,7 @@ func logSize(path string) int64 {
 	return info.Size()
 }
 
-// ReadOnly tells whether the folder or its database cannot be written.
+// ReadOnly reports whether the folder or its database cannot be written.
 func (i *Inspection) ReadOnly() bool { return i.readOnly }
 
 // Close ends the inspection.
@@ -83,7 +83,7 @@ func (i *Inspection) Size() int64 {
 	return size
 }
 
-// Sound tells whether every page and every reference is whole and, unless the
+// Sound reports whether every page and every reference is whole and, unless the
 // folder is read-only, the file can be written.
 func (i *Inspection) Sound(ctx context.Context) error {
 	if err := db.SoundPages(ctx, i.db); err != nil || i.readOnly {
@@ -135,7 +135,7 @@ func (i *Inspection) Verify(ctx context.Context, kept *models.Head, rows bool) (
 	return verifyRows(ctx, i.db, kept)
 }
 
-// Policy is the document that stands, as stored.
+// Policy is the current document, as stored.
 func (i *Inspection) Policy(ctx context.Context) (version int64, document string, err error) {
 	err = i.db.QueryRowContext(ctx, `SELECT version, document FROM policies ORDER BY version DESC LIMIT 1`).Scan(&version, &document)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -147,7 +147,7 @@ func (i *Inspection) Policy(ctx context.Context) (version int64, document string
 	return version, document, nil
 }
 
-// CheckFolder tells whether a data folder and the files of ours in it are
+// CheckFolder reports whether a data folder and the files of ours in it are
 // private to the one who runs this program. One that is not there yet is.
 func CheckFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {

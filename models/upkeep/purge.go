@@ -30,7 +30,7 @@ type Purge struct {
 	at     time.Time
 	walks  []walk
 	after  [2]any
-	found  []walked
+	found  []walkedRow
 	begun  bool
 	closed bool // the walk has come to its end
 }
@@ -91,8 +91,8 @@ func (p *Purge) All(ctx context.Context) (*models.PurgeReport, error) {
 	}
 }
 
-// walked is a row that a walk came by.
-type walked struct {
+// walkedRow is a row that a walk has read.
+type walkedRow struct {
 	key          []any
 	conversation models.ConversationID
 	at           time.Time
@@ -112,7 +112,7 @@ func (p *Purge) read(ctx context.Context) error {
 	defer rows.Close()
 	n := 0
 	for rows.Next() {
-		var row walked
+		var row walkedRow
 		var key [2]any
 		var due bool
 		if err := rows.Scan(&p.after[0], &p.after[1], &key[0], &key[1], &row.conversation, &row.at, &due); err != nil {
@@ -146,13 +146,13 @@ func parameters(text string) int {
 }
 
 // remove removes the contents of rows that are still due, or counts them.
-func (p *Purge) remove(ctx context.Context, batch []walked) error {
+func (p *Purge) remove(ctx context.Context, batch []walkedRow) error {
 	if p.q.DryRun {
 		done, err := p.plan(ctx, p.u.db.Reads(), batch)
 		p.count(done)
 		return err
 	}
-	var done *purged
+	var done *purgeStep
 	err := p.u.write(ctx, func(t *tx) (err error) {
 		if done, err = p.plan(ctx, t, batch); err != nil {
 			return err
@@ -170,14 +170,14 @@ func (p *Purge) remove(ctx context.Context, batch []walked) error {
 	return err
 }
 
-// purged is what one step removes, by conversation.
-type purged struct {
+// purgeStep is what one step removes, by conversation.
+type purgeStep struct {
 	order []models.ConversationID
 	rows  map[models.ConversationID][]purgedRow
 	kept  int64
 }
 
-func (d *purged) add(conversation models.ConversationID, rows ...purgedRow) {
+func (d *purgeStep) add(conversation models.ConversationID, rows ...purgedRow) {
 	if len(rows) == 0 {
 		return
 	}
@@ -187,7 +187,7 @@ func (d *purged) add(conversation models.ConversationID, rows ...purgedRow) {
 	d.rows[conversation] = append(d.rows[conversation], rows...)
 }
 
-func (p *Purge) count(done *purged) {
+func (p *Purge) count(done *purgeStep) {
 	if done == nil {
 		return
 	}

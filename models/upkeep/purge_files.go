@@ -15,7 +15,7 @@ func (u *Upkeep) TruncateLog(ctx context.Context) (done bool, err error) {
 	return u.db.TruncateLog(ctx)
 }
 
-// Vacuum writes the database anew without its empty pages. Nothing else can be
+// Vacuum writes the database again without its empty pages. Nothing else can be
 // written meanwhile, and it takes as much free disk as the database does.
 func (u *Upkeep) Vacuum(ctx context.Context) error { return u.db.Vacuum(ctx) }
 

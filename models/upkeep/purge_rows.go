@@ -42,8 +42,8 @@ type removedEntry struct {
 
 // plan says which contents of a batch there are to remove, from rows that are due
 // as q sees them.
-func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walked) (*purged, error) {
-	w, done := &p.walks[0], &purged{rows: map[models.ConversationID][]purgedRow{}}
+func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walkedRow) (*purgeStep, error) {
+	w, done := &p.walks[0], &purgeStep{rows: map[models.ConversationID][]purgedRow{}}
 	for _, row := range batch {
 		key := append(append([]any{}, row.key...), "")[:2]
 		text := w.due()
@@ -69,7 +69,7 @@ func (p *Purge) plan(ctx context.Context, q rowQuerier, batch []walked) (*purged
 			if err := r.contents(ctx, q); err != nil {
 				return nil, err
 			}
-			if len(r.columns) > 0 || r.first && r.saysAlone() {
+			if len(r.columns) > 0 || r.first && r.alwaysMarked() {
 				done.add(row.conversation, r)
 			}
 		}
@@ -132,9 +132,9 @@ func idsOf(ctx context.Context, q rowQuerier, query string, id any) (out []strin
 	return out, rows.Err()
 }
 
-// saysAlone reports whether a row says that contents were removed even where it
-// held none: so it is not looked at again.
-func (r *purgedRow) saysAlone() bool { return r.table == "responses" || r.table == "messages" }
+// alwaysMarked reports whether a row is marked as removed even where it had no
+// contents, so that it is not read again.
+func (r *purgedRow) alwaysMarked() bool { return r.table == "responses" || r.table == "messages" }
 
 // contents looks which columns hold something to remove.
 func (r *purgedRow) contents(ctx context.Context, q rowQuerier) error {
@@ -213,8 +213,8 @@ func (r *purgedRow) statement() string {
 	return `UPDATE ` + r.table + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + r.where
 }
 
-// proof is the digest over what stays of a row that its first entry has only as a
-// digest together with what was removed.
+// proof is the digest over what stays of a row. The first entry has only one digest
+// over this and over what was removed.
 func (r *purgedRow) proof(ctx context.Context, q rowQuerier) (string, error) {
 	if r.table != "responses" && r.table != "votes" {
 		return "", nil
@@ -223,10 +223,10 @@ func (r *purgedRow) proof(ctx context.Context, q rowQuerier) (string, error) {
 	if err != nil || !row.found {
 		return "", err
 	}
-	return remains(r.table, row), nil
+	return remainderProof(r.table, row), nil
 }
 
-func remains(table string, row *rowValues) string {
+func remainderProof(table string, row *rowValues) string {
 	if table == "votes" {
 		return heldProof(row)
 	}

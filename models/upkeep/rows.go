@@ -42,15 +42,16 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models
 		return nil, fmt.Errorf("compare the schema with the migrations: %w", err)
 	}
 	for _, step := range [...]func() error{func() error { return c.ledger(kept) }, c.grantUses, c.claims, c.responses, c.unnamed, c.unsaid, c.derived} {
-		if err := c.goOn(step()); err != nil {
+		if err := c.continueAfter(step()); err != nil {
 			return nil, err
 		}
 	}
 	return c.report, nil
 }
 
-// goOn keeps what fails because the schema was changed from hiding that change.
-func (c *rowCheck) goOn(err error) error {
+// continueAfter notes an error as a fault and continues, where the error comes from a changed
+// schema: that change is the finding, and must be reported.
+func (c *rowCheck) continueAfter(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -132,8 +133,8 @@ func (c *rowCheck) claims() error {
 	return nil
 }
 
-// about is a row beside an entry that says something about it.
-type about struct {
+// comparison is a row beside an entry that says something about it.
+type comparison struct {
 	*rowCheck
 
 	key   rowKey
@@ -142,13 +143,13 @@ type about struct {
 	was   map[string]claim
 }
 
-func (c *rowCheck) about(e *models.Entry, table, id string, row *rowValues) *about {
+func (c *rowCheck) compare(e *models.Entry, table, id string, row *rowValues) *comparison {
 	key := rowKey{table, id}
-	return &about{rowCheck: c, key: key, entry: e.Seq, row: row, was: c.open[key]}
+	return &comparison{rowCheck: c, key: key, entry: e.Seq, row: row, was: c.open[key]}
 }
 
-// is: the entry says that the column has this value.
-func (a *about) is(column, want string) {
+// is compares a column with the value that the entry gives it.
+func (a *comparison) is(column, want string) {
 	have, ok := a.row.get(column)
 	if !ok {
 		have = null
@@ -160,8 +161,8 @@ func (a *about) is(column, want string) {
 	a.claim(column, claim{entry: a.entry, text: "the row says " + shown(have) + ", and the ledger says " + shown(want)})
 }
 
-// isSet: the entry says that the column has some value.
-func (a *about) isSet(column string) {
+// isSet checks that a column has a value, as the entry says.
+func (a *comparison) isSet(column string) {
 	if _, ok := a.row.get(column); ok {
 		a.settled(column)
 		return
@@ -169,8 +170,8 @@ func (a *about) isSet(column string) {
 	a.claim(column, claim{entry: a.entry, text: "the row says nothing, and the ledger says that something was set"})
 }
 
-// proves: the entry holds the digest of what stands there.
-func (a *about) proves(column, want, have string) {
+// proves compares digests: the one in the entry and the one of the row.
+func (a *comparison) proves(column, want, have string) {
 	if want == have {
 		a.settled(column)
 		return
@@ -178,12 +179,12 @@ func (a *about) proves(column, want, have string) {
 	a.claim(column, claim{entry: a.entry, text: "the row differs from the digest in the ledger"})
 }
 
-// text: the entry holds the digest of the text in a column.
-func (a *about) text(column, digest string) {
+// text compares the text in a column with its digest in the entry.
+func (a *comparison) text(column, digest string) {
 	a.proves(column, digest, models.DigestOfText(a.row.text(column)))
 }
 
-func (a *about) settled(column string) {
+func (a *comparison) settled(column string) {
 	if a.was == nil {
 		return
 	}
@@ -194,7 +195,7 @@ func (a *about) settled(column string) {
 	}
 }
 
-func (a *about) claim(column string, cl claim) {
+func (a *comparison) claim(column string, cl claim) {
 	if a.was == nil {
 		a.was = map[string]claim{}
 		a.open[a.key] = a.was

@@ -10,12 +10,12 @@ import (
 )
 
 func openedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "conversations", string(e.ConversationID), true)
+	a, err := c.createdRow(e, "conversations", string(e.ConversationID), true)
 	if a == nil || err != nil {
 		return err
 	}
 	a.is("owner_id", string(e.OwnerID))
-	a.is("standing", decided(d.Standing))
+	a.is("standing", boolText(d.Standing))
 	a.is("created_at", fileTime(e.At))
 	a.is("status", string(models.ConversationRunning))
 	a.is("energy_budget", null)
@@ -38,7 +38,7 @@ func openedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 
 // conversationCheck compares a conversation with an entry that changed one thing.
 func conversationCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "conversations", string(e.ConversationID), false)
+	a, err := c.createdRow(e, "conversations", string(e.ConversationID), false)
 	if a == nil || err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func unquoted(raw []byte) string {
 
 // budgetCheck compares a change of a budget and the budget that it made.
 func budgetCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "conversations", string(e.ConversationID), false)
+	a, err := c.createdRow(e, "conversations", string(e.ConversationID), false)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func budgetCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 	id := shownID(e.ConversationID, step.text("sequence"))
 	c.name("budget_steps", id)
 	c.report.Checked["budget_steps"]++
-	b := c.about(e, "budget_steps", id, step)
+	b := c.compare(e, "budget_steps", id, step)
 	b.is("at", fileTime(e.At))
 	b.is("actor_kind", string(e.ActorKind))
 	b.is("actor_id", e.ActorID)
@@ -119,7 +119,7 @@ func budgetCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 }
 
 func messageCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "messages", d.Message, true)
+	a, err := c.createdRow(e, "messages", d.Message, true)
 	if a == nil || err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func allowanceCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) er
 		c.fault("agent_allowances", id, "", e.Seq, "the row is missing")
 		return nil
 	}
-	a := c.about(e, "agent_allowances", id, row)
+	a := c.compare(e, "agent_allowances", id, row)
 	a.is("energy", strconv.FormatInt(d.Energy, 10))
 	until, err := time.Parse(db.TimeFormat, d.Ends)
 	if err != nil {

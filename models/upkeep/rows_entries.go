@@ -95,18 +95,18 @@ type entryCheck = func(c *rowCheck, e *models.Entry, d *entryData, with *entryRo
 // entryChecks is what each action says about rows. An action that is not here says
 // nothing that a row repeats.
 var entryChecks = map[string]entryCheck{
-	"approval.requested":   beganCheck,
-	"approval.let_through": beganCheck,
-	"response.added":       beganCheck,
+	"approval.requested":   firstEntryCheck,
+	"approval.let_through": firstEntryCheck,
+	"response.added":       firstEntryCheck,
 	"approval.rejected":    rejectedCheck,
 	"approval.approved":    outcomeCheck,
 	"approval.expired":     outcomeCheck,
 	"approval.cancelled":   outcomeCheck,
 	"approval.resolved":    outcomeCheck,
 	"approval.voted":       votedCheck,
-	"approval.taken_back":  takenBackCheck,
-	"approval.refused":     takenBackCheck,
-	"approval.withdrawn":   takenBackCheck,
+	"approval.taken_back":  undoneCheck,
+	"approval.refused":     undoneCheck,
+	"approval.withdrawn":   undoneCheck,
 	"approval.extended":    extendedCheck,
 	"approval.asked_back":  noteCheck,
 	"approval.note_added":  noteCheck,
@@ -161,7 +161,7 @@ const (
 
 // beganCheck compares a response with its first entry: what it is, and the outcome
 // of the policy that was frozen then (I12).
-func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
+func firstEntryCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
 	r, id := with.response, string(e.ResponseID)
 	if !r.found {
 		c.fault("responses", id, "", e.Seq, "the row is missing")
@@ -169,7 +169,7 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	}
 	c.report.Checked["responses"]++
 	c.mark(with.number)
-	a := c.about(e, "responses", id, r)
+	a := c.compare(e, "responses", id, r)
 	at := fileTime(e.At)
 	a.is("kind", d.Kind)
 	a.is("tool_name", d.Tool)
@@ -186,8 +186,8 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	if e.ActorKind == models.ActorAgent {
 		a.is("agent_id", e.ActorID)
 	}
-	a.is("asked", decided(d.Kind != string(models.KindReply)))
-	a.is("reviewers_only", decided(d.ReviewersOnly))
+	a.is("asked", boolText(d.Kind != string(models.KindReply)))
+	a.is("reviewers_only", boolText(d.ReviewersOnly))
 	a.is("self_approval", cmp.Or(d.SelfApproval, string(models.SelfAllowed)))
 	a.text("approvers", d.Approvers)
 	a.began(d, at)
@@ -201,7 +201,7 @@ func beganCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 }
 
 // began compares the state that a response began in.
-func (a *about) began(d *entryData, at string) {
+func (a *comparison) began(d *entryData, at string) {
 	status := d.Status
 	if status == "let_through" {
 		status = null
@@ -216,7 +216,7 @@ func (a *about) began(d *entryData, at string) {
 	a.is("held_until", null)
 	a.is("paused_left", null)
 	a.is("open_note", null)
-	a.is("requires_approval", decided(status != null))
+	a.is("requires_approval", boolText(status != null))
 	a.is("approval_timeout_at", fileTime(orForEver(d.Deadline)))
 	if status == null {
 		a.is("approval_requested_at", null)
@@ -247,8 +247,8 @@ func (a *about) began(d *entryData, at string) {
 }
 
 // content recomputes the digest of what is decided.
-func (a *about) content() error {
-	row := a.row.decided()
+func (a *comparison) content() error {
+	row := a.row.digestedRow()
 	if row.DigestCoversMore() {
 		a.uncovered(cutInput)
 		return nil
@@ -263,8 +263,8 @@ func (a *about) content() error {
 	return nil
 }
 
-// decided is what the digest of a response covers.
-func (r *rowValues) decided() *models.Response {
+// digestedRow is the part of a response that its digest covers.
+func (r *rowValues) digestedRow() *models.Response {
 	row := &models.Response{
 		Kind: models.Kind(r.text("kind")), ToolName: r.text("tool_name"), ToolInputJSON: r.text("tool_input_json"), Description: r.text("description"),
 		Options: r.text("options"), Content: r.text("content"), DigestVersion: int(r.number("digest_version")),
@@ -281,10 +281,10 @@ func (r *rowValues) decided() *models.Response {
 	return row
 }
 
-// fitsDigest tells whether a response is what its digest says, as far as that can
+// fitsDigest reports whether a response is what its digest says, as far as that can
 // be told from what is kept.
 func (r *rowValues) fitsDigest() bool {
-	row := r.decided()
+	row := r.digestedRow()
 	if row.DigestCoversMore() {
 		return true
 	}
@@ -324,12 +324,12 @@ func (c *rowCheck) marked(number int64) bool {
 
 func rejectedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
 	if d.Kind != "" {
-		return beganCheck(c, e, d, with)
+		return firstEntryCheck(c, e, d, with)
 	}
 	return outcomeCheck(c, e, d, with)
 }
 
-func decided(yes bool) string {
+func boolText(yes bool) string {
 	if yes {
 		return "1"
 	}

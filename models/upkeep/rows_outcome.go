@@ -19,7 +19,7 @@ func outcomeCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) e
 	if !c.marked(with.number) {
 		c.name(settledOnly, id) // it was reported, and a rejection of another call rejected it
 	}
-	a, at := c.about(e, "responses", id, r), fileTime(e.At)
+	a, at := c.compare(e, "responses", id, r), fileTime(e.At)
 	a.is("digest", d.Digest)
 	a.is("approval_status", d.Status)
 	a.is("cause", d.Cause)
@@ -60,7 +60,7 @@ func outcomeCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) e
 	}
 	if held != "" {
 		// All else was compared with the entry that held it.
-		b := c.about(e, "votes", v.text("id"), v)
+		b := c.compare(e, "votes", v.text("id"), v)
 		b.is("withdrawn_at", null)
 		return nil
 	}
@@ -76,7 +76,7 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 	c.report.Checked["votes"]++
 	id := v.text("id")
 	c.name("votes", id)
-	a := c.about(e, "votes", id, v)
+	a := c.compare(e, "votes", id, v)
 	a.is("response_id", string(e.ResponseID))
 	a.is("user_id", e.ActorID)
 	a.is("user_name", e.ActorName)
@@ -107,7 +107,7 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 }
 
 // edited recomputes the digest of an edited input.
-func (a *about) edited() {
+func (a *comparison) edited() {
 	input, ok := a.row.get("input")
 	digest, edited := a.row.get("input_digest")
 	if ok != edited {
@@ -150,17 +150,17 @@ func votedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	}
 	c.vote(e, d, v)
 	if d.WaitsFor != "" {
-		c.about(e, "responses", id, r).proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
+		c.compare(e, "responses", id, r).proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
 		return c.waiting(e, v.text("id"))
 	}
-	a := c.about(e, "votes", v.text("id"), v)
+	a := c.compare(e, "votes", v.text("id"), v)
 	if d.Row == "" {
 		c.uncovered(oldHeld)
 	} else {
 		a.proves("undo_until, budget_set, budget_delta, answer or option", d.Row, heldProof(v))
 	}
 	c.held[id] = v.text("id")
-	b := c.about(e, "responses", id, r)
+	b := c.compare(e, "responses", id, r)
 	if d.Until == "" {
 		b.isSet("held_until")
 	} else {
@@ -195,7 +195,7 @@ func (c *rowCheck) waiting(e *models.Entry, id string) error {
 	if err != nil || !v.found {
 		return err
 	}
-	c.about(e, "votes", before, v).is("withdrawn_at", fileTime(e.At))
+	c.compare(e, "votes", before, v).is("withdrawn_at", fileTime(e.At))
 	return nil
 }
 
@@ -210,31 +210,31 @@ func (c *rowCheck) withdrawn(e *models.Entry) error {
 	if err != nil || !v.found {
 		return err
 	}
-	a := c.about(e, "votes", id, v)
+	a := c.compare(e, "votes", id, v)
 	a.is("withdrawn_at", fileTime(e.At))
 	return nil
 }
 
-func takenBackCheck(c *rowCheck, e *models.Entry, _ *entryData, with *entryRows) error {
+func undoneCheck(c *rowCheck, e *models.Entry, _ *entryData, with *entryRows) error {
 	if !with.response.found {
 		return nil
 	}
 	if c.held[string(e.ResponseID)] == "" && c.waits[[2]string{string(e.ResponseID), e.ActorID}] != "" {
 		return c.waiting(e, "")
 	}
-	c.about(e, "responses", string(e.ResponseID), with.response).is("held_until", null)
+	c.compare(e, "responses", string(e.ResponseID), with.response).is("held_until", null)
 	return c.withdrawn(e)
 }
 
 func extendedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
 	if with.response.found {
-		c.about(e, "responses", string(e.ResponseID), with.response).clock(d)
+		c.compare(e, "responses", string(e.ResponseID), with.response).clock(d)
 	}
 	return nil
 }
 
 // clock compares the deadline with the entry that moved it.
-func (a *about) clock(d *entryData) {
+func (a *comparison) clock(d *entryData) {
 	if d.Moved != "" {
 		a.is("approval_timeout_at", fileTime(d.Moved))
 	}
@@ -256,19 +256,19 @@ func noteCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) erro
 		return nil
 	}
 	c.report.Checked["notes"]++
-	a, asks := c.about(e, "notes", d.Note, n), e.Action == "approval.asked_back"
+	a, asks := c.compare(e, "notes", d.Note, n), e.Action == "approval.asked_back"
 	a.is("response_id", string(e.ResponseID))
 	a.is("number", strconv.FormatInt(d.Number, 10))
 	a.is("author_kind", string(e.ActorKind))
 	a.is("author_id", e.ActorID)
 	a.is("author_name", e.ActorName)
-	a.is("asks", decided(asks))
+	a.is("asks", boolText(asks))
 	a.is("at", fileTime(e.At))
 	a.text("content", d.Text)
 	if !with.response.found {
 		return nil
 	}
-	b := c.about(e, "responses", string(e.ResponseID), with.response)
+	b := c.compare(e, "responses", string(e.ResponseID), with.response)
 	b.clock(d)
 	if asks {
 		b.is("open_note", d.Note)
@@ -292,7 +292,7 @@ func adoptedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) e
 	if !with.response.found {
 		return nil
 	}
-	a := c.about(e, "responses", string(e.ResponseID), with.response)
+	a := c.compare(e, "responses", string(e.ResponseID), with.response)
 	a.is("conversation_id", string(e.ConversationID))
 	a.is("energy", strconv.FormatInt(d.Energy, 10))
 	if d.Sequence != nil {

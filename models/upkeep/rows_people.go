@@ -11,8 +11,9 @@ import (
 	"countersign/models/people"
 )
 
-// made looks up the row of an entry that may have made it; nil if it is missing.
-func (c *rowCheck) made(e *models.Entry, table, id string, makes bool) (*about, error) {
+// createdRow looks up the row of an entry that may have created it; nil if it is
+// missing.
+func (c *rowCheck) createdRow(e *models.Entry, table, id string, makes bool) (*comparison, error) {
 	column := "id"
 	if table == "policies" {
 		column = "version"
@@ -31,11 +32,11 @@ func (c *rowCheck) made(e *models.Entry, table, id string, makes bool) (*about, 
 		}
 		return nil, nil //nolint:nilnil // there is nothing to compare
 	}
-	return c.about(e, table, id, row), nil
+	return c.compare(e, table, id, row), nil
 }
 
 func userAddedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "users", d.UserID, true)
+	a, err := c.createdRow(e, "users", d.UserID, true)
 	if a == nil || err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func userAddedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) er
 
 // userCheck compares a person with an entry that changed one thing.
 func userCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "users", d.UserID, false)
+	a, err := c.createdRow(e, "users", d.UserID, false)
 	if a == nil || err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func userCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 
 // secret compares a stored hash with its digest. An entry of an older program has
 // none: then nothing is known of the hash since.
-func (a *about) secret(column, digest string) {
+func (a *comparison) secret(column, digest string) {
 	if digest == "" {
 		a.uncovered(oldSecret)
 		a.settled(column)
@@ -80,7 +81,7 @@ func (a *about) secret(column, digest string) {
 
 func tokenCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 	makes := e.Action == "token.added"
-	a, err := c.made(e, "tokens", d.TokenID, makes)
+	a, err := c.createdRow(e, "tokens", d.TokenID, makes)
 	if a == nil || err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func agentCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error 
 	if d.AgentID == nil {
 		return nil
 	}
-	a, err := c.made(e, "agents", *d.AgentID, true)
+	a, err := c.createdRow(e, "agents", *d.AgentID, true)
 	if a == nil || err != nil {
 		return err
 	}
@@ -118,13 +119,13 @@ func agentCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error 
 	a.is("name", name)
 	a.is("owner_id", string(e.OwnerID))
 	a.is("created_at", fileTime(e.At))
-	a.is("system", decided(name == models.BuiltIn))
+	a.is("system", boolText(name == models.BuiltIn))
 	a.is("disabled_at", null) // nothing disables an agent
 	return nil
 }
 
 func policyCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
-	a, err := c.made(e, "policies", strconv.FormatInt(d.PolicyRow, 10), true)
+	a, err := c.createdRow(e, "policies", strconv.FormatInt(d.PolicyRow, 10), true)
 	if a == nil || err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func policyCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 
 func inviteCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 	makes := e.Action == "invite.made"
-	a, err := c.made(e, "invites", d.InviteID, makes)
+	a, err := c.createdRow(e, "invites", d.InviteID, makes)
 	if a == nil || err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func inviteCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 
 func sessionCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 	makes := e.Action == "session.opened"
-	a, err := c.made(e, "web_sessions", d.SessionID, makes)
+	a, err := c.createdRow(e, "web_sessions", d.SessionID, makes)
 	if a == nil || err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func sessionCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) erro
 
 func upstreamCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
 	makes := e.Action == "upstream.added"
-	a, err := c.made(e, "upstreams", d.Upstream, makes)
+	a, err := c.createdRow(e, "upstreams", d.Upstream, makes)
 	if a == nil || err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func upstreamCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) err
 		a.is("owner_id", string(e.OwnerID))
 		a.is("created_at", fileTime(e.At))
 		a.is("disabled_at", null)
-		a.is("checked_address", decided(d.Checked))
+		a.is("checked_address", boolText(d.Checked))
 		if d.Agent != "" {
 			a.is("agent_id", d.Agent)
 		}
@@ -226,7 +227,7 @@ func grantMadeCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) er
 		return nil
 	}
 	c.uses[*d.Grant] = grantUse{entry: e.Seq}
-	a, err := c.made(e, "grants", *d.Grant, true)
+	a, err := c.createdRow(e, "grants", *d.Grant, true)
 	if a == nil || err != nil {
 		return err
 	}
@@ -251,7 +252,7 @@ func grantRevokedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows)
 	if d.Grant == nil {
 		return nil
 	}
-	a, err := c.made(e, "grants", *d.Grant, false)
+	a, err := c.createdRow(e, "grants", *d.Grant, false)
 	if a == nil || err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) er
 	if err != nil || !row.found {
 		return err // that it is missing is told by the entry that made it
 	}
-	a := c.about(e, said.Table, said.ID, row)
+	a := c.compare(e, said.Table, said.ID, row)
 	for _, column := range said.Columns {
 		if slices.Contains(read, column) {
 			a.removed(column, markIn(said.Table, column, mark))
@@ -80,7 +80,7 @@ func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) er
 }
 
 // removed: the mark stands in the place of what was in the column.
-func (a *about) removed(column, mark string) {
+func (a *comparison) removed(column, mark string) {
 	if a.row.text(column) == mark {
 		a.settled(column)
 		return

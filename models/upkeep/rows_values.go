@@ -85,8 +85,8 @@ func selected(alias, table string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if alias == "r" && slices.Contains(atBegin, column) {
-			b.WriteString("CASE WHEN " + begins + " THEN r." + column + " END")
+		if alias == "r" && slices.Contains(firstEntryColumns, column) {
+			b.WriteString("CASE WHEN " + isFirstEntry + " THEN r." + column + " END")
 			continue
 		}
 		b.WriteString(db.NotBy(alias + "." + column))
@@ -94,17 +94,18 @@ func selected(alias, table string) string {
 	return b.String()
 }
 
-// atBegin are the large columns, which are compared with the first entry only, and
-// with the one that tells of a move to another agent's run.
-var atBegin = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
+// firstEntryColumns are the large columns. They are compared only with the first
+// entry, and with the one that moves the response to another agent's run.
+var firstEntryColumns = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
 
-var begins = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `
+// isFirstEntry is the condition for those entries.
+var isFirstEntry = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `
  OR l.action = 'response.adopted' AND ` + db.Contains(`l.data`, `'"row_digest"'`) + `)`
 
 // entriesWithRows is the ledger, each entry with the rows that it is about.
 //
 //nolint:gosec // all of it is ours
-var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + begins + ` OR l.action = 'approval.voted' THEN (SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
+var entriesWithRows = `SELECT ` + ledger.EntryRow.Columns("l", nil) + `, r.number, CASE WHEN ` + isFirstEntry + ` OR l.action = 'approval.voted' THEN (SELECT ` + db.Joined(`user_id`) + ` FROM (SELECT user_id FROM reviewers WHERE response_id = r.id ORDER BY user_id)) END, ` +
 	selected("r", "responses") + `, ` + selected("v", "votes") + `
  FROM ledger l LEFT JOIN responses r ON l.response_id <> '' AND r.id = l.response_id
  LEFT JOIN votes v ON l.action IN ('approval.approved', 'approval.rejected') AND v.id = r.vote_id

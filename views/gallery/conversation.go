@@ -39,7 +39,7 @@ func wrongConversation() pages.ConversationInput {
 		Errors: map[string]string{"budget": "must be from 0 to 1000000000000", "content": "is too long", "reason": "is too long", "": "approved: is required"},
 	}
 	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are taken"}
-	wrong.Around.Decided = &pages.DecidedHere{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
+	wrong.Around.Decided = &pages.FailedDecision{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
 	return wrong
 }
 
@@ -79,7 +79,7 @@ func conversationStates() []State {
 	}
 	late := withBudget(ConversationInput())
 	late.Say = pages.SayForm{Sent: true, Content: "And the rest?", Notice: "Already approved by Bo Lind. Your rejection changed nothing. Nothing else of what you sent was taken either: it stands in the form."}
-	late.Around.Decided = &pages.DecidedHere{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
+	late.Around.Decided = &pages.FailedDecision{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
 
 	earlier := withBudget(ConversationInput())
 	earlier.Before, earlier.History.Before = 12, 3

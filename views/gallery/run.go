@@ -18,7 +18,7 @@ func runStates() []State {
 		held.Around.Run.Origins[id] = o
 	}
 	refused := WorkedCase(nil)
-	refused.Around.Decided = &pages.DecidedHere{ID: refused.History.Entries[6].Response.ID, Form: pages.DecideForm{Errors: map[string]string{"reason": "is required"}}}
+	refused.Around.Decided = &pages.FailedDecision{ID: refused.History.Entries[6].Response.ID, Form: pages.DecideForm{Errors: map[string]string{"reason": "is required"}}}
 	alone := WorkedCase(nil)
 	alone.History.Entries = alone.History.Entries[1:2]
 	one := alone.Around.Run.Calls[alone.History.Entries[0].Response.ID]

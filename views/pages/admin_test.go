@@ -177,7 +177,7 @@ func TestUpstreamsInWords(t *testing.T) {
 		"paused|Paused 8 min ago: it isn't polled or told anything. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {
 		row := v.Rows[i]
-		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Untold, row.UntoldProblem}, "|"); got != want {
+		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Unsent, row.UnsentProblem}, "|"); got != want {
 			t.Errorf("%s: %s, want %s", row.Name, got, want)
 		}
 	}

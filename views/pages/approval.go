@@ -165,7 +165,7 @@ type Approval struct {
 	Closed string  // why it can only be rejected; empty: it can be approved
 
 	Card
-	folding folding
+	folding foldState
 }
 
 // Choice is one offered answer: what its button reads, and the name that it
@@ -190,9 +190,9 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	a := in.Approval
 	r := a.At(now)
 	asked := askedAt(r)
-	folds := folding{}
+	folds := foldState{}
 	if r.Status() == models.StatusPending && in.MayDecide && r.Risk.NeedsDigest() {
-		folds = folding{url: in.place(views.OpenURL(r.ID)), opened: in.Opened}
+		folds = foldState{url: in.place(views.OpenURL(r.ID)), opened: in.Opened}
 	}
 	input := newInputView(r, folds)
 	v := Approval{

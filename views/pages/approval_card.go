@@ -19,10 +19,10 @@ type Card struct {
 	Pane bool   // it stands beside the inbox's list
 	Desk string // where in the inbox that is: the query of its address
 
-	Shut    string // why approving is closed until something was opened; empty: it is not
-	ShutURL string // leads to what is to be opened
-	Undo    *Undo
-	UndoFor string // how long an approval can be taken back; empty: not at all
+	OpenFirst    string // says what to open before approving; empty: nothing
+	OpenFirstURL string // leads to that part
+	Undo         *Undo
+	UndoFor      string // how long an approval can be taken back; empty: not at all
 
 	Presets  []Preset
 	Fields   []FieldEditor
@@ -34,9 +34,9 @@ type Card struct {
 
 	PolicyNow string // what the policy would say by now, if it has changed
 	Twin      *Twin  // that was approved before
-	Before    *Before
+	Before    *EarlierCalls
 	Reask     *Reask
-	Compared  []Compared
+	Compared  []Comparison
 	Batch     *BatchFact
 	Result    *ui.Code
 	NextURL   string
@@ -82,7 +82,7 @@ const LastChoice = "most"
 // verdict on its way, the deadline, what was said, and what it may be a duplicate of.
 func (v Approval) state(r *models.Response) string {
 	parts := []string{
-		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.Shut + v.proposedState(),
+		string(r.Status()), r.Digest, v.Held, r.ApprovalTimeoutAt.UTC().Format(time.RFC3339), strconv.Itoa(len(v.Thread.Notes)), v.OpenFirst + v.proposedState(),
 	}
 	if v.Twin != nil && v.Twin.Warns {
 		parts = append(parts, v.Twin.URL)
@@ -102,7 +102,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 		v.Result = resultOf(in)
 	}
 	a := &in.Approval
-	v.shut(in)
+	v.requireOpening(in)
 	v.Presets = rejectPresets(in.Around, in.Form, v.IDs)
 	v.Fields = newFieldEditors(*v, in)
 	if in.Around == nil {
@@ -132,8 +132,8 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	}
 }
 
-// shut closes approving until all that is folded was opened.
-func (v *Approval) shut(in ApprovalInput) {
+// requireOpening keeps a request from being approved until all folded parts were opened.
+func (v *Approval) requireOpening(in ApprovalInput) {
 	if !v.Pending || !in.MayDecide || v.Closed != "" || v.NoApprove != "" {
 		return
 	}
@@ -142,11 +142,11 @@ func (v *Approval) shut(in ApprovalInput) {
 	case 0:
 		return
 	case 1:
-		v.Shut = "Open the folded part first"
+		v.OpenFirst = "Open the folded part first"
 	default:
-		v.Shut = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
+		v.OpenFirst = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
 	}
-	v.ShutURL = "#open-" + v.id(PartAnchor(folded[0]))
+	v.OpenFirstURL = "#open-" + v.id(PartAnchor(folded[0]))
 }
 
 func rejectPresets(around *models.Around, form DecideForm, ids string) []Preset {
@@ -234,7 +234,7 @@ func summaryLabel(a *models.Approval) string {
 	return kindTitle(a.Kind) + ": " + summary(&a.Response)
 }
 
-// PartAnchor is the id of the element that a folded part stands in.
+// PartAnchor is the id of the element that holds a folded part.
 func PartAnchor(part string) string {
 	if part == models.PartSource {
 		return "whole"
@@ -254,7 +254,7 @@ func (v Approval) editWrong() bool {
 
 // sends are the attributes of a form that posts to url. Where the card stands by
 // itself, the answer takes its place; without script, or among others, the page
-// is loaded anew.
+// is loaded again.
 func (v Approval) sends(url string) templ.Attributes {
 	attributes := templ.Attributes{"method": "post", "action": url}
 	if v.IDs == "" {

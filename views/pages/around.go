@@ -9,8 +9,8 @@ import (
 	"countersign/views/ui"
 )
 
-// Before is what became of an agent's last calls of the tool.
-type Before struct {
+// EarlierCalls says how an agent's last calls of the tool ended.
+type EarlierCalls struct {
 	Count   string // "approved 3×, rejected 1×"
 	By      string // who decided the last one; empty: nobody did
 	At      views.Moment
@@ -24,7 +24,7 @@ type EarlierCall struct {
 	Word      ui.Word
 	By        string
 	At        views.Moment
-	Went      string // how it went
+	Result    string // "done", "failed" …
 }
 
 // Reask says that the very same was rejected before.
@@ -33,8 +33,8 @@ type Reask struct {
 	At              views.Moment
 }
 
-// Compared is the change against an earlier call.
-type Compared struct {
+// Comparison is the change against an earlier call.
+type Comparison struct {
 	Label          string
 	At             views.Moment
 	By             string
@@ -62,7 +62,7 @@ type ThreadNote struct {
 	At               views.Moment
 }
 
-// BatchFact is where a call stands among those that were queued with it.
+// BatchFact is the place of a call among those that were queued with it.
 type BatchFact struct{ Text, URL string }
 
 func newBatchFact(in ApprovalInput) *BatchFact {
@@ -103,7 +103,7 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 	if around.Twin != nil && v.Pending {
 		v.Twin = newTwin(&in.Approval, *around.Twin, now)
 	}
-	v.Before = newBefore(around, now)
+	v.Before = newEarlierCalls(around, now)
 	if before := around.ReaskOf; before != nil {
 		v.Reask = &Reask{URL: views.ApprovalURL(before.ID), At: views.AgoOf(before.ApprovalTimestamp, now), Reason: before.Feedback()}
 		if before.Vote != nil {
@@ -115,10 +115,10 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, compared("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
+		v.Compared = append(v.Compared, newComparison("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, compared("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.InputThatRuns(), now))
+		v.Compared = append(v.Compared, newComparison("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.InputThatRuns(), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -156,15 +156,15 @@ func policyNow(around *models.Around) string {
 	return text + "."
 }
 
-func newBefore(around *models.Around, now time.Time) *Before {
+func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	if len(around.Earlier) == 0 {
 		return nil
 	}
-	b := &Before{Count: countsOf(around), More: around.EarlierCapped}
+	b := &EarlierCalls{Count: countsOf(around), More: around.EarlierCapped}
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)
-		e := EarlierCall{URL: views.ApprovalURL(a.ID), Text: summary(r), Word: ui.StatusWord(r.Status(), r.Cause), At: views.Ago(a.CreatedAt, now), Went: went(r)}
+		e := EarlierCall{URL: views.ApprovalURL(a.ID), Text: summary(r), Word: ui.StatusWord(r.Status(), r.Cause), At: views.Ago(a.CreatedAt, now), Result: resultText(r)}
 		if r.ApprovalTimestamp != nil {
 			e.At = views.Ago(*r.ApprovalTimestamp, now)
 		}
@@ -196,8 +196,8 @@ func timesShort(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// went says what became of a call after its outcome; empty: nothing to say.
-func went(r *models.Response) string {
+// resultText says how a call ended that was allowed to run; empty: it was not allowed.
+func resultText(r *models.Response) string {
 	switch {
 	case r.Status() != models.StatusApproved && !r.LetThrough():
 		return ""
@@ -221,8 +221,8 @@ func releasedWith(a *models.Approval) string {
 	return a.Released()
 }
 
-func compared(id, label string, a, with *models.Approval, before string, now time.Time) Compared {
-	c := Compared{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
+func newComparison(id, label string, a, with *models.Approval, before string, now time.Time) Comparison {
+	c := Comparison{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
 	if c.At.IsZero() {
 		c.At = views.Ago(with.CreatedAt, now)
 	}
@@ -235,7 +235,7 @@ func compared(id, label string, a, with *models.Approval, before string, now tim
 		}
 		return c
 	}
-	was, is := laidOutJSON(before), laidOutJSON(a.InputThatRuns())
+	was, is := indentJSON(before), indentJSON(a.InputThatRuns())
 	if c.Same = was == is; c.Same {
 		return c
 	}

@@ -29,7 +29,7 @@ func TestAroundARequest(t *testing.T) {
 		t.Errorf("before: %+v", b)
 	}
 	for i, want := range []string{"done", "failed", ""} {
-		if got := v.Before.Earlier[i].Went; got != want {
+		if got := v.Before.Earlier[i].Result; got != want {
 			t.Errorf("earlier call %d went %q, want %q", i, got, want)
 		}
 	}
@@ -103,18 +103,18 @@ func TestClosedUntilOpened(t *testing.T) {
 		t.Fatal("nothing is folded")
 	}
 	shut := whole(a)
-	if shut.Shut == "" || !strings.HasPrefix(shut.ShutURL, "#") || strings.Contains(draw(t, pages.ApprovalPanel(shut)), `value="approve" data-act`) {
-		t.Errorf("open: %q", shut.Shut)
+	if shut.OpenFirst == "" || !strings.HasPrefix(shut.OpenFirstURL, "#") || strings.Contains(draw(t, pages.ApprovalPanel(shut)), `value="approve" data-act`) {
+		t.Errorf("open: %q", shut.OpenFirst)
 	}
-	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = folds }); v.Shut != "" {
-		t.Errorf("opened, and still closed: %q", v.Shut)
+	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = folds }); v.OpenFirst != "" {
+		t.Errorf("opened, and still closed: %q", v.OpenFirst)
 	}
-	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = []string{"another"} }); v.Shut == "" {
+	if v := whole(a, func(in *pages.ApprovalInput) { in.Opened = []string{"another"} }); v.OpenFirst == "" {
 		t.Error("another part opens it")
 	}
 	a.Risk = models.RiskMedium
-	if v := whole(a); v.Shut != "" {
-		t.Errorf("medium risk is closed: %q", v.Shut)
+	if v := whole(a); v.OpenFirst != "" {
+		t.Errorf("medium risk is closed: %q", v.OpenFirst)
 	}
 }
 
@@ -122,8 +122,8 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 	t.Parallel()
 	a := gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(65 * time.Second))
-	if o := newApproval(a).Outcome; o.Took != "1 m 5 s" || o.Went != "no result yet" {
-		t.Errorf("%q, %q", o.Took, o.Went)
+	if o := newApproval(a).Outcome; o.Took != "1 m 5 s" || o.Result != "no result yet" {
+		t.Errorf("%q, %q", o.Took, o.Result)
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	for text, want := range map[string]string{"withdrawn by the agent": "The agent withdrew it.", "withdrawn by Ada": "Withdrawn by Ada."} {

@@ -74,7 +74,7 @@ func tail(id string) string {
 	return id
 }
 
-// details lists an entry's data by name; what is no text is shown as JSON.
+// details lists an entry's data by name; what is not a text is shown as JSON.
 func details(data string) []Detail {
 	members, ok := objectOf([]byte(data))
 	if !ok {

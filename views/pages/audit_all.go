@@ -26,7 +26,7 @@ type LedgerInput struct {
 	Chain        ChainState
 }
 
-// ChainState is how the check of the whole chain stands.
+// ChainState is the state of the check of the whole chain.
 type ChainState struct {
 	Running  bool
 	Read, Of int64     // while it runs
@@ -60,7 +60,7 @@ type LedgerRow struct {
 	Conversation    string
 }
 
-// Chain is how the check of the chain stands, in words.
+// Chain is the state of the check of the chain, in words.
 type Chain struct {
 	Running  bool
 	Progress string

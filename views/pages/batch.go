@@ -179,7 +179,7 @@ func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry
 	}
 	for key, place := range places {
 		block := m.block(calls[key])
-		out[place] = HistoryEntry{ID: block.ID, What: "batch", Batch: &block}
+		out[place] = HistoryEntry{ID: block.ID, Kind: "batch", Batch: &block}
 	}
 	return out
 }

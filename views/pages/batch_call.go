@@ -77,7 +77,7 @@ func (m batchMaker) call(a *models.Approval, behind bool, before time.Time) Batc
 func (c *BatchCall) time(r *models.Response, d models.CallDetail, since, now time.Time) {
 	switch {
 	case d.Completed && d.Closed == "" && d.CompletedAt != nil && !d.CompletedAt.Before(since):
-		c.Duration = took(d.CompletedAt.Sub(since))
+		c.Duration = durationText(d.CompletedAt.Sub(since))
 	case c.Pill == pillStuck:
 		c.Since = views.Ago(since, now)
 		c.Stuck = "No result for " + views.Duration(now.Sub(since)) + "."
@@ -86,19 +86,19 @@ func (c *BatchCall) time(r *models.Response, d models.CallDetail, since, now tim
 	}
 }
 
-func took(d time.Duration) string {
+func durationText(d time.Duration) string {
 	if d < time.Second {
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	}
 	return views.Duration(d)
 }
 
-// The words for where a call stands.
+// The words for the state of a call.
 var (
 	pillQueued   = ui.Word{Text: "queued", Tone: views.ToneNeutral}
 	pillRunning  = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
 	pillWaiting  = ui.Word{Text: "waiting for approval", Tone: views.ToneAccent, Icon: "clock"}
-	pillTold     = ui.Word{Text: "not yet told", Tone: views.ToneWarn, Icon: "clock"}
+	pillSending  = ui.Word{Text: "not yet told", Tone: views.ToneWarn, Icon: "clock"}
 	pillDone     = ui.Word{Text: "done", Tone: views.ToneGood, Icon: "check"}
 	pillFailed   = ui.Word{Text: "failed", Tone: views.ToneBad, Icon: "x"}
 	pillStuck    = ui.Word{Text: "stuck", Tone: views.ToneWarn, Icon: "triangle-alert"}
@@ -106,14 +106,14 @@ var (
 	pillNoResult = ui.Word{Text: "no result", Tone: views.ToneNeutral}
 )
 
-// callPill is where a call stands, in a word, and whether it waits for a person.
+// callPill is the state of a call, in a word, and whether it waits for a person.
 // behind says that an earlier call of its batch is open: then it has not begun.
 // since is from when on a result is waited for.
 func callPill(r *models.Response, d models.CallDetail, behind bool, since, now time.Time) (pill ui.Word, current bool) {
 	late := now.Sub(since) >= stuckAfter
 	switch status := r.Status(); {
 	case status == models.StatusPending && r.HeldUntil != nil:
-		return pillTold, false
+		return pillSending, false
 	case status == models.StatusPending:
 		return pillWaiting, true
 	case status == models.StatusRejected && r.Cause == models.CauseCascade && d.CascadedFrom != nil:

@@ -38,7 +38,7 @@ type BudgetPanelView struct {
 	Kept     bool   // holds what was sent and what was wrong with it
 	Title    string // of the conversation
 	Gauge    Gauge
-	Standing string // the budget that stands, as the form sends it; empty: none
+	Standing string // the current budget, as the form sends it; empty: none
 	Presets  []BudgetPreset
 	Form     BudgetForm
 	Steps    []BudgetStepRow
@@ -91,7 +91,7 @@ func NewBudgetPanel(in BudgetPanelInput, now time.Time) BudgetPanelView {
 	return v
 }
 
-// presets are the usual changes: steps from the budget that stands, or first
+// presets are the usual changes: steps from the current budget, or first
 // budgets where none does.
 func presets(standing *int64) []BudgetPreset {
 	var out []BudgetPreset

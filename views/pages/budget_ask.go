@@ -74,7 +74,7 @@ func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 		}
 	}
 	if more := len(in.Shares) - spentMost; more > 0 {
-		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other things", Energy: views.Number(others(in.Shares))})
+		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other things", Energy: views.Number(restSum(in.Shares))})
 	}
 	if rest > 0 {
 		ask.Spent = append(ask.Spent, SpentRow{On: "Other calls of the model", Energy: views.Number(rest)})
@@ -102,7 +102,7 @@ func agentGauge(b models.AgentBudget) Gauge {
 	return g
 }
 
-func others(shares []models.EnergyShare) int64 {
+func restSum(shares []models.EnergyShare) int64 {
 	sum := int64(0)
 	for _, share := range shares[spentMost:] {
 		sum += share.Energy

@@ -38,7 +38,7 @@ type BulkInput struct {
 type BulkItem struct {
 	ID       models.ResponseID
 	Digest   string           // as shown
-	Approval *models.Approval // as it stands now; nil for what the reader does not see
+	Approval *models.Approval // as it is now; nil for what the reader does not see
 	Twin     *models.Twin
 	ReaskOf  models.ResponseID
 	LeftOut  []string // why it is left out until it was opened
@@ -122,7 +122,7 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 			rows = append(rows, *a)
 		}
 	}
-	same := identical(rows)
+	same := identicalRequests(rows)
 	done, leftOut, refused := 0, 0, 0
 	for i := range in.Items {
 		item := &in.Items[i]
@@ -239,7 +239,7 @@ func newBulkRow(item *BulkItem, in *BulkInput, now time.Time) BulkRow {
 // marks are all that its card would warn of, and its source once it is opened.
 func (row *BulkRow) marks(item *BulkItem, now time.Time) {
 	a := item.Approval
-	input := newInputView(&a.Response, folding{})
+	input := newInputView(&a.Response, foldState{})
 	row.Warnings = warnings(a, "", input)
 	if item.Twin != nil {
 		row.Twin = newTwin(a, *item.Twin, now)

@@ -23,7 +23,7 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 	case a.Kind == models.KindQuestion:
 		return "Questions can't be answered in bulk."
 	case a.Risk.NeedsDigest():
-		return capital(string(a.Risk)) + "-risk requests can't be bulk-approved."
+		return capitalize(string(a.Risk)) + "-risk requests can't be bulk-approved."
 	case a.InputBytes != nil:
 		return "Only the beginning of its input is kept, so it can only be rejected."
 	case a.UpstreamID != nil:
@@ -53,7 +53,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		}
 		out = append(out, text+".")
 	}
-	if len(warnings(a, "", newInputView(&a.Response, folding{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
+	if len(warnings(a, "", newInputView(&a.Response, foldState{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
 		out = append(out, "It carries a warning.")
 	}
 	if len(Folds(&a.Response, "")) > 0 {
@@ -63,7 +63,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 }
 
 // capital writes the first letter large.
-func capital(s string) string {
+func capitalize(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	if size == 0 {
 		return s

@@ -48,7 +48,7 @@ type CallView struct {
 func NewCall(in CallInput, now time.Time) CallView {
 	a, d := in.Call, in.Detail
 	r := a.At(now)
-	input := newInputView(r, folding{})
+	input := newInputView(r, foldState{})
 	v := CallView{
 		Tool: a.ToolName, Agent: a.AgentName, Origin: newOrigin(in.Origin, a.AgentName), Sequence: views.Number(a.Sequence), ToolUseID: deref(a.ToolUseID),
 		BackURL:         EntryURL(&in.Conversation, a.Sequence),

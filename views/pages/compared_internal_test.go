@@ -16,11 +16,11 @@ func TestWhatRunsIsCompared(t *testing.T) {
 		}}
 	}
 	last, a := outside(`{"command":"ls"}`, `{"command":"make"}`), outside(`{"command":"ls"}`, `{"command":"rm -rf /"}`)
-	if c := compared("id", "l", a, last, releasedWith(last), time.Time{}); c.Same || c.Added != "+1" {
+	if c := newComparison("id", "l", a, last, releasedWith(last), time.Time{}); c.Same || c.Added != "+1" {
 		t.Errorf("another input is told as the same: %+v", c)
 	}
 	last.Context = a.Context
-	if c := compared("id", "l", a, last, releasedWith(last), time.Time{}); !c.Same {
+	if c := newComparison("id", "l", a, last, releasedWith(last), time.Time{}); !c.Same {
 		t.Errorf("the same input is told as another: %+v", c)
 	}
 }

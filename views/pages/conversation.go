@@ -37,7 +37,7 @@ type ConversationInput struct {
 // HistoryAround is what entries are drawn with besides themselves.
 type HistoryAround struct {
 	// Decided is what was sent about one request, and what became of it.
-	Decided *DecidedHere
+	Decided *FailedDecision
 	// Run is what is known of the calls and of where requests come from.
 	Run RunAround
 	// Shares say what energy was spent on, where a budget request waits.
@@ -53,8 +53,8 @@ type RenameForm struct {
 	Error string
 }
 
-// DecidedHere is a verdict that could not be taken, on its request.
-type DecidedHere struct {
+// FailedDecision is a decision that was refused, with its request.
+type FailedDecision struct {
 	ID   models.ResponseID
 	Late models.Verdict
 	Form DecideForm

@@ -48,7 +48,7 @@ type Composer struct {
 type ComposerTarget struct {
 	ID             models.ResponseID
 	Digest         string
-	What, Sequence string
+	Kind, Sequence string
 	EntryURL       string
 	Asks           string // the budget that the proposal would like; empty: none
 	NoApprove      string // why the reader may not approve it; empty: they may
@@ -76,7 +76,7 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 			continue // may not be on the page: what is decided here is what is seen (I6)
 		}
 		v.Target = &ComposerTarget{
-			ID: a.ID, Digest: a.Digest, What: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
+			ID: a.ID, Digest: a.Digest, Kind: a.Kind.Word(), Sequence: strconv.FormatInt(a.Sequence, 10),
 			EntryURL:  "#" + EntryID(a.Sequence),
 			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
 			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(), Ends: endsOf(&a.Response),
@@ -120,7 +120,7 @@ func messageNote(c *models.ConversationView) string {
 // Modes are the ways in which the budget may be changed here.
 func (v Composer) modes() []composerMode {
 	out := []composerMode{{BudgetLeave, "Leave budget"}}
-	if v.Target != nil && v.Target.What == models.KindProposal.Word() && v.Target.NoApprove == "" {
+	if v.Target != nil && v.Target.Kind == models.KindProposal.Word() && v.Target.NoApprove == "" {
 		out = append(out, composerMode{BudgetGrant, "If approved, set to"})
 	}
 	out = append(out, composerMode{BudgetSet, "Set budget to"})
@@ -136,7 +136,7 @@ type composerMode struct{ Value, Label string }
 func (v Composer) will() []composerMode {
 	var out []composerMode
 	if v.Target != nil {
-		what := v.Target.What + " #" + v.Target.Sequence
+		what := v.Target.Kind + " #" + v.Target.Sequence
 		out = append(out, composerMode{"approve", "approves " + what + " exactly as shown"}, composerMode{"reject", "rejects " + what},
 			composerMode{BudgetGrant, "sets the budget"})
 	}

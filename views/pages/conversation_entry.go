@@ -18,7 +18,7 @@ const spokenMost = 4000
 type HistoryEntry struct {
 	ID       string // of the element
 	Sequence string
-	What     string // message, notice, reply, proposal, tool_call, question, budget or step
+	Kind     string // message, notice, reply, proposal, tool_call, question, budget or step
 	At       views.Moment
 	Who      string // the registered name, or a person's
 	Does     string // what the one who did it did
@@ -83,13 +83,13 @@ func NewHistoryEntry(c *models.ConversationView, e *models.HistoryEntry, around 
 }
 
 func (v *HistoryEntry) message(m *models.Message) {
-	v.What, v.Who, v.Does = "message", m.AuthorName, "said"
+	v.Kind, v.Who, v.Does = "message", m.AuthorName, "said"
 	switch m.AuthorKind {
 	case models.ActorUser:
 	case models.ActorAgent: // its word, and no person's
-		v.What, v.Does = "notice", "reported as said by a person"
+		v.Kind, v.Does = "notice", "reported as said by a person"
 	case models.ActorSystem, models.ActorOperator:
-		v.What, v.Who, v.Does = "notice", "Countersign", "says"
+		v.Kind, v.Who, v.Does = "notice", "Countersign", "says"
 	}
 	if v.Notes = removedNotes(m.Removed); m.Removed == nil {
 		v.Text, v.Rest = fold(m.Content, spokenMost)
@@ -109,7 +109,7 @@ func (v *HistoryEntry) keptCut(length *int64) {
 }
 
 func (v *HistoryEntry) step(b *models.BudgetStep) {
-	v.What, v.Who, v.Reason = "step", b.ActorName, b.Reason
+	v.Kind, v.Who, v.Reason = "step", b.ActorName, b.Reason
 	if b.ActorKind == models.ActorSystem {
 		v.Who = "Countersign"
 	}
@@ -130,7 +130,7 @@ func (v *HistoryEntry) step(b *models.BudgetStep) {
 
 func (v *HistoryEntry) response(c *models.ConversationView, a *models.Approval, around HistoryAround, now time.Time) {
 	r := a.At(now)
-	v.What, v.Who, v.URL = string(r.Kind), a.AgentName, views.ApprovalURL(r.ID)
+	v.Kind, v.Who, v.URL = string(r.Kind), a.AgentName, views.ApprovalURL(r.ID)
 	v.Meta = spent(r)
 	if r.Kind != models.KindReply {
 		v.Word = ui.StatusWord(r.Status(), r.Cause)
@@ -234,7 +234,7 @@ func fold(s string, most int) (open, rest string) {
 	return open, s[len(open):]
 }
 
-// LateNotice says what stands when a verdict came too late for a request.
+// LateNotice says what the outcome is when a decision came too late for a request.
 func LateNotice(a *models.Approval, late models.Verdict, now time.Time) string {
 	return NewApproval(ApprovalInput{Approval: *a, Late: late}, now).Notice
 }

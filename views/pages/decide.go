@@ -9,7 +9,7 @@ import (
 // id is what an element is called; several requests on one page are kept apart.
 func (v Approval) id(name string) string { return v.IDs + name }
 
-func whatLabel(v Approval) string {
+func sourceLabel(v Approval) string {
 	if v.Question {
 		return "The question"
 	}

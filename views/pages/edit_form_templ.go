@@ -97,7 +97,7 @@ func editForm(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.Shut != "" {
+			if v.OpenFirst != "" {
 				templ_7745c5c3_Err = shutNote(v).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -253,7 +253,7 @@ func editEnd(v Approval) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if v.Shut == "" {
+		if v.OpenFirst == "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"actions unscripted\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -76,7 +76,7 @@ type GrantFormView struct {
 	Warnings        []Warning
 	Members         []GrantMember
 	More            string // members that cannot be left free here
-	Whole           string // the input, where it is no object
+	Whole           string // the input, where it is not an object
 	IsWhole         bool
 	Anything        string // said while nothing stays as it is
 	Reach           string
@@ -115,7 +115,7 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	v.members(shape, in.Form)
 	v.reach(in.Reach, now)
 	if in.Closed == "" {
-		input := newInputView(r, folding{})
+		input := newInputView(r, foldState{})
 		v.Warnings = warnings(&a, "", input)
 		if a.Risk.NeedsDigest() {
 			v.Source = input.whole

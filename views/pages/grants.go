@@ -34,7 +34,7 @@ type GrantRow struct {
 	Agent     string
 	Owner     string
 	Maker     string
-	Made      views.Moment
+	MadeAt    views.Moment
 	Ending    views.Moment // when it expires, or what ended it
 	Uses      string
 	State     ui.Word
@@ -43,7 +43,7 @@ type GrantRow struct {
 
 	Fixed   []FixedMember
 	MoreOf  int    // further fixed members
-	Whole   string // the input, where it is no object
+	Whole   string // the input, where it is not an object
 	Nothing bool   // stays as it is
 }
 
@@ -69,7 +69,7 @@ func NewGrants(in GrantsInput, now time.Time) Grants {
 func newGrantRow(g *models.Grant, most int, now time.Time) GrantRow {
 	row := GrantRow{
 		ID: string(g.ID), URL: views.GrantURL(g.ID), Tool: g.ToolName, Agent: g.AgentName, Owner: g.OwnerName, Maker: g.MakerName,
-		Made: views.Ago(g.CreatedAt, now), Ending: views.Left(g.ExpiresAt, g.CreatedAt, now), Uses: views.Number(g.Uses) + " of " + views.Number(g.MaxUses),
+		MadeAt: views.Ago(g.CreatedAt, now), Ending: views.Left(g.ExpiresAt, g.CreatedAt, now), Uses: views.Number(g.Uses) + " of " + views.Number(g.MaxUses),
 	}
 	row.State, row.Why = grantState(g, now)
 	switch g.StateAt(now) {

@@ -325,7 +325,7 @@ func grantLine(row GrantRow, owners bool) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = views.Time(row.Made).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = views.Time(row.MadeAt).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

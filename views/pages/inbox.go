@@ -70,7 +70,7 @@ type Inbox struct {
 	Count   int // for the navigation: all that wait
 	Shown   string
 	Said    string
-	Done    *Done
+	Done    *DecisionNotice
 	Empty   *InboxEmpty
 	Filter  InboxFilter
 	Query   string // of the place, for forms that lead back to it
@@ -101,7 +101,7 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 	}
 	v.pages(in)
 	v.tally(in)
-	v.Detail, v.Done = newInboxDetail(in), newDone(in, now)
+	v.Detail, v.Done = newInboxDetail(in), newDecisionNotice(in, now)
 	return v
 }
 

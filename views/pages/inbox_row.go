@@ -30,7 +30,7 @@ type InboxRow struct {
 	Paused       bool // its clock stands still
 
 	Pick    string // what a tick sends: id and digest; empty: it is being decided
-	Told    string // whose verdict is on its way, revealed; empty: nobody's
+	Sending string // whose verdict is on its way, revealed; empty: nobody's
 	Held    string // whose approval waits for its undo window, revealed
 	Until   views.Moment
 	UndoURL string // takes the approval back; empty: it is not the reader's
@@ -51,7 +51,7 @@ func inboxRows(in InboxInput, now time.Time) []InboxRow {
 		a   *models.Approval
 	}
 	rows := make([]placed, 0, len(in.Rows)+len(in.Gone))
-	same := identical(in.Rows)
+	same := identicalRequests(in.Rows)
 	for i := range in.Rows {
 		a := &in.Rows[i]
 		row := newInboxRow(a, in, now)
@@ -179,18 +179,18 @@ func OutcomeBy(a *models.Approval, reader models.UserID, now time.Time) string {
 	}
 	switch {
 	case r.Cause != models.CauseReviewer || a.Vote == nil:
-		return capital(word)
+		return capitalize(word)
 	case a.Vote.UserID == reader:
-		return capital(word) + " by you"
+		return capitalize(word) + " by you"
 	}
-	return capital(word) + " by " + models.RevealString(a.Vote.UserName, false)
+	return capitalize(word) + " by " + models.RevealString(a.Vote.UserName, false)
 }
 
 // from says where the request comes from.
 func (row *InboxRow) from(o models.Origin) {
 	row.Origin = newOrigin(o, row.Agent)
 	if o.Sending != nil {
-		row.Told = tellingText(o)
+		row.Sending = tellingText(o)
 	} else {
 		row.Refused = refusedMark(o)
 	}
@@ -198,7 +198,7 @@ func (row *InboxRow) from(o models.Origin) {
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Told != "" || row.Refused != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
 }
 
 // reordered reports whether what the row shows has right-to-left letters.

@@ -67,7 +67,7 @@ func InboxPage(p views.Page, v Inbox) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = doneStrip(v.Done, false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = decisionStrip(v.Done, false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -151,7 +151,7 @@ func DeskFragment(v Inbox) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = doneStrip(v.Done, true).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = decisionStrip(v.Done, true).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

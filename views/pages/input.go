@@ -25,15 +25,15 @@ type inputView struct {
 	tampered bool     // the bytes do not give the stored digest
 }
 
-// folding is how folded parts open: on the page where the URL is empty, else by
-// a POST there; those that the reader has opened are shown in full.
-type folding struct {
+// foldState says how folded parts open: on the page if the URL is empty, else by a
+// POST there. Parts that the reader has opened are shown in full.
+type foldState struct {
 	url    string
 	opened []string
 }
 
-// of returns a part as it folds.
-func (f folding) of(c ui.Code, part string) ui.Code {
+// of returns a part, folded or opened.
+func (f foldState) of(c ui.Code, part string) ui.Code {
 	c.Part = part
 	if f.url != "" {
 		c.OpenURL, c.OpenInto, c.Opened = f.url, "#approval", slices.Contains(f.opened, part)
@@ -41,7 +41,7 @@ func (f folding) of(c ui.Code, part string) ui.Code {
 	return c
 }
 
-func newInputView(r *models.Response, f folding) inputView {
+func newInputView(r *models.Response, f foldState) inputView {
 	var v inputView
 	canonical, hashed := canonicalOf(r)
 	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestCoversMore() && !r.IsRemoved()
@@ -85,9 +85,9 @@ func newInputView(r *models.Response, f folding) inputView {
 // inputBlocks are what is made of an input, whether that is all of it, and in words
 // why nothing is.
 func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, all bool, says string) {
-	blocks, all = made(r.ToolName, canonical)
+	blocks, all = inputBlocksFor(r.ToolName, canonical)
 	if r.Kind == models.KindToolCall && len(blocks) == 0 && r.InputBytes == nil {
-		blocks, says = laidOut(canonical)
+		blocks, says = inputTree(canonical)
 		all = len(blocks) > 0
 	}
 	return blocks, all, says

@@ -49,7 +49,7 @@ func subAgent(o models.Origin) string {
 	return oneLine(o.StartedBy)
 }
 
-// through is the other system as it stands in a sentence.
+// through is the other system as it is in a sentence.
 func through(o models.Origin) string {
 	if o.UpstreamName == "" {
 		return "the other system"
@@ -115,7 +115,7 @@ func otherInput(r *models.Response, hears string) (ui.Code, bool) {
 	if !ok {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "other", Part: models.PartOther, Label: "The input that " + hears + " asks with, and runs", Text: laidOutJSON(other), Numbers: true}, true
+	return ui.Code{ID: "other", Part: models.PartOther, Label: "The input that " + hears + " asks with, and runs", Text: indentJSON(other), Numbers: true}, true
 }
 
 // besideInput is what another system sends beside the input that it asks with.
@@ -123,11 +123,11 @@ func besideInput(r *models.Response, beside, hears string) (ui.Code, bool) {
 	if r.UpstreamID == nil || beside == "" {
 		return ui.Code{}, false
 	}
-	return ui.Code{ID: "beside", Part: models.PartBeside, Label: "What " + hears + " sends beside the input", Text: laidOutJSON(beside)}, true
+	return ui.Code{ID: "beside", Part: models.PartBeside, Label: "What " + hears + " sends beside the input", Text: indentJSON(beside)}, true
 }
 
-// laidOutJSON indents what is JSON, and leaves all else as it is.
-func laidOutJSON(s string) string {
+// indentJSON indents JSON, and leaves any other text unchanged.
+func indentJSON(s string) string {
 	canonical, err := models.CanonicalJSON("input", []byte(s))
 	if err != nil {
 		return s

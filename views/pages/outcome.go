@@ -25,7 +25,7 @@ type Outcome struct {
 	FromURL      string    // of the request with which this one was rejected
 	GrantURL     string    // of the grant that let it through
 	Took         string    // from the ask to the outcome
-	Went         string    // what became of the call
+	Result       string    // what became of the call
 	Changed      string    // what a decider changed about a budget request, in words
 	BudgetURL    string
 }
@@ -46,7 +46,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	o := &Outcome{
 		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
-		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.Feedback(), Answer: r.Answer, Went: went(r),
+		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.Feedback(), Answer: r.Answer, Result: resultText(r),
 	}
 	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
 		o.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
@@ -95,12 +95,12 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		}
 		o.Edited = &ui.Code{ID: "edited", Label: "Released input, as edited", Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
-		o.Change = new(ui.DiffOf("What the decider changed", laidOutJSON(r.ToolInputJSON), o.Edited.Text))
+		o.Change = new(ui.DiffOf("What the decider changed", indentJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o
 }
 
-// LateAct is what a reader did beside deciding, as it stands in a sentence.
+// LateAct is what a reader did beside deciding, as it is in a sentence.
 type LateAct string
 
 // What can come too late beside a verdict.
@@ -112,7 +112,7 @@ const (
 	LateWithdrawal LateAct = "withdrawal"
 )
 
-// lateText says what stands when what the reader did came too late.
+// lateText says what the outcome is when the reader was too late.
 func lateText(in ApprovalInput, v Approval) string {
 	did := map[models.Verdict]string{
 		models.VerdictApprove: "approval", models.VerdictReject: "rejection", models.VerdictAnswer: "answer",

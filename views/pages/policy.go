@@ -64,7 +64,7 @@ type PolicyInput struct {
 	// AutoBudgetIncrease is how much energy the system may add to a conversation's
 	// budget by itself; told to admins.
 	AutoBudgetIncrease int64
-	// Desk is the document that stands; what it says of how requests are decided is
+	// Desk is the current document; what it says of how requests are decided is
 	// told to admins.
 	Desk policy.Document
 	// Form is what an admin sent, to be corrected or confirmed; nil shows what

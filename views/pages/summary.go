@@ -15,8 +15,8 @@ import (
 // summaryLength is where the one line of an inbox row is cut, in characters.
 const summaryLength = 200
 
-// Members whose value says what a call is about, most telling first.
-var telling = [...]string{
+// tellingMembers are members whose value says what a call is about, the best first.
+var tellingMembers = [...]string{
 	"command", "cmd", "question", "file_path", "path", "notebook_path", "query", "sql", "url", "uri",
 	"pattern", "subject", "title", "message", "prompt", "text", "name", "description",
 }
@@ -80,7 +80,7 @@ func summaryOf(r *models.Response) (text string, shows []string, all bool) {
 	if does := scalar(members["command"]); path != "" && editor(does) {
 		return does + " " + path, append(named, "command"), false
 	}
-	for _, name := range telling {
+	for _, name := range tellingMembers {
 		if s, ok := stringOf(members[name]); ok && strings.TrimSpace(s) != "" {
 			return s, []string{name}, false
 		}
@@ -104,8 +104,8 @@ func nameOf(members map[string]json.RawMessage, names []string) []string {
 	return nil
 }
 
-// changeOf writes a change of a file: its path, and how many lines it adds and
-// takes away where all of it is there to be counted.
+// changeOf writes a change of a file: its path, and how many lines it adds and removes
+// if the whole change is there to be counted.
 func changeOf(members map[string]json.RawMessage, cut string) string {
 	path := firstOf(members, paths[:])
 	if patch, ok := stringOf(members["patch"]); ok && path == "" {
@@ -134,8 +134,7 @@ func firstOf(members map[string]json.RawMessage, names []string) string {
 	return ""
 }
 
-// changed says how much the change is that an input makes, empty if it makes
-// none.
+// changed says how many lines an input changes; empty if none.
 func changed(members map[string]json.RawMessage) string {
 	if pairs, _ := editsOf(members); len(pairs) > 0 {
 		return ui.CountDiff(pairs...)
@@ -167,8 +166,8 @@ func patched(patch string) string {
 	return ""
 }
 
-// signs are those of currencies that mean one currency and no other.
-var signs = map[string]string{"EUR": "€", "GBP": "£", "INR": "₹", "ILS": "₪", "VND": "₫", "UAH": "₴", "PHP": "₱", "NGN": "₦", "TRY": "₺", "KZT": "₸", "GEL": "₾", "PYG": "₲", "CRC": "₡", "GHS": "₵", "MNT": "₮", "KHR": "៛"}
+// currencySigns are the signs that mean one currency only.
+var currencySigns = map[string]string{"EUR": "€", "GBP": "£", "INR": "₹", "ILS": "₪", "VND": "₫", "UAH": "₴", "PHP": "₱", "NGN": "₦", "TRY": "₺", "KZT": "₸", "GEL": "₾", "PYG": "₲", "CRC": "₡", "GHS": "₵", "MNT": "₮", "KHR": "៛"}
 
 // amountOf writes a payment: amount, currency and to whom, and says which members it
 // shows whole. The amount stays as it was sent: a number of cents is not taken for
@@ -187,7 +186,7 @@ func amountOf(members map[string]json.RawMessage) (text string, shows []string) 
 	if currency != "" {
 		shows = append(shows, "currency")
 	}
-	sign, known := signs[currency]
+	sign, known := currencySigns[currency]
 	switch {
 	case known && !strings.HasPrefix(out, "-") && strings.Contains(out, ".") && strings.Trim(out, "0123456789.") == "":
 		out = sign + out

@@ -51,7 +51,7 @@ type Fact struct{ Name, Value, Note string }
 
 // WaitingRow is one pending request.
 type WaitingRow struct {
-	URL, What, Agent, Owner string
+	URL, Name, Agent, Owner string
 	Asked, Left             views.Moment
 }
 
@@ -163,7 +163,7 @@ func waitingRow(p models.PendingRef, now time.Time) WaitingRow {
 		what = string(p.Kind)
 	}
 	return WaitingRow{
-		URL: views.ApprovalURL(p.ID), What: what, Agent: p.AgentName, Owner: p.OwnerName,
+		URL: views.ApprovalURL(p.ID), Name: what, Agent: p.AgentName, Owner: p.OwnerName,
 		Asked: views.Ago(p.AskedAt, now), Left: views.Left(p.Deadline, p.AskedAt, now),
 	}
 }

@@ -357,7 +357,7 @@ func waitingLine(row WaitingRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.UntrustedCut(row.What, 120).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.UntrustedCut(row.Name, 120).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

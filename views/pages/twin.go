@@ -7,25 +7,25 @@ import (
 	"countersign/views"
 )
 
-// Twin says that the same agent had the very same approved before.
+// Twin says that the same input of the same agent was approved before.
 type Twin struct {
 	URL, By string
 	At      views.Moment
-	What    string // what both are called
+	Kind    string // what both are called
 	Warns   bool   // it may be a duplicate
 }
 
 func newTwin(a *models.Approval, t models.Twin, now time.Time) *Twin {
-	v := &Twin{URL: views.ApprovalURL(t.ID), By: t.By, At: views.Ago(t.At, now), What: "call", Warns: a.TwinWarns(t)}
+	v := &Twin{URL: views.ApprovalURL(t.ID), By: t.By, At: views.Ago(t.At, now), Kind: "call", Warns: a.TwinWarns(t)}
 	if a.Kind != models.KindToolCall {
-		v.What = "request"
+		v.Kind = "request"
 	}
 	return v
 }
 
-// identical names, for each of some requests that wait, another one of them that is
-// the same: of the same agent, with the same digest.
-func identical(rows []models.Approval) map[models.ResponseID]models.ResponseID {
+// identicalRequests finds duplicates among pending requests: requests of one agent with
+// one digest. It names, for each, another one that is the same.
+func identicalRequests(rows []models.Approval) map[models.ResponseID]models.ResponseID {
 	type same struct {
 		agent  models.AgentID
 		digest string

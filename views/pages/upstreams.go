@@ -43,9 +43,9 @@ type UpstreamRow struct {
 	Next                          string // when it is polled again, and after how many failures
 	Succeeded                     views.Moment
 	Waiting                       string
-	Untold                        string // verdicts not yet told; empty: none
-	UntoldSince                   views.Moment
-	UntoldProblem                 string
+	Unsent                        string // verdicts not yet told; empty: none
+	UnsentSince                   views.Moment
+	UnsentProblem                 string
 	Disabled, Paused              bool
 	KeyID, KeyURL, SwitchURL      string
 	ResumeURL                     string
@@ -89,7 +89,7 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		Paused: u.PausedAt != nil && u.DisabledAt == nil, ResumeURL: views.UpstreamURL(u.ID, "resume"),
 	}
 	if u.Unsent > 0 {
-		row.Untold, row.UntoldSince, row.UntoldProblem = views.Count(u.Unsent), views.AgoOf(u.UnsentSince, now), u.UnsentProblem
+		row.Unsent, row.UnsentSince, row.UnsentProblem = views.Count(u.Unsent), views.AgoOf(u.UnsentSince, now), u.UnsentProblem
 	}
 	if row.Disabled {
 		row.Problem, row.SwitchURL = "", views.UpstreamURL(u.ID, "enable")
@@ -102,7 +102,7 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
 		row.Next = "Due for " + views.Duration(late) + ": no server polls it."
 	} else if u.Failures > 0 {
-		row.Next = failures(u.Failures) + " " + again(u.NextPollAt.Sub(now))
+		row.Next = failures(u.Failures) + " " + retryText(u.NextPollAt.Sub(now))
 	}
 	return row
 }
@@ -114,7 +114,7 @@ func failures(n int) string {
 	return "The last " + views.Number(int64(n)) + " polls failed."
 }
 
-func again(left time.Duration) string {
+func retryText(left time.Duration) string {
 	if left < time.Second {
 		return "Again now."
 	}

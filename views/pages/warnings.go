@@ -24,7 +24,7 @@ func warnings(a *models.Approval, beside string, input inputView) []Warning {
 		{inputName(a.Kind), input.found},
 		{"the description", findings(a.Description)},
 		{"the context", findings(a.Context)},
-		{"what is sent beside the input", findings(laidOutJSON(beside))},
+		{"what is sent beside the input", findings(indentJSON(beside))},
 		{"the options", findings(a.Options)},
 		{"the policy's reason", findings(a.PolicyReason)},
 		{"the rule's name", findings(a.PolicyRule)},
@@ -60,9 +60,9 @@ func lookAlikeWarnings(a *models.Approval, input inputView) []Warning {
 	}
 	for i, host := range input.hosts {
 		if rest := input.hosts[i:]; i == hostLines-1 && len(rest) > 1 {
-			return append(out, Warning{"More hosts in " + inputName(a.Kind) + " may be taken for others.", capital(strings.Join(rest, "; ")) + "."})
+			return append(out, Warning{"More hosts in " + inputName(a.Kind) + " may be taken for others.", capitalize(strings.Join(rest, "; ")) + "."})
 		}
-		out = append(out, Warning{Text: capital(host) + "."})
+		out = append(out, Warning{Text: capitalize(host) + "."})
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func CountDiff(edits ...[2]string) string {
 			return ""
 		}
 		before, after := sides(e[0], e[1])
-		for _, c := range changes(bare(before), bare(after)) {
+		for _, c := range changes(withoutLineFeeds(before), withoutLineFeeds(after)) {
 			d.Removed += c.End - c.Start
 			d.Added += c.ReplEnd - c.ReplStart
 		}
@@ -144,7 +144,7 @@ func compare(old, fresh string) []DiffLine {
 			out = append(out, DiffLine{Sign: ' ', Old: x + 1, New: y + 1, Text: after[y]})
 		}
 	}
-	for _, change := range changes(bare(before), bare(after)) {
+	for _, change := range changes(withoutLineFeeds(before), withoutLineFeeds(after)) {
 		same(change.Start)
 		for ; x < change.End; x++ {
 			out = append(out, DiffLine{Sign: '-', Old: x + 1, Text: before[x]})
@@ -177,9 +177,9 @@ func changes(before, after []string) []lcs.Diff {
 // counterpart has one. It cannot be in a line.
 const noLineFeed = "\n\n"
 
-// bare are lines without their line feeds: that the last line of a text has none
-// is no difference.
-func bare(lines []string) []string {
+// withoutLineFeeds drops the line feeds of lines, since a missing one at the end of a
+// text is no difference.
+func withoutLineFeeds(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		if out[i] = l; !strings.HasSuffix(l, noLineFeed) {

@@ -136,8 +136,8 @@ func tokens(ctx context.Context, lexer chroma.Lexer, text string) (spans []span,
 	return spans, at == len(text)
 }
 
-// told are the kinds of words that keep a class of their own.
-var told = map[chroma.TokenType]bool{
+// keptTokens are the kinds of words that keep a class of their own.
+var keptTokens = map[chroma.TokenType]bool{
 	chroma.NameFunction: true, chroma.NameTag: true, chroma.NameAttribute: true, chroma.NameVariable: true, chroma.NameDecorator: true, chroma.NameBuiltin: true,
 	chroma.GenericDeleted: true, chroma.GenericInserted: true, chroma.GenericHeading: true, chroma.GenericSubheading: true, chroma.GenericStrong: true,
 }
@@ -146,7 +146,7 @@ var told = map[chroma.TokenType]bool{
 // what it is a kind of, and nothing for what is not coloured.
 func classOf(t chroma.TokenType) string {
 	switch {
-	case told[t]:
+	case keptTokens[t]:
 		return chroma.StandardTypes[t]
 	case t == chroma.KeywordType:
 		return chroma.StandardTypes[chroma.NameBuiltin]

@@ -52,7 +52,7 @@ func renderMarkdown(text string) (string, bool) {
 		return "", false
 	}
 	source := models.RevealString(strings.ReplaceAll(text, "\r\n", "\n"), true)
-	if len(source) > MaxMarkdown || laborious(source) {
+	if len(source) > MaxMarkdown || costly(source) {
 		return "", false
 	}
 	out := &bounded{most: markdownOut}
@@ -65,7 +65,7 @@ func renderMarkdown(text string) (string, bool) {
 // laborious reports whether a text is deeper or wider than anything that a person
 // reads: each line goes through every quote and list around it, each bracket,
 // mark of emphasis and backtick looks for its other end, and each row of a table is filled up to the width of its head.
-func laborious(source string) bool {
+func costly(source string) bool {
 	marks := strings.Count(source, "*") + strings.Count(source, "_") + strings.Count(source, "~")
 	if strings.Count(source, "[") > markdownLinks || marks > markdownMarks || strings.Count(source, "\\`") > markdownTicks {
 		return true

@@ -125,7 +125,7 @@ func hostOf(address string) string {
 	return strings.ToLower(rest)
 }
 
-// writeAddress says where what is no link would have led.
+// writeAddress says where what is not a link would have led.
 func writeAddress(w util.BufWriter, address string) {
 	cut, length := Cut(address, addressShown)
 	writeShown(w, cut)

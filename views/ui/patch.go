@@ -21,7 +21,7 @@ type patch struct {
 
 // NewPatch reads a patch, unified or as coding agents write them. Lines that are
 // in no hunk stand as titles: nothing of it is left out. It has no language: a
-// hunk may begin within a comment or a text. False: it is no patch, its hunks are
+// hunk may begin within a comment or a text. False: it is not a patch, its hunks are
 // not as long as they say, or it is too long.
 func NewPatch(text string) (*Diff, bool) {
 	if len(text) > MaxDiff {

@@ -32,7 +32,7 @@ type Node struct {
 var errTooManyNodes = errors.New("more values than a tree shows")
 
 // NewTree lays out canonical JSON; tooMany if it has more than MaxNodes values,
-// and nil without tooMany if it is no JSON.
+// and nil without tooMany if the text is not JSON.
 func NewTree(canonical []byte) (t *Tree, tooMany bool) {
 	d := json.NewDecoder(bytes.NewReader(canonical))
 	d.UseNumber() // literals stay as they were sent

@@ -12,7 +12,7 @@ type Word struct {
 	Icon string // empty: none
 }
 
-// StatusWord names where an approval stands. Let through without a person is
+// StatusWord names the status of an approval. Let through without a person is
 // "allowed", not "approved".
 func StatusWord(s models.Status, cause models.Cause) Word {
 	switch s {

@@ -5,7 +5,7 @@ import (
 	"countersign/views"
 )
 
-// ConversationWord names where a conversation stands.
+// ConversationWord names the status of a conversation.
 func ConversationWord(s models.ConversationStatus) Word {
 	switch s {
 	case models.ConversationRunning:

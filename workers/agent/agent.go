@@ -1,7 +1,7 @@
 // Package agent is the loop of the built-in agent: it takes a conversation with
 // something to do out of the inbox, shows its model where that stands, and stores
 // what the model says. A lease in the database keeps two processes off one
-// conversation; what the process that dies has not stored, another does anew.
+// conversation; what the process that dies has not stored, another does again.
 package agent
 
 import (

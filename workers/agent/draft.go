@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	draftEvery = 250 * time.Millisecond // pages are told of a draft at most this often
+	draftEvery = 250 * time.Millisecond // a draft is published at most this often
 	maxDraft   = models.MaxContent
 )
 
@@ -24,11 +24,11 @@ type drafts struct {
 }
 
 type draft struct {
-	text  strings.Builder
-	told  bool // the pages were, and the pause is not over
-	newer bool // there is something that they were not told of
-	full  bool
-	pause *time.Timer
+	text      strings.Builder
+	published bool // it was, less than draftEvery ago
+	newer     bool // there is text that was not published yet
+	full      bool
+	pause     *time.Timer
 }
 
 func (d *drafts) init(bus *events.Bus, model string) {
@@ -45,8 +45,8 @@ func (d *drafts) get(id models.ConversationID) (text, model string, ok bool) {
 	return of.text.String(), d.model, true
 }
 
-// begin opens a draft: told adds to it, or has it begin anew, and end drops it.
-func (d *drafts) begin(id models.ConversationID) (told func(text string, reset bool), end func()) {
+// begin opens a draft. add appends to it, or with reset replaces it; end drops it.
+func (d *drafts) begin(id models.ConversationID) (add func(text string, reset bool), end func()) {
 	of := &draft{}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,19 +71,18 @@ func (d *drafts) add(id models.ConversationID, of *draft, text string, reset boo
 	d.tell(id, of)
 }
 
-// tell publishes what is newer, unless that was done just now: then again when
-// the pause is over.
+// tell publishes newer text, at most once in draftEvery.
 func (d *drafts) tell(id models.ConversationID, of *draft) {
-	if of.told || !of.newer {
+	if of.published || !of.newer {
 		return
 	}
-	of.told, of.newer = true, false
+	of.published, of.newer = true, false
 	d.bus.Publish(events.Draft(string(id)))
 	of.pause = time.AfterFunc(draftEvery, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.byID[id] == of {
-			of.told = false
+			of.published = false
 			d.tell(id, of)
 		}
 	})

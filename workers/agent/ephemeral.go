@@ -21,7 +21,7 @@ Results of tool calls are JSON. Whatever stands in them as feedback, and in the 
 // characters.
 const quoted = 80
 
-// ephemeral is what stands now. It comes last in a request and no later one
+// ephemeral is the current state. It comes last in a request and no later one
 // repeats it. What people or models wrote stands in JSON's quotation marks.
 func ephemeral(c *models.RunContext) string {
 	var b strings.Builder

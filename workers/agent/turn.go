@@ -34,7 +34,7 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "Something failed inside, and the agent stopped; write to try again.", true)
 	}
 	if err != nil && models.ErrorCode(err) != models.CodeConflict {
-		// The lease runs out by itself.
+		// The lease runs out without help.
 		log.ErrorContext(ctx, "a run was not given back", slog.String("error", err.Error()))
 	}
 }

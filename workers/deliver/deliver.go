@@ -1,6 +1,6 @@
-// Package deliver tells other systems what was decided here on what they asked
-// for. A verdict is the outcome only once it was told; it is told at least once,
-// and never another. At most one process of an installation does so at a time.
+// Package deliver sends other systems the decisions on what they asked for. A decision
+// becomes the outcome only once it was sent. It is sent at least once, and no other
+// decision ever is. At most one process of an installation sends at a time.
 package deliver
 
 import (
@@ -40,7 +40,7 @@ const (
 	look  = 15 * time.Second // the longest sleep, in case a signal was missed
 )
 
-// Deliverer tells verdicts.
+// Deliverer sends decisions to other systems.
 type Deliverer struct {
 	Options
 	clients *upstream.Clients
@@ -63,8 +63,8 @@ func New(o Options) *Deliverer {
 	return &Deliverer{o, upstream.NewClients(o.HTTP, o.Allow)}
 }
 
-// Run tells verdicts whenever this process holds the lease, until ctx ends. Where
-// there is nobody to tell, nobody takes it.
+// Run sends decisions while this process holds the lease, until ctx ends. Without an
+// upstream, nobody takes the lease.
 func (d *Deliverer) Run(ctx context.Context) {
 	defer d.clients.CloseIdleConnections()
 	// Without room in it, each topic is told by Lagged.
@@ -75,12 +75,12 @@ func (d *Deliverer) Run(ctx context.Context) {
 	})
 }
 
-// work tells what is due, several at a time, each verdict by one attempt at a
-// time.
+// work sends the decisions that are due: several at a time, but each by one attempt at
+// a time.
 func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 	sub := d.Store.Bus().Subscribe(1, events.Upstreams, events.Outside)
 	defer sub.Close()
-	t := telling{busy: map[models.ResponseID]bool{}, of: map[models.UpstreamID]int{}, done: make(chan told)}
+	t := sendings{busy: map[models.ResponseID]bool{}, of: map[models.UpstreamID]int{}, done: make(chan sending)}
 	defer t.wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -94,7 +94,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 			t.end(one)
 		case <-timer.C:
 		}
-		// Those that are being told stand first in the list: it must reach past them.
+		// Decisions that are being sent come first in the list: it must reach past them.
 		due, next, err := d.Store.DueDeliveries(ctx, 2*d.Concurrency)
 		if err != nil && ctx.Err() == nil {
 			d.Log.ErrorContext(ctx, "worker failed", slog.String("worker", lease), slog.String("error", err.Error()))
@@ -104,7 +104,7 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 				if t.busy[id] || t.of[u] >= d.Concurrency {
 					continue // whoever is done has us look again
 				}
-				t.begin(told{id, u}, func() { d.Once(ctx, l, id) })
+				t.begin(sending{id, u}, func() { d.Once(ctx, l, id) })
 			}
 		}
 		sleep := look
@@ -115,19 +115,19 @@ func (d *Deliverer) work(ctx context.Context, l *models.Lease) {
 	}
 }
 
-// telling is what is being told; one goroutine keeps it.
-type telling struct {
+// sendings are the decisions that are being sent. Only one goroutine uses it.
+type sendings struct {
 	busy map[models.ResponseID]bool
 	of   map[models.UpstreamID]int
-	done chan told
+	done chan sending
 }
 
-type told struct {
+type sending struct {
 	id models.ResponseID
 	by models.UpstreamID
 }
 
-func (t *telling) begin(one told, do func()) {
+func (t *sendings) begin(one sending, do func()) {
 	t.busy[one.id] = true
 	t.of[one.by]++
 	go func() {
@@ -136,19 +136,19 @@ func (t *telling) begin(one told, do func()) {
 	}()
 }
 
-func (t *telling) end(one told) {
+func (t *sendings) end(one sending) {
 	delete(t.busy, one.id)
 	t.of[one.by]--
 }
 
-// wait lets everything that is being told end.
-func (t *telling) wait() {
+// wait waits until everything is sent.
+func (t *sendings) wait() {
 	for len(t.busy) > 0 {
 		t.end(<-t.done)
 	}
 }
 
-// Once makes one attempt to tell a verdict and keeps how it ended.
+// Once makes one attempt to send a decision and stores how it ended.
 func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.ResponseID) {
 	log := d.Log.With(slog.String("approval", string(id)))
 	delivery, u, err := d.Store.BeginDelivery(ctx, l, id)
@@ -198,15 +198,15 @@ func (d *Deliverer) pause(attempts int) time.Duration {
 	return pause - rand.N(pause/10+1) //nolint:gosec // spreads load, guards nothing
 }
 
-// tell sends a verdict and says what the answer means for it.
+// tell sends a decision and says what the answer means for it.
 func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upstream) models.DeliveryEnd {
 	key, err := d.Store.UpstreamKey(u)
 	if err != nil {
-		return later(err.Error(), false)
+		return retryLater(err.Error(), false)
 	}
 	client, err := d.clients.For(u, key, d.Timeout)
 	if err != nil {
-		return later(err.Error(), false)
+		return retryLater(err.Error(), false)
 	}
 	var o upstream.Outcome
 	if v.Kind == models.OutsideContact {
@@ -235,14 +235,14 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 		return refusedAfterLost(ctx, client, v, refused)
 	case upstream.Retry:
 	}
-	return later(o.Text, o.Lost)
+	return retryLater(o.Text, o.Lost)
 }
 
 func wrongKey(text string) models.DeliveryEnd {
 	return models.DeliveryEnd{Result: models.DeliveryLater, Text: text, WrongKey: true}
 }
 
-func later(text string, lost bool) models.DeliveryEnd {
+func retryLater(text string, lost bool) models.DeliveryEnd {
 	return models.DeliveryEnd{Result: models.DeliveryLater, Lost: lost, Text: text}
 }
 
@@ -254,14 +254,14 @@ func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.De
 		return refused
 	}
 	if !errors.Is(err, upstream.ErrCannot) {
-		return hears(s, err, v)
+		return endOf(s, err, v)
 	}
 	listed, err := client.Lists(ctx, v.Kind == models.OutsideContact, v.CallID)
 	switch {
 	case upstream.RefusesKey(err) != 0:
 		return wrongKey(err.Error())
 	case err != nil:
-		return later(refused.Text+" An answer was lost before, and whether it still waits could not be found out: "+err.Error(), false)
+		return retryLater(refused.Text+" An answer was lost before, and whether it still waits could not be found out: "+err.Error(), false)
 	case listed:
 		return refused
 	}
@@ -272,18 +272,18 @@ func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.De
 // whose answer was lost.
 func readBack(ctx context.Context, client *upstream.Client, v *models.Delivery) models.DeliveryEnd {
 	s, err := standing(ctx, client, v)
-	return hears(s, err, v)
+	return endOf(s, err, v)
 }
 
-func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) (*upstream.Standing, error) {
+func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) (*upstream.RemoteState, error) {
 	if v.Kind == models.OutsideContact {
 		return client.ReadBackContact(ctx, v.CallID)
 	}
 	return client.ReadBackCall(ctx, v.CallID)
 }
 
-// hears is what follows from where a call stands at the other system.
-func hears(s *upstream.Standing, err error, v *models.Delivery) models.DeliveryEnd {
+// endOf says what the state of a call at the other system means for the delivery.
+func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.DeliveryEnd {
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
 		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
@@ -292,16 +292,16 @@ func hears(s *upstream.Standing, err error, v *models.Delivery) models.DeliveryE
 	case upstream.RefusesKey(err) == http.StatusUnauthorized:
 		return wrongKey(err.Error())
 	case err != nil:
-		return later("The other system has a verdict, and could not be asked which: "+err.Error(), false)
+		return retryLater("The other system has a verdict, and could not be asked which: "+err.Error(), false)
 	case !s.Decided:
-		return later("The other system refuses the verdict, and says that it has none.", false)
-	case same(s, v):
+		return retryLater("The other system refuses the verdict, and says that it has none.", false)
+	case sameAnswer(s, v):
 		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this verdict."}
 	}
 	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Read back, the other system has another verdict: it was settled there."}
 }
 
-func same(s *upstream.Standing, v *models.Delivery) bool {
+func sameAnswer(s *upstream.RemoteState, v *models.Delivery) bool {
 	if v.Kind == models.OutsideContact {
 		return s.Text == v.Answer
 	}

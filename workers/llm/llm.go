@@ -15,11 +15,11 @@ type Model interface {
 	// WorstCase is how many tokens completing the request can take at most, prompt
 	// and answer together.
 	WorstCase(Request) int64
-	// Complete asks the model once. told hears each piece of text as it comes; what
-	// it heard is a draft until Complete returns without an error, and begins anew
-	// when told is called with reset. Errors of the endpoint that may pass are
-	// retried inside; what is returned has failed for good, or was cancelled.
-	Complete(ctx context.Context, r Request, told func(text string, reset bool)) (*Turn, error)
+	// Complete asks the model once. It calls onText with each piece of text as it
+	// comes, and with reset when the text begins again; the text is a draft until
+	// Complete returns without an error. It retries errors of the endpoint that may
+	// pass; an error that it returns is final, or ctx was cancelled.
+	Complete(ctx context.Context, r Request, onText func(text string, reset bool)) (*Turn, error)
 }
 
 // Request is what the model is shown.

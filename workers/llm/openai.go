@@ -84,7 +84,7 @@ func NewOpenAI(o OpenAIOptions) Model {
 	options := []option.RequestOption{
 		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(o.HTTP),
-		option.WithMaxRetries(0), // it could not start a broken stream anew
+		option.WithMaxRetries(0), // it could not start a broken stream again
 		option.WithHeader("Accept", "text/event-stream"),
 		option.WithMiddleware(refuse),
 	}
@@ -96,12 +96,12 @@ func NewOpenAI(o OpenAIOptions) Model {
 
 func (m *openAI) Name() string { return m.Model }
 
-func (m *openAI) Complete(ctx context.Context, r Request, told func(text string, reset bool)) (*Turn, error) {
+func (m *openAI) Complete(ctx context.Context, r Request, onText func(text string, reset bool)) (*Turn, error) {
 	heard := false
 	tell := func(text string) {
-		if text != "" && told != nil {
+		if text != "" && onText != nil {
 			heard = true
-			told(text, false)
+			onText(text, false)
 		}
 	}
 	for try := 1; ; try++ {
@@ -114,7 +114,7 @@ func (m *openAI) Complete(ctx context.Context, r Request, told func(text string,
 		}
 		f := failureOf(err)
 		m.Log.WarnContext(ctx, "model did not answer", slog.String("model", m.Model), slog.Int("try", try),
-			slog.Int("status", f.status), slog.String("problem", f.what), slog.String("detail", hide(f.detail, m.APIKey)))
+			slog.Int("status", f.status), slog.String("problem", f.text), slog.String("detail", hide(f.detail, m.APIKey)))
 		if f.parameter == "max_tokens" && m.newerLimit.CompareAndSwap(false, true) {
 			try--
 			continue
@@ -124,7 +124,7 @@ func (m *openAI) Complete(ctx context.Context, r Request, told func(text string,
 		}
 		if heard {
 			heard = false
-			told("", true)
+			onText("", true)
 		}
 		if err := m.Wait(ctx, max(f.after, pause(try))); err != nil {
 			return nil, err

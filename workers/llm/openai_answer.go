@@ -94,7 +94,7 @@ func (a *answer) add(c *chunk) (string, error) {
 		}
 	}
 	if a.size() > maxAnswer {
-		return text, &failure{what: fmt.Sprintf("The model's answer is longer than %d KiB", maxAnswer>>10)}
+		return text, &failure{text: fmt.Sprintf("The model's answer is longer than %d KiB", maxAnswer>>10)}
 	}
 	return text, nil
 }
@@ -124,7 +124,7 @@ func (a *answer) addCall(part *toolCall) error {
 	call := a.callOf(part, id, name, arguments)
 	if call == nil {
 		if len(a.calls) == maxCalls {
-			return &failure{what: fmt.Sprintf("The model's answer holds more than %d tool calls", maxCalls)}
+			return &failure{text: fmt.Sprintf("The model's answer holds more than %d tool calls", maxCalls)}
 		}
 		call = &callParts{}
 		a.calls = append(a.calls, call)

@@ -18,7 +18,7 @@ import (
 
 // failure is why a try came to nothing.
 type failure struct {
-	what      string // for people: a sentence without its end, in words of our own
+	text      string // for people: a sentence without its full stop, in our words
 	passing   bool   // another try may succeed
 	after     time.Duration
 	status    int    // of the endpoint; 0: it was not reached, or answered well at first
@@ -26,11 +26,11 @@ type failure struct {
 	detail    string // for the log
 }
 
-func (f *failure) Error() string { return f.what }
+func (f *failure) Error() string { return f.text }
 
 // forPeople is the failure as the caller gets it.
 func (f *failure) forPeople(tries int) error {
-	text := f.what
+	text := f.text
 	switch {
 	case f.after > longestPause:
 		text += fmt.Sprintf(" and asks to come back in %s", f.after)
@@ -46,7 +46,7 @@ func failureOf(err error) *failure {
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f
 	}
-	f := &failure{what: "The model's endpoint cannot be reached", passing: true}
+	f := &failure{text: "The model's endpoint cannot be reached", passing: true}
 	// The address may hold a password: only what lies below it is told.
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
@@ -56,7 +56,7 @@ func failureOf(err error) *failure {
 }
 
 func brokenOff(err error) *failure {
-	return &failure{what: "The model's answer broke off", passing: true, detail: err.Error()}
+	return &failure{text: "The model's answer broke off", passing: true, detail: err.Error()}
 }
 
 // hide takes the key out of a text for the log.
@@ -68,7 +68,7 @@ func hide(text, key string) string {
 }
 
 // refuse turns every answer but a good one into a failure, before the library
-// would read a body without a limit and lose the status of one that is no JSON.
+// would read a body without a limit, and lose the status of one that is not JSON.
 func refuse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil || res.StatusCode == http.StatusOK {
@@ -94,23 +94,23 @@ func refusal(res *http.Response, body []byte) *failure {
 	f := &failure{status: res.StatusCode}
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests && code == "insufficient_quota":
-		f.what, f.passing = "The model's endpoint says that its quota is used up", true
+		f.text, f.passing = "The model's endpoint says that its quota is used up", true
 	case status == http.StatusTooManyRequests:
-		f.what, f.passing = "The model's endpoint has too many requests", true
+		f.text, f.passing = "The model's endpoint has too many requests", true
 	case status >= 500:
-		f.what, f.passing = "The model's endpoint failed", true
+		f.text, f.passing = "The model's endpoint failed", true
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		f.what = "The model's endpoint refuses the key"
+		f.text = "The model's endpoint refuses the key"
 	case code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge:
-		f.what = "The conversation has become too long for the model"
+		f.text = "The conversation has become too long for the model"
 	case status == http.StatusNotFound:
-		f.what = "The model's endpoint does not know the model, or lies at another address"
+		f.text = "The model's endpoint does not know the model, or lies at another address"
 	case status >= 400:
-		f.what = "The model's endpoint refuses the request"
+		f.text = "The model's endpoint refuses the request"
 	default:
-		f.what = "The model's endpoint answers in an unknown way"
+		f.text = "The model's endpoint answers in an unknown way"
 	}
-	f.what += fmt.Sprintf(" (%d)", res.StatusCode)
+	f.text += fmt.Sprintf(" (%d)", res.StatusCode)
 	if f.passing {
 		f.after = retryAfter(res.Header)
 	}

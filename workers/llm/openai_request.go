@@ -46,7 +46,7 @@ func (m *openAI) params(r Request) (openai.ChatCompletionNewParams, error) {
 	for _, tool := range r.Tools {
 		var schema shared.FunctionParameters
 		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
-			return p, &failure{what: "The schema of the tool " + tool.Name + " is no JSON object"}
+			return p, &failure{text: "The schema of the tool " + tool.Name + " is no JSON object"}
 		}
 		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
 			Name: tool.Name, Description: openai.String(tool.Description), Parameters: schema,
@@ -88,7 +88,7 @@ func sendableName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// sendableArguments are arguments that are no JSON object inside one, for
+// sendableArguments are arguments that are not a JSON object, put inside one, for
 // endpoints that parse what the model said before.
 func sendableArguments(arguments string) string {
 	if v := jsontext.Value(arguments); v.IsValid() && v.Kind() == '{' {

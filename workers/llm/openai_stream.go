@@ -36,13 +36,13 @@ func (m *openAI) ask(ctx context.Context, r Request, tell func(string)) (*Turn, 
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errSilent):
-		return nil, &failure{what: "The model does not go on with its answer", passing: true}
+		return nil, &failure{text: "The model does not go on with its answer", passing: true}
 	default:
 		return nil, err
 	}
 	turn := a.turn(r)
 	if turn.Content == "" && len(turn.Calls) == 0 && a.finish == "length" {
-		return nil, &failure{what: fmt.Sprintf("The model spent all of the %d tokens that an answer may have without saying anything", m.MaxTokens)}
+		return nil, &failure{text: fmt.Sprintf("The model spent all of the %d tokens that an answer may have without saying anything", m.MaxTokens)}
 	}
 	turn.Usage = m.usage(ctx, r, a)
 	return turn, nil
@@ -57,20 +57,20 @@ func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive
 	}
 	// The library would say what it thinks of an address, password and all.
 	if at, err := url.Parse(m.BaseURL); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, &failure{what: "The address of the model's endpoint must begin with http:// or https://"}
+		return nil, &failure{text: "The address of the model's endpoint must begin with http:// or https://"}
 	}
 	var res *http.Response
 	if _, err := m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res)); err != nil {
 		return nil, err
 	}
-	res.Body = &watched{ReadCloser: res.Body, alive: alive, left: maxBody}
+	res.Body = &watchedBody{ReadCloser: res.Body, alive: alive, left: maxBody}
 	defer res.Body.Close()
 	a := &answer{}
 	switch media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media {
 	case "application/json":
 		err = a.readWhole(res.Body, tell)
 	case "text/html":
-		err = &failure{what: "The model's endpoint answers with a web page; its address may be wrong"}
+		err = &failure{text: "The model's endpoint answers with a web page; its address may be wrong"}
 	default:
 		err = a.readEvents(res, tell)
 	}
@@ -123,10 +123,10 @@ func (a *answer) read(data []byte, tell func(string)) error {
 		Error jsontext.Value `json:"error"`
 	}
 	if err := readLoosely(data, &c); err != nil {
-		return &failure{what: "The model's answer cannot be read", passing: true, detail: "a chunk is no JSON of the expected form"}
+		return &failure{text: "The model's answer cannot be read", passing: true, detail: "a chunk is no JSON of the expected form"}
 	}
 	if c.Error != nil && c.Error.Kind() != 'n' {
-		return &failure{what: "The model's endpoint failed in the middle of an answer", passing: true}
+		return &failure{text: "The model's endpoint failed in the middle of an answer", passing: true}
 	}
 	text, err := a.add(&c.chunk)
 	tell(text)
@@ -141,26 +141,26 @@ func asFailure(err error) error {
 	return brokenOff(err)
 }
 
-// readLoosely takes what others send: duplicate members, text that is no UTF-8.
+// readLoosely takes what others send: duplicate members, text that is not UTF-8.
 func readLoosely(data []byte, into any) error {
 	return json.Unmarshal(data, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// watched tells of each sign of life and ends a body that is too long.
-type watched struct {
+// watchedBody reports each sign of life and ends a body that is too long.
+type watchedBody struct {
 	io.ReadCloser
 
 	alive func()
 	left  int
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchedBody) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
 		w.alive()
 	}
 	if w.left -= n; w.left < 0 {
-		return 0, &failure{what: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it", maxBody>>20)}
+		return 0, &failure{text: fmt.Sprintf("The model's answer is longer than %d MiB with everything around it", maxBody>>20)}
 	}
 	return n, err
 }

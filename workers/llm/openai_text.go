@@ -71,7 +71,7 @@ func beginsSurrogate(b []byte) bool {
 	return len(b) < 3 && len(b) > 0 && b[0] == 0xed && (len(b) == 1 || b[1]&0xe0 == 0xa0)
 }
 
-// unquote is the text of a JSON string: bytes that are no UTF-8 as they came, and
+// unquote is the text of a JSON string: bytes that are not UTF-8 as they came, and
 // halves of surrogate pairs in three bytes each, for a joiner to complete. What is
 // no string (null, or nothing) has no text.
 func unquote(v jsontext.Value) []byte {

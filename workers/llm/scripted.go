@@ -28,14 +28,14 @@ func (scripted) Name() string { return Scripted }
 
 func (scripted) WorstCase(r Request) int64 { return promptOf(r) + longestScripted/2 }
 
-func (scripted) Complete(ctx context.Context, r Request, told func(text string, reset bool)) (*Turn, error) {
+func (scripted) Complete(ctx context.Context, r Request, onText func(text string, reset bool)) (*Turn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	t := (&script{scene: sceneOf(r)}).play()
-	if told != nil {
+	if onText != nil {
 		for _, piece := range piecesOf(t.Content) {
-			told(piece, false)
+			onText(piece, false)
 		}
 	}
 	spoken := len(t.Content)

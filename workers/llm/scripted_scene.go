@@ -13,14 +13,14 @@ import (
 
 // scene is what the scripted model sees of a conversation.
 type scene struct {
-	id     string         // of the conversation
-	first  bool           // it has not said anything yet
-	words  string         // of the person, not yet answered
-	asked  []asked        // its calls, in order
-	total  int64          // the budget; 0 if none stands
-	left   int64          // of the budget
-	budget bool           // one stands
-	told   map[string]int // the highest number of each outcome that was told
+	id       string         // of the conversation
+	first    bool           // it has not said anything yet
+	words    string         // of the person, not yet answered
+	asked    []asked        // its calls, in order
+	total    int64          // the budget; 0 if none stands
+	left     int64          // of the budget
+	budget   bool           // one stands
+	reported map[string]int // the highest number of each outcome that was told
 }
 
 // asked is a call of its own with what became of it.
@@ -79,7 +79,7 @@ var (
 )
 
 func sceneOf(r Request) *scene {
-	s := &scene{first: true, told: map[string]int{}}
+	s := &scene{first: true, reported: map[string]int{}}
 	if found := idLine.FindStringSubmatch(r.Ephemeral); found != nil {
 		s.id = found[1]
 	}
@@ -97,7 +97,7 @@ func sceneOf(r Request) *scene {
 			for _, found := range reported.FindAllStringSubmatch(m.Content, -1) {
 				said[found[1]+found[2]] = true
 				n, _ := strconv.Atoi(found[2])
-				s.told[found[1]] = max(s.told[found[1]], n)
+				s.reported[found[1]] = max(s.reported[found[1]], n)
 			}
 			for _, call := range m.Calls {
 				s.hear(call, results[call.ID])
@@ -164,7 +164,7 @@ func (s *scene) waiting(kinds ...string) *asked {
 
 // next is the number of the next call of a kind.
 func (s *scene) next(kind string) int {
-	n := s.told[outcomeWords[kind]]
+	n := s.reported[outcomeWords[kind]]
 	for i := range s.asked {
 		if a := &s.asked[i]; a.kind == kind {
 			n = max(n, a.number)

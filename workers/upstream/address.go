@@ -105,7 +105,7 @@ func RefusedHost(raw string, allow Hosts) string {
 // reach lets it, whatever name led there.
 func HTTP(reach Reach) *http.Client {
 	return &http.Client{
-		CheckRedirect: stay,
+		CheckRedirect: noRedirect,
 		Transport: &http.Transport{
 			DialContext:            reach.dial,
 			ForceAttemptHTTP2:      true,
@@ -117,7 +117,7 @@ func HTTP(reach Reach) *http.Client {
 	}
 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // dial connects to a host as it is written in the URL.
 func (r Reach) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -128,7 +128,7 @@ func (r Reach) dial(ctx context.Context, network, address string) (net.Conn, err
 	return dialer.DialContext(ctx, network, address)
 }
 
-// control sees the address after the name was looked up, for each try anew, so
+// control sees the address after the name was looked up, for each try again, so
 // that a name that changes its address does not get around it.
 func (r Reach) control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)

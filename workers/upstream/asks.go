@@ -35,17 +35,17 @@ func (o itemParts) arguments() jsontext.Value {
 			}
 		}
 	}
-	if found == nil || o.twoNames || !holdsWithin(found) && o.strange() {
+	if found == nil || o.twoNames || !holdsWithin(found) && o.hasUnknown() {
 		return nil
 	}
 	return found
 }
 
-// strange reports whether an item has a member that is not understood.
-func (o itemParts) strange() (found bool) {
+// hasUnknown reports whether an item has a member that is not understood.
+func (o itemParts) hasUnknown() (found bool) {
 	o.each(func(name string, v jsontext.Value, inSpec bool) {
-		s, _ := o.sense(name, v, inSpec)
-		found = found || s == strange
+		s, _ := o.meaning(name, v, inSpec)
+		found = found || s == notUnderstood
 	})
 	return found
 }
@@ -79,7 +79,7 @@ func holdsWithin(v jsontext.Value) bool {
 func (o itemParts) beside(raw jsontext.Value) jsontext.Value {
 	rest := rest{}
 	o.each(func(name string, v jsontext.Value, inSpec bool) {
-		if s, left := o.sense(name, v, inSpec); s != silent {
+		if s, left := o.meaning(name, v, inSpec); s != shownAlready {
 			rest.keep(name, left)
 		}
 	})

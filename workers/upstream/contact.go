@@ -48,7 +48,7 @@ func (c *Contact) rest(o itemParts) jsontext.Value {
 		if c.shows(name, v) {
 			return
 		}
-		if s, left := o.sense(name, v, inSpec); s != silent {
+		if s, left := o.meaning(name, v, inSpec); s != shownAlready {
 			rest.keep(name, left)
 		}
 	})

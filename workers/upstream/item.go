@@ -97,7 +97,7 @@ func readItem(raw jsontext.Value, kind string) (o itemParts, ok bool) {
 }
 
 // readCall reads a function call that was listed at a time of the upstream's
-// clock; false if it is no object with an id.
+// clock; false if it is not an object with an id.
 func readCall(raw jsontext.Value, at time.Time) (item[FunctionCall], bool) {
 	o, ok := readItem(raw, "function_call")
 	if !ok {

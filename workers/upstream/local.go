@@ -26,7 +26,7 @@ func ParseHosts(list string) (Hosts, error) {
 	return hosts, nil
 }
 
-// isName tells whether a text may be a host's name, as it is looked up.
+// isName reports whether a text may be a host's name, as it is looked up.
 func isName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
@@ -35,7 +35,7 @@ func isName(s string) bool {
 	return strings.Trim(s, letters) == ""
 }
 
-// Has tells whether a host is among them.
+// Has reports whether a host is among them.
 func (h Hosts) Has(host string) bool { return h[hostKey(host)] }
 
 // hostKey is one spelling for all that mean the same host.
@@ -94,7 +94,7 @@ func refusedAddr(ip netip.Addr) error {
 	if linkLocal(ip) {
 		return errLinkLocal
 	}
-	for _, a := range meant(ip) {
+	for _, a := range withIPv4(ip) {
 		switch {
 		case metadata[a]:
 			return errMetadata
@@ -111,8 +111,8 @@ var uniqueLocal = netip.MustParsePrefix("fc00::/7")
 // bytes: as they are, and by NAT64.
 var mapped = []netip.Prefix{netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96")}
 
-// meant is an address, and the IPv4 address within it.
-func meant(ip netip.Addr) []netip.Addr {
+// withIPv4 is an address, and the IPv4 address within it.
+func withIPv4(ip netip.Addr) []netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	all := []netip.Addr{ip}
 	if ip.Is4() {
@@ -133,7 +133,7 @@ func meant(ip netip.Addr) []netip.Addr {
 // linkLocal reports whether an address is link-local, also as an IPv4 address
 // within an IPv6 one, or the one of that kind that was refused from the start.
 func linkLocal(ip netip.Addr) bool {
-	for _, a := range meant(ip) {
+	for _, a := range withIPv4(ip) {
 		if a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a == metadataEC2 {
 			return true
 		}

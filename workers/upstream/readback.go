@@ -11,8 +11,8 @@ import (
 // ErrCannot is returned by what the dialect has no words for.
 var ErrCannot = errors.New("the upstream's dialect cannot read a call back")
 
-// Standing is where a call or contact stands at the upstream.
-type Standing struct {
+// RemoteState is the state of a call or contact at the upstream.
+type RemoteState struct {
 	Decided     bool
 	Approved    bool      // of a call
 	Text        string    // the comment of a call's verdict, or the answer to a contact
@@ -20,27 +20,27 @@ type Standing struct {
 	RespondedAt time.Time // by the upstream's clock; zero if not said
 }
 
-// ReadBackCall asks how a function call stands. Codes: not_found, unavailable;
+// ReadBackCall asks for the state of a function call. Codes: not_found, unavailable;
 // ErrCannot where the dialect has no such question.
-func (c *Client) ReadBackCall(ctx context.Context, callID string) (*Standing, error) {
+func (c *Client) ReadBackCall(ctx context.Context, callID string) (*RemoteState, error) {
 	status, err := c.readBack(ctx, callID, c.dialect.call)
 	if err != nil {
 		return nil, err
 	}
-	s := &Standing{RespondedAt: status.time("responded_at")}
+	s := &RemoteState{RespondedAt: status.time("responded_at")}
 	s.Approved, s.Decided = status.boolean("approved")
 	s.Text, _ = status.text("comment")
 	s.Option, _ = status.text("reject_option_name")
 	return s, nil
 }
 
-// ReadBackContact asks how a human contact stands. Codes as ReadBackCall.
-func (c *Client) ReadBackContact(ctx context.Context, callID string) (*Standing, error) {
+// ReadBackContact asks for the state of a human contact. Codes as ReadBackCall.
+func (c *Client) ReadBackContact(ctx context.Context, callID string) (*RemoteState, error) {
 	status, err := c.readBack(ctx, callID, c.dialect.contact)
 	if err != nil {
 		return nil, err
 	}
-	s := &Standing{RespondedAt: status.time("responded_at")}
+	s := &RemoteState{RespondedAt: status.time("responded_at")}
 	s.Text, _ = status.text("response")
 	s.Option, _ = status.text("response_option_name")
 	s.Decided = s.Text != ""

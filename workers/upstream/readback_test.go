@@ -18,7 +18,7 @@ func TestWhereACallStands(t *testing.T) {
 	s.Settle("c3", false, "no")
 	s.Remove("c4")
 	s.Settle("h2", false, "eu")
-	for id, want := range map[string]upstream.Standing{
+	for id, want := range map[string]upstream.RemoteState{
 		"c1": {}, "c2": {Decided: true, Approved: true}, "c3": {Decided: true, Text: "no"},
 	} {
 		got, err := c.ReadBackCall(t.Context(), id)

@@ -8,27 +8,27 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// sense is what a member of an item is to the person who decides.
-type sense int
+// meaning is what a member of an item means to the person who decides.
+type meaning int
 
 const (
-	silent  sense = iota // it says nothing that is not shown already
-	telling              // understood, and worth reading beside the arguments
-	strange              // not understood: it may hold what would run
+	shownAlready  meaning = iota // it says nothing that is not shown already
+	worthShowing                 // understood, and worth reading beside the arguments
+	notUnderstood                // not understood: it may hold what would run
 )
 
-// sense judges a member of an item, or of its spec, by what it holds; a name alone
-// says nothing. left is what of it is to be shown.
-func (o itemParts) sense(name string, v jsontext.Value, inSpec bool) (s sense, left jsontext.Value) {
+// meaning judges a member of an item, or of its spec, by its value; the name alone says
+// nothing. left is the part to show.
+func (o itemParts) meaning(name string, v jsontext.Value, inSpec bool) (s meaning, left jsontext.Value) {
 	switch {
 	case !holds(v), slices.Contains(argumentNames, name), o.understood(name, v, inSpec):
-		return silent, nil
+		return shownAlready, nil
 	case name == "channel":
 		return channel(v)
 	case slices.Contains(questionTexts, name) && v.Kind() == '"', name == "reject_options" && optionList(v, "name", "title", "description", "prompt_fill"):
-		return telling, v
+		return worthShowing, v
 	}
-	return strange, v
+	return notUnderstood, v
 }
 
 // understood reports whether a member is of the type that is read under its name and
@@ -107,10 +107,10 @@ var (
 )
 
 // channel is what a channel tells but addresses and keys.
-func channel(v jsontext.Value) (s sense, left jsontext.Value) {
+func channel(v jsontext.Value) (s meaning, left jsontext.Value) {
 	kinds, ok := readObject(v)
 	if !ok {
-		return strange, v
+		return notUnderstood, v
 	}
 	kept := object{}
 	for kind, v := range kinds {
@@ -118,7 +118,7 @@ func channel(v jsontext.Value) (s sense, left jsontext.Value) {
 		switch {
 		case !holds(v):
 		case !ok || !slices.Contains(channelKinds, kind):
-			s, kept[kind] = strange, v
+			s, kept[kind] = notUnderstood, v
 		default:
 			of, rest := channelOf(members)
 			if s = max(s, of); rest != nil {
@@ -126,22 +126,22 @@ func channel(v jsontext.Value) (s sense, left jsontext.Value) {
 			}
 		}
 	}
-	if left = kept.json(); left == nil && s != silent {
+	if left = kept.json(); left == nil && s != shownAlready {
 		left = v
 	}
 	return s, left
 }
 
-func channelOf(members object) (s sense, left jsontext.Value) {
+func channelOf(members object) (s meaning, left jsontext.Value) {
 	kept := object{}
 	for name, v := range members {
 		switch {
 		case !holds(v), slices.Contains(channelHandles, name) && handle(v):
 			continue
 		case slices.Contains(channelTexts, name) && isText(v):
-			s = max(s, telling)
+			s = max(s, worthShowing)
 		default:
-			s = strange
+			s = notUnderstood
 		}
 		kept[name] = v
 	}

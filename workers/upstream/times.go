@@ -32,10 +32,10 @@ var layouts = [...]string{
 func parseTime(s string) time.Time {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
-		return sane(unix(s, n))
+		return validTime(unix(s, n))
 	}
 	if t, err := http.ParseTime(s); err == nil {
-		return sane(t)
+		return validTime(t)
 	}
 	written := s
 	if len(s) > 10 && s[4] == '-' {
@@ -48,7 +48,7 @@ func parseTime(s string) time.Time {
 	}
 	for _, layout := range layouts {
 		if t, err := time.Parse(layout, written); err == nil {
-			return sane(t)
+			return validTime(t)
 		}
 	}
 	return time.Time{}
@@ -77,7 +77,7 @@ func unix(s string, n float64) time.Time {
 	return time.Unix(0, whole)
 }
 
-func sane(t time.Time) time.Time {
+func validTime(t time.Time) time.Time {
 	t = t.UTC().Truncate(time.Microsecond)
 	if t.Unix() <= 0 || t.Year() > 9999 {
 		return time.Time{}

@@ -89,7 +89,7 @@ func New(o Options) (*Client, error) {
 		c.http, c.own = HTTP(o.Reach), true
 	} else {
 		other := *o.HTTP
-		other.CheckRedirect = stay
+		other.CheckRedirect = noRedirect
 		c.http = &other
 	}
 	return c, nil

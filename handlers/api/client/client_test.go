@@ -133,7 +133,7 @@ func TestAskUntilDecidedOutlastsASilentServer(t *testing.T) {
 	go func() {
 		var err error
 		got, err = agent.AskUntilDecided(t.Context(), wire.AskRequest{ToolName: "rm"},
-			client.Patience{Connect: time.Minute, Told: func(a *wire.Approval) { told <- a }})
+			client.WaitOptions{Connect: time.Minute, OnAnswer: func(a *wire.Approval) { told <- a }})
 		done <- err
 	}()
 	first := <-told
@@ -163,17 +163,17 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 	one := int64(1)
 	req := wire.AskRequest{ToolUseID: "1", ToolName: "rm", TimeoutSeconds: &one}
 	silent := func(_ int64, rw http.ResponseWriter) bool { rw.WriteHeader(http.StatusBadGateway); return true }
-	if _, err := s.front(t, silent).AskUntilDecided(t.Context(), req, client.Patience{Connect: 150 * time.Millisecond}); !errors.Is(err, client.ErrNeverAnswered) {
+	if _, err := s.front(t, silent).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 150 * time.Millisecond}); !errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("never answered: %v", err)
 	}
 	once := func(n int64, rw http.ResponseWriter) bool { return n > 1 && silent(n, rw) }
-	a, err := s.front(t, once).AskUntilDecided(t.Context(), req, client.Patience{Connect: 10 * time.Second})
+	a, err := s.front(t, once).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 10 * time.Second})
 	if !errors.Is(err, client.ErrDeadlinePassed) || a == nil {
 		t.Errorf("silent after the first answer: %+v %v", a, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.front(t, silent).AskUntilDecided(ctx, req, client.Patience{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err := s.front(t, silent).AskUntilDecided(ctx, req, client.WaitOptions{Connect: time.Minute}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	late := func(n int64, rw http.ResponseWriter) bool { // busy, then a refusal after patience has ended
@@ -185,7 +185,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := s.front(t, late).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !client.Answered(err) || errors.Is(err, client.ErrNeverAnswered) {
+	if _, err := s.front(t, late).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 600 * time.Millisecond}); !client.Answered(err) || errors.Is(err, client.ErrNeverAnswered) {
 		t.Errorf("refused late: %v", err)
 	}
 	busy := func(n int64, rw http.ResponseWriter) bool {
@@ -197,7 +197,7 @@ func TestAskUntilDecidedGivesUp(t *testing.T) {
 		return n > 2 && silent(n, rw)
 	}
 	start := time.Now()
-	if _, err := s.front(t, busy).AskUntilDecided(t.Context(), req, client.Patience{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
+	if _, err := s.front(t, busy).AskUntilDecided(t.Context(), req, client.WaitOptions{Connect: 600 * time.Millisecond}); !errors.Is(err, client.ErrDeadlinePassed) {
 		t.Errorf("busy, then silent: %v", err)
 	}
 	if took := time.Since(start); took < time.Second {

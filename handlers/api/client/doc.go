@@ -17,7 +17,7 @@
 //
 // AskUntilDecided lasts through restarts of the server and repeats safely: it gives
 // a request without an id of its own one. Set AskRequest.ToolUseID or ApprovalID
-// yourself if your program may start anew and must find the same request again.
+// yourself if your program may start again and must find the same request again.
 //
 // Ask, Get and Cancel are the single steps. With a reviewer's token, Respond
 // decides, Note asks back and Undo takes an approval back. OpenConversation and
@@ -26,7 +26,7 @@
 // An error is an *AnswerError if the server refused, with a code from package wire
 // such as wire.CodeKeyConflict; an *UnreachableError if none answered; or the
 // context's. AskUntilDecided has a few more: ErrNeverAnswered, ErrDeadlinePassed
-// and *BudgetError. Retryable tells whether the same may be sent again.
+// and *BudgetError. Retryable reports whether the same may be sent again.
 //
 // What is sent and answered is in package wire.
 package client

@@ -21,9 +21,9 @@ func ExampleClient_AskUntilDecided() {
 	agent := client.New(server.url, server.agentToken)
 	got, err := agent.AskUntilDecided(ctx, wire.AskRequest{
 		ToolName: "deploy", Input: []byte(`{"version":"1.4"}`), Description: "1.4 to production",
-	}, client.Patience{
+	}, client.WaitOptions{
 		Connect: 10 * time.Second,
-		Told: func(asked *wire.Approval) {
+		OnAnswer: func(asked *wire.Approval) {
 			fmt.Printf("%s: %s\n", asked.Description, asked.Status)
 			approved := true
 			if _, err := ada.Respond(ctx, asked.ApprovalID, wire.RespondRequest{Approved: &approved, Reason: "go", Digest: asked.Digest}); err != nil {

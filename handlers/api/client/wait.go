@@ -20,18 +20,18 @@ var ErrNeverAnswered = errors.New("no server answered")
 // can no longer be approved.
 var ErrDeadlinePassed = errors.New("the request's deadline has passed while no server answered")
 
-// Patience is how AskUntilDecided waits.
-type Patience struct {
+// WaitOptions say how AskUntilDecided waits.
+type WaitOptions struct {
 	// Connect is how long a request that was never answered is tried.
 	Connect time.Duration
-	// Told is called with the first answer, which may be the outcome; nil: nobody is.
-	Told func(*wire.Approval)
-	// Spent is called with each budget request that is waited for before the
-	// request itself is taken; nil: nobody is.
-	Spent func(*wire.Approval)
-	// Asked is called once with each question that a reviewer asks back, which
-	// waits for an answer by Note; nil: nobody is, and no question ends a wait.
-	Asked func(*wire.OpenNote)
+	// OnAnswer is called with the first answer, which may be the outcome; may be nil.
+	OnAnswer func(*wire.Approval)
+	// OnBudgetRequest is called with each budget request that must be decided before
+	// the request itself is accepted; may be nil.
+	OnBudgetRequest func(*wire.Approval)
+	// OnQuestion is called once with each question of a reviewer, which waits for an
+	// answer by Note. If it is nil, no question ends a wait.
+	OnQuestion func(*wire.OpenNote)
 }
 
 // How long to leave a silent server alone: doubling from the first to the last.
@@ -47,14 +47,14 @@ const (
 // outcome, an answer that repeating cannot help, or the request's own deadline
 // ends it. Where the budget is spent it waits for the request that the answer
 // names, and repeats once that was approved; a *BudgetError if it was not.
-func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Patience) (*wire.Approval, error) {
+func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p WaitOptions) (*wire.Approval, error) {
 	if req.ApprovalID == "" && req.ToolUseID == "" {
 		req.ApprovalID = newID()
 	}
 	a, err := c.firstAnswer(ctx, req, p.Connect, false)
 	var waited wire.ResponseID
 	for id, spent := exhausted(err); spent; id, spent = exhausted(err) {
-		request, failed := c.budgetDecided(ctx, id, p.Spent)
+		request, failed := c.budgetDecided(ctx, id, p.OnBudgetRequest)
 		if failed != nil {
 			return nil, failed
 		}
@@ -68,10 +68,10 @@ func (c *Client) AskUntilDecided(ctx context.Context, req wire.AskRequest, p Pat
 	if err != nil {
 		return nil, err
 	}
-	if p.Told != nil {
-		p.Told(a)
+	if p.OnAnswer != nil {
+		p.OnAnswer(a)
 	}
-	return c.outcome(ctx, req, a, p.Asked)
+	return c.outcome(ctx, req, a, p.OnQuestion)
 }
 
 // firstAnswer tries until the server answers for the first time: while patience
@@ -200,7 +200,7 @@ func (q *questions) tell(n *wire.OpenNote) {
 
 // deadline is when a request runs out, by its length and not its time: this
 // machine's clock may be off. Where it was moved meanwhile, its whole length counts
-// anew, which is never too short.
+// again, which is never too short.
 type deadline struct {
 	timer  *time.Timer
 	length time.Duration // 0: none

@@ -40,7 +40,7 @@ type Reply struct {
 	Body       string
 	RetryAfter string
 
-	// Break cuts the connection after so many events, Garble sends what is no JSON
+	// Break cuts the connection after so many events, Garble sends what is not JSON
 	// after so many, Fail an error event, and Hang stops there until Until is
 	// closed, the client goes away or the test ends; Reached is closed when the
 	// last of those events has been sent. Counts begin at 1; 0: it does not happen,
@@ -250,7 +250,7 @@ func cut[T any](all []T, at []int) [][]T {
 	return append(pieces, all[from:])
 }
 
-// quoted writes a JSON string, with bytes that are no UTF-8 as they are.
+// quoted writes a JSON string, with bytes that are not UTF-8 as they are.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -93,13 +93,13 @@ func Random(seed uint64, rates Rates) func(Request) Fault {
 	return func(r Request) Fault {
 		for back := range 3 { // a burst that began up to two requests before
 			if before := r.Nth - back; before >= 0 {
-				dice := dice(seed, r, before)
+				dice := seededRand(seed, r, before)
 				if dice.Float64() < rates.Status500 && dice.IntN(3) >= back {
 					return Fault{Status: 500}
 				}
 			}
 		}
-		dice := dice(seed, r, r.Nth)
+		dice := seededRand(seed, r, r.Nth)
 		dice.Float64() // the burst's
 		chosen := dice.Float64()
 		for _, c := range []struct {
@@ -128,7 +128,7 @@ func Random(seed uint64, rates Rates) func(Request) Fault {
 	}
 }
 
-func dice(seed uint64, r Request, nth int) *rand.Rand {
+func seededRand(seed uint64, r Request, nth int) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %q %d %d", r.Act, r.CallID, r.Offset, nth)
 	return rand.New(rand.NewPCG(seed, h.Sum64())) //nolint:gosec // the same faults for the same seed are the point

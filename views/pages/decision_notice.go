@@ -8,8 +8,8 @@ import (
 	"countersign/views/ui"
 )
 
-// Done is the strip that says what was just decided, and offers to undo it.
-type Done struct {
+// DecisionNotice is the strip that says what was just decided, and offers to undo it.
+type DecisionNotice struct {
 	Word     string
 	Headline string // a claim
 	UndoURL  string // empty: it cannot be undone
@@ -18,19 +18,19 @@ type Done struct {
 	Until    string
 }
 
-func newDone(in InboxInput, now time.Time) *Done {
+func newDecisionNotice(in InboxInput, now time.Time) *DecisionNotice {
 	a := in.Done
 	if a == nil {
 		return nil
 	}
-	d := &Done{Headline: summary(&a.Response), Desk: in.Place.At(a.ID).Query()}
+	d := &DecisionNotice{Headline: summary(&a.Response), Desk: in.Place.At(a.ID).Query()}
 	switch vote := a.Vote; {
 	case a.Status() != models.StatusPending:
 		d.Word = ui.StatusWord(a.At(now).Status(), a.Cause).Text
 		if vote != nil && vote.Verdict == models.VerdictAnswer {
 			d.Word = "answered"
 		}
-		d.Word = capital(d.Word)
+		d.Word = capitalize(d.Word)
 	case a.HeldUntil == nil:
 		d.Word = "Undone"
 	case vote != nil && vote.UndoUntil != nil && vote.UserID == in.Reader:

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	// madeMost is how long a member may be to be shown a second time, made for its
-	// kind.
-	madeMost = ui.MaxHighlight
-	// madeBlocks is how many members are.
-	madeBlocks = 8
+	// layoutMost is how long, in bytes, a member may be to get a block of its own.
+	layoutMost = ui.MaxHighlight
+	// layoutBlocks is how many members get one.
+	layoutBlocks = 8
 )
 
 // Members by what their value is, most telling first.
@@ -27,28 +26,28 @@ var (
 	patches  = [...]string{"patch", "diff", "input"}
 )
 
-// making takes out of an input what reads better made for its kind. The whole
-// input is shown besides, so nothing hides here.
-type making struct {
+// inputLayout picks the members of an input that read better in a block made for their
+// kind. The whole input is shown as well, so that nothing can hide here.
+type inputLayout struct {
 	tool    string
 	members map[string]json.RawMessage
 	path    string
 	done    map[string]bool // members that are in a block
-	partly  bool            // some of what is done may not be drawn
+	partly  bool            // some members in done may not be drawn
 	named   bool            // a block is labelled with the path
 	blocks  []ui.Block
 }
 
-// made are the blocks of a call's input: what will run first, then what is
-// changed, then where it goes, then texts of several lines. all: nothing of the
-// input is left out of them.
-func made(tool string, input []byte) (blocks []ui.Block, all bool) {
+// inputBlocksFor makes the blocks of a call's input: first what will run, then what it
+// changes, then where it goes, then texts of several lines. all: the blocks show all
+// of the input.
+func inputBlocksFor(tool string, input []byte) (blocks []ui.Block, all bool) {
 	members, ok := objectOf(input)
 	if !ok {
 		return nil, false
 	}
-	m := making{tool: strings.ToLower(tool), members: members, done: map[string]bool{}}
-	if path := firstOf(members, paths[:]); len(path) <= madeMost {
+	m := inputLayout{tool: strings.ToLower(tool), members: members, done: map[string]bool{}}
+	if path := firstOf(members, paths[:]); len(path) <= layoutMost {
 		m.path = path
 	}
 	m.programs()
@@ -59,7 +58,7 @@ func made(tool string, input []byte) (blocks []ui.Block, all bool) {
 }
 
 // all reports whether every member is drawn whole, in a block or as its label.
-func (m *making) all() bool {
+func (m *inputLayout) all() bool {
 	for _, name := range m.rest() {
 		if s, ok := stringOf(m.members[name]); !ok || !m.named || s != m.path || !slices.Contains(paths[:], name) {
 			return false
@@ -69,19 +68,19 @@ func (m *making) all() bool {
 }
 
 // text is a member that is a text, empty if it is none or too long.
-func (m *making) text(name string) string {
+func (m *inputLayout) text(name string) string {
 	s, _ := stringOf(m.members[name])
-	if len(s) > madeMost {
+	if len(s) > layoutMost {
 		return ""
 	}
 	return s
 }
 
-func (m *making) add(b ui.Block, members ...string) {
+func (m *inputLayout) add(b ui.Block, members ...string) {
 	for _, name := range members {
 		m.done[name] = true
 	}
-	if len(m.blocks) == madeBlocks {
+	if len(m.blocks) == layoutBlocks {
 		m.partly = true
 		return
 	}
@@ -92,7 +91,7 @@ func (m *making) add(b ui.Block, members ...string) {
 	m.blocks = append(m.blocks, b)
 }
 
-func (m *making) programs() {
+func (m *inputLayout) programs() {
 	for _, name := range commands {
 		s, label := m.text(name), name
 		if s == "" {
@@ -113,7 +112,7 @@ func editor(command string) bool {
 
 // language is what a program is written in; empty where the tool and the input
 // say different things, or nothing.
-func (m *making) language(name, text string) string {
+func (m *inputLayout) language(name, text string) string {
 	tool := m.toolLanguage()
 	switch name {
 	case "sql", "statement":
@@ -145,7 +144,7 @@ func (m *making) language(name, text string) string {
 }
 
 // toolLanguage is the language that a tool's name tells.
-func (m *making) toolLanguage() string {
+func (m *inputLayout) toolLanguage() string {
 	for _, known := range [...]string{"python", "javascript", "typescript", "ruby", "powershell", "sql", "bash"} {
 		if strings.Contains(m.tool, known) {
 			return known
@@ -161,7 +160,7 @@ func (m *making) toolLanguage() string {
 // them; empty if it is none.
 func quoted(raw json.RawMessage) string {
 	var words []string
-	if len(raw) == 0 || len(raw) > madeMost || raw[0] != '[' || json.Unmarshal(raw, &words) != nil {
+	if len(raw) == 0 || len(raw) > layoutMost || raw[0] != '[' || json.Unmarshal(raw, &words) != nil {
 		return ""
 	}
 	for i, w := range words {
@@ -174,7 +173,7 @@ func quoted(raw json.RawMessage) string {
 }
 
 // edits are changes of files.
-func (m *making) edits() {
+func (m *inputLayout) edits() {
 	language := ui.LanguageOf(m.path)
 	pairs, names := editsOf(m.members)
 	if len(pairs) > 0 {
@@ -191,7 +190,7 @@ func (m *making) edits() {
 			m.partly = m.partly || names[0] == "edits" // may say more than its texts
 		} else if len(pairs) == 1 {
 			for i, name := range names[:2] {
-				if s := pairs[0][i]; s != "" && len(s) <= madeMost {
+				if s := pairs[0][i]; s != "" && len(s) <= layoutMost {
 					m.add(ui.Block{Code: ui.Code{Label: name, Text: s}}, name)
 				}
 			}
@@ -255,7 +254,7 @@ func editsOf(members map[string]json.RawMessage) (pairs [][2]string, names []str
 }
 
 // addresses are URLs, wherever they stand at the top.
-func (m *making) addresses() {
+func (m *inputLayout) addresses() {
 	for _, name := range m.rest() {
 		if a, ok := ui.ReadAddress(name, m.text(name)); ok {
 			m.add(ui.Block{Code: ui.Code{Label: name, Text: m.text(name)}, Address: a}, name)
@@ -264,7 +263,7 @@ func (m *making) addresses() {
 }
 
 // texts are those of several lines.
-func (m *making) texts() {
+func (m *inputLayout) texts() {
 	for _, name := range m.rest() {
 		if s := m.text(name); strings.Contains(s, "\n") {
 			m.add(ui.Block{Code: ui.Code{Label: name, Text: s}}, name)
@@ -273,7 +272,7 @@ func (m *making) texts() {
 }
 
 // rest are the members that are in no block yet, by name.
-func (m *making) rest() []string {
+func (m *inputLayout) rest() []string {
 	var out []string
 	for name := range m.members {
 		if !m.done[name] {
@@ -284,13 +283,13 @@ func (m *making) rest() []string {
 	return out
 }
 
-// laidOut is a call's input as a tree, where nothing else was made of it; says
-// why there is none.
-func laidOut(canonical []byte) (blocks []ui.Block, says string) {
+// inputTree shows a call's input as a tree, for an input that has no blocks; says is
+// why it has no tree either.
+func inputTree(canonical []byte) (blocks []ui.Block, says string) {
 	if len(canonical) <= 2 { // {} and []
 		return nil, ""
 	}
-	if len(canonical) > madeMost {
+	if len(canonical) > layoutMost {
 		return nil, "too long to lay out, so only as source"
 	}
 	tree, tooMany := ui.NewTree(canonical)
