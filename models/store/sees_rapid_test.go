@@ -236,7 +236,7 @@ func (w *seesWorld) checkLists(who models.Actor) {
 	w.must(err)
 	w.same(who, "what waits", texts(idList(list.Items)), w.seen(who, waits))
 	told := map[models.ResponseID]bool{}
-	_, err = w.Feed(ctx, who, 0, func(h *store.Happening) error {
+	_, err = w.Feed(ctx, who, 0, func(h *store.FeedEvent) error {
 		if h.Approval != nil {
 			told[h.Approval.ID] = true
 		}
