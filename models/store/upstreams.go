@@ -276,6 +276,7 @@ func (s *Store) NotePoll(ctx context.Context, l *models.Lease, id models.Upstrea
 	})
 }
 
+//nolint:gosec // the columns are the model's
 var upstreamStates = `SELECT ` + openUpstreamRow.Columns("u", nil) + `, o.name FROM upstreams u JOIN users o ON o.id = u.owner_id ORDER BY u.name`
 
 const (
