@@ -13,7 +13,8 @@ import (
 // rowsALine is after how many rows a migration logs how far it is.
 const rowsALine = 100_000
 
-// progress logs how far a migration is. What has fewer rows than a line stands for is
+// progress logs how far a migration is, as a warning, so that commands show it too:
+// whoever started them waits. What has fewer rows than a line stands for is
 // done at once, and logs nothing.
 type progress struct {
 	log   *slog.Logger
@@ -32,7 +33,7 @@ func (p *progress) begin(ctx context.Context, pool *sql.DB, from, to int64) erro
 	if err := pool.QueryRowContext(ctx, `SELECT coalesce(max(number), 0) FROM responses`).Scan(&p.of); err != nil || !p.big() {
 		return err
 	}
-	p.log.LogAttrs(ctx, slog.LevelInfo, "migrating the database: this takes a while, do not interrupt it",
+	p.log.LogAttrs(ctx, slog.LevelWarn, "migrating the database: this takes a while, and begins again if it is interrupted",
 		slog.Int64("from_schema", from), slog.Int64("to_schema", to), slog.Int64("responses", p.of))
 	conn, err := pool.Conn(ctx)
 	if err != nil {
@@ -51,13 +52,13 @@ func (p *progress) big() bool { return p.of >= p.every }
 
 func (p *progress) row(ctx context.Context) {
 	if p.rows++; p.rows%p.every == 0 {
-		p.log.LogAttrs(ctx, slog.LevelInfo, "migrating the database", slog.Int64("rows", p.rows), slog.Int64("of", p.of))
+		p.log.LogAttrs(ctx, slog.LevelWarn, "migrating the database", slog.Int64("rows", p.rows), slog.Int64("of", p.of))
 	}
 }
 
 func (p *progress) end(ctx context.Context) {
 	if p.big() {
-		p.log.LogAttrs(ctx, slog.LevelInfo, "the database is migrated")
+		p.log.LogAttrs(ctx, slog.LevelWarn, "the database is migrated")
 	}
 }
 
@@ -75,7 +76,7 @@ func (l statementLog) Handle(ctx context.Context, r slog.Record) error {
 		if a.Key == "statement" {
 			l.p.rows = 0
 			begins, _, _ := strings.Cut(strings.TrimSpace(a.Value.String()), "(")
-			l.p.log.LogAttrs(ctx, slog.LevelInfo, "migrating the database", slog.String("step", strings.TrimSpace(begins)))
+			l.p.log.LogAttrs(ctx, slog.LevelWarn, "migrating the database", slog.String("step", strings.TrimSpace(begins)))
 		}
 		return true
 	})

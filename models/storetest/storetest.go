@@ -80,12 +80,12 @@ func Migrate(tb testing.TB, dir string) {
 
 // migrated is the file that Migrate puts there, made once.
 var migrated = sync.OnceValues(func() (_ []byte, err error) {
-	dir, err := os.MkdirTemp("", "migrated")
+	parent, err := os.MkdirTemp("", "migrated")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	dir = filepath.Join(dir, "data")
+	defer func() { err = errors.Join(err, os.RemoveAll(parent)) }()
+	dir := filepath.Join(parent, "data")
 	d, err := db.Open(context.Background(), db.Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
