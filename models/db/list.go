@@ -80,9 +80,9 @@ func (l *List[T]) Page(ctx context.Context) (items []T, next string, err error) 
 	return items, next, nil
 }
 
-// Looked tells of a page that is not full whether there are more keys than are looked
-// at for a page; then the next page begins after last.
-func (l *List[T]) Looked(ctx context.Context, from RowQuerier) (last int64, more bool, err error) {
+// StoppedEarly tells of a page that is not full whether there are more keys than one
+// page may read; then the next page begins after last.
+func (l *List[T]) StoppedEarly(ctx context.Context, from RowQuerier) (last int64, more bool, err error) {
 	if len(l.Picks) == 0 {
 		return 0, false, nil
 	}

@@ -101,7 +101,7 @@ func TestAListStopsToLook(t *testing.T) {
 		if err != nil || fmt.Sprint(page) != c.found || next != "" {
 			t.Errorf("after %d: %v, next %q, %v", c.after, page, next, err)
 		}
-		if last, more, err := l.Looked(t.Context(), d.Reads()); last != c.last || more != c.more || err != nil {
+		if last, more, err := l.StoppedEarly(t.Context(), d.Reads()); last != c.last || more != c.more || err != nil {
 			t.Errorf("after %d: stopped at %d, %v, %v", c.after, last, more, err)
 		}
 	}

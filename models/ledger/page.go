@@ -83,7 +83,7 @@ func PageIn(ctx context.Context, dbtx *sql.Tx, l *db.List[models.Entry]) (Page, 
 		out.Next = found[len(found)-1].Seq
 		return out, nil
 	}
-	if out.Next, out.StoppedEarly, err = l.Looked(ctx, dbtx); err != nil {
+	if out.Next, out.StoppedEarly, err = l.StoppedEarly(ctx, dbtx); err != nil {
 		return Page{}, fmt.Errorf("read ledger: %w", err)
 	}
 	return out, nil

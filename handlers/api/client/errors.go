@@ -20,7 +20,7 @@ type AnswerError struct {
 	Text       string
 	Fields     []wire.FieldProblem
 	RetryAfter time.Duration  // zero if the server named none
-	Approval   *wire.Approval // with 409: the request as it stands; with 402: the budget request
+	Approval   *wire.Approval // with 409: the current request; with 402: the budget request
 	// ApprovalID is the budget request to wait for, with 402.
 	ApprovalID wire.ResponseID
 	RequestID  string

@@ -23,11 +23,11 @@ type (
 type (
 	// Risk is how much harm a request could do.
 	Risk string
-	// Cause says why a request stands where it stands.
+	// Cause says why a request has its status.
 	Cause string
 	// SelfApproval says whether an agent's owner may approve.
 	SelfApproval string
-	// ConversationStatus is where a conversation stands.
+	// ConversationStatus is the status of a conversation.
 	ConversationStatus string
 	// ActorKind is what kind of sender said or did something.
 	ActorKind string
@@ -51,7 +51,7 @@ const (
 	KindBudget   Kind = "budget"
 )
 
-// Status is where a request stands.
+// Status is the status of a request.
 type Status string
 
 // The states of a request. All but pending are final.

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+const (
+	smallPending = 1_000 // what one agent waits for, by deadline
+	smallRouted  = 2_000 // what waits of what was routed to a person, by age
+)
+
+// maxSearch bounds a text that is looked for, in bytes.
+const maxSearch = 200
+
+func (q *InboxQuery) check() error {
+	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
+		return err
+	}
+	if q.Order != ByDeadline && q.Order != ByAge {
+		return models.Invalid("order", "must be age, or be left out")
+	}
+	return nil
+}
+
+// checkFilters checks what all lists can be filtered by.
+func checkFilters(whose Whose, risk models.Risk, text string) error {
+	if !slices.Contains([]Whose{WhoseAll, WhoseMine, WhoseRouted}, whose) {
+		return models.Invalid("whose", "must be mine or routed, or be left out")
+	}
+	if risk != "" && !slices.Contains(models.Risks(), risk) {
+		return models.Invalid("risk", "must be %s", models.AnyOf(models.Risks()))
+	}
+	return models.CheckText("text", text, maxSearch)
+}
+
+// inboxLook chooses the index that serves the list.
+func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*look, error) {
+	l := &look{
+		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
+		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
+		args: map[string]any{
+			"me": actor.ID, "admin": actor.Admin, "now": now, "conversation": q.Conversation, "agent": q.Agent,
+			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": MaxBrief,
+		},
+	}
+	var err error
+	if q.Order == ByAge {
+		l.join, l.sort = `r.number = k.number`, `k.number`
+		l.keys, err = s.keysByAge(ctx, actor, q)
+		return l, err
+	}
+	if l.keys, err = s.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {
+		l.join = `r.number = k.number` // which the indexes of responses end with
+	}
+	return l, err
+}
+
+// An inbox by deadline, and by age: of both the next :n keys after :at and :id, or
+// after :number.
+var (
+	byDeadline = db.List[key]{
+		Order: []db.Key{{Name: `deadline`, Is: `p.approval_timeout_at`}, {Name: `id`, Is: `p.id`}}, With: []db.Key{{Name: `number`, Is: `p.number`}},
+		After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
+	}
+	ofDecider = db.List[key]{
+		Order: []db.Key{{Name: `deadline`, Is: `d.deadline`}, {Name: `id`, Is: `d.response_id`}}, After: db.Say(`(:at, :id)`), Count: db.Say(`:n`),
+	}
+	byNumber = db.List[key]{Order: []db.Key{{Name: `number`, Is: `p.number`}}, After: db.Say(`:number`), Count: db.Say(`:n`)}
+)
+
+// along is a walk whose conditions have no arguments but those with names.
+func along(from string, where ...string) db.Walk {
+	w := db.Walk{From: db.Say(from)}
+	for _, condition := range where {
+		w.Where = append(w.Where, db.Say(condition))
+	}
+	return w
+}
+
+// keysOf selects the keys of a list that has arguments with names.
+func keysOf(l db.List[key], walks ...db.Walk) string {
+	l.Walks = walks
+	return l.Keys().Text
+}
+
+const (
+	isPending        = `p.approval_status = 'pending'`
+	ofAgentPending   = `p.agent_id = :agent AND ` + isPending
+	ofRunPending     = `p.conversation_id = :conversation AND ` + isPending
+	agentPending     = `responses p` + db.ByResponsesPendingAgent
+	conversationWait = `responses p` + db.ByResponsesPendingConversation
+)
+
+// The keys of an inbox by deadline.
+var (
+	pendingKeys      = keysOf(byDeadline, along(`responses p`+db.ByResponsesPending, isPending))
+	conversationKeys = keysOf(byDeadline, along(conversationWait, ofRunPending))
+	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
+	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
+)
+
+// How many rows a set has, no further than what is small.
+const (
+	smallAgent = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent + ` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+	waitingFor = `SELECT count(*) FROM (SELECT 1 FROM reviewers` + db.ByReviewersSettled + ` WHERE user_id = ? AND settled_at IS NULL LIMIT ?)`
+)
+
+func (s *Store) keysByDeadline(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+	if q.Conversation != "" {
+		return conversationKeys, nil
+	}
+	if q.Agent != "" {
+		n, err := s.scalar(ctx, smallAgent, q.Agent, smallPending+1)
+		if err != nil || n <= smallPending {
+			return agentKeys, err
+		}
+	}
+	if actor.Admin && q.Whose == WhoseAll {
+		return pendingKeys, nil
+	}
+	return deciderKeys, nil
+}
+
+// The keys of an inbox by age. An index has each agent's in order; of many agents
+// as many of each are read as are wanted of all.
+var (
+	agentByAge        = keysOf(byNumber, along(agentPending, ofAgentPending))
+	conversationByAge = keysOf(byNumber, along(conversationWait, ofRunPending))
+	allByAge          = agentsByAge()
+	mineByAge         = agentsByAge(`g.owner_id = :me`)
+	routedByAge       = keysOf(byNumber, along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`, `v.settled_at IS NULL`))
+	bothByAge         = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
+)
+
+// agentsByAge are the keys of some agents, one agent's after the other's, put in order.
+func agentsByAge(which ...string) string {
+	each, all := byNumber, byNumber
+	each.Order, all.After = []db.Key{{Name: `number`, Is: `o.number`}}, db.Part{}
+	of := keysOf(each, along(`responses o`+db.ByResponsesPendingAgent, `o.agent_id = g.id`, `o.approval_status = 'pending'`))
+	return keysOf(all, along(`agents g CROSS JOIN responses p ON p.number IN (`+of+`)`, which...))
+}
+
+func (s *Store) keysByAge(ctx context.Context, actor models.Actor, q InboxQuery) (string, error) {
+	switch {
+	case q.Conversation != "":
+		return conversationByAge, nil
+	case q.Agent != "":
+		return agentByAge, nil
+	case q.Whose == WhoseMine:
+		return mineByAge, nil
+	case q.Whose == WhoseAll && actor.Admin:
+		return allByAge, nil
+	}
+	n, err := s.scalar(ctx, waitingFor, actor.ID, smallRouted+1)
+	switch {
+	case err != nil:
+		return "", err
+	case n > smallRouted:
+		return allByAge, nil // with so much, it is found on the way
+	case q.Whose == WhoseRouted:
+		return routedByAge, nil
+	}
+	return bothByAge, nil
+}
+
+// countQuery counts what waits where nothing filters, up to one more than is told.
+// The indexes tell all but what is held past its deadline.
+func countQuery(actor models.Actor, conv models.ConversationID, now time.Time) (string, []any) {
+	count := func(rest string) string { return `SELECT count(*) FROM (SELECT 1 FROM ` + rest + ` LIMIT ?)` }
+	waits := func(deadline, id string) string {
+		return deadline + ` > ? AND (` + deadline + ` > ? OR EXISTS (SELECT 1 FROM responses h WHERE h.id = ` + id + ` AND h.held_until IS NOT NULL))`
+	}
+	inConversation := `responses r` + db.ByResponsesPendingConversation + ` WHERE r.conversation_id = ? AND r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)
+	back := now.Add(-heldBack)
+	switch {
+	case conv == "" && actor.Admin:
+		return count(`responses r` + db.ByResponsesPending + ` WHERE r.approval_status = 'pending' AND ` + waits(`r.approval_timeout_at`, `r.id`)), []any{back, now, models.StatsCap + 1}
+	case conv == "":
+		return count(`deciders d WHERE d.user_id = ? AND ` + waits(`d.deadline`, `d.response_id`)), []any{actor.ID, back, now, models.StatsCap + 1}
+	case actor.Admin:
+		return count(inConversation), []any{conv, back, now, models.StatsCap + 1}
+	}
+	return count(inConversation + ` AND EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = ? AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)`),
+		[]any{conv, back, now, actor.ID, models.StatsCap + 1}
+}
+
+// reasksQuery is for what stands in keys as a JSON array of numbers, and for a
+// person: an admin sees all.
+var reasksQuery = `SELECT r.id, (SELECT p.id FROM responses p` + db.ByResponsesRejected + `
+ WHERE p.agent_id = r.agent_id AND p.digest = r.digest AND p.approval_status = 'rejected' AND p.number < r.number
+ AND ` + personSees(`p`, `?3`, `?2`) + ` ORDER BY p.number DESC LIMIT 1)
+ FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.number = j.value`
