@@ -69,7 +69,7 @@ func (d *demo) inbox(t *testing.T, n int) map[string]models.Approval {
 		clear(byTool)
 		for _, a := range page.Items {
 			if a.AgentName == "demo-agent" { // the built-in one proposes something too
-				byTool[a.ToolName] = a
+				byTool[a.ToolName] = a.Approval
 			}
 		}
 		return len(byTool) == n

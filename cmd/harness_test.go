@@ -140,7 +140,7 @@ func (w *world) client(token string) *client.Client {
 // onlyPending waits until exactly one request waits for a decision.
 func (w *world) onlyPending(t *testing.T) models.Approval {
 	t.Helper()
-	var got []models.Approval
+	var got []models.Brief
 	eventually(t, "one pending request", func() bool {
 		page, err := w.Store().Inbox(t.Context(), w.admin, store.InboxQuery{Limit: 10})
 		if err != nil {
@@ -149,7 +149,7 @@ func (w *world) onlyPending(t *testing.T) models.Approval {
 		got = page.Items
 		return len(got) == 1
 	})
-	return got[0]
+	return got[0].Approval
 }
 
 func (w *world) respond(t *testing.T, id models.ResponseID, verdict wire.RespondRequest) {

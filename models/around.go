@@ -17,7 +17,7 @@ type Around struct {
 	// Earlier are the last calls of the same agent and tool that have an outcome,
 	// newest first, inputs cut; Approved (let through too) and Rejected count them
 	// among the last that were looked at. EarlierCapped: there are older ones.
-	Earlier            []Approval
+	Earlier            []Brief
 	Approved, Rejected int
 	EarlierCapped      bool
 	// LastApproved is the newest call that was allowed to run, LastRejected the newest

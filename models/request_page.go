@@ -4,7 +4,7 @@ package models
 // for Presence, which is kept in no database.
 type RequestPage struct {
 	Approval Approval
-	Turns    []Approval // the last of its conversation before it, oldest first
+	Turns    []Brief // the last of its conversation before it, oldest first
 	Origin   Origin
 	Around   Around
 	Presence Presence
@@ -18,7 +18,7 @@ type RequestPage struct {
 	Result *CallResult
 	// Next is another request that waits for the reader, where that was asked for and
 	// this one is not pending any more.
-	Next *Approval
+	Next *Brief
 
 	// Budget is that of the conversation, for those who may change it, where the request
 	// is about one; Points and Shares say how a budget request's was spent. AgentBudget is

@@ -79,6 +79,14 @@ type Response struct {
 	Answer        string
 
 	Removed *string // the mark that stands in the place of contents; nil: they are kept
+
+	// What it belongs to, as far as a read loads it (GORM's Preload); nil: it did not. A
+	// write leaves them out. An Approval has what readers need of them.
+	Agent        *Agent
+	Owner        *User
+	Conversation *Conversation
+	DecidingVote *Vote `gorm:"foreignKey:VoteID"`
+	Question     *Note `gorm:"foreignKey:OpenNote"`
 }
 
 // Report is the rest of a response's row: what was reported of it. It is read

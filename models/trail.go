@@ -4,7 +4,7 @@ package models
 // the request it is about. The ledger holds no inputs: they are read beside it.
 type TrailEntry struct {
 	Entry
-	Request *Approval // nil: there is none, or the reader may not see it
-	Hidden  bool      // there is a request that the reader may not see
-	Reason  string    // what was said with the outcome
+	Request *Brief // nil: there is none, or the reader may not see it
+	Hidden  bool   // there is a request that the reader may not see
+	Reason  string // what was said with the outcome
 }

@@ -145,8 +145,8 @@ func (s *Site) setupPage(c echo.Context, status int, key string, wrong *models.E
 		return err
 	}
 	r := c.Request()
-	v := pages.NewSetup(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
-	return handlers.Render(c, status, pages.SetupPage(frame, v), nil)
+	v := pages.FirstAccount(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
+	return handlers.Render(c, status, pages.NewAccountPage(frame, v), nil)
 }
 
 func (s *Site) setup(c echo.Context) error {

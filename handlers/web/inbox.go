@@ -113,7 +113,7 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 }
 
 // firstOf is the first request that waits for a verdict, else the first.
-func firstOf(rows []models.Approval) models.ResponseID {
+func firstOf(rows []models.Brief) models.ResponseID {
 	for i := range rows {
 		if rows[i].HeldUntil == nil && rows[i].OpenNote == nil {
 			return rows[i].ID
@@ -190,7 +190,7 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 		in.Count = max(0, in.Count-in.Sending)
 	}
 	for i := range in.Rows {
-		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i]); err != nil {
+		if err := s.store.HeldVerdicts(ctx, actor, &in.Rows[i].Approval); err != nil {
 			return in, err
 		}
 	}
@@ -206,7 +206,7 @@ func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.In
 		}
 	}
 	if place.Conversation != "" && len(page.Items) > 0 {
-		in.ConversationTitle = pages.ConversationLabel(&page.Items[0])
+		in.ConversationTitle = pages.ConversationLabel(&page.Items[0].Approval)
 	}
 	return in, s.readGone(ctx, actor, &in, decided, gone)
 }
@@ -217,7 +217,7 @@ func (s *Site) asOf() string {
 	return strconv.FormatInt(s.started.UnixNano(), 36) + "-" + strconv.FormatInt(s.reads.Add(1), 10)
 }
 
-func idsOf(rows []models.Approval) []models.ResponseID {
+func idsOf(rows []models.Brief) []models.ResponseID {
 	ids := make([]models.ResponseID, 0, len(rows))
 	for i := range rows {
 		ids = append(ids, rows[i].ID)
@@ -225,10 +225,10 @@ func idsOf(rows []models.Approval) []models.ResponseID {
 	return ids
 }
 
-func pointers(rows []models.Approval) []*models.Approval {
+func pointers(rows []models.Brief) []*models.Approval {
 	out := make([]*models.Approval, 0, len(rows))
 	for i := range rows {
-		out = append(out, &rows[i])
+		out = append(out, &rows[i].Approval)
 	}
 	return out
 }

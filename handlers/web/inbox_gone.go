@@ -51,10 +51,10 @@ func (s *Site) readGone(ctx context.Context, actor models.Actor, in *pages.Inbox
 	return nil
 }
 
-func rowOf(rows []models.Approval, id models.ResponseID) *models.Approval {
+func rowOf(rows []models.Brief, id models.ResponseID) *models.Approval {
 	for i := range rows {
 		if rows[i].ID == id {
-			return &rows[i]
+			return &rows[i].Approval
 		}
 	}
 	return nil

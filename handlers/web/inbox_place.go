@@ -70,7 +70,7 @@ func readDesk(desk string) views.InboxPlace {
 // inboxQuery asks the store for what a place shows.
 func inboxQuery(p views.InboxPlace) store.InboxQuery {
 	return store.InboxQuery{
-		Brief: true, Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
+		Conversation: p.Conversation, Agent: p.Agent, Tool: p.Tool, Risk: p.Risk, Text: p.Text,
 		Whose: store.Whose(p.Whose), Order: store.InboxOrder(p.Order), After: p.After,
 	}
 }

@@ -59,11 +59,11 @@ func (o *outside) take(item models.OutsideItem) {
 func (o *outside) waits() models.Approval {
 	o.tb.Helper()
 	page, err := o.store.Inbox(o.tb.Context(), o.owner, store.InboxQuery{})
-	open := slices.DeleteFunc(page.Items, func(a models.Approval) bool { return a.HeldUntil != nil })
+	open := slices.DeleteFunc(page.Items, func(b models.Brief) bool { return b.HeldUntil != nil })
 	if err != nil || len(open) != 1 {
 		o.tb.Fatalf("inbox: %d, %v", len(open), err)
 	}
-	return open[0]
+	return open[0].Approval
 }
 
 // deliver begins an attempt to tell a verdict, and ends it.

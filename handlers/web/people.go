@@ -137,7 +137,7 @@ func (s *Site) joinPage(c echo.Context, status int, key string, wrong *models.Er
 		return err
 	}
 	frame.Viewer, frame.Narrow = nil, true
-	return handlers.Render(c, status, pages.JoinPage(frame, pages.NewJoin(key, *invite, r.PostFormValue("name"), wrong)), nil)
+	return handlers.Render(c, status, pages.NewAccountPage(frame, pages.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
 }
 
 // join uses an invitation up and signs the new person in.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"countersign/models/events"
 )
@@ -21,11 +22,13 @@ type Tx struct {
 	afterCommit []func()
 }
 
-// Gorm is the transaction through GORM, for everything that is not hot.
+// Gorm is the transaction through GORM, for everything that is not hot. A row is written
+// with its own columns only: what it belongs to is for reads.
 func (t *Tx) Gorm() *gorm.DB {
 	if t.g == nil {
-		t.g = t.d.gw.Session(&gorm.Session{NewDB: true, Context: context.Background()})
-		t.g.Statement.ConnPool = &t.conn
+		g := t.d.gw.Session(&gorm.Session{NewDB: true, Context: context.Background()})
+		g.Statement.ConnPool = &t.conn
+		t.g = g.Omit(clause.Associations).Session(&gorm.Session{})
 	}
 	return t.g
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	aroundLooked  = 500 // earlier calls that are looked at
-	aroundEarlier = 5   // and shown
+	aroundSearched = 500 // earlier calls that are looked at
+	aroundEarlier  = 5   // and shown
 )
 
 // What went before a request, newest first: calls of the same agent and tool,
@@ -30,11 +30,11 @@ const (
  WHERE p.agent_id = :agent AND p.digest = :digest AND p.approval_status = 'rejected'` + beforeThis
 )
 
-var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + lookSees + `
+var earlierQuery = `SELECT r.number, r.id, coalesce(r.approval_status, ''), r.cause, ` + searchSees + `
  FROM (` + earlierKeys + `) k CROSS JOIN responses r ON r.number = k.number ORDER BY k.number DESC`
 
 func latestQuery(keys string) string {
-	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` + lookSees + ` ORDER BY k.number DESC LIMIT 1`
+	return `SELECT r.number, r.id FROM (` + keys + `) k CROSS JOIN responses r ON r.number = k.number WHERE ` + searchSees + ` ORDER BY k.number DESC LIMIT 1`
 }
 
 // around reads what stands around a request, for a person who sees it.
@@ -116,7 +116,7 @@ func (e *earlier) wentAhead() bool {
 // aroundEarlier says what became of the request's like.
 func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
 	args := map[string]any{
-		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest, "n": aroundLooked + 1,
+		"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "tool": a.ToolName, "digest": a.Digest, "n": aroundSearched + 1,
 	}
 	if out.ReaskOf, err = s.latest(ctx, reaskedKeys, args); err != nil || a.ToolName == "" {
 		return err
@@ -129,7 +129,7 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 		return err
 	}
 	out.EarlierCapped = more
-	var brief, ahead []key
+	var shown, ahead []key
 	for i := range calls {
 		e := &calls[i]
 		switch {
@@ -140,13 +140,15 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 		case !e.status.Final():
 			continue
 		}
-		if len(brief) < aroundEarlier {
-			brief = append(brief, e.key)
+		if len(shown) < aroundEarlier {
+			shown = append(shown, e.key)
 		}
 	}
-	if out.Earlier, err = s.lookedUp(ctx, brief, briefColumns); err != nil {
+	items, err := s.rowsOf(ctx, shown, briefColumns)
+	if err != nil {
 		return err
 	}
+	out.Earlier = briefs(items)
 	if out.Approved = len(ahead); out.Approved > 0 {
 		out.LastApproved, err = s.wholeRow(ctx, ahead[0])
 	}
@@ -171,7 +173,7 @@ func (s *Store) latest(ctx context.Context, keys string, args map[string]any) (*
 }
 
 func (s *Store) wholeRow(ctx context.Context, k key) (*models.Approval, error) {
-	rows, err := s.lookedUp(ctx, []key{k}, approvalColumns)
+	rows, err := s.rowsOf(ctx, []key{k}, approvalColumns)
 	if err != nil {
 		return nil, err
 	}
@@ -198,12 +200,12 @@ func (s *Store) earlierCalls(ctx context.Context, args map[string]any) ([]earlie
 		if err := rows.Scan(&e.number, &e.id, &e.status, &e.cause, &sees); err != nil {
 			return nil, false, fmt.Errorf("read what went before: %w", err)
 		}
-		if n++; sees && n <= aroundLooked {
+		if n++; sees && n <= aroundSearched {
 			out = append(out, e)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, false, fmt.Errorf("read what went before: %w", err)
 	}
-	return out, n > aroundLooked, nil
+	return out, n > aroundSearched, nil
 }

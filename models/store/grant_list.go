@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"gorm.io/gorm"
@@ -13,7 +14,7 @@ import (
 
 // GrantList is one page of grants, newest first.
 type GrantList struct {
-	Items []models.Grant // Fixed and Free are cut to MaxBrief characters
+	Items []models.Grant // Fixed and Free are cut to models.MaxBrief characters
 	Next  string         // empty: the last page
 }
 
@@ -32,8 +33,6 @@ var (
 
 	briefGrant = grantColumns(briefText(`g.fixed`), briefText(`g.free`))
 )
-
-func briefText(column string) string { return fmt.Sprintf(`substr(%s, 1, %d)`, column, MaxBrief) }
 
 // Grants lists those of a person's own agents, for admins all. Agents are
 // CodeForbidden.
@@ -76,19 +75,23 @@ func (s *Store) grants(actor models.Actor, after db.Cursor, limit int) *db.List[
 type GrantUses struct {
 	models.Grant
 
-	Items []models.Approval
+	Items []models.Brief
 	Next  string // empty: the last page
 }
 
 // grantUses are the calls that a grant let through, newest first.
-func (s *Store) grantUses(id models.GrantID, after string, limit int) *db.List[models.Approval] {
-	l := s.approvalsBy(briefColumns, limit, 0)
-	l.Order, l.Down = []db.Key{{Name: `number`, Is: `number`}}, true
-	l.Walks = []db.Walk{{From: db.Say(`responses` + db.ByResponsesGrant), Where: []db.Part{db.Say(`grant_id = ?`, id)}}}
-	if after != "" {
-		l.After = db.Say(`coalesce((SELECT number FROM responses WHERE id = ?), 9223372036854775807)`, after)
-	}
-	return l
+func (s *Store) grantUses(ctx context.Context, id models.GrantID, after string, limit int) (items []models.Brief, next string, err error) {
+	limit = db.PageSize(limit)
+	err = s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		g := s.db.Gorm(ctx).Where("grant_id = ?", id).Order("number DESC").Limit(limit + 1)
+		if after != "" {
+			g = g.Where("number < coalesce((SELECT number FROM responses WHERE id = ?), ?)", after, math.MaxInt64)
+		}
+		items, err = findBriefs(g, s.db.Now())
+		return err
+	})
+	items, next = db.Cut(items, limit, func(b *models.Brief) db.Cursor { return byID(&b.Approval) })
+	return items, next, err
 }
 
 // Grant is one grant and the calls it let through, going on after the key of the
@@ -111,7 +114,7 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 	if !actor.Admin && g.OwnerID != actor.UserID() {
 		return out, nil
 	}
-	out.Items, out.Next, err = s.grantUses(id, after, limit).Page(ctx)
+	out.Items, out.Next, err = s.grantUses(ctx, id, after, limit)
 	return out, err
 }
 

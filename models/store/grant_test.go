@@ -259,7 +259,7 @@ func TestGrantsOfOneToolAreBounded(t *testing.T) {
 func TestGrantsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	long := strings.Repeat("x", 3*store.MaxBrief)
+	long := strings.Repeat("x", 3*models.MaxBrief)
 	var made []models.GrantID
 	for i := range 5 {
 		b.clock.Step(time.Second)
@@ -283,7 +283,7 @@ func TestGrantsAreListedNewestFirst(t *testing.T) {
 				t.Fatalf("%d items, %v", len(page.Items), err)
 			}
 			for _, g := range page.Items {
-				if len(g.Fixed) > store.MaxBrief || g.AgentName != "bot" || g.OwnerName == "" || g.StateAt(b.clock.Now()) != models.GrantLive {
+				if len(g.Fixed) > models.MaxBrief || g.AgentName != "bot" || g.OwnerName == "" || g.StateAt(b.clock.Now()) != models.GrantLive {
 					t.Errorf("listed %+v", g)
 				}
 				got = append(got, g.ID)

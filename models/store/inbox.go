@@ -37,21 +37,18 @@ type InboxQuery struct {
 	Tool         string // exact
 	Risk         models.Risk
 	// Text is looked for in the tool's name, the description, the names of agent and
-	// conversation, and the first MaxBrief characters of input and content. Small
+	// conversation, and the first models.MaxBrief characters of input and content. Small
 	// and capital letters of ASCII are the same.
 	Text  string
 	Whose Whose
 	Order InboxOrder
 	After string // InboxPage.Next of the page before
-	Brief bool   // for a list of one line each: inputs are cut to MaxBrief; a context is left out unless another system asks
 	Limit int    // 0: models.DefaultPage
-	// MaxBytes is where the page ends though more would fit; 0: nowhere.
-	MaxBytes int
 }
 
 // InboxPage is one page of an inbox.
 type InboxPage struct {
-	Items []models.Approval
+	Items []models.Brief
 	Next  string // empty: the last page
 	// Count is how many pass the filters from the beginning of the list, up to
 	// models.StatsCap; CountCapped: there are more, or may be.
@@ -71,31 +68,70 @@ type InboxPage struct {
 //
 // Codes: forbidden (people only), invalid.
 func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, error) {
-	if !actor.IsPerson() {
-		return InboxPage{}, models.Errorf(models.CodeForbidden, "Only a person has an inbox.")
-	}
-	if err := q.check(); err != nil {
-		return InboxPage{}, err
-	}
-	now := s.db.Now()
-	l, err := s.inboxLook(ctx, actor, q, now)
+	page, keys, err := s.inboxKeys(ctx, actor, q)
 	if err != nil {
 		return InboxPage{}, err
 	}
-	page, limit := InboxPage{}, db.PageSize(q.Limit)
-	if page.Count, page.CountCapped, err = s.inboxCount(ctx, actor, q, l, now); err != nil {
+	items, err := s.rowsOf(ctx, keys, briefColumns)
+	if err != nil {
 		return InboxPage{}, err
 	}
+	page.Items = briefs(stillPending(items))
+	page.ReaskOf, err = s.reasks(ctx, actor, keys)
+	return page, err
+}
+
+// pendingOfPerson is an inbox for programs: whole, without what pages say of it.
+func (s *Store) pendingOfPerson(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
+	q := InboxQuery{After: after, Limit: limit}
+	page, keys, err := s.inboxKeys(ctx, actor, q)
+	if err != nil {
+		return List{}, err
+	}
+	items, err := s.rowsWithin(ctx, keys, approvalColumns, MaxListBytes)
+	if err != nil {
+		return List{}, err
+	}
+	out := List{Next: page.Next}
+	if n := len(items); n < len(keys) {
+		out.Next = q.cursor(&keys[n-1])
+	}
+	out.Items = stillPending(items)
+	return out, nil
+}
+
+// stillPending leaves out what left while the list was read.
+func stillPending(items []models.Approval) []models.Approval {
+	return slices.DeleteFunc(items, func(a models.Approval) bool { return a.Status() != models.StatusPending })
+}
+
+// inboxKeys are the keys of a page of an inbox, with the page but for its rows.
+func (s *Store) inboxKeys(ctx context.Context, actor models.Actor, q InboxQuery) (InboxPage, []key, error) {
+	if !actor.IsPerson() {
+		return InboxPage{}, nil, models.Errorf(models.CodeForbidden, "Only a person has an inbox.")
+	}
+	if err := q.check(); err != nil {
+		return InboxPage{}, nil, err
+	}
+	now := s.db.Now()
+	l, err := s.inboxSearch(ctx, actor, q, now)
+	if err != nil {
+		return InboxPage{}, nil, err
+	}
+	page, limit := InboxPage{}, db.PageSize(q.Limit)
+	if page.Count, page.CountCapped, err = s.inboxCount(ctx, actor, q, l, now); err != nil {
+		return InboxPage{}, nil, err
+	}
 	if err := s.inboxFrom(ctx, l, q, now); err != nil {
-		return InboxPage{}, err
+		return InboxPage{}, nil, err
 	}
 	count := limit + 1
 	if q.After == "" && q.filtered() {
 		count = max(count, models.StatsCap+1) // the count comes with the page
 	}
-	found, err := s.look(ctx, l, deadlineOf, limit+1, count, l.most())
+	found, err := s.search(ctx, l, deadlineOf, limit+1, count, l.most())
 	if err != nil {
-		return InboxPage{}, err
+		return InboxPage{}, nil, err
 	}
 	if q.After == "" && q.filtered() {
 		page.Count, page.CountCapped = min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap
@@ -109,20 +145,7 @@ func (s *Store) Inbox(ctx context.Context, actor models.Actor, q InboxQuery) (In
 	case found.cut:
 		page.Next, page.Cut = q.cursor(&found.last), true
 	}
-	columns := approvalColumns
-	if q.Brief {
-		columns = briefColumns
-	}
-	if page.Items, err = s.lookedUpWithin(ctx, keys, columns, q.MaxBytes); err != nil {
-		return InboxPage{}, err
-	}
-	if n := len(page.Items); n < len(keys) {
-		keys, page.Cut = keys[:n], false
-		page.Next = q.cursor(&keys[n-1])
-	}
-	page.Items = slices.DeleteFunc(page.Items, func(a models.Approval) bool { return a.Status() != models.StatusPending }) // it left meanwhile
-	page.ReaskOf, err = s.reasks(ctx, actor, keys)
-	return page, err
+	return page, keys, nil
 }
 
 // filtered reports whether rows must be looked at to count them.
@@ -145,8 +168,8 @@ const heldBack = policy.MaxUndoSeconds * time.Second
 
 func deadlineOf(k *key) time.Time { return k.timeout }
 
-// inboxFrom sets the look to where the page begins.
-func (s *Store) inboxFrom(ctx context.Context, l *look, q InboxQuery, now time.Time) error {
+// inboxFrom sets the search to where the page begins.
+func (s *Store) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time.Time) error {
 	if q.Order == ByAge && q.After != "" {
 		number, err := s.numberOf(ctx, q.After)
 		l.from(key{number: number}, time.Time{})
@@ -176,8 +199,8 @@ func (s *Store) numberOf(ctx context.Context, id string) (int64, error) {
 }
 
 // inboxCount counts what passes the filters from the beginning of the list: by the
-// index alone if it can, else by a look of its own, unless the page's own tells.
-func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *look, now time.Time) (int, bool, error) {
+// index alone if it can, else by a search of its own, unless the page's own tells.
+func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery, l *search, now time.Time) (int, bool, error) {
 	if !q.filtered() {
 		text, args := countQuery(actor, q.Conversation, now)
 		n, err := s.scalar(ctx, text, args...)
@@ -191,7 +214,7 @@ func (s *Store) inboxCount(ctx context.Context, actor models.Actor, q InboxQuery
 	if err := s.inboxFrom(ctx, l, first, now); err != nil {
 		return 0, false, err
 	}
-	found, err := s.look(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
+	found, err := s.search(ctx, l, deadlineOf, 0, models.StatsCap+1, l.most())
 	return min(found.picked, models.StatsCap), found.cut || found.picked > models.StatsCap, err
 }
 

@@ -32,7 +32,6 @@ func BenchmarkDesk(b *testing.B) {
 			"deadline": {}, "age": {Order: store.ByAge}, "mine": {Whose: store.WhoseMine}, "next": {After: first.Next},
 			"tool": {Tool: "Bash"}, "rare": {Tool: "rare"}, "rare text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID},
 		} {
-			q.Brief = true
 			b.Run("inbox/"+who+"/"+name, func(b *testing.B) {
 				for b.Loop() {
 					if _, err := s.Inbox(b.Context(), actor, q); err != nil {

@@ -38,14 +38,14 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 	return models.CheckText("text", text, maxSearch)
 }
 
-// inboxLook chooses the index that serves the list.
-func (s *Store) inboxLook(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*look, error) {
-	l := &look{
+// inboxSearch chooses the index that serves the list.
+func (s *Store) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*search, error) {
+	l := &search{
 		join: `r.id = k.id`, sort: `k.deadline, k.id`, text: q.Text != "",
 		pick: ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)`,
 		args: map[string]any{
 			"me": actor.ID, "admin": actor.Admin, "now": now, "conversation": q.Conversation, "agent": q.Agent,
-			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": MaxBrief,
+			"tool": q.Tool, "risk": q.Risk, "whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief,
 		},
 	}
 	var err error

@@ -57,7 +57,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 				t.Errorf("%s\nis not in the order of an index:\n%s", keys, plan)
 			}
 			noScan(t, keys, plan)
-			for _, l := range []look{{}, {text: true}} {
+			for _, l := range []search{{}, {text: true}} {
 				l.keys, l.join, l.sort, l.pick = keys, `r.number = k.number`, `1`, settledPicks
 				if !strings.Contains(keys, "number") {
 					l.join = `r.id = k.id`

@@ -25,7 +25,7 @@ func TestALongInboxSaysHowFarItHasLooked(t *testing.T) {
 	}
 	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
 		q := store.InboxQuery{Tool: "rare", Order: order}
-		var found []models.Approval
+		var found []models.Brief
 		searched, pages := 0, 0
 		for {
 			page, err := s.Inbox(t.Context(), owner, q)
@@ -53,7 +53,7 @@ func TestAnInboxPagesOnWhenRowsLeave(t *testing.T) {
 	t.Parallel()
 	w := newListWorld(t, 200)
 	for _, order := range []store.InboxOrder{store.ByDeadline, store.ByAge} {
-		q := store.InboxQuery{Order: order, Limit: 3, Brief: true}
+		q := store.InboxQuery{Order: order, Limit: 3}
 		all, err := w.Inbox(t.Context(), w.people[0], store.InboxQuery{Order: order, Limit: 200})
 		storetest.Must(t, err)
 		var seen, gone []models.ResponseID

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -337,11 +338,11 @@ func TestListsPageByKey(t *testing.T) {
 	lists := map[string]func(after string) ([]models.Approval, string, error){
 		"inbox of the owner": func(after string) ([]models.Approval, string, error) {
 			p, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{After: after, Limit: 5})
-			return p.Items, p.Next, err
+			return approvals(p.Items), p.Next, err
 		},
 		"inbox of an admin": func(after string) ([]models.Approval, string, error) {
 			p, err := b.Inbox(t.Context(), b.admin, store.InboxQuery{After: after, Limit: 5})
-			return p.Items, p.Next, err
+			return approvals(p.Items), p.Next, err
 		},
 		"all of the agent": func(after string) ([]models.Approval, string, error) {
 			l, err := b.Approvals(t.Context(), b.agent, store.ListQuery{Cursor: after, Limit: 5})
@@ -353,6 +354,10 @@ func TestListsPageByKey(t *testing.T) {
 		},
 		"all of the conversation": func(after string) ([]models.Approval, string, error) {
 			l, err := b.Approvals(t.Context(), b.owner, store.ListQuery{Conversation: conv, Cursor: after, Limit: 5})
+			return l.Items, l.Next, err
+		},
+		"pending of the owner": func(after string) ([]models.Approval, string, error) {
+			l, err := b.PendingList(t.Context(), b.owner, after, 5)
 			return l.Items, l.Next, err
 		},
 		"pending of the agent": func(after string) ([]models.Approval, string, error) {
@@ -423,15 +428,36 @@ func TestI8ARestartLosesNothing(t *testing.T) {
 	}
 }
 
-func TestABriefInboxCutsWhatItDoesNotShow(t *testing.T) {
+// TestABriefHasTheBeginningOfEachText, however it is read: of all else it has what the
+// whole has.
+func TestABriefHasTheBeginningOfEachText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	long := `{"command":"` + strings.Repeat("x", 2*store.MaxBrief) + `"}`
-	b.ask(t, models.AskInput{Input: []byte(long), Context: "why"})
-	for brief, want := range map[bool]int{true: store.MaxBrief, false: len(long)} {
-		page, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{Brief: brief})
-		if err != nil || len(page.Items) != 1 || len(page.Items[0].ToolInputJSON) != want || (page.Items[0].Context == "") != brief {
-			t.Errorf("brief %v: %d bytes of input and context %q, %v", brief, len(page.Items[0].ToolInputJSON), page.Items[0].Context, err)
+	long := `{"command":"` + strings.Repeat("x", 2*models.MaxBrief) + `"}`
+	a := b.ask(t, models.AskInput{Input: []byte(long), Context: "why", Description: "what"})
+	check := func(name string, items []models.Brief, err error) {
+		t.Helper()
+		if err != nil || len(items) != 1 {
+			t.Fatalf("%s: %d, %v", name, len(items), err)
+		}
+		whole, err := b.Approval(t.Context(), b.owner, a.ID)
+		storetest.Must(t, err)
+		whole.ToolInputJSON = long[:models.MaxBrief]
+		if got := items[0].Approval; !reflect.DeepEqual(got, *whole) {
+			t.Errorf("%s: %+v\nis not the beginning of\n%+v", name, got, *whole)
 		}
 	}
+	inbox, err := b.Inbox(t.Context(), b.owner, store.InboxQuery{})
+	check("inbox", inbox.Items, err)
+	list, err := b.PendingList(t.Context(), b.owner, "", 0)
+	if err != nil || len(list.Items) != 1 || list.Items[0].ToolInputJSON != long {
+		t.Errorf("for a program: %d, %v", len(list.Items), err)
+	}
+	_, err = b.Decide(t.Context(), b.owner, a.ID, no("Not now."))
+	storetest.Must(t, err)
+	past, err := b.Settled(t.Context(), b.owner, store.SettledQuery{})
+	check("history", past.Items, err)
+	trail, err := b.Trail(t.Context(), b.owner, store.TrailQuery{})
+	storetest.Must(t, err)
+	check("trail", []models.Brief{*trail.Entries[0].Request}, nil)
 }

@@ -29,7 +29,7 @@ func (w *abroad) origin(t *testing.T, id models.ResponseID) models.Origin {
 	return got[id]
 }
 
-func (w *abroad) inboxOf(t *testing.T) []models.Approval {
+func (w *abroad) inboxOf(t *testing.T) []models.Brief {
 	t.Helper()
 	page, err := w.Inbox(t.Context(), w.owner, store.InboxQuery{})
 	storetest.Must(t, err)

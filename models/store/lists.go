@@ -123,8 +123,7 @@ func (q *ListQuery) filter(now time.Time) []db.Part {
 // asked, a person's inbox by deadline. A page ends after MaxListBytes.
 func (s *Store) PendingList(ctx context.Context, actor models.Actor, after string, limit int) (List, error) {
 	if actor.IsPerson() {
-		page, err := s.Inbox(ctx, actor, InboxQuery{After: after, Limit: limit, MaxBytes: MaxListBytes})
-		return List{Items: page.Items, Next: page.Next}, err
+		return s.pendingOfPerson(ctx, actor, after, limit)
 	}
 	if !actor.IsAgent() {
 		return List{}, models.Errorf(models.CodeForbidden, "Only agents and people list requests.")
@@ -152,30 +151,13 @@ func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.
 	return l
 }
 
-// Turns are the last n responses of a conversation before a sequence (0: the
-// end), oldest first. CodeNotFound unless the actor sees the conversation: its
-// agent, its owner, an admin; whoever a request was routed to sees the five
-// turns before it through RequestPage.
-func (s *Store) Turns(ctx context.Context, actor models.Actor, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
-	var owner models.UserID
-	var agent models.AgentID
-	if err := s.db.Reads().QueryRowContext(ctx, `SELECT owner_id, agent_id FROM conversations WHERE id = ?`, id).Scan(&owner, &agent); err != nil {
-		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))
-	}
-	if agent != actor.AgentID() && !actor.MayAdminister() && owner != actor.UserID() {
-		return nil, models.NotFound("conversation")
-	}
-	return s.turns(ctx, id, before, n)
-}
-
 // MaxRoutedTurns is how much of a conversation a routed reviewer sees.
 const MaxRoutedTurns = 5
 
-func (s *Store) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Approval, error) {
-	if before <= 0 {
-		before = 1 << 62
-	}
-	return s.approvals(ctx, turnsQuery, id, before, n)
+// turns are the last n responses of a conversation before a sequence, oldest first.
+func (s *Store) turns(ctx context.Context, id models.ConversationID, before int64, n int) ([]models.Brief, error) {
+	items, err := s.approvals(ctx, turnsQuery, id, before, n)
+	return briefs(items), err
 }
 
 // approvals runs a query of approvalColumns and returns the rows as they hold

@@ -18,7 +18,6 @@ func TestGrantQueriesAreServedByAnIndex(t *testing.T) {
 	before := db.Cursor{At: now, ID: db.MaxID}
 	ofAdmin := s.grants(models.Actor{Kind: models.ActorUser, ID: "u", Admin: true}, before, 50).SQL()
 	ofOwner := s.grants(models.Actor{Kind: models.ActorUser, ID: "u"}, before, 50).SQL()
-	calls := s.grantUses("g", "x", 50)
 	for _, q := range []struct {
 		name, text string
 		args       []any
@@ -28,8 +27,6 @@ func TestGrantQueriesAreServedByAnIndex(t *testing.T) {
 		{"grants of all", ofAdmin.Text, ofAdmin.Args, "grants_all ((created_at,id)<(?,?))", true},
 		{"grants of an owner", ofOwner.Text, ofOwner.Args, "grants_owner (owner_id=? AND (created_at,id)<(?,?))", true},
 		{"one grant", selectGrant, []any{"g"}, "SEARCH g USING PRIMARY KEY (id=?)", false},
-		{"its calls", calls.SQL().Text, calls.SQL().Args, "responses_grant (grant_id=? AND", true},
-		{"their keys", calls.Keys().Text, calls.Keys().Args, "responses_grant (grant_id=? AND", false},
 		{"past calls", reachQuery, []any{"a", "t", "x", 501}, "responses_tool (agent_id=? AND tool_name=?)", false},
 		{"live grants", liveGrants, []any{"{}", "[]", "a", "t", now}, "grants_live (agent_id=? AND tool_name=? AND expires_at>?)", false},
 	} {

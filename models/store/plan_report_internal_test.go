@@ -22,7 +22,6 @@ func TestReportQueriesAreServedByAnIndex(t *testing.T) {
 		{"the rest of a batch", openAfter, "responses_batch (conversation_id=? AND batch_id=? AND sequence>?)", []any{"c", "b", 1}},
 		{"details", runDetailsQuery, "responses_history (conversation_id=? AND sequence>? AND sequence<?)", []any{"c", 1, 50, 9}},
 		{"place in a batch", batchPlaceQuery, "COVERING INDEX responses_batch (conversation_id=? AND batch_id=? AND sequence<?)", []any{"c", "b", 1}},
-		{"a result", callResultQuery, "(id=?)", []any{"r"}},
 		{"parent", parentQuery, "conversations_run (owner_id=? AND run_id=?)", []any{"u", "r"}},
 		{"children", childrenQuery, "conversations_parent_run (owner_id=? AND parent_run_id=?)", []any{"u", "r", 9}},
 		{"open, by input", openByInput, "responses_open_input (conversation_id=? AND digest=?)", []any{"c", "d"}},

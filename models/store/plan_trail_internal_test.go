@@ -39,7 +39,7 @@ func TestATrailIsServedByAnIndex(t *testing.T) {
 		}
 		noScans(t, c.name, plan)
 	}
-	for name, text := range map[string]string{"requests": trailRequests, "routed": trailRouted, "reasons": trailVotes} {
+	for name, text := range map[string]string{"routed": trailRouted, "reasons": trailVotes} {
 		noScans(t, name, explain(t, s, text, jsonArgs(text)))
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"countersign/models"
 	"countersign/models/ledger"
-	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -257,7 +256,7 @@ func TestWhatIsReportedIsNeverRefusedForItsSize(t *testing.T) {
 	if a.Digest != models.Digest(canonical) || a.InputBytes == nil || *a.InputBytes != int64(len(input)) || len(a.ToolInputJSON) > models.MaxInput || !strings.HasPrefix(a.ToolInputJSON, `"{\"text\":\"é`) || !jsontext.Value(a.ToolInputJSON).IsValid() {
 		t.Errorf("a large input: digest of the whole %v, %d bytes kept of %v: %.40s", a.Digest == models.Digest(canonical), len(a.ToolInputJSON), a.InputBytes, a.ToolInputJSON)
 	}
-	if d.ResultBytes != int64(len(big)) || len(d.Result) > 4*store.MaxBrief {
+	if d.ResultBytes != int64(len(big)) || len(d.Result) > 4*models.MaxBrief {
 		t.Errorf("a large result: %d of %d bytes shown", len(d.Result), d.ResultBytes)
 	}
 	whole, err := r.CallResult(t.Context(), r.owner, a.ID)

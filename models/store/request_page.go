@@ -110,14 +110,14 @@ func (s *Store) pageCalls(ctx context.Context, actor models.Actor, a *models.App
 		return nil
 	}
 	if a.Kind == models.KindToolCall && a.IsCompleted {
-		if p.Result, _, err = s.callResult(ctx, a.ID); err != nil {
+		if p.Result, err = callResult(s.db.Gorm(ctx), a.ID); err != nil {
 			return err
 		}
 	}
 	if !next {
 		return nil
 	}
-	waiting, err := s.Inbox(ctx, actor, InboxQuery{Brief: true, Limit: 1})
+	waiting, err := s.Inbox(ctx, actor, InboxQuery{Limit: 1})
 	if len(waiting.Items) > 0 {
 		p.Next = &waiting.Items[0]
 	}

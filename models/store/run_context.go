@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"gorm.io/gorm"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -33,50 +33,42 @@ const (
 var (
 	runMessagesQuery = `SELECT ` + messageRow.Columns("", nil) + ` FROM messages WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
 	runStepsQuery    = `SELECT ` + stepRow.Columns("", nil) + ` FROM budget_steps WHERE conversation_id = ? ORDER BY sequence DESC LIMIT ?`
-	runPendingQuery  = selectApproval + ` WHERE r.number IN (SELECT p.number FROM responses p` + db.ByResponsesPendingSpoken + `
- WHERE p.conversation_id = ? AND p.approval_status = 'pending' AND p.kind IN ('proposal', 'budget') AND (p.approval_timeout_at > ? OR p.held_until IS NOT NULL)
- ORDER BY p.sequence DESC LIMIT ?) ORDER BY r.sequence`
-	runDecidedQuery = selectApproval + ` WHERE r.conversation_id = ? AND r.sequence > ? AND r.kind IN ('proposal', 'budget') AND r.requires_approval
- ORDER BY r.sequence DESC LIMIT ?`
 )
-
-func runResponsesQuery(n int) string {
-	return selectApproval + ` WHERE r.id IN (?` + strings.Repeat(`, ?`, n-1) + `)`
-}
 
 // RunContext reads what the next turn of a run is made from, as it stands at one
 // moment. CodeConflict if the run does not stand.
 func (s *Store) RunContext(ctx context.Context, run *models.Run) (*models.RunContext, error) {
-	ctx = context.WithoutCancel(ctx)
-	dbtx, err := s.db.Reads().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("read run: %w", err)
-	}
-	defer dbtx.Rollback() //nolint:errcheck // nothing was written
-	r := runReader{ctx: ctx, tx: dbtx, now: s.db.Now(), conv: run.ConversationID}
 	c := &models.RunContext{}
-	stands, err := db.Exists(dbtx.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+	err := s.db.Snapshot(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		r := runReader{ctx: ctx, from: s.db.Reader(ctx), gorm: s.db.Gorm(ctx), now: s.db.Now(), conv: run.ConversationID}
+		stands, err := db.Exists(r.from.QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
+		if err != nil {
+			return err
+		}
+		var view models.ConversationView
+		if err := scanView(r.from.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, run.ConversationID), &view); err != nil {
+			return fmt.Errorf("read conversation: %w", err)
+		}
+		if err := mayRun(stands, &view.Conversation); err != nil {
+			return err
+		}
+		c.Conversation, c.Read = view.Conversation, view.NextSequence-1
+		if err := r.entries(c); err != nil {
+			return err
+		}
+		return r.requests(c)
+	})
 	if err != nil {
 		return nil, err
 	}
-	var view models.ConversationView
-	if err := scanView(dbtx.QueryRowContext(ctx, selectView+` WHERE c.id = ?`, run.ConversationID), &view); err != nil {
-		return nil, fmt.Errorf("read conversation: %w", err)
-	}
-	if err := mayRun(stands, &view.Conversation); err != nil {
-		return nil, err
-	}
-	c.Conversation, c.Read = view.Conversation, view.NextSequence-1
-	if err := r.entries(c); err != nil {
-		return nil, err
-	}
-	return c, r.requests(c)
+	return c, nil
 }
 
 // runReader reads the parts of a context from one snapshot.
 type runReader struct {
 	ctx  context.Context //nolint:containedctx // of the one use case that makes it
-	tx   *sql.Tx
+	from db.Querier
+	gorm *gorm.DB
 	now  time.Time
 	conv models.ConversationID
 }
@@ -149,7 +141,7 @@ func (r *runReader) steps(c *models.RunContext) error {
 // the turns, those that wait, and the latest that were settled.
 func (r *runReader) requests(c *models.RunContext) error {
 	c.Responses = make(map[models.ResponseID]*models.Approval)
-	ids := []any{}
+	var ids []models.ResponseID
 	for i := range c.Turns {
 		for _, call := range c.Turns[i].Calls {
 			if call.ResponseID != "" {
@@ -158,38 +150,40 @@ func (r *runReader) requests(c *models.RunContext) error {
 		}
 	}
 	if len(ids) > 0 {
-		if err := r.approvals(func(a *models.Approval) { c.Responses[a.ID] = a }, runResponsesQuery(len(ids)), ids...); err != nil {
-			return fmt.Errorf("read responses: %w", err)
+		asked, err := findApprovals(r.gorm.Where("id IN ?", ids), r.now)
+		if err != nil {
+			return err
+		}
+		for i := range asked {
+			c.Responses[asked[i].ID] = &asked[i]
 		}
 	}
-	pending := func(a *models.Approval) { c.Pending = append(c.Pending, a) }
-	if err := r.approvals(pending, runPendingQuery, r.conv, r.now, contextPending); err != nil {
-		return fmt.Errorf("read what is pending: %w", err)
+	pending, err := findApprovals(r.spoken().Scopes(pendingAt(r.now)).Limit(contextPending), r.now)
+	if err != nil {
+		return err
 	}
-	decided := func(a *models.Approval) {
-		if a.Status() != models.StatusPending && len(c.Decided) < contextDecided {
-			c.Decided = append(c.Decided, a)
+	for i := range slices.Backward(pending) { // the earliest first
+		c.Pending = append(c.Pending, &pending[i])
+	}
+	decided, err := findApprovals(r.spoken().Where("sequence > ? AND requires_approval", c.Read-decidedWithin).Limit(contextPending+contextDecided), r.now)
+	if err != nil {
+		return err
+	}
+	for i := range decided {
+		if decided[i].Status() != models.StatusPending && len(c.Decided) < contextDecided {
+			c.Decided = append(c.Decided, &decided[i])
 		}
-	}
-	if err := r.approvals(decided, runDecidedQuery, r.conv, c.Read-decidedWithin, contextPending+contextDecided); err != nil {
-		return fmt.Errorf("read what was decided: %w", err)
 	}
 	return nil
 }
 
-func (r *runReader) approvals(take func(*models.Approval), query string, args ...any) error {
-	return r.each(query, func(row db.Scanner) error {
-		a, err := scanApproval(row)
-		if err != nil {
-			return err
-		}
-		take(at(a, r.now))
-		return nil
-	}, args...)
+// spoken are the run's proposals and requests for more budget, newest first.
+func (r *runReader) spoken() *gorm.DB {
+	return r.gorm.Scopes(spoken).Where("conversation_id = ?", r.conv).Order("sequence DESC")
 }
 
 func (r *runReader) each(query string, scan func(db.Scanner) error, args ...any) error {
-	rows, err := r.tx.QueryContext(r.ctx, query, args...)
+	rows, err := r.from.QueryContext(r.ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -213,8 +207,6 @@ var runDetailsQuery = `SELECT r.id, r.sequence, coalesce(r.batch_id, ''), r.pare
 const (
 	batchPlaceQuery = `SELECT count(*) FROM responses` + db.ByResponsesBatch + `
  WHERE kind = 'tool_call' AND conversation_id = ? AND batch_id = ? AND sequence <= ?`
-
-	callResultQuery = `SELECT owner_id, agent_id, is_completed, is_error, tool_result, coalesce(result_bytes, octet_length(tool_result)) FROM responses WHERE id = ? AND kind = 'tool_call'`
 )
 
 // RunDetails are the tool calls of a page of history, from its first sequence to
@@ -236,7 +228,7 @@ func (s *Store) runDetails(ctx context.Context, conv models.ConversationID, from
 	ctx = context.WithoutCancel(ctx)
 	var calls []models.CallDetail
 	now, reader := s.db.Now(), s.db.Reader(ctx)
-	err := eachRow(ctx, reader, runDetailsQuery, []any{conv, from, to, MaxBrief}, func(row db.Scanner) error {
+	err := eachRow(ctx, reader, runDetailsQuery, []any{conv, from, to, models.MaxBrief}, func(row db.Scanner) error {
 		var r models.Response
 		d, err := scanDetail(row, &r)
 		if err != nil {
@@ -325,30 +317,12 @@ func (p *places) count(batch string, upTo int64) (n int, err error) {
 
 // CallResult is a tool call's whole result, as far as it is kept: CodeNotFound
 // for those who may not see the call.
-func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.CallResult, error) {
-	out, r, err := s.callResult(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	sees, err := s.maySee(ctx, actor, r)
-	if err != nil {
-		return nil, err
-	}
-	if !sees {
-		return nil, models.NotFound("tool call")
-	}
-	return out, nil
-}
-
-// callResult reads a result, with what of its call tells who may see it.
-func (s *Store) callResult(ctx context.Context, id models.ResponseID) (*models.CallResult, *models.Response, error) {
-	out, r := &models.CallResult{}, &models.Response{ID: id}
-	err := s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), callResultQuery, id).
-		Scan(&r.OwnerID, &r.AgentID, &out.Completed, &out.IsError, &out.Result, &out.Bytes)
-	if err != nil {
-		return nil, nil, sqlNotFoundAs(err, models.NotFound("tool call"))
-	}
-	return out, r, nil
+func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.ResponseID) (out *models.CallResult, err error) {
+	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
+		out, err = callResult(s.db.Gorm(ctx).Scopes(seen(actor)), id)
+		return err
+	})
+	return out, err
 }
 
 // Entry is one response of a conversation, asked about or not, as it holds now:

@@ -24,9 +24,6 @@ func TestRunQueriesAreServedByAnIndex(t *testing.T) {
 		{"messages", runMessagesQuery, []any{"c", 101}, false},
 		{"turns", runTurnsQuery, []any{"c", 101}, false},
 		{"steps", runStepsQuery, []any{"c", 100}, false},
-		{"pending", runPendingQuery, []any{"c", now, 20}, true},
-		{"decided", runDecidedQuery, []any{"c", 1, 25}, false},
-		{"responses", runResponsesQuery(3), []any{"a", "b", "c"}, false},
 	} {
 		plan := explain(t, s, q.text, q.args)
 		for line := range strings.SplitSeq(plan, "\n") {

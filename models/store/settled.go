@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"gorm.io/gorm"
+
 	"countersign/models"
 	"countersign/models/db"
 )
@@ -28,8 +30,8 @@ type SettledQuery struct {
 
 // SettledPage is one page of what was settled, newest first.
 type SettledPage struct {
-	Items []models.Approval // inputs are cut to MaxBrief; a context is left out unless another system asks
-	Next  string            // empty: the last page
+	Items []models.Brief
+	Next  string // empty: the last page
 	// Cut says that looking for what passes the filters ended early, at Back, after
 	// Searched rows; Next goes on from there, though Items may be few or none.
 	Cut      bool
@@ -43,12 +45,12 @@ type SettledPage struct {
 //
 // Codes: forbidden (people only), invalid.
 func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery) (SettledPage, error) {
-	l, err := s.settledLook(ctx, actor, q)
+	l, err := s.settledSearch(ctx, actor, q)
 	if err != nil {
 		return SettledPage{}, err
 	}
 	page, limit := SettledPage{}, db.PageSize(q.Limit)
-	found, err := s.look(ctx, l, (*key).at, limit+1, limit+1, l.most())
+	found, err := s.search(ctx, l, (*key).at, limit+1, limit+1, l.most())
 	if err != nil {
 		return SettledPage{}, err
 	}
@@ -61,8 +63,24 @@ func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery)
 	case found.cut:
 		page.Next, page.Cut, page.Back = settledCursor(&found.last), true, found.last.at()
 	}
-	page.Items, err = s.lookedUp(ctx, keys, briefColumns)
+	items, err := s.settledRows(ctx, keys, brief)
+	page.Items = briefs(items)
 	return page, err
+}
+
+// settledRows are the requests of keys, in their order.
+func (s *Store) settledRows(ctx context.Context, keys []key, scopes ...func(*gorm.DB) *gorm.DB) (items []models.Approval, err error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
+		items, err = findApprovals(s.db.Gorm(ctx).Scopes(scopes...).Where("number IN ?", numbers(keys)), s.db.Now())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(keys, items, approvalID)
 }
 
 func settledCursor(k *key) string { return db.Cursor{At: k.at(), ID: k.id}.String() }
@@ -76,7 +94,7 @@ const exportBatch = 50
 // however slowly fn takes them. An error of either, or the end of ctx, ends it.
 // Codes as for Settled.
 func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQuery, begin func() error, fn func(*models.Approval) error) error {
-	l, err := s.settledLook(ctx, actor, q)
+	l, err := s.settledSearch(ctx, actor, q)
 	if err != nil {
 		return err
 	}
@@ -84,11 +102,11 @@ func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQu
 		return err
 	}
 	for {
-		found, err := s.look(ctx, l, (*key).at, exportBatch, exportBatch, 0)
+		found, err := s.search(ctx, l, (*key).at, exportBatch, exportBatch, 0)
 		if err != nil {
 			return err
 		}
-		items, err := s.lookedUp(ctx, found.keys, approvalColumns)
+		items, err := s.settledRows(ctx, found.keys)
 		if err != nil {
 			return err
 		}
@@ -132,19 +150,19 @@ func (q *SettledQuery) check() error {
 	return nil
 }
 
-// settledLook chooses the indexes that serve the list, and where it begins.
-func (s *Store) settledLook(ctx context.Context, actor models.Actor, q SettledQuery) (*look, error) {
+// settledSearch chooses the indexes that serve the list, and where it begins.
+func (s *Store) settledSearch(ctx context.Context, actor models.Actor, q SettledQuery) (*search, error) {
 	if !actor.IsPerson() {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person has a history.")
 	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	l := &look{
+	l := &search{
 		join: `r.number = k.number`, sort: `k.at DESC, k.number DESC`, text: q.Text != "", pick: settledPicks,
 		args: map[string]any{
 			"me": actor.ID, "admin": actor.Admin, "conversation": q.Conversation, "agent": q.Agent, "tool": q.Tool, "risk": q.Risk,
-			"whose": string(q.Whose), "text": q.Text, "brief": MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By, "from": q.From,
+			"whose": string(q.Whose), "text": q.Text, "brief": models.MaxBrief, "status": q.Status, "cause": q.Cause, "by": q.By, "from": q.From,
 		},
 	}
 	l.from(key{number: math.MaxInt64}, models.NoDeadline)

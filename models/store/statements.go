@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -42,15 +43,21 @@ type hotReading struct{ approval, isReviewer, nextDeadline *sql.Stmt }
 // them in this order.
 var approvalColumns = approvalAs(nil)
 
-// MaxBrief is where inputs, of a call and of another system that asks for it, are cut in lists that show a line of each, in
-// characters: some are 256 KiB, and a page has fifty.
-const MaxBrief = 4096
+// briefTexts are the texts that a models.Brief has cut, of responses by that name.
+func briefTexts(name string) map[string]string {
+	out := map[string]string{}
+	for _, column := range []string{"context", "content", "tool_input_json"} {
+		out[column] = briefText(name+"."+column) + " AS " + column
+	}
+	return out
+}
 
-// briefColumns keep the context only of what another system asks: it may be the
-// input that runs.
-var briefColumns = approvalAs(map[string]string{
-	"context": `CASE WHEN r.upstream_id IS NULL THEN '' ELSE ` + briefText(`r.context`) + ` END`, "tool_input_json": briefText(`r.tool_input_json`), "content": briefText(`r.content`),
-})
+func briefText(column string) string {
+	return fmt.Sprintf(`substr(%s, 1, %d)`, column, models.MaxBrief)
+}
+
+// briefColumns read one models.Brief.
+var briefColumns = approvalAs(briefTexts("r"))
 
 // approvalAs are the columns of an approval, with expressions instead of some of its
 // response.

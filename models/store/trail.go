@@ -221,8 +221,6 @@ var (
 	trailWithdrawn = `SELECT vote_id, said FROM withdrawals WHERE vote_id` + db.Within(`?`)
 )
 
-var trailRequests = `SELECT ` + briefColumns + ` FROM ` + db.Each(`?`) + ` CROSS JOIN responses r ON r.id = j.value` + approvalFrom[len(` FROM responses r`):]
-
 // withRequests puts beside each entry its request, where the actor may see that.
 func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []models.Entry) ([]models.TrailEntry, error) {
 	requests, err := s.requestsOf(ctx, entries)
@@ -273,9 +271,9 @@ func (s *Store) withRequests(ctx context.Context, actor models.Actor, entries []
 }
 
 // requestsOf reads the requests that entries are about, in brief.
-func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[models.ResponseID]*models.Approval, error) {
+func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[models.ResponseID]*models.Brief, error) {
 	var ids []models.ResponseID
-	known := map[models.ResponseID]*models.Approval{}
+	known := map[models.ResponseID]*models.Brief{}
 	for i := range entries {
 		id := entries[i].ResponseID
 		if _, seen := known[id]; id != "" && !seen {
@@ -286,11 +284,11 @@ func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[mod
 	if len(ids) == 0 {
 		return known, nil
 	}
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, fmt.Errorf("encode ids: %w", err)
-	}
-	items, err := s.approvals(ctx, trailRequests, string(list))
+	var items []models.Brief
+	err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		items, err = findBriefs(s.db.Gorm(ctx).Where("id IN ?", ids), s.db.Now())
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +300,7 @@ func (s *Store) requestsOf(ctx context.Context, entries []models.Entry) (map[mod
 
 // routedOf tells which of the requests were routed to the actor. Admins see all,
 // and owners their own: nothing is read for them.
-func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Approval) (map[models.ResponseID]bool, error) {
+func (s *Store) routedOf(ctx context.Context, actor models.Actor, requests map[models.ResponseID]*models.Brief) (map[models.ResponseID]bool, error) {
 	var ids []models.ResponseID
 	for id, a := range requests {
 		if a != nil && !actor.Admin && a.OwnerID != actor.UserID() {

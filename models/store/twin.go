@@ -19,7 +19,7 @@ import (
 const (
 	mostSameHarm  = 50  // approvals of one digest
 	mostDecisions = 500 // of one owner
-	mostCalls     = aroundLooked
+	mostCalls     = aroundSearched
 )
 
 // harmful lists the risks whose approvals are in responses_approved_harm: the text
@@ -114,7 +114,7 @@ func (s *Store) Rejected(ctx context.Context, actor models.Actor, rows ...*model
 	}
 	out := map[models.ResponseID]models.ResponseID{}
 	for _, a := range rows {
-		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundLooked + 1}
+		args := map[string]any{"me": actor.ID, "admin": actor.Admin, "id": a.ID, "agent": a.AgentID, "digest": a.Digest, "n": aroundSearched + 1}
 		before, err := s.latest(ctx, reaskedKeys, args)
 		if err != nil {
 			return nil, err

@@ -24,10 +24,10 @@ func accountStates() []State {
 		{Page: "signin", Name: "unsent", Note: "A form came after its session had ended", Component: pages.SignInPage(p, pages.SignIn{Next: "/conversations", Unsent: &unsent})},
 		{Page: "unsent", Name: Usual, Note: "Signed in again, the form is still to be sent", Component: pages.UnsentPage(p, "Ada Lovelace", unsent, "/conversations")},
 		{Page: "signin", Name: "wait", Note: "Too many tries", Component: pages.SignInPage(p, throttled)},
-		{Page: "setup", Name: Usual, Note: "The first admin", Component: pages.SetupPage(p, pages.NewSetup("k3y", "", "", nil))},
-		{Page: "setup", Name: "errors", Note: "An error at its field", Component: pages.SetupPage(p, pages.NewSetup("k3y", "Ada", "ada", models.Invalid("email", "must be an e-mail address")))},
-		{Page: "join", Name: Usual, Note: "Somebody who was invited", Component: pages.JoinPage(join, pages.NewJoin("k3y", invite, "", nil))},
-		{Page: "join", Name: "errors", Note: "An error at its field", Component: pages.JoinPage(join, pages.NewJoin("k3y", invite, "Ad", models.Invalid("password", "must be 12 to 128 characters long")))},
+		{Page: "setup", Name: Usual, Note: "The first admin", Component: pages.NewAccountPage(p, pages.FirstAccount("k3y", "", "", nil))},
+		{Page: "setup", Name: "errors", Note: "An error at its field", Component: pages.NewAccountPage(p, pages.FirstAccount("k3y", "Ada", "ada", models.Invalid("email", "must be an e-mail address")))},
+		{Page: "join", Name: Usual, Note: "Somebody who was invited", Component: pages.NewAccountPage(join, pages.InvitedAccount("k3y", invite, "", nil))},
+		{Page: "join", Name: "errors", Note: "An error at its field", Component: pages.NewAccountPage(join, pages.InvitedAccount("k3y", invite, "Ad", models.Invalid("password", "must be 12 to 128 characters long")))},
 		{Page: "password", Name: Usual, Note: "With an error", Component: pages.PasswordPage(Frame("Change password", "/account/password"), pages.NewPassword(views.Viewer{Email: "ada@example.org"}, models.Invalid("current", "is not your password")))},
 	}
 }

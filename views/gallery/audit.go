@@ -48,7 +48,7 @@ func Trail() pages.TrailInput {
 		in.Entries = append(in.Entries, models.TrailEntry{Entry: e})
 	}
 	paid := Payment()
-	in.Entries[0].Request, in.Entries[0].ConversationID, in.Entries[0].Reason = &paid, ConversationID, "Agreed with ACME\u202e.\nSee the contract."
+	in.Entries[0].Request, in.Entries[0].ConversationID, in.Entries[0].Reason = &models.Brief{Approval: paid}, ConversationID, "Agreed with ACME\u202e.\nSee the contract."
 	in.Entries[1].Hidden = true
 	return in
 }

@@ -106,11 +106,20 @@ func Settle(a models.Approval, status models.Status, cause models.Cause, vote *m
 	return a
 }
 
+// Briefs are requests as lists have them.
+func Briefs(of ...models.Approval) []models.Brief {
+	out := make([]models.Brief, len(of))
+	for i := range of {
+		out[i].Approval = of[i]
+	}
+	return out
+}
+
 // Turns are what a conversation did before a request, and the request.
-func Turns(last models.Approval) []models.Approval {
+func Turns(last models.Approval) []models.Brief {
 	one := Settle(Edit(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	one.Sequence, one.CreatedAt = 5, Now.Add(-4*time.Minute)
 	two := Call("read_file", `{"path":"CHANGELOG.md"}`)
 	two.ID, two.Sequence, two.ApprovalStatus, two.Cause = "01890a5d-ac96-774b-bcce-b302099a8061", 6, nil, models.CausePolicy
-	return []models.Approval{one, two, last}
+	return Briefs(one, two, last)
 }

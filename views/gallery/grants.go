@@ -27,7 +27,7 @@ func grantsStates() []State {
 		list(Usual, "In every state there is, with long, many and hidden values", pages.GrantsInput{Grants: all, Admin: true, Next: "x"}),
 		list("empty", "Says what will come and how", pages.GrantsInput{}),
 		list("off", "The policy honours none", pages.GrantsInput{Grants: all[:1], After: "x", Off: true}),
-		one(Usual, "With what it let through, to be revoked", pages.GrantInput{Grant: all[0], Calls: []models.Approval{throughGrant("make test"), throughGrant("make lint")}, Next: "x", Sees: true}),
+		one(Usual, "With what it let through, to be revoked", pages.GrantInput{Grant: all[0], Calls: Briefs(throughGrant("make test"), throughGrant("make lint")), Next: "x", Sees: true}),
 		one("hostile", "Hidden characters, many members, revoked", pages.GrantInput{Grant: all[3], Sees: true}),
 		one("unseen", "By whoever made it and may not decide any more", pages.GrantInput{Grant: all[4]}),
 		form(Usual, "All ticked; the request can be approved too", pages.GrantFormInput{Approval: shell, Reach: reach}),

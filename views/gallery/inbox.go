@@ -15,8 +15,8 @@ import (
 const serverURL = "http://127.0.0.1:8080"
 
 // Rows are requests of every kind of tool, one of them hostile.
-func Rows() []models.Approval {
-	return []models.Approval{Payment(), Shell(), Edit(), Hidden(), Question()}
+func Rows() []models.Brief {
+	return Briefs(Payment(), Shell(), Edit(), Hidden(), Question())
 }
 
 // InboxPage is the inbox with what in says; the request that the place opens, or
@@ -35,10 +35,10 @@ func InboxPage(in pages.InboxInput) templ.Component {
 
 // beside puts a request of the list beside it.
 func beside(in *pages.InboxInput) {
-	shown := in.Rows[0]
-	for _, a := range in.Rows {
-		if a.ID == in.Place.Open {
-			shown = a
+	shown := in.Rows[0].Approval
+	for _, b := range in.Rows {
+		if b.ID == in.Place.Open {
+			shown = b.Approval
 		}
 	}
 	in.Place.Open = shown.ID
@@ -48,20 +48,20 @@ func beside(in *pages.InboxInput) {
 }
 
 // Many are n requests that differ in what they run.
-func Many(n int) []models.Approval {
-	rows := make([]models.Approval, 0, n)
+func Many(n int) []models.Brief {
+	rows := make([]models.Brief, 0, n)
 	for i := range n {
-		rows = append(rows, Call("Bash", fmt.Sprintf(`{"command":"make target-%d"}`, i), func(a *models.Approval) {
+		rows = append(rows, Briefs(Call("Bash", fmt.Sprintf(`{"command":"make target-%d"}`, i), func(a *models.Approval) {
 			a.ID = models.ResponseID(fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a9%03d", i))
 			a.ApprovalTimeoutAt = Now.Add(time.Duration(i+1) * time.Minute)
-		}))
+		}))...)
 	}
 	return rows
 }
 
 // HeldRows are approvals that may still be taken back: the reader's, and another
 // person's.
-func HeldRows() []models.Approval {
+func HeldRows() []models.Brief {
 	rows := Many(3)
 	until := Now.Add(25 * time.Second)
 	for i, by := range []models.UserID{UserID, "01890a5d-ac96-774b-bcce-b302099a8202"} {
@@ -79,8 +79,8 @@ func askedBack(a models.Approval) models.Approval {
 }
 
 // twinRows are a payment, and a call that was asked for twice.
-func twinRows() []models.Approval {
-	rows := append([]models.Approval{Payment()}, Many(2)...)
+func twinRows() []models.Brief {
+	rows := append(Briefs(Payment()), Many(2)...)
 	rows[2].Digest, rows[2].ToolInputJSON = rows[1].Digest, rows[1].ToolInputJSON
 	return rows
 }
@@ -101,8 +101,8 @@ func inboxStates() []State {
 		return State{Page: "inbox", Name: name, Note: note, Component: InboxPage(in)}
 	}
 	rows := Rows()
-	settled := Settle(Many(3)[1], models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
-	late := Settle(Many(3)[2], models.StatusExpired, models.CauseTimeout, nil)
+	settled := Settle(Many(3)[1].Approval, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
+	late := Settle(Many(3)[2].Approval, models.StatusExpired, models.CauseTimeout, nil)
 	again := Many(2)
 	red := Frame("Inbox", "/")
 	red.GateOff, red.FallbackOn, red.Flash = true, true, &views.Flash{Tone: views.ToneGood, Text: "Signed in."}
@@ -126,13 +126,13 @@ func inboxStates() []State {
 		page("held", "Approvals that may be taken back: one's own, and another person's", pages.InboxInput{Rows: HeldRows(), Count: 3}),
 		page("gone", "Lines where requests stood, and what became of them", pages.InboxInput{Rows: Many(1), Count: 1, Gone: []models.Approval{settled, late}, Said: "Approved by Bo Lind: Bash of release-bot."}),
 		page("asked-again", "One was rejected before, one waits for an answer", pages.InboxInput{
-			Rows: []models.Approval{again[0], askedBack(again[1])}, Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
+			Rows: Briefs(again[0].Approval, askedBack(again[1].Approval)), Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
 		}),
 		page("twins", "One may be a duplicate of what was approved, two are the same", pages.InboxInput{
 			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
 		}),
-		page("long", "Values as long as they may be", pages.InboxInput{Rows: []models.Approval{longRow()}, Count: 1}),
-		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: []models.Approval{Plan(), Wish(1500), Question()}, Count: 3}),
+		page("long", "Values as long as they may be", pages.InboxInput{Rows: Briefs(longRow()), Count: 1}),
+		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),
 		{Page: "inbox", Name: "fragment", Note: "The list as it refetches itself", Part: true, Component: pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
 		{Page: "inbox", Name: "red", Note: "The gate is off and fallback on; a flash", Component: pages.InboxPage(red, pages.NewInbox(pages.InboxInput{Rows: rows[:1], Count: 1}, Now))},
@@ -141,8 +141,11 @@ func inboxStates() []State {
 }
 
 func bulkStates() []State {
-	rows := Many(4)
-	rows[3] = longRow()
+	var rows []models.Approval
+	for _, row := range Many(3) {
+		rows = append(rows, row.Approval)
+	}
+	rows = append(rows, longRow())
 	until := Now.Add(25 * time.Second)
 	held := rows[1]
 	held.HeldUntil, held.Vote = &until, &models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ada Berg", At: Now, UndoUntil: &until}
@@ -159,7 +162,7 @@ func bulkStates() []State {
 		asked.Items = append(asked.Items, pages.BulkItem{ID: rows[i].ID, Digest: rows[i].Digest, Approval: &rows[i]})
 	}
 	leftOut := in
-	for i, a := range []models.Approval{Many(1)[0], Edit(), Hidden()} {
+	for i, a := range []models.Approval{Many(1)[0].Approval, Edit(), Hidden()} {
 		a.Risk, a.HeldUntil = models.RiskLow, nil
 		item := pages.BulkItem{ID: a.ID, Digest: a.Digest, Approval: &a, Opened: i == 1, Ticked: i == 0}
 		if i == 2 {

@@ -70,7 +70,7 @@ func outsideHeld() pages.Approval {
 
 func outsideInbox() pages.InboxInput {
 	one, two := outsideCalls()
-	return pages.InboxInput{Rows: []models.Approval{one, two}, Count: 2, Origins: map[models.ResponseID]models.Origin{
+	return pages.InboxInput{Rows: Briefs(one, two), Count: 2, Origins: map[models.ResponseID]models.Origin{
 		one.ID: heldOrigin(), two.ID: {UpstreamName: "night-shift", Withdrawals: refusals()},
 	}}
 }

@@ -8,7 +8,7 @@ import (
 // proposalStates are the page of a request for proposals and budget requests.
 func proposalStates() []State {
 	page := func(name, note string, a models.Approval, mend ...func(*pages.ApprovalInput)) State {
-		mend = append([]func(*pages.ApprovalInput){func(in *pages.ApprovalInput) { in.Turns = []models.Approval{Plan(), a} }}, mend...)
+		mend = append([]func(*pages.ApprovalInput){func(in *pages.ApprovalInput) { in.Turns = Briefs(Plan(), a) }}, mend...)
 		return State{Page: "approval", Name: name, Note: note, Component: approvalPage(a, mend...)}
 	}
 	edited := models.BudgetInput(120)

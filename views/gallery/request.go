@@ -24,7 +24,7 @@ func Around(a models.Approval) *models.Around {
 	return &models.Around{
 		PolicyChanged: true, Now: models.PolicyResult{Effect: "require", Rule: "Force push", Risk: models.RiskCritical, Version: 9, Differs: true},
 		RejectReasons: []string{"Not on a Friday", "Wrong branch", "Ask the release manager"},
-		Earlier:       []models.Approval{first, second, no}, Approved: 3, Rejected: 1, EarlierCapped: true,
+		Earlier:       Briefs(first, second, no), Approved: 3, Rejected: 1, EarlierCapped: true,
 		LastApproved: &first, LastRejected: &no,
 		MaxTimeout: 8 * time.Hour, MaxPause: time.Hour, GrantsEnabled: true, GrantMaxHours: 24, GrantMaxUses: 50,
 	}
@@ -109,9 +109,9 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 			in.Form = pages.DecideForm{Ask: " ", Minutes: "9999", Errors: map[string]string{"ask": "must not be empty", "minutes": "must be at most 480 from now"}}
 		}),
 		page("settled-edited", "Released as edited: both versions, how it went, and what waits next", released, whole, func(in *pages.ApprovalInput) {
-			in.Result, in.Next = &models.CallResult{Completed: true, Result: "Everything up-to-date", Bytes: 21}, &next
+			in.Result, in.Next = &models.CallResult{Completed: true, Result: "Everything up-to-date", Bytes: 21}, &models.Brief{Approval: next}
 		}),
-		page("withdrawn", "Withdrawn by its owner", withdrawn, whole, func(in *pages.ApprovalInput) { in.Next = &next }),
+		page("withdrawn", "Withdrawn by its owner", withdrawn, whole, func(in *pages.ApprovalInput) { in.Next = &models.Brief{Approval: next} }),
 		page("hostile-whole", "Hostile, with all that stands around", Hidden(), whole, func(in *pages.ApprovalInput) {
 			in.Around.RejectReasons = []string{"No \u202e on", "<b>Not</b> this"}
 			in.Around.Earlier[0].Vote.UserName = "Bo\u200b <i>Lind</i>"

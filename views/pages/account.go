@@ -56,16 +56,34 @@ func (u *Unsent) Encoded() string {
 
 func unsentID(n int) string { return "unsent-" + strconv.Itoa(n) }
 
-// Setup is the view model of the one-time form that makes the first user.
-type Setup struct {
-	Key         string
-	Name, Email string
-	Errors      map[string]string
+// NewAccount is the view model of the form that a one-time link opens.
+type NewAccount struct {
+	Title, Action    string
+	Key, Name, Email string
+	Invited          bool   // the e-mail is that of the invitation
+	Role             string // of who was invited
+	Errors           map[string]string
 }
 
-// NewSetup makes the form; err fills in what is wrong, by field.
-func NewSetup(key, name, email string, err *models.Error) Setup {
-	return Setup{Key: key, Name: name, Email: email, Errors: fieldErrors(err)}
+// FirstAccount is the form of the first admin; err fills in what is wrong, by field.
+func FirstAccount(key, name, email string, err *models.Error) NewAccount {
+	return NewAccount{Title: "Set up Countersign", Action: views.SetupURL(""), Key: key, Name: name, Email: email, Errors: fieldErrors(err)}
+}
+
+// InvitedAccount is that of an invited person.
+func InvitedAccount(key string, invite models.Invite, name string, err *models.Error) NewAccount {
+	return NewAccount{
+		Title: "Join Countersign", Action: views.JoinURL(""), Key: key, Name: name, Email: invite.Email, Invited: true, Role: string(invite.Role), Errors: fieldErrors(err),
+	}
+}
+
+// Problems are the errors that belong to no field of the form.
+func (v NewAccount) Problems() []string {
+	out := []string{v.Errors[""], v.Errors["key"]}
+	if v.Invited {
+		out = append(out, v.Errors["email"])
+	}
+	return out
 }
 
 // Password is the view model of the password change.

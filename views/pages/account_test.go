@@ -26,7 +26,7 @@ func TestSignInTellsNothingOfAccounts(t *testing.T) {
 
 func TestFormsKeepErrorsAtTheirField(t *testing.T) {
 	t.Parallel()
-	v := pages.NewSetup("k", "Ada", "ada", models.Invalid("email", "must be an address"))
+	v := pages.FirstAccount("k", "Ada", "ada", models.Invalid("email", "must be an address"))
 	if v.Errors["email"] != "must be an address" || v.Name != "Ada" {
 		t.Errorf("%+v", v)
 	}
@@ -34,7 +34,7 @@ func TestFormsKeepErrorsAtTheirField(t *testing.T) {
 	if p.Errors[""] != "No." {
 		t.Errorf("%+v", p)
 	}
-	if v := pages.NewSetup("k", "", "", nil); len(v.Errors) != 0 {
+	if v := pages.FirstAccount("k", "", "", nil); len(v.Errors) != 0 {
 		t.Errorf("a fresh form has errors: %+v", v)
 	}
 }

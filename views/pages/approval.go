@@ -18,7 +18,7 @@ type ApprovalInput struct {
 	IDs string
 	// Turns are the last of its conversation, oldest first; this one may be among
 	// them.
-	Turns []models.Approval
+	Turns []models.Brief
 	// MayDecide is false for who may see but not decide.
 	MayDecide bool
 	// Sees says that the reader may look at all of its conversation.
@@ -37,7 +37,7 @@ type ApprovalInput struct {
 	// Result is what came of the call; nil: not wanted.
 	Result *models.CallResult
 	// Next is a request that waits, for who has nothing more to do with this one.
-	Next *models.Approval
+	Next *models.Brief
 	// Pane says that the request stands beside the inbox's list, and Desk where there:
 	// the query of the address.
 	Pane bool
@@ -276,7 +276,7 @@ func choices(r *models.Response) []Choice {
 	return out
 }
 
-func turns(rows []models.Approval, current models.ResponseID, now time.Time) []Turn {
+func turns(rows []models.Brief, current models.ResponseID, now time.Time) []Turn {
 	out := make([]Turn, 0, len(rows))
 	for i := range rows {
 		r := rows[i].At(now)

@@ -96,7 +96,7 @@ func (v Approval) state(r *models.Response) string {
 func (v *Approval) card(in ApprovalInput, now time.Time) {
 	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Alone, in.Desk
 	if in.Next != nil {
-		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), summaryLabel(in.Next)
+		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), summaryLabel(&in.Next.Approval)
 	}
 	if in.Result != nil {
 		v.Result = resultOf(in)

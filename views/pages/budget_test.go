@@ -160,7 +160,7 @@ func TestLongProposalIsShownOnce(t *testing.T) {
 
 func TestSummariesOfProposalsAndBudgets(t *testing.T) {
 	t.Parallel()
-	v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Plan(), gallery.Wish(1500)}, Count: 2}, now)
+	v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(gallery.Plan(), gallery.Wish(1500)), Count: 2}, now)
 	if r := v.Rows[0]; r.Kind != "Proposal" || !strings.HasPrefix(r.Summary, "# Delete old logs ⏎") || r.Risk.Text != "" {
 		t.Errorf("%+v", r)
 	}

@@ -116,10 +116,10 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 	if in.TickError != "" {
 		v.Problem = in.TickError
 	}
-	var rows []models.Approval
+	var rows []*models.Approval
 	for i := range in.Items {
 		if a := in.Items[i].Approval; a != nil && in.Items[i].Refused == "" {
-			rows = append(rows, *a)
+			rows = append(rows, a)
 		}
 	}
 	same := identicalRequests(rows)

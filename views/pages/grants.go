@@ -125,7 +125,7 @@ func grantState(g *models.Grant, now time.Time) (ui.Word, string) {
 // GrantInput is what the page of one grant is made of.
 type GrantInput struct {
 	Grant models.Grant
-	Calls []models.Approval // one page, newest first
+	Calls []models.Brief // one page, newest first
 	After string
 	Next  string
 	Off   bool // the policy honours none
@@ -185,7 +185,7 @@ func NewGrant(in GrantInput, now time.Time) GrantView {
 	for i := range in.Calls {
 		a := &in.Calls[i]
 		v.Calls = append(v.Calls, GrantCall{
-			URL: views.ApprovalURL(a.ID), Summary: summary(&a.Response), Conversation: ConversationLabel(a), At: views.Ago(a.CreatedAt, now),
+			URL: views.ApprovalURL(a.ID), Summary: summary(&a.Response), Conversation: ConversationLabel(&a.Approval), At: views.Ago(a.CreatedAt, now),
 		})
 	}
 	return v

@@ -14,8 +14,8 @@ import (
 // HistoryInput is what the history is made of.
 type HistoryInput struct {
 	Place views.HistoryPlace
-	Rows  []models.Approval // newest first
-	Next  string            // key of the next page; empty: the last one
+	Rows  []models.Brief // newest first
+	Next  string         // key of the next page; empty: the last one
 	// Searched is after how many rows the search ended early, and Back how far back
 	// that is; 0: it did not.
 	Searched int
@@ -83,7 +83,7 @@ type HistoryFilter struct {
 func NewHistory(in HistoryInput, now time.Time) History {
 	v := History{Filter: newHistoryFilter(in)}
 	for i := range in.Rows {
-		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i], now))
+		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval, now))
 	}
 	place := in.Place
 	if place.After != "" {
@@ -197,7 +197,7 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 	if place.Conversation != "" {
 		f.Conversation = string(place.Conversation)
 		if len(in.Rows) > 0 {
-			f.Conversation = cmp.Or(ConversationLabel(&in.Rows[0]), f.Conversation)
+			f.Conversation = cmp.Or(ConversationLabel(&in.Rows[0].Approval), f.Conversation)
 		}
 		place.Conversation = ""
 		f.AnyURL = place.URL()

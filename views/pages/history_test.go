@@ -33,7 +33,7 @@ func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 	t.Parallel()
 	withdrawn := gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = new("withdrawn by Ada\u202E")
-	rows := append(gallery.Settled(), withdrawn)
+	rows := append(gallery.Settled(), gallery.Briefs(withdrawn)...)
 	v := pages.NewHistory(pages.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2"}, gallery.Now)
 	for i, want := range []struct {
 		word, by, how string

@@ -12,7 +12,7 @@ import (
 type InboxInput struct {
 	// Place is what the list shows; Place.Open is the request beside it.
 	Place views.InboxPlace
-	Rows  []models.Approval // in the order of the place
+	Rows  []models.Brief // in the order of the place
 	// Origins say where they come from.
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names what was rejected before, of requests that an agent repeats.

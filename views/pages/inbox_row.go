@@ -51,9 +51,12 @@ func inboxRows(in InboxInput, now time.Time) []InboxRow {
 		a   *models.Approval
 	}
 	rows := make([]placed, 0, len(in.Rows)+len(in.Gone))
-	same := identicalRequests(in.Rows)
+	waiting := make([]*models.Approval, len(in.Rows))
 	for i := range in.Rows {
-		a := &in.Rows[i]
+		waiting[i] = &in.Rows[i].Approval
+	}
+	same := identicalRequests(waiting)
+	for _, a := range waiting {
 		row := newInboxRow(a, in, now)
 		if twin, ok := in.Twins[a.ID]; ok && a.HeldUntil == nil {
 			row.Twin = newTwin(a, twin, now)
@@ -91,10 +94,10 @@ func compareInbox(a, b *models.Approval, order string) int {
 
 // NextInInbox is what a reader goes on with after a request: the first one behind
 // it that waits for a verdict, else the first of the page; empty when none does.
-func NextInInbox(rows []models.Approval, after *models.Approval, order string) models.ResponseID {
+func NextInInbox(rows []models.Brief, after *models.Approval, order string) models.ResponseID {
 	first := models.ResponseID("")
 	for i := range rows {
-		a := &rows[i]
+		a := &rows[i].Approval
 		if a.ID == after.ID || a.HeldUntil != nil || a.OpenNote != nil {
 			continue
 		}

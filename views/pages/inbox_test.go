@@ -29,7 +29,7 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			a := gallery.Call(tt.tool, tt.input)
-			v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{a}, Count: 1}, now)
+			v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a), Count: 1}, now)
 			if got := v.Rows[0].Summary; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -40,7 +40,7 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 func TestInboxRowOfTheLargestInputIsShort(t *testing.T) {
 	t.Parallel()
 	for _, input := range []string{gallery.HugeInput(), gallery.DeepInput(), `{"command":"` + strings.Repeat("ä", 90_000) + `"}`} {
-		v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Call("x", input)}}, now)
+		v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(gallery.Call("x", input))}, now)
 		if n := len(v.Rows[0].Summary); n > 1000 || n == 0 {
 			t.Errorf("the line has %d bytes", n)
 		}
@@ -49,7 +49,7 @@ func TestInboxRowOfTheLargestInputIsShort(t *testing.T) {
 
 func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	t.Parallel()
-	rows := []models.Approval{gallery.Shell(), gallery.Question()}
+	rows := gallery.Briefs(gallery.Shell(), gallery.Question())
 	place := views.InboxPlace{Conversation: gallery.ConversationID}
 	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: 12, Waiting: 240, Next: "n", Place: place}, now)
 	if v.Shown != "12 match; 240 wait in all" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
@@ -77,7 +77,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 func TestInboxSaysHowFarItLooked(t *testing.T) {
 	t.Parallel()
 	v := pages.NewInbox(pages.InboxInput{
-		Rows: []models.Approval{gallery.Shell()}, Count: 3, Capped: true, Waiting: models.StatsCap, Next: "n", Searched: 10_000,
+		Rows: gallery.Briefs(gallery.Shell()), Count: 3, Capped: true, Waiting: models.StatsCap, Next: "n", Searched: 10_000,
 		Place: views.InboxPlace{Text: "rm"},
 	}, now)
 	if v.Shown != "3+ match; 1,000+ wait in all" || v.NextLabel != "Search further" || v.CutNote != "Searched the 10,000 whose time ends first." {
@@ -111,7 +111,7 @@ func TestInboxTicksAllAndApprovesInBulkWhatMayBe(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			row := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{tt.a}}, now).Rows[0]
+			row := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(tt.a)}, now).Rows[0]
 			if got := row.Pick == string(tt.a.ID)+" "+tt.a.Digest; got != tt.ticks {
 				t.Errorf("ticked with %q", row.Pick)
 			}
@@ -173,7 +173,7 @@ func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
 			a.ID, a.ApprovalTimeoutAt = id, gallery.Now.Add(time.Duration(n)*time.Minute)
 		})
 	}
-	rows := []models.Approval{at(1, "a"), at(3, "c"), at(4, "d")}
+	rows := gallery.Briefs(at(1, "a"), at(3, "c"), at(4, "d"))
 	gone := gallery.Settle(at(2, "b"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	v := pages.NewInbox(pages.InboxInput{Rows: rows, Gone: []models.Approval{gone}, Reader: gone.Vote.UserID}, now)
 	if len(v.Rows) != 4 || v.Rows[1].ID != "b" || v.Rows[1].Gone != "Approved by you" || v.Rows[2].Gone != "" {
@@ -186,14 +186,14 @@ func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
 	if next := pages.NextInInbox(rows, &last, ""); next != "a" {
 		t.Errorf("after the last comes %q", next)
 	}
-	if next := pages.NextInInbox(rows[:1], &rows[0], ""); next != "" {
+	if next := pages.NextInInbox(rows[:1], &rows[0].Approval, ""); next != "" {
 		t.Errorf("after the only one comes %q", next)
 	}
 }
 
 func TestInboxFragmentCarriesTheCount(t *testing.T) {
 	t.Parallel()
-	html := draw(t, pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: []models.Approval{gallery.Shell()}, Count: 12}, now)))
+	html := draw(t, pages.InboxFragment(pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(gallery.Shell()), Count: 12}, now)))
 	for _, want := range []string{`id="inbox"`, `hx-swap-oob="innerHTML"`, `data-count="12"`, `hx-trigger="inbox from:body throttle:250ms"`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)

@@ -222,7 +222,7 @@ func TestSummaryIsMadeForTheTool(t *testing.T) {
 			t.Parallel()
 			a := gallery.Call(tt.tool, `{}`)
 			a.ToolInputJSON = tt.input
-			v := pages.NewInbox(pages.InboxInput{Rows: []models.Approval{a}, Count: 1}, now)
+			v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a), Count: 1}, now)
 			if got := v.Rows[0].Summary; got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -266,7 +266,7 @@ func TestManyHostsTakeFewLines(t *testing.T) {
 func BenchmarkSummary(b *testing.B) {
 	a := gallery.Call("Edit", `{}`)
 	a.ToolInputJSON = input("file_path", "a.go", "old_string", strings.Repeat("a line\n", 220), "new_string", strings.Repeat("b line\n", 220))
-	rows := pages.InboxInput{Rows: slices.Repeat([]models.Approval{a}, 50), Count: 50}
+	rows := pages.InboxInput{Rows: slices.Repeat(gallery.Briefs(a), 50), Count: 50}
 	for b.Loop() {
 		pages.NewInbox(rows, now)
 	}

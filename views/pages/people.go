@@ -125,15 +125,3 @@ func (r PersonRow) disableHelp() string {
 	}
 	return "Ends their sessions and refuses their reviewer and admin tokens at once. Their agents may still ask: others decide it."
 }
-
-// Join is the view model of the form of an invited person.
-type Join struct {
-	Key, Email, Role string
-	Name             string
-	Errors           map[string]string
-}
-
-// NewJoin makes the form; err fills in what is wrong, by field.
-func NewJoin(key string, invite models.Invite, name string, err *models.Error) Join {
-	return Join{Key: key, Email: invite.Email, Role: string(invite.Role), Name: name, Errors: fieldErrors(err)}
-}

@@ -176,10 +176,10 @@ type TrailFilter struct {
 }
 
 func newTrailFilter(in TrailInput) TrailFilter {
-	var rows []models.Approval
+	var rows []models.Brief
 	for i := range in.Entries {
 		if a := in.Entries[i].Request; a != nil {
-			rows = append(rows, models.Approval{Response: models.Response{AgentID: a.AgentID}, AgentName: a.AgentName})
+			rows = append(rows, *a)
 		}
 	}
 	f := TrailFilter{

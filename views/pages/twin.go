@@ -25,14 +25,13 @@ func newTwin(a *models.Approval, t models.Twin, now time.Time) *Twin {
 
 // identicalRequests finds duplicates among pending requests: requests of one agent with
 // one digest. It names, for each, another one that is the same.
-func identicalRequests(rows []models.Approval) map[models.ResponseID]models.ResponseID {
+func identicalRequests(rows []*models.Approval) map[models.ResponseID]models.ResponseID {
 	type same struct {
 		agent  models.AgentID
 		digest string
 	}
 	out, seen := map[models.ResponseID]models.ResponseID{}, map[same]models.ResponseID{}
-	for i := range rows {
-		a := &rows[i]
+	for _, a := range rows {
 		if a.HeldUntil != nil || a.Kind == models.KindQuestion {
 			continue
 		}

@@ -18,15 +18,15 @@ import (
 // How much is looked at for one page of a list, where no index serves a filter:
 // then the list says how far it has come, and goes on when asked.
 const (
-	mostLooked     = 4_000 // rows
-	mostLookedText = 1_000 // rows, where their texts are read
-	mostTextBytes  = 32 << 20
-	mostLookedOnce = 2_000 // rows by one statement
+	mostSearched  = 4_000 // rows
+	mostTextRows  = 1_000 // rows, where their texts are read
+	mostTextBytes = 32 << 20
+	mostAtOnce    = 2_000 // rows by one statement
 )
 
-// look is how a list is read: keys from an index in the list's order, a stretch at
-// a time, and of each row whether the actor sees it and the filters pick it.
-type look struct {
+// search is how a list is read: keys from an index in the list's order, some at a time,
+// and of each row whether the actor sees it and the filters pick it.
+type search struct {
 	// keys selects the next :n keys, as k, that come after :at with :id or :number.
 	keys string
 	join string // which response a key is of
@@ -53,8 +53,8 @@ func (k *key) at() time.Time {
 	return k.created
 }
 
-// looked is what a look has found.
-type looked struct {
+// searchResult is what a search has found.
+type searchResult struct {
 	keys     []key // the first that were picked, as many as were wanted
 	picked   int
 	searched int // rows that the actor sees
@@ -62,48 +62,48 @@ type looked struct {
 	cut      bool
 }
 
-// lookSees is what the actor of a look sees of a response.
-var lookSees = personSees(`r`, `:admin`, `:me`)
+// searchSees is what the actor of a search sees of a response.
+var searchSees = personSees(`r`, `:admin`, `:me`)
 
 // What all lists can filter by.
 const (
-	lookPicks = `(:conversation = '' OR r.conversation_id = :conversation) AND (:agent = '' OR r.agent_id = :agent) AND (:risk = '' OR r.risk = :risk)
+	searchPicks = `(:conversation = '' OR r.conversation_id = :conversation) AND (:agent = '' OR r.agent_id = :agent) AND (:risk = '' OR r.risk = :risk)
  AND (:whose <> 'mine' OR r.owner_id = :me)
  AND (:whose <> 'routed' OR EXISTS (SELECT 1 FROM reviewers w WHERE w.user_id = :me AND w.response_id = r.id))
  AND (:tool = '' OR r.tool_name = :tool)`
 )
 
-// lookText looks for a text, small and capital letters alike.
-var lookText = ` AND (` + strings.Join([]string{
+// searchText looks for a text, small and capital letters alike.
+var searchText = ` AND (` + strings.Join([]string{
 	hasText(`r.tool_name`), hasText(`r.description`), hasText(`a.name`), hasText(`c.title`),
 	hasText(`substr(r.tool_input_json, 1, :brief)`), hasText(`substr(r.content, 1, :brief)`),
 }, ` OR `) + `)`
 
 func hasText(column string) string { return db.Contains(`lower(`+column+`)`, `lower(:text)`) }
 
-// sql is one stretch: the keys, whether each is seen (1) and picked (2), and how
+// sql reads some: the keys, whether each is seen (1) and picked (2), and how
 // many bytes had to be read to tell.
-func (l *look) sql() string {
+func (l *search) sql() string {
 	bytes, tables, text := `0`, ``, ``
 	if l.text {
-		bytes, text = `octet_length(r.tool_input_json) + octet_length(r.content)`, lookText
+		bytes, text = `octet_length(r.tool_input_json) + octet_length(r.content)`, searchText
 		tables = ` CROSS JOIN agents a ON a.id = r.agent_id CROSS JOIN conversations c ON c.id = r.conversation_id`
 	}
 	return `SELECT r.number, r.id, r.approval_timeout_at, r.created_at, r.approval_timestamp,
- CASE WHEN NOT ` + lookSees + ` THEN 0 WHEN ` + lookPicks + l.pick + text + ` THEN 2 ELSE 1 END, ` + bytes + `
+ CASE WHEN NOT ` + searchSees + ` THEN 0 WHEN ` + searchPicks + l.pick + text + ` THEN 2 ELSE 1 END, ` + bytes + `
  FROM (` + l.keys + `) k CROSS JOIN responses r ON ` + l.join + tables + ` ORDER BY ` + l.sort
 }
 
 // most is how many rows are looked at for a page.
-func (l *look) most() int {
+func (l *search) most() int {
 	if l.text {
-		return mostLookedText
+		return mostTextRows
 	}
-	return mostLooked
+	return mostSearched
 }
 
-// from is the look after a key.
-func (l *look) from(k key, at time.Time) {
+// from goes on after a key.
+func (l *search) from(k key, at time.Time) {
 	l.args["at"], l.args["id"], l.args["number"] = at, k.id, k.number
 }
 
@@ -122,10 +122,10 @@ func arguments(text string, args map[string]any) []any {
 
 var parameter = regexp.MustCompile(`:([a-z_]+)`)
 
-// look reads on until count rows were picked, there are no more, or most were
+// search reads on until count rows were picked, there are no more, or most were
 // looked at (0: without end), and keeps the keys of the first want.
-func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want, count, most int) (looked, error) {
-	var out looked
+func (s *Store) search(ctx context.Context, l *search, at func(*key) time.Time, want, count, most int) (searchResult, error) {
+	var out searchResult
 	text := l.sql()
 	stmt, err := s.db.Prepared(ctx, text)
 	if err != nil {
@@ -133,17 +133,17 @@ func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want
 	}
 	rows, bytes := 0, 0
 	for n := want + 1; ; n *= 4 {
-		if n = min(n, mostLookedOnce); most > 0 {
+		if n = min(n, mostAtOnce); most > 0 {
 			n = min(n, most-rows)
 		}
 		if l.text {
-			n = min(n, mostLookedText/8)
+			n = min(n, mostTextRows/8)
 		}
 		if err := ctx.Err(); err != nil {
 			return out, fmt.Errorf("look through a list: %w", err)
 		}
 		l.args["n"] = n
-		got, size, err := out.stretch(ctx, stmt, arguments(text, l.args), want, count)
+		got, size, err := out.read(ctx, stmt, arguments(text, l.args), want, count)
 		if err != nil {
 			return out, err
 		}
@@ -159,8 +159,8 @@ func (s *Store) look(ctx context.Context, l *look, at func(*key) time.Time, want
 	}
 }
 
-// stretch looks at the rows of one statement.
-func (w *looked) stretch(ctx context.Context, stmt *sql.Stmt, args []any, want, count int) (rows, bytes int, err error) {
+// read looks at the rows of one statement.
+func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, want, count int) (rows, bytes int, err error) {
 	found, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
 	if err != nil {
 		return 0, 0, fmt.Errorf("look through a list: %w", err)
@@ -193,14 +193,10 @@ func (w *looked) stretch(ctx context.Context, stmt *sql.Stmt, args []any, want, 
 	return rows, bytes, nil
 }
 
-// lookedUp reads the rows of keys, in their order.
-func (s *Store) lookedUp(ctx context.Context, keys []key, columns string) ([]models.Approval, error) {
+// rowsOf reads the requests of keys, in their order.
+func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]models.Approval, error) {
 	if len(keys) == 0 {
 		return nil, nil
-	}
-	place := make(map[models.ResponseID]int, len(keys))
-	for i := range keys {
-		place[models.ResponseID(keys[i].id)] = i
 	}
 	list, err := numbersOf(keys)
 	if err != nil {
@@ -210,22 +206,13 @@ func (s *Store) lookedUp(ctx context.Context, keys []key, columns string) ([]mod
 	if err != nil {
 		return nil, err
 	}
-	out := make([]models.Approval, len(keys))
-	n := 0
-	for i := range items {
-		out[place[items[i].ID]] = items[i]
-		n++
-	}
-	if n != len(keys) {
-		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), n)
-	}
-	return out, nil
+	return inOrder(keys, items, approvalID)
 }
 
-// lookedUpWithin is lookedUp of the first rows that weigh most together.
-func (s *Store) lookedUpWithin(ctx context.Context, keys []key, columns string, most int) ([]models.Approval, error) {
+// rowsWithin is rowsOf of the first rows that weigh most together.
+func (s *Store) rowsWithin(ctx context.Context, keys []key, columns string, most int) ([]models.Approval, error) {
 	if most <= 0 || len(keys) == 0 {
-		return s.lookedUp(ctx, keys, columns)
+		return s.rowsOf(ctx, keys, columns)
 	}
 	list, err := numbersOf(keys)
 	if err != nil {
@@ -253,11 +240,7 @@ func keysQuery(columns string) string {
 }
 
 func numbersOf(keys []key) (string, error) {
-	numbers := make([]int64, 0, len(keys))
-	for i := range keys {
-		numbers = append(numbers, keys[i].number)
-	}
-	raw, err := json.Marshal(numbers)
+	raw, err := json.Marshal(numbers(keys))
 	if err != nil {
 		return "", fmt.Errorf("name the rows of a list: %w", err)
 	}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// Requests outside the hot path are read through GORM: scopes choose them, and what
+// stands beside them is loaded by a query each. Within a snapshot all of it is of one
+// state. The hot path reads the same by prepared joins (approval.go).
+
+// withBeside loads what an Approval has beside its response.
+func withBeside(g *gorm.DB) *gorm.DB {
+	columns := func(names ...string) func(*gorm.DB) *gorm.DB {
+		return func(g *gorm.DB) *gorm.DB { return g.Select(names) }
+	}
+	return g.Preload("Agent", columns("id", "name")).Preload("Owner", columns("id", "name")).
+		Preload("Conversation", columns("id", "run_id", "title")).Preload("DecidingVote").Preload("Question")
+}
+
+// brief cuts texts as a Brief has them.
+func brief(g *gorm.DB) *gorm.DB { return g.Select(responseRow.Columns("", briefTexts("responses"))) }
+
+// seen are the requests that the actor sees.
+func seen(actor models.Actor) func(*gorm.DB) *gorm.DB {
+	by := seenBy(actor, `responses`)
+	return func(g *gorm.DB) *gorm.DB { return g.Where(by.Text, by.Args...) }
+}
+
+// pendingAt are those that wait for a person.
+func pendingAt(now time.Time) func(*gorm.DB) *gorm.DB {
+	return func(g *gorm.DB) *gorm.DB {
+		return g.Where("approval_status = ? AND (approval_timeout_at > ? OR held_until IS NOT NULL)", models.StatusPending, now)
+	}
+}
+
+// spoken are proposals and requests for more budget.
+func spoken(g *gorm.DB) *gorm.DB {
+	return g.Where("kind IN ?", []models.Kind{models.KindProposal, models.KindBudget})
+}
+
+// findApprovals reads those that g chooses, as they hold at now (I3).
+func findApprovals(g *gorm.DB, now time.Time) ([]models.Approval, error) {
+	var rows []models.Response
+	if err := g.Scopes(withBeside).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	out := make([]models.Approval, len(rows))
+	for i := range rows {
+		out[i] = *at(approvalOf(&rows[i]), now)
+	}
+	return out, nil
+}
+
+// findBriefs is the same for a list.
+func findBriefs(g *gorm.DB, now time.Time) ([]models.Brief, error) {
+	items, err := findApprovals(g.Scopes(brief), now)
+	return briefs(items), err
+}
+
+// briefs names what was read with cut texts.
+func briefs(items []models.Approval) []models.Brief {
+	out := make([]models.Brief, len(items))
+	for i := range items {
+		out[i].Approval = items[i]
+	}
+	return out
+}
+
+// approvalOf takes what an Approval has beside its response from what was loaded with it.
+func approvalOf(r *models.Response) *models.Approval {
+	a := &models.Approval{
+		Response: *r, AgentName: r.Agent.Name, OwnerName: r.Owner.Name,
+		RunID: r.Conversation.RunID, ConversationTitle: r.Conversation.Title, Vote: r.DecidingVote, Note: r.Question,
+	}
+	a.Agent, a.Owner, a.Conversation, a.DecidingVote, a.Question = nil, nil, nil, nil, nil
+	return a
+}
+
+// inOrder puts what was read of keys in their order.
+func inOrder[T any](keys []key, items []T, id func(*T) models.ResponseID) ([]T, error) {
+	place := make(map[models.ResponseID]int, len(keys))
+	for i := range keys {
+		place[models.ResponseID(keys[i].id)] = i
+	}
+	if len(items) != len(keys) {
+		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), len(items))
+	}
+	out := make([]T, len(keys))
+	for i := range items {
+		out[place[id(&items[i])]] = items[i]
+	}
+	return out, nil
+}
+
+// approvalID is an approval's id.
+func approvalID(a *models.Approval) models.ResponseID { return a.ID }
+
+// numbers are those of keys.
+func numbers(keys []key) []int64 {
+	out := make([]int64, 0, len(keys))
+	for i := range keys {
+		out = append(out, keys[i].number)
+	}
+	return out
+}
+
+// callResult reads what a call has reported, of those that g chooses.
+func callResult(g *gorm.DB, id models.ResponseID) (*models.CallResult, error) {
+	var call models.Response
+	if err := g.Where("id = ? AND kind = ?", id, models.KindToolCall).Take(&call).Error; err != nil {
+		return nil, db.NotFoundAs(err, models.NotFound("tool call"))
+	}
+	var report models.Report
+	if err := g.Session(&gorm.Session{NewDB: true}).Take(&report, "id = ?", id).Error; err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	out := &models.CallResult{Completed: call.IsCompleted, IsError: call.IsError, Result: report.ToolResult, Bytes: int64(len(report.ToolResult))}
+	if report.ResultBytes != nil {
+		out.Bytes = *report.ResultBytes
+	}
+	return out, nil
+}
