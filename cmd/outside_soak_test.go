@@ -18,17 +18,17 @@ import (
 	"countersign/workers/upstream/upstreamtest"
 )
 
-// abroad is a server process with two upstreams, one of each dialect, that live
+// outsideWorld is a server process with two upstreams, one of each dialect, that live
 // in this process.
-type abroad struct {
+type outsideWorld struct {
 	*victim
 
 	upstreams [2]*upstreamtest.Server
 }
 
-func newAbroad(t *testing.T, plan func(upstreamtest.Request) upstreamtest.Fault, settings ...string) *abroad {
+func newOutsideWorld(t *testing.T, plan func(upstreamtest.Request) upstreamtest.Fault, settings ...string) *outsideWorld {
 	t.Helper()
-	w := &abroad{victim: newVictim(t, settings...)}
+	w := &outsideWorld{victim: newVictim(t, settings...)}
 	for i, dialect := range []string{"plain", "cloud"} {
 		w.upstreams[i] = upstreamtest.New(t, upstreamtest.Options{Cloud: dialect == "cloud", Key: "key-of-" + dialect, Plan: plan})
 		must(t, "key-of-"+dialect+"\n", "upstream", "add", dialect, "--data", w.dir, "--url", w.upstreams[i].URL, "--dialect", dialect, "--owner", storetest.AdminEmail)
@@ -37,13 +37,13 @@ func newAbroad(t *testing.T, plan func(upstreamtest.Request) upstreamtest.Fault,
 }
 
 // of is the upstream of the nth request.
-func (w *abroad) of(n int) *upstreamtest.Server { return w.upstreams[n%2] }
+func (w *outsideWorld) of(n int) *upstreamtest.Server { return w.upstreams[n%2] }
 
 func callID(n int) string { return fmt.Sprintf("c%d", n) }
 
 // ask has an upstream ask for the nth approval: half for calls of a run, one in
 // ten a question.
-func (w *abroad) ask(n int) {
+func (w *outsideWorld) ask(n int) {
 	switch {
 	case n%10 == 9:
 		w.of(n).AskHuman(upstreamtest.Contact{CallID: callID(n), Msg: fmt.Sprintf("%d: how many?", n)})
@@ -75,7 +75,7 @@ func numberOf(kind models.Kind, input, description string) (n int) {
 
 // soak is what people did and what they were told.
 type soak struct {
-	*abroad
+	*outsideWorld
 
 	mu       sync.Mutex
 	accepted map[int]models.Verdict // acknowledged verdicts
@@ -135,7 +135,7 @@ func opinion(kind models.Kind, n, person int) (models.Verdict, wire.RespondReque
 }
 
 // waits is what waits for a verdict; nothing while the server is away.
-func (w *abroad) waits(ctx context.Context, token string) (out []wire.Approval, err error) {
+func (w *outsideWorld) waits(ctx context.Context, token string) (out []wire.Approval, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.addr+"/v1/approvals/pending?limit=100", http.NoBody)
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func TestThousandApprovalsThroughFaultsAndKills(t *testing.T) {
 		}
 		return reads(r)
 	}
-	s = &soak{shot: make(chan error), abroad: newAbroad(t, plan, "--poll-every", "100ms", "--upstream-timeout", "500ms", "--takeover-after", "500ms"), accepted: map[int]models.Verdict{}}
+	s = &soak{shot: make(chan error), outsideWorld: newOutsideWorld(t, plan, "--poll-every", "100ms", "--upstream-timeout", "500ms", "--takeover-after", "500ms"), accepted: map[int]models.Verdict{}}
 	s.report(t, all)
 
 	ctx, stop := context.WithCancel(t.Context())

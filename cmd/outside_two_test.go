@@ -95,7 +95,7 @@ func leaseOf(t *testing.T, dir, name string) (holder string, number int64) {
 // over; what one does the other shows within a second.
 func TestTwoServersOnOneDatabase(t *testing.T) {
 	t.Parallel()
-	first := newAbroad(t, nil, "--poll-every", "50ms", "--takeover-after", "3s", "--log-level", "debug")
+	first := newOutsideWorld(t, nil, "--poll-every", "50ms", "--takeover-after", "3s", "--log-level", "debug")
 	u := first.upstreams[0]
 	u.Await("the first poll", func(u *upstreamtest.Server) bool { return len(u.Requests()) > 0 })
 	second := &victim{dir: first.dir, addr: freeAddr(t), settings: first.settings, person: first.person, agent: first.agent, reviewer: first.reviewer, admin: first.admin}

@@ -10,18 +10,18 @@ import (
 	"countersign/models/store"
 )
 
-// abroad is another system whose approvals are decided here. Nobody polls it: it
+// outsideWorld is another system whose approvals are decided here. Nobody polls it: it
 // asks when the test says so, and hears what the test says it did.
-type abroad struct {
+type outsideWorld struct {
 	*world
 
 	up         *models.Upstream
 	poll, tell *models.Lease
 }
 
-func newAbroad(t *testing.T) *abroad {
+func newOutsideWorld(t *testing.T) *outsideWorld {
 	t.Helper()
-	w := &abroad{world: newWorld(t)}
+	w := &outsideWorld{world: newWorld(t)}
 	var err error
 	if w.up, err = w.store.AddUpstream(t.Context(), w.adminAs, store.NewUpstream{
 		Name: "orders", BaseURL: "https://orders.example.com", Dialect: "plain", Key: "sk-1", OwnerID: w.owner.UserID(),
@@ -32,7 +32,7 @@ func newAbroad(t *testing.T) *abroad {
 	return w
 }
 
-func (w *abroad) lease(t *testing.T, name string) *models.Lease {
+func (w *outsideWorld) lease(t *testing.T, name string) *models.Lease {
 	t.Helper()
 	l, err := w.store.TakeLease(t.Context(), name, "test", 1000*time.Hour)
 	if err != nil || l == nil {
@@ -42,7 +42,7 @@ func (w *abroad) lease(t *testing.T, name string) *models.Lease {
 }
 
 // wants has the other system ask, and returns the request that stands for it then.
-func (w *abroad) wants(t *testing.T, item models.OutsideItem) string {
+func (w *outsideWorld) wants(t *testing.T, item models.OutsideItem) string {
 	t.Helper()
 	var before []string
 	for range 2 { // of one that fits nothing, a second poll makes a request
@@ -61,7 +61,7 @@ func (w *abroad) wants(t *testing.T, item models.OutsideItem) string {
 }
 
 // waits are the requests in the owner's inbox.
-func (w *abroad) waits(t *testing.T) (ids []string) {
+func (w *outsideWorld) waits(t *testing.T) (ids []string) {
 	t.Helper()
 	page, err := w.store.Inbox(t.Context(), w.owner, store.InboxQuery{Limit: 100})
 	if err != nil {
@@ -79,7 +79,7 @@ func outsideCall(id, tool, args string) models.OutsideItem {
 }
 
 // tells delivers a verdict as the worker does.
-func (w *abroad) tells(t *testing.T, id string, end models.DeliveryEnd) {
+func (w *outsideWorld) tells(t *testing.T, id string, end models.DeliveryEnd) {
 	t.Helper()
 	d, _, err := w.store.BeginDelivery(t.Context(), w.tell, models.ResponseID(id))
 	if err != nil || d == nil {
@@ -142,7 +142,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			conv := w.openRun(`{"runId":"r"}`)
 			w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1},"batchId":"b"}`)
 			id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
@@ -197,7 +197,7 @@ func TestI1AVerdictIsHeldUntilTheOtherSystemKnows(t *testing.T) {
 
 // pending checks that a held request is pending, and held, on every surface that
 // shows it.
-func (w *abroad) pending(t *testing.T, conv, id string) {
+func (w *outsideWorld) pending(t *testing.T, conv, id string) {
 	t.Helper()
 	for _, token := range []string{w.agent, w.reviewer} {
 		for path, status := range map[string]string{
@@ -216,7 +216,7 @@ func (w *abroad) pending(t *testing.T, conv, id string) {
 // What the other system does not take is refused before anything is stored.
 func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.openRun(`{"runId":"r"}`)
 	w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1}}`)
 	id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
@@ -260,20 +260,20 @@ func TestVerdictsThatTheOtherSystemDoesNotTake(t *testing.T) {
 func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		ends                              func(t *testing.T, w *abroad, conv, id string)
+		ends                              func(t *testing.T, w *outsideWorld, conv, id string)
 		status, tool, cause, advice, word string
 	}{
-		"elsewhere": {func(t *testing.T, w *abroad, _, id string) {
+		"elsewhere": {func(t *testing.T, w *outsideWorld, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
 			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Somebody else answered there first."})
 		}, "resolved", "CANCELLED", "elsewhere", "settled at another system", "Somebody else"},
-		"gone": {func(t *testing.T, w *abroad, _, id string) {
+		"gone": {func(t *testing.T, w *outsideWorld, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
 			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryGone})
 		}, "resolved", "CANCELLED", "gone", "no longer knows it", ""},
-		"undelivered": {func(t *testing.T, w *abroad, _, id string) {
+		"undelivered": {func(t *testing.T, w *outsideWorld, _, id string) {
 			t.Helper()
 			w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)
 			w.tells(t, id, models.DeliveryEnd{Result: models.DeliveryLater, Text: "It answered 500."})
@@ -282,11 +282,11 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 				t.Fatalf("it is still delivered: %+v, %v", d, err)
 			}
 		}, "expired", "TIMED_OUT", "undelivered", "could not be told in time", "could not be told"},
-		"run_ended": {func(t *testing.T, w *abroad, conv, _ string) {
+		"run_ended": {func(t *testing.T, w *outsideWorld, conv, _ string) {
 			t.Helper()
 			w.report(w.agent, conv, ndjson, `{"type":"status","id":"end","status":"completed"}`).want(t, 200, map[string]any{"accepted": jsonNumber("1")})
 		}, "cancelled", "CANCELLED", "run_ended", "has ended", ""},
-		"cascade": {func(t *testing.T, w *abroad, _, _ string) {
+		"cascade": {func(t *testing.T, w *outsideWorld, _, _ string) {
 			t.Helper()
 			first := w.wants(t, outsideCall("call-0", "write", `{}`))
 			w.call(w.reviewer, "POST", "/v1/approvals/"+first+"/respond", `{"approved":false,"reason":"not this plan"}`).want(t, 202, nil)
@@ -295,7 +295,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			conv := w.openRun(`{"runId":"r","onReject":"cascade"}`)
 			w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t0","toolName":"write","batchId":"b"}`+"\n"+
 				`{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":{"n":1},"batchId":"b"}`)
@@ -326,7 +326,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 }
 
 // entry is a response's entry in the history of its conversation.
-func (w *abroad) entry(t *testing.T, conv, id string) answer {
+func (w *outsideWorld) entry(t *testing.T, conv, id string) answer {
 	t.Helper()
 	history := w.call(w.agent, "GET", "/conversations/"+conv+"?after=0", "")
 	entries, _ := history.at("entries").([]any)
@@ -357,7 +357,7 @@ func about(l *listener, member, id string) answer {
 // the beginning is kept can be rejected, not approved.
 func TestLargeAndOddReportsAreKept(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.openRun(`{"runId":"r"}`)
 	long := strings.Repeat("x", 300<<10)
 	odd := strings.Repeat("ü", 2000)
@@ -390,7 +390,7 @@ func TestLargeAndOddReportsAreKept(t *testing.T) {
 // whoever decides by program reads what the other system sends beside it.
 func TestAProgramReadsWhatAnotherSystemAsks(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.report(w.agent, w.openRun(`{"runId":"r"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"text":"`+strings.Repeat("x", models.MaxInput)+`"}}`)
 	all := w.listen(w.reviewer, eventStream, "")
 	item := outsideCall("call-1", "bash", `{"command":"ls"}`)

@@ -14,7 +14,7 @@ import (
 func TestEverySurfaceTellsTheInputThatRuns(t *testing.T) {
 	t.Parallel()
 	const runs, reported = `{"command":"rm -rf /"}`, `{"command":"ls"}`
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.policy(`{"rules":[{"name":"all","tools":["bash"],"effect":"require","risk":"high","reason":"runs anything"}]}`)
 	conv := w.openRun(`{"runId":"r"}`)
 	w.report(w.agent, conv, ndjson, `{"type":"tool_call","toolUseId":"t1","toolName":"bash","input":`+reported+`,"batchId":"b"}`)
@@ -73,7 +73,7 @@ func TestEverySurfaceTellsTheInputThatRuns(t *testing.T) {
 // What may be read in two ways, or is kept cut, is told as a text.
 func TestWhatIsNotOneJSONValueIsToldAsAText(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.report(w.agent, w.openRun(`{"runId":"r"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"n":1}}`)
 	twice := `{"command":"ls","command":"rm -rf /"}`
 	id := w.wants(t, outsideCall("call-1", "bash", twice))
@@ -84,7 +84,7 @@ func TestWhatIsNotOneJSONValueIsToldAsAText(t *testing.T) {
 // context is told.
 func TestOnlyAnotherInputIsToldAsReported(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.report(w.agent, w.openRun(`{"runId":"r"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"n":1}}`)
 	id := w.wants(t, outsideCall("call-1", "bash", `{"n":1}`))
 	w.call(w.reviewer, "GET", "/v1/approvals/"+id, "").want(t, 200, map[string]any{"input.n": jsonNumber("1"), "reportedInput": nil})

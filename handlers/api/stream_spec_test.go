@@ -73,7 +73,7 @@ func TestNewApprovalsCarryTheSpecificationsMembers(t *testing.T) {
 // An admin's token takes back a decision that another system does not hear of.
 func TestAnAdminWithdrawsADecisionByProgram(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.wants(t, outsideCall("call-1", "bash", `{}`))
 	path := "/v1/approvals/" + id + "/withdraw-decision"
 	w.call(w.reviewer, "POST", "/v1/approvals/"+id+"/respond", `{"approved":true}`).want(t, 202, nil)

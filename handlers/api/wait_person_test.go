@@ -9,7 +9,7 @@ import (
 // approve it, and whether its agent waits.
 func TestAPersonWhoWaitsIsToldWhatAPersonIsTold(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.report(w.agent, w.openRun(`{"runId":"r"}`), ndjson, `{"type":"tool_call","toolUseId":"u","toolName":"bash","input":{"command":"ls"}}`)
 	id := w.wants(t, outsideCall("call-1", "bash", `{"command":"ls"}`))
 	for path, want := range map[string]map[string]any{

@@ -133,7 +133,8 @@ func (t *tx) cascadeTo(actor models.Actor, from *models.Approval, id models.Resp
 	pending, status, when := a.Status() == models.StatusPending, models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &when, models.CauseCascade
 	a.ApprovalFeedback, a.CascadedFrom, a.RequiresApproval = from.ApprovalFeedback, &from.ID, true
-	if err := t.Gorm().Exec(`UPDATE responses SET cascaded_from = ?, requires_approval = TRUE WHERE id = ?`, from.ID, a.ID).Error; err != nil {
+	open := t.Gorm().Model(&models.Response{}).Where("id = ? AND cascaded_from IS NULL", a.ID)
+	if err := t.updateOne(open, map[string]any{"cascaded_from": from.ID, "requires_approval": true}); err != nil {
 		return fmt.Errorf("cascade: %w", err)
 	}
 	entry := cascadeEntry{settledEntry: settledEntry{Digest: a.Digest, Status: status, Cause: a.Cause, Reason: models.DigestOfText(a.Feedback())}, From: from.ID}

@@ -72,8 +72,8 @@ func (t *tx) setStatus(actor models.Actor, c *models.Conversation, status models
 	}
 	entry := statusEntry{Old: c.Status, New: status, Cause: cause, Waits: waits}
 	c.Status, c.WaitsForRequest = status, false
-	err := t.Gorm().Model(&models.Conversation{}).Where("id = ?", c.ID).
-		UpdateColumns(map[string]any{"status": status, "waits_for_request": false}).Error
+	err := t.updateOne(t.Gorm().Model(&models.Conversation{}).Where("id = ? AND status = ?", c.ID, entry.Old),
+		map[string]any{"status": status, "waits_for_request": false})
 	if err != nil {
 		return fmt.Errorf("store status: %w", err)
 	}

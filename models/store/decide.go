@@ -183,7 +183,7 @@ func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.Pa
 	return a.CheckViewed(page, opened)
 }
 
-// checkBulk refuses to approve together with others what is looked at one by one.
+// checkBulk refuses to approve together with others what is anyInbox at one by one.
 // Rejecting many at once does no harm and is not limited.
 func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {
@@ -358,12 +358,12 @@ func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
 		of      models.UserID
 		running bool
 	}
-	looked := false
+	anyInbox := false
 	for rows.Next() {
 		if err := rows.Scan(&inbox.of, &inbox.running); err != nil {
 			return ending{}, fmt.Errorf("clear inboxes: %w", err)
 		}
-		looked = true
+		anyInbox = true
 		t.Publish(events.InboxOf(string(inbox.of)))
 		if inbox.of != a.OwnerID {
 			out.readers = append(out.readers, inbox.of)
@@ -373,7 +373,7 @@ func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
 		return ending{}, fmt.Errorf("clear inboxes: %w", err)
 	}
 	out.running = inbox.running
-	if !looked {
+	if !anyInbox {
 		if out.running, err = t.isRunning(a.ConversationID); err != nil {
 			return ending{}, err
 		}

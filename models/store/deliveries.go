@@ -30,7 +30,7 @@ func (t *tx) deliveryBegun(id models.ResponseID) (bool, error) {
 	return n > 0, nil
 }
 
-const toldAboutCall = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
+const outsideCallOf = `SELECT o.call_id, o.kind FROM responses r JOIN outside_approvals o ON o.upstream_id = r.upstream_id AND o.call_id = r.call_id AND o.response_id = r.id WHERE r.id = ?`
 
 // BeginDelivery notes that an attempt begins, before anything is sent, and says
 // what is to be told to whom. Nil: there is nothing to tell any more; a verdict
@@ -86,7 +86,7 @@ func (t *tx) delivery(a *models.Approval, row *models.Delivery) (*models.Deliver
 		return nil, fmt.Errorf("read verdict: %w", err)
 	}
 	var o models.OutsideApproval
-	if err := t.Gorm().Raw(toldAboutCall, a.ID).Take(&o).Error; err != nil {
+	if err := t.Gorm().Raw(outsideCallOf, a.ID).Take(&o).Error; err != nil {
 		return nil, fmt.Errorf("read what was fetched: %w", err)
 	}
 	d := new(*row)
@@ -273,7 +273,7 @@ func (t *tx) deliverAt(row *models.Delivery, next time.Time) error {
 
 const (
 	upstreamIDs = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
-	untoldOf    = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	deliveriesOfUpstream    = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
 	// Of one that is paused, only the end of a decision's time is waited for, and that
 	// of an attempt that may still run then.
 	pausedOf = `SELECT response_id, next_at, give_up_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
@@ -294,7 +294,7 @@ func (s *Store) DueDeliveries(ctx context.Context, limit int) (due map[models.Up
 	now := s.db.Now()
 	due = map[models.UpstreamID][]models.ResponseID{}
 	for _, u := range upstreams {
-		id, query := u.ID, untoldOf
+		id, query := u.ID, deliveriesOfUpstream
 		if u.Paused {
 			query = pausedOf
 		}

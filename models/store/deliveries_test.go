@@ -161,7 +161,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			conv := w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", `{}`))
 			item := call("c", "r", "bash", `{}`)
 			item.Timeout = &tt.left
@@ -225,7 +225,7 @@ func TestWithoutALostAttemptItIsUndeliveredAtOnce(t *testing.T) {
 
 func TestOneUpstreamsVerdictsDoNotHoldUpAnothers(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	second := w.upstream(t, "other")
 	for i := range 30 {
 		w.vote(t, w.taken(t, call(strings.Repeat("c", i+1), "", "bash", `{}`)), yes())
@@ -242,7 +242,7 @@ func TestOneUpstreamsVerdictsDoNotHoldUpAnothers(t *testing.T) {
 
 func TestACascadeIsToldToo(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("a", "bash", `{"n":1}`), reported("b", "bash", `{"n":2}`))
 	first := w.taken(t, call("1", "r", "bash", `{"n":1}`))
 	second := w.taken(t, call("2", "r", "bash", `{"n":2}`))
@@ -263,7 +263,7 @@ func TestACascadeIsToldToo(t *testing.T) {
 
 func TestOnlyWhatACompleteListLeavesOutIsSettledElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r"}, tenQueued(false)...)
 	left := time.Minute
 	ids := map[string]models.ResponseID{}
@@ -307,7 +307,7 @@ func TestOnlyWhatACompleteListLeavesOutIsSettledElsewhere(t *testing.T) {
 
 func TestTheOtherSystemsDeadlineHolds(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	left, over := 90*time.Second, -time.Second
 	item := call("c", "", "bash", `{}`)
 	item.Timeout = &left

@@ -94,7 +94,7 @@ func TestPeopleWithdrawRequestsOfTheirAgents(t *testing.T) {
 		}
 		storetest.Must(t, storetest.Err(b.Cancel(t.Context(), b.agent, a.ID))) // as it stands, or now
 	}
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	wantCode(t, storetest.Err(w.Cancel(t.Context(), w.owner, id)), models.CodeWrongDecisionKind)
 	w.wantRow(t, id, "pending ")

@@ -11,7 +11,7 @@ import (
 
 func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", `{}`))
 	id := w.taken(t, call("c", "r", "bash", `{}`))
 	at := w.clock.Now()
@@ -49,7 +49,7 @@ func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 
 func TestOutsideVerdictsAreOfTheKindThatIsTaken(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.taken(t, call("c", "", "bash", `{"a":1}`))
 	answer := "yes"
 	edited := yes()
@@ -79,30 +79,30 @@ func TestOutsideVerdictsAreOfTheKindThatIsTaken(t *testing.T) {
 // after are the things that may come while a verdict is held.
 var after = map[string]struct {
 	want string
-	do   func(w *abroad, t *testing.T, conv models.ConversationID, id models.ResponseID) error
+	do   func(w *outsideWorld, t *testing.T, conv models.ConversationID, id models.ResponseID) error
 }{
-	"cancel":        {"cancelled cancelled", (*abroad).agentCancels},
-	"stop":          {"cancelled stopped", (*abroad).ownerStops},
-	"the run's end": {"cancelled run_ended", (*abroad).runEnds},
-	"cascade":       {"rejected cascade", (*abroad).firstIsRejected},
+	"cancel":        {"cancelled cancelled", (*outsideWorld).agentCancels},
+	"stop":          {"cancelled stopped", (*outsideWorld).ownerStops},
+	"the run's end": {"cancelled run_ended", (*outsideWorld).runEnds},
+	"cascade":       {"rejected cascade", (*outsideWorld).firstIsRejected},
 }
 
-func (w *abroad) agentCancels(t *testing.T, _ models.ConversationID, id models.ResponseID) error {
+func (w *outsideWorld) agentCancels(t *testing.T, _ models.ConversationID, id models.ResponseID) error {
 	t.Helper()
 	return storetest.Err(w.Cancel(t.Context(), w.agent, id))
 }
 
-func (w *abroad) ownerStops(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
+func (w *outsideWorld) ownerStops(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
 	t.Helper()
 	return storetest.Err(w.Steer(t.Context(), w.owner, conv, models.SteerStop))
 }
 
-func (w *abroad) runEnds(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
+func (w *outsideWorld) runEnds(t *testing.T, conv models.ConversationID, _ models.ResponseID) error {
 	t.Helper()
 	return storetest.Err(w.ReportEvents(t.Context(), w.agent, conv, []models.RunEvent{{ID: "end", Type: models.RunEventStatus, Status: models.ConversationCompleted}}))
 }
 
-func (w *abroad) firstIsRejected(t *testing.T, _ models.ConversationID, _ models.ResponseID) error {
+func (w *outsideWorld) firstIsRejected(t *testing.T, _ models.ConversationID, _ models.ResponseID) error {
 	t.Helper()
 	first := w.taken(t, call("first", "r", "read", `{}`))
 	w.vote(t, first, no("no"))
@@ -171,9 +171,9 @@ func TestI1ADeliveryThatHasBegunGoesBefore(t *testing.T) {
 
 // heldCall is the second call of a batch, with five minutes to go, approved and
 // not told yet.
-func heldCall(t *testing.T) (*abroad, models.ConversationID, models.ResponseID) {
+func heldCall(t *testing.T) (*outsideWorld, models.ConversationID, models.ResponseID) {
 	t.Helper()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("first", "read", `{}`), reported("second", "bash", `{}`))
 	item, left := call("c", "r", "bash", `{}`), 5*time.Minute
 	item.Timeout = &left

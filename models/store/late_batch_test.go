@@ -13,7 +13,7 @@ import (
 // sixth: those queued after it are rejected when they are reported.
 func TestARejectionReachesCallsThatWereAskedAboutBeforeTheirReport(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	run := models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}
 	conv := w.open(t, run)
 	var ids []models.ResponseID
@@ -46,7 +46,7 @@ func TestARejectionReachesCallsThatWereAskedAboutBeforeTheirReport(t *testing.T)
 // The same with approvals of another system, which hears of each.
 func TestARejectionReachesApprovalsWhoseCallsAreReportedLater(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	var ids []models.ResponseID
 	var calls []models.RunEvent
 	for i := range 4 {
@@ -68,7 +68,7 @@ func TestARejectionReachesApprovalsWhoseCallsAreReportedLater(t *testing.T) {
 // it with another input: that one could still be approved.
 func TestARejectionReachesTheApprovalOfALinkedCall(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "write", `{}`), reported("u2", "bash", `{"n":1}`))
 	w.clock.Step(models.NameAloneAfter)

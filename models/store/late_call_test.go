@@ -11,25 +11,25 @@ import (
 )
 
 // late takes an approval of run r that finds no call, as often as two polls do.
-func (w *abroad) late(t *testing.T, item models.OutsideItem) models.ResponseID {
+func (w *outsideWorld) late(t *testing.T, item models.OutsideItem) models.ResponseID {
 	t.Helper()
 	w.take(t, item)
 	return w.taken(t, item)
 }
 
-func (w *abroad) link(t *testing.T) {
+func (w *outsideWorld) link(t *testing.T) {
 	t.Helper()
 	storetest.Must(t, w.LinkOutside(t.Context(), w.poll, w.up))
 }
 
-func (w *abroad) origin(t *testing.T, id models.ResponseID) models.Origin {
+func (w *outsideWorld) origin(t *testing.T, id models.ResponseID) models.Origin {
 	t.Helper()
 	got, err := w.Origins(t.Context(), w.owner, id)
 	storetest.Must(t, err)
 	return got[id]
 }
 
-func (w *abroad) inboxOf(t *testing.T) []models.Brief {
+func (w *outsideWorld) inboxOf(t *testing.T) []models.Brief {
 	t.Helper()
 	page, err := w.Inbox(t.Context(), w.owner, store.InboxQuery{})
 	storetest.Must(t, err)
@@ -41,7 +41,7 @@ func TestALateCallJoinsTheRowOfItsApproval(t *testing.T) {
 	for _, after := range []time.Duration{13 * time.Second, 10 * time.Minute} {
 		t.Run(after.String(), func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			id := w.late(t, call("c", "r", "bash", `{"n": 1}`))
 			own := w.byID(t, id)
 			w.status(t, own.conv, models.ConversationWaitingInput)
@@ -78,7 +78,7 @@ func TestALateCallJoinsTheRowOfItsApproval(t *testing.T) {
 	}
 }
 
-func (w *abroad) verifyRows(t *testing.T) {
+func (w *outsideWorld) verifyRows(t *testing.T) {
 	t.Helper()
 	w.verify(t)
 	storetest.CheckRows(t, w.Store)
@@ -89,7 +89,7 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 	for _, what := range []string{"rejected", "approved", "held", "expired"} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			item := call("c", "r", "bash", `{"n":6}`)
 			item.Timeout = new(20 * time.Minute)
 			id := w.late(t, item)
@@ -154,7 +154,7 @@ func TestWhatWasDecidedBeforeItsCallCameLeadsToIt(t *testing.T) {
 
 func TestWithAnotherInputTheRowsStayTwoAndLeadToEachOther(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
 	w.clock.Step(13 * time.Second)
 	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u1", "read", `{}`), reported("u2", "bash", `{"n":1}`), reported("u3", "bash", `{"n":2}`))
@@ -186,7 +186,7 @@ func TestACallInTheFamilyIsFoundByItsInputAndLaterByItsName(t *testing.T) {
 	for _, where := range []string{"above", "below"} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			own, other := models.RunInput{RunID: "own", ParentRunID: "other"}, models.RunInput{RunID: "other"}
 			if where == "below" {
 				own, other = models.RunInput{RunID: "own"}, models.RunInput{RunID: "other", ParentRunID: "own"}
@@ -216,7 +216,7 @@ func TestACallInTheFamilyIsFoundByItsInputAndLaterByItsName(t *testing.T) {
 
 func TestALateCallOfAnotherOwnerJoinsNothing(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{}`))
 	conv, _, err := w.OpenRun(t.Context(), w.other, models.RunInput{RunID: "r"})
 	storetest.Must(t, err)
@@ -235,7 +235,7 @@ func TestALateCallOfAnotherOwnerJoinsNothing(t *testing.T) {
 
 func TestAToolUseIDNamesItsLateCallToo(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "r", "bash", `{}`)
 	item.ToolUseID = "u2"
 	id := w.late(t, item)
@@ -252,7 +252,7 @@ func TestAToolUseIDNamesItsLateCallToo(t *testing.T) {
 
 func TestWhatEndedLongAgoWaitsForNoCall(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{}`))
 	w.vote(t, id, yes())
 	w.deliver(t, id, models.DeliveryTaken)

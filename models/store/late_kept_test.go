@@ -15,7 +15,7 @@ import (
 // the run's agent is woken, and told of its own run only.
 func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1}`))
 	conv := w.open(t, models.RunInput{RunID: "r"})
 	sub := w.Bus().Subscribe(16, events.Agent(w.agent.ID))
@@ -51,7 +51,7 @@ func TestAnAgentIsToldOfItsOwnRunsOnly(t *testing.T) {
 // reviewer compares both. Once that is settled, it goes too.
 func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c", "r", "bash", `{"n":1,"dry":false}`))
 	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u1", "bash", `{"n":"as reported"}`))
 	w.clock.Step(models.NameAloneAfter)
@@ -80,7 +80,7 @@ func TestAPurgeLeavesTheCallOfAPendingRequest(t *testing.T) {
 // listed then, not as the mark.
 func TestAnItemIsShownAsItIsListedAfterAPurge(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "r", "bash", `{"n":"as asked"}`)
 	conv := w.open(t, models.RunInput{RunID: "r"})
 	w.take(t, item)

@@ -11,7 +11,7 @@ import (
 
 const keyRefused = "The upstream refuses the key (401)."
 
-func (w *abroad) paused(t *testing.T) bool {
+func (w *outsideWorld) paused(t *testing.T) bool {
 	t.Helper()
 	states, err := w.UpstreamStates(t.Context(), w.admin)
 	storetest.Must(t, err)
@@ -22,7 +22,7 @@ func (w *abroad) paused(t *testing.T) bool {
 // then the first key is refused: that tells nothing of the second.
 func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	w.vote(t, id, yes())
 	polled, _, err := w.DueUpstreams(t.Context())
@@ -71,7 +71,7 @@ func TestALateRefusalOfAnOldKeyPausesNothing(t *testing.T) {
 // What is due already is no reason to look again soon, however much it is.
 func TestNextIsNeverInThePast(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	for i := range 20 {
 		w.vote(t, w.taken(t, call(fmt.Sprintf("c%d", i), "", "bash", `{}`)), yes())
 	}
@@ -95,7 +95,7 @@ func TestNextIsNeverInThePast(t *testing.T) {
 // another process may still run: it is looked at when that one must have ended.
 func TestAPausedAttemptIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	short, other := call("short", "", "bash", `{}`), w.taken(t, call("c", "", "bash", `{}`))
 	short.Timeout = new(time.Minute)
 	id := w.taken(t, short)

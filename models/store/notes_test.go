@@ -266,7 +266,7 @@ func TestNotesHaveLimitsAndARepeatIsTheSameNote(t *testing.T) {
 
 func TestWhatIsSettledHeldOrOutsideTakesNoQuestionAndNoExtension(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.admin, []byte(undoFor30), "test", 0)))
 	outside := w.taken(t, call("c", "", "bash", `{}`))
 	settled, waits := w.ask(t, models.AskInput{}), w.ask(t, models.AskInput{})

@@ -9,7 +9,7 @@ import (
 
 func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	top := w.open(t, models.RunInput{RunID: "top", Title: "Ship it"}, reported("task", "Task", `{"subagent_type":"reviewer","prompt":"look"}`))
 	inner := reported("inner", "Bash", `{"command":"make"}`)
 	inner.ParentToolUseID = "task"
@@ -49,7 +49,7 @@ func TestOriginsSayThroughWhomAndWhoseSubAgentAsks(t *testing.T) {
 	}
 }
 
-func (w *abroad) digest(t *testing.T, id models.ResponseID) string {
+func (w *outsideWorld) digest(t *testing.T, id models.ResponseID) string {
 	t.Helper()
 	a, err := w.Approval(t.Context(), w.admin, id)
 	storetest.Must(t, err)

@@ -14,7 +14,7 @@ import (
 // the one that was decided.
 func TestACallAndAContactOfOneIDAreTwoRequests(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.take(t, call("1", "r", "bash", `{"n":1}`)) // waits for its second poll
 	w.take(t, contact("1", "r", "Which region?"))
 	w.take(t, call("1", "r", "bash", `{"n":1}`))
@@ -50,7 +50,7 @@ func TestAnIDThatAsksForSomethingElseIsAnotherRequest(t *testing.T) {
 		for _, held := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, held %t", name, held), func(t *testing.T) {
 				t.Parallel()
-				w := newAbroad(t)
+				w := newOutsideWorld(t)
 				first := w.taken(t, tt.was)
 				same := tt.was
 				same.Arguments = []byte(strings.ReplaceAll(string(same.Arguments), `":"`, `" : "`)) // written otherwise
@@ -88,7 +88,7 @@ func TestAnIDThatAsksForSomethingElseIsAnotherRequest(t *testing.T) {
 // once a minute at most, and at once where its arguments are known from now on.
 func TestAWholeItemIsAnotherRequestOnceAMinute(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := func(raw string) models.OutsideItem {
 		i := call("c", "", "bash", raw)
 		i.Raw = []byte(raw)
@@ -117,7 +117,7 @@ func TestAWholeItemIsAnotherRequestOnceAMinute(t *testing.T) {
 // A decision that is on its way is not taken back, whatever the id asks for now.
 func TestADecisionInFlightGoesBeforeAnotherRequestOfItsID(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.taken(t, call("c", "", "bash", `{"command":"ls"}`))
 	w.vote(t, id, yes())
 	w.begin(t, id)
@@ -137,7 +137,7 @@ func TestADecisionInFlightGoesBeforeAnotherRequestOfItsID(t *testing.T) {
 // for lists may lag behind, and never what was decided here.
 func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item, decided := call("c", "", "bash", `{"n":1}`), call("d", "", "bash", `{"n":2}`)
 	first, approved := w.taken(t, item), w.taken(t, decided)
 	w.vote(t, approved, yes())
@@ -172,7 +172,7 @@ func TestWhatIsListedAgainIsAskedAgain(t *testing.T) {
 // A deadline that the other system moves is moved here.
 func TestADeadlineOfAnotherSystemMoves(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "", "bash", `{"n":1}`)
 	item.Timeout = new(5 * time.Minute)
 	id := w.taken(t, item)
@@ -202,7 +202,7 @@ func TestWhatIsNotKeptWholeCanOnlyBeRejected(t *testing.T) {
 		for _, matched := range []string{"no", `{"n":2}`, `{"n":1}`} { // the input of the call that it finds
 			t.Run(fmt.Sprintf("%s, matched %s", name, matched), func(t *testing.T) {
 				t.Parallel()
-				w := newAbroad(t)
+				w := newOutsideWorld(t)
 				item := call("c", "", "bash", `{"n":1}`)
 				if matched != "no" {
 					item.RunID = "r"
@@ -226,7 +226,7 @@ func TestWhatIsNotKeptWholeCanOnlyBeRejected(t *testing.T) {
 // same input comes, and nothing follows from it for its batch.
 func TestANameAloneGivesWayToTheSameInput(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c6", "r", "bash", `{"n":6}`))
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "bash", `{"n":1}`))
 	w.link(t)
@@ -255,7 +255,7 @@ func TestANameAloneGivesWayToTheSameInput(t *testing.T) {
 // A rejection does not follow from a call that only has the name.
 func TestNoBatchIsRejectedByANameAlone(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	id := w.late(t, call("c6", "r", "bash", `{"n":6}`))
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "bash", `{"n":1}`), reported("u2", "bash", `{"n":2}`))
 	w.clock.Step(models.NameAloneAfter)
@@ -270,7 +270,7 @@ func TestNoBatchIsRejectedByANameAlone(t *testing.T) {
 // batch is rejected.
 func TestACascadeLeavesWhatWasApproved(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	given := w.late(t, call("c2", "r", "bash", `{"n":2}`))
 	w.vote(t, given, yes())
 	w.deliver(t, given, models.DeliveryTaken)
@@ -287,7 +287,7 @@ func TestACascadeLeavesWhatWasApproved(t *testing.T) {
 // with it, and the other system hears so.
 func TestAnApprovalThatComesAfterTheCascadeIsRejectedWithIt(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("u1", "bash", `{"n":1}`), reported("u2", "bash", `{"n":2}`))
 	first := w.taken(t, call("c1", "r", "bash", `{"n":1}`))
 	w.vote(t, first, no("no"))

@@ -29,7 +29,7 @@ func TestTenQueuedCallsGetEachItsOwnApproval(t *testing.T) {
 	for name, same := range map[string]bool{"by input": false, "by order": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, tenQueued(same)...)
 			args := func(n int) string {
 				if same {
@@ -76,7 +76,7 @@ func TestTenQueuedCallsGetEachItsOwnApproval(t *testing.T) {
 
 func TestApprovalsThatArriveInAnotherOrderGoToTheirInput(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "r"}, tenQueued(false)...)
 	for _, n := range []int{9, 3, 6, 2} {
 		id := w.taken(t, call(fmt.Sprint(n), "r", "bash", fmt.Sprintf(`{"n":%d}`, n)))
@@ -88,7 +88,7 @@ func TestApprovalsThatArriveInAnotherOrderGoToTheirInput(t *testing.T) {
 
 func TestOnlyTheOrderDecidesIsShownWithBothInputs(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "r"}, tenQueued(false)...)
 	id := w.taken(t, call("c", "r", "bash", `{"n":77}`))
 	r := w.byID(t, id)
@@ -107,7 +107,7 @@ func TestOnlyTheOrderDecidesIsShownWithBothInputs(t *testing.T) {
 
 func TestAToolUseIDNamesItsCallAndNoOther(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "r"}, tenQueued(true)...)
 	item := call("c9", "r", "bash", `{"n":0}`)
 	item.ToolUseID = "u9"
@@ -128,7 +128,7 @@ func TestAToolUseIDNamesItsCallAndNoOther(t *testing.T) {
 
 func TestWhatIsAnsweredIsNeverMatchedAgain(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.policy(t, `{"rules":[{"name":"free","tools":["bash"],"effect":"allow"}]}`)
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("let", "bash", `{}`), reported("done", "bash", `{}`), reported("asked", "bash", `{}`),
 		reported("first", "bash", `{}`), reported("second", "bash", `{}`))
@@ -163,7 +163,7 @@ func TestWhatIsAnsweredIsNeverMatchedAgain(t *testing.T) {
 
 func TestASubAgentsCallIsFoundByTheParentRun(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	w.open(t, models.RunInput{RunID: "child 1", ParentRunID: "root"}, reported("a", "read", `{}`))
 	w.clock.Step(1)
 	w.open(t, models.RunInput{RunID: "child 2", ParentRunID: "root"}, reported("b", "bash", `{"n":1}`))
@@ -184,7 +184,7 @@ func TestASubAgentsCallIsFoundByTheParentRun(t *testing.T) {
 
 func TestRunsOfOthersAreNeverMatched(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv, _, err := w.OpenRun(t.Context(), w.other, models.RunInput{RunID: "r"})
 	storetest.Must(t, err)
 	storetest.Must(t, storetest.Err(w.ReportEvents(t.Context(), w.other, conv.ID, []models.RunEvent{reported("u", "bash", `{}`)})))
@@ -197,7 +197,7 @@ func TestRunsOfOthersAreNeverMatched(t *testing.T) {
 
 func TestACallThatIsReportedLateIsMatchedOnTheNextPoll(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "r", "bash", `{"n":1}`)
 	w.take(t, item)
 	if r := w.of(t, "c"); r.id != "" {
@@ -211,7 +211,7 @@ func TestACallThatIsReportedLateIsMatchedOnTheNextPoll(t *testing.T) {
 
 func TestWhatFindsNoCallIsAskedByItself(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	late := call("late", "r", "bash", `{"n":1}`)
 	w.take(t, late)
 	w.take(t, late)
@@ -242,7 +242,7 @@ func TestWhatFindsNoCallIsAskedByItself(t *testing.T) {
 
 func TestContactsBecomeQuestionsAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r"}, reported("u", "bash", `{}`))
 	item := contact("q", "r", "Which colour?")
 	item.Name, item.Options = "Paint", []models.Option{{Name: "red"}, {Name: "blue"}}
@@ -288,7 +288,7 @@ func TestArgumentsWithoutACanonicalFormCanBeRejectedOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAbroad(t)
+			w := newOutsideWorld(t)
 			id := w.taken(t, call("c", "", "bash", args))
 			wantCode(t, storetest.Err(w.Decide(t.Context(), w.owner, id, yes())), models.CodeWrongDecisionKind)
 			w.vote(t, id, no("what is that?"))
@@ -303,7 +303,7 @@ func TestArgumentsWithoutACanonicalFormCanBeRejectedOnly(t *testing.T) {
 
 func TestOneCallIDAtTwoUpstreamsIsTwoApprovals(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	second := w.upstream(t, "other")
 	w.open(t, models.RunInput{RunID: "r"}, tenQueued(true)...)
 	first := w.taken(t, call("c", "r", "bash", `{"n":0}`))
@@ -316,7 +316,7 @@ func TestOneCallIDAtTwoUpstreamsIsTwoApprovals(t *testing.T) {
 
 func TestOddNamesAreKept(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	long := strings.Repeat("n", 5000) + "\x1b[2J"
 	if r := w.byID(t, w.taken(t, call("c", "", long, `{}`))); r.tool != long {
 		t.Errorf("%.20q of %d", r.tool, len(r.tool))

@@ -59,7 +59,7 @@ func farItem(call string) models.OutsideItem {
 // verdicts, and the ledger tells each change once.
 func TestI1RandomFatesOfOutsideApprovals(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	files := map[string][]byte{}
 	storetest.Must(t, w.Close())
 	for _, name := range []string{models.DatabaseFile, models.KeyFile} {

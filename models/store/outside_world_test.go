@@ -12,18 +12,18 @@ import (
 	"countersign/models/storetest"
 )
 
-// abroad is a bench with an upstream of the owner's and the leases of who polls
+// outsideWorld is a bench with an upstream of the owner's and the leases of who polls
 // it and tells it verdicts.
-type abroad struct {
+type outsideWorld struct {
 	*bench
 
 	up         *models.Upstream
 	poll, tell *models.Lease
 }
 
-func newAbroad(t *testing.T, opts ...storetest.Option) *abroad {
+func newOutsideWorld(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	t.Helper()
-	w := &abroad{bench: newBench(t, opts...)}
+	w := &outsideWorld{bench: newBench(t, opts...)}
 	w.up = w.upstream(t, "orders")
 	w.poll, w.tell = w.lease(t, "poll"), w.lease(t, "deliver")
 	return w
@@ -31,7 +31,7 @@ func newAbroad(t *testing.T, opts ...storetest.Option) *abroad {
 
 const upstreamSecret = "key-52d1c0ffee"
 
-func (w *abroad) upstream(t *testing.T, name string) *models.Upstream {
+func (w *outsideWorld) upstream(t *testing.T, name string) *models.Upstream {
 	t.Helper()
 	u, err := w.AddUpstream(t.Context(), w.admin, store.NewUpstream{
 		Name: name, BaseURL: "https://" + name + ".example.com", Dialect: "plain", Key: upstreamSecret, OwnerID: w.owner.OwnerID,
@@ -40,7 +40,7 @@ func (w *abroad) upstream(t *testing.T, name string) *models.Upstream {
 	return u
 }
 
-func (w *abroad) lease(t *testing.T, name string) *models.Lease {
+func (w *outsideWorld) lease(t *testing.T, name string) *models.Lease {
 	t.Helper()
 	l, err := w.TakeLease(t.Context(), name, "h", 1000*time.Hour)
 	storetest.Must(t, err)
@@ -48,7 +48,7 @@ func (w *abroad) lease(t *testing.T, name string) *models.Lease {
 }
 
 // open opens a run of the owner's agent and reports calls, in one batch.
-func (w *abroad) open(t *testing.T, run models.RunInput, calls ...models.RunEvent) models.ConversationID {
+func (w *outsideWorld) open(t *testing.T, run models.RunInput, calls ...models.RunEvent) models.ConversationID {
 	t.Helper()
 	conv, _, err := w.OpenRun(t.Context(), w.agent, run)
 	storetest.Must(t, err)
@@ -56,7 +56,7 @@ func (w *abroad) open(t *testing.T, run models.RunInput, calls ...models.RunEven
 	return conv.ID
 }
 
-func (w *abroad) report(t *testing.T, conv models.ConversationID, events ...models.RunEvent) {
+func (w *outsideWorld) report(t *testing.T, conv models.ConversationID, events ...models.RunEvent) {
 	t.Helper()
 	results, err := w.ReportEvents(t.Context(), w.agent, conv, events)
 	storetest.Must(t, err)
@@ -83,7 +83,7 @@ func contact(id, run, message string) models.OutsideItem {
 	return models.OutsideItem{Kind: models.OutsideContact, CallID: id, RunID: run, Message: message}
 }
 
-func (w *abroad) take(t *testing.T, items ...models.OutsideItem) {
+func (w *outsideWorld) take(t *testing.T, items ...models.OutsideItem) {
 	t.Helper()
 	for _, it := range items {
 		storetest.Must(t, w.TakeOutside(t.Context(), w.poll, w.up.ID, it))
@@ -91,7 +91,7 @@ func (w *abroad) take(t *testing.T, items ...models.OutsideItem) {
 }
 
 // taken takes an item that has a place at once, and returns it.
-func (w *abroad) taken(t *testing.T, item models.OutsideItem) models.ResponseID {
+func (w *outsideWorld) taken(t *testing.T, item models.OutsideItem) models.ResponseID {
 	t.Helper()
 	w.take(t, item)
 	row := w.of(t, item.CallID)
@@ -113,7 +113,7 @@ type outsideRow struct {
 const outsideColumns = `SELECT id, conversation_id, kind, tool_name, coalesce(tool_use_id, ''), coalesce(approval_status, ''), cause, matched_by, contradiction, coalesce(approval_feedback, ''),
  held_until IS NOT NULL, is_completed, coalesce(cascaded_from, '') FROM responses WHERE `
 
-func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool) {
+func (w *outsideWorld) row(t *testing.T, where string, args ...any) (outsideRow, bool) {
 	t.Helper()
 	var r outsideRow
 	err := storetest.Beside(t, w.Store).QueryRowContext(t.Context(), outsideColumns+where, args...).Scan(&r.id, &r.conv, &r.kind, &r.tool, &r.use, &r.status, &r.cause, &r.matched,
@@ -126,13 +126,13 @@ func (w *abroad) row(t *testing.T, where string, args ...any) (outsideRow, bool)
 }
 
 // of is the row that has an upstream's call; empty if none has.
-func (w *abroad) of(t *testing.T, callID string) outsideRow {
+func (w *outsideWorld) of(t *testing.T, callID string) outsideRow {
 	t.Helper()
 	r, _ := w.row(t, `upstream_id = ? AND call_id = ? ORDER BY number DESC`, w.up.ID, callID)
 	return r
 }
 
-func (w *abroad) byUse(t *testing.T, use string) outsideRow {
+func (w *outsideWorld) byUse(t *testing.T, use string) outsideRow {
 	t.Helper()
 	r, ok := w.row(t, `tool_use_id = ?`, use)
 	if !ok {
@@ -141,7 +141,7 @@ func (w *abroad) byUse(t *testing.T, use string) outsideRow {
 	return r
 }
 
-func (w *abroad) byID(t *testing.T, id models.ResponseID) outsideRow {
+func (w *outsideWorld) byID(t *testing.T, id models.ResponseID) outsideRow {
 	t.Helper()
 	r, ok := w.row(t, `id = ?`, id)
 	if !ok {
@@ -150,7 +150,7 @@ func (w *abroad) byID(t *testing.T, id models.ResponseID) outsideRow {
 	return r
 }
 
-func (w *abroad) vote(t *testing.T, id models.ResponseID, in models.DecisionInput) *models.Approval {
+func (w *outsideWorld) vote(t *testing.T, id models.ResponseID, in models.DecisionInput) *models.Approval {
 	t.Helper()
 	a, err := w.Decide(t.Context(), w.owner, id, in)
 	storetest.Must(t, err)
@@ -160,19 +160,19 @@ func (w *abroad) vote(t *testing.T, id models.ResponseID, in models.DecisionInpu
 	return a
 }
 
-func (w *abroad) begin(t *testing.T, id models.ResponseID) *models.Delivery {
+func (w *outsideWorld) begin(t *testing.T, id models.ResponseID) *models.Delivery {
 	t.Helper()
 	d, _, err := w.BeginDelivery(t.Context(), w.tell, id)
 	storetest.Must(t, err)
 	return d
 }
 
-func (w *abroad) end(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
+func (w *outsideWorld) end(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
 	t.Helper()
 	storetest.Must(t, w.EndDelivery(t.Context(), w.tell, id, models.DeliveryEnd{Result: told, Text: "As told."}))
 }
 
-func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
+func (w *outsideWorld) deliver(t *testing.T, id models.ResponseID, told models.DeliveryResult) {
 	t.Helper()
 	if w.begin(t, id) == nil {
 		t.Fatalf("nothing to deliver of %s", id)
@@ -181,14 +181,14 @@ func (w *abroad) deliver(t *testing.T, id models.ResponseID, told models.Deliver
 }
 
 // due are the verdicts to be told to the upstream now.
-func (w *abroad) due(t *testing.T) []models.ResponseID {
+func (w *outsideWorld) due(t *testing.T) []models.ResponseID {
 	t.Helper()
 	due, _, err := w.DueDeliveries(t.Context(), 100)
 	storetest.Must(t, err)
 	return due[w.up.ID]
 }
 
-func (w *abroad) wantRow(t *testing.T, id models.ResponseID, want string) {
+func (w *outsideWorld) wantRow(t *testing.T, id models.ResponseID, want string) {
 	t.Helper()
 	r := w.byID(t, id)
 	if got := fmt.Sprintf("%s %s", r.status, r.cause); got != want {
@@ -197,7 +197,7 @@ func (w *abroad) wantRow(t *testing.T, id models.ResponseID, want string) {
 }
 
 // actionsOn are the ledger's words about one response, in order.
-func (w *abroad) actionsOn(t *testing.T, id models.ResponseID) []string {
+func (w *outsideWorld) actionsOn(t *testing.T, id models.ResponseID) []string {
 	t.Helper()
 	rows, err := storetest.Beside(t, w.Store).QueryContext(t.Context(), `SELECT actor_kind || ' ' || action FROM ledger WHERE response_id = ? ORDER BY seq`, id)
 	storetest.Must(t, err)
@@ -212,13 +212,13 @@ func (w *abroad) actionsOn(t *testing.T, id models.ResponseID) []string {
 	return out
 }
 
-func (w *abroad) verify(t *testing.T) {
+func (w *outsideWorld) verify(t *testing.T) {
 	t.Helper()
 	_, err := w.Ledger.Verify(t.Context(), nil)
 	storetest.Must(t, err)
 }
 
-func (w *abroad) status(t *testing.T, conv models.ConversationID, want models.ConversationStatus) {
+func (w *outsideWorld) status(t *testing.T, conv models.ConversationID, want models.ConversationStatus) {
 	t.Helper()
 	v, err := w.Conversation(t.Context(), w.owner, conv)
 	storetest.Must(t, err)

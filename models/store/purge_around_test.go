@@ -47,7 +47,7 @@ func TestAPurgeLeavesTheWordsAroundWhatIsPending(t *testing.T) {
 // result was removed is complete without one and says why.
 func TestARemovedResultIsNoResult(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r"}, result("late"), result("asked"))
 	w.clock.Step(time.Hour)
 	if got := purge(t, w.Store, models.PurgeQuery{Before: w.clock.Now()}); got.Removed["early_results"] != 2 {

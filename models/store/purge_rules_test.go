@@ -69,7 +69,7 @@ func TestOnlyAPurgeChangesContents(t *testing.T) {
 // else.
 func TestEachEditBesideAPurgeIsFound(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	n := &secrets{name: "old"}
 	lived(t, w, n)
 	w.clock.Step(time.Minute)
@@ -142,7 +142,7 @@ func TestWhatWasTamperedWithKeepsItsContents(t *testing.T) {
 // still another request, and what was removed is not asked about.
 func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	in := models.AskInput{ToolName: "Bash", ToolUseID: "k", RunID: "r", Input: []byte(`{"a":1}`), Explicit: true}
 	a := w.ask(t, in)
 	verdict := no("Not now.")
@@ -176,7 +176,7 @@ func TestI9ARepeatMeetsItsOutcomeAfterAPurge(t *testing.T) {
 // result that comes afterwards goes with the next.
 func TestAPurgeOfOneConversationLeavesTheOthers(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	one := w.open(t, models.RunInput{RunID: "one", Title: "Title one"}, reported("a", "Bash", `{"x":"first"}`), reported("b", "Bash", `{"x":"second"}`))
 	w.open(t, models.RunInput{RunID: "two", Title: "Title two"}, reported("c", "Bash", `{"x":"third"}`))
 	for _, use := range []string{"a"} {

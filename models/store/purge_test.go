@@ -27,7 +27,7 @@ func purge(t *testing.T, s *store.Store, q models.PurgeQuery) *models.PurgeRepor
 // byte of what was removed.
 func TestAPurgeLeavesNoByteOfWhatItRemoves(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	old, kept, newer := &secrets{name: "old"}, &secrets{name: "pending"}, &secrets{name: "newer"}
 	for i := range 4 {
 		old.name += "x"

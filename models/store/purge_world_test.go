@@ -82,7 +82,7 @@ func filesOf(t *testing.T, s *store.Store) (out []string) {
 
 // lived has something written into every column that holds contents, and all of
 // it over: decided, let through, reported, expired, answered, told.
-func lived(t *testing.T, w *abroad, n *secrets) {
+func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	t.Helper()
 	ctx := t.Context()
 	step := func() { w.clock.Step(time.Second) }

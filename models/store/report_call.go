@@ -242,7 +242,7 @@ type adoptedEntry struct {
 // move gives a row its place in the run. Energy that the run cannot carry stays
 // counted in the standing conversation, on a turn that stands for it.
 func (r *report) move(a *models.Approval, sequence, energy int64) error {
-	if err := r.Gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, energy = ? WHERE id = ?`, r.conv.ID, sequence, energy, a.ID).Error; err != nil {
+	if err := r.updateOne(r.placeOf(&a.Response), map[string]any{"conversation_id": r.conv.ID, "sequence": sequence, "energy": energy}); err != nil {
 		return fmt.Errorf("adopt request: %w", err)
 	}
 	if energy > 0 {

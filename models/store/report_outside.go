@@ -91,8 +91,10 @@ func (r *report) moveOutside(e *runEvent, a *models.Approval) error {
 	}
 	from := *a
 	a.ConversationID, a.Sequence, a.AgentID, a.ToolUseID, a.MatchedBy = r.conv.ID, next.sequence, r.conv.AgentID, &e.ToolUseID, models.MatchedByInput
-	if err := r.Gorm().Exec(`UPDATE responses SET conversation_id = ?, sequence = ?, agent_id = ?, tool_use_id = ?, matched_by = ? WHERE id = ?`,
-		a.ConversationID, a.Sequence, a.AgentID, e.ToolUseID, a.MatchedBy, a.ID).Error; err != nil {
+	err = r.updateOne(r.placeOf(&from.Response), map[string]any{
+		"conversation_id": a.ConversationID, "sequence": a.Sequence, "agent_id": a.AgentID, "tool_use_id": e.ToolUseID, "matched_by": a.MatchedBy,
+	})
+	if err != nil {
 		return fmt.Errorf("adopt outside approval: %w", err)
 	}
 	if err := r.Gorm().Exec(`UPDATE reviewers SET tool_use_id = ? WHERE response_id = ?`, e.ToolUseID, a.ID).Error; err != nil {

@@ -26,7 +26,7 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		r := &restless{trace: *made}
+		r := &reportWorld{trace: *made}
 		dir := storetest.Dir(t)
 		if err := os.WriteFile(filepath.Join(dir, models.DatabaseFile), file, 0o600); err != nil {
 			rt.Fatal(err)
@@ -41,7 +41,7 @@ func TestRandomReportsHoldTogether(t *testing.T) {
 	})
 }
 
-type restless struct {
+type reportWorld struct {
 	trace
 
 	sent   [][]models.RunEvent
@@ -49,9 +49,9 @@ type restless struct {
 	stored []models.ResponseID
 }
 
-func (r *restless) use(rt *rapid.T) string { return pick(rt, "use", uses(1, 4)) }
+func (r *reportWorld) use(rt *rapid.T) string { return pick(rt, "use", uses(1, 4)) }
 
-func (r *restless) event(rt *rapid.T) models.RunEvent {
+func (r *reportWorld) event(rt *rapid.T) models.RunEvent {
 	input := pick(rt, "input", []string{`{"n":1}`, `{"n":1}`, `{"n":1}`, `{"n":2}`})
 	id := pick(rt, "id", []string{"", "", "i1", "i2", "i3"})
 	e := map[int]models.RunEvent{
@@ -67,7 +67,7 @@ func (r *restless) event(rt *rapid.T) models.RunEvent {
 	return e
 }
 
-func (r *restless) reportAny(rt *rapid.T) {
+func (r *reportWorld) reportAny(rt *rapid.T) {
 	reported := rapid.SliceOfN(rapid.Custom(r.event), 1, 4).Draw(rt, "events")
 	out, err := r.ReportEvents(context.Background(), r.agent, r.conv, reported)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *restless) reportAny(rt *rapid.T) {
 	}
 }
 
-func (r *restless) askAny(rt *rapid.T) {
+func (r *reportWorld) askAny(rt *rapid.T) {
 	in := models.AskInput{ToolUseID: r.use(rt), ToolName: "Bash", Input: []byte(`{"n":1}`), Explicit: true, RunID: pick(rt, "run", []string{"run", ""})}
 	a, err := r.Ask(context.Background(), r.agent, in)
 	if models.ErrorCode(err) == models.CodeKeyConflict {
@@ -105,7 +105,7 @@ func (r *restless) askAny(rt *rapid.T) {
 	r.asked = append(r.asked, a.ID)
 }
 
-func (r *restless) decideAny(rt *rapid.T) {
+func (r *reportWorld) decideAny(rt *rapid.T) {
 	if len(r.asked) == 0 {
 		rt.Skip("nothing was asked")
 	}
@@ -116,7 +116,7 @@ func (r *restless) decideAny(rt *rapid.T) {
 	}
 }
 
-func (r *restless) closeAny(rt *rapid.T) {
+func (r *reportWorld) closeAny(rt *rapid.T) {
 	if len(r.stored) == 0 {
 		rt.Skip("nothing was reported")
 	}
@@ -126,7 +126,7 @@ func (r *restless) closeAny(rt *rapid.T) {
 	}
 }
 
-func (r *restless) sendAgain(t *testing.T, rt *rapid.T) {
+func (r *reportWorld) sendAgain(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	before := storetest.Dump(t, r.Store)
 	for _, reported := range r.sent {

@@ -15,8 +15,8 @@ import (
 	"countersign/models/ledger"
 )
 
-// given is a result as the agent reports it.
-type given struct {
+// reportedResult is a result as the agent reports it.
+type reportedResult struct {
 	at      time.Time
 	isError bool
 	bytes   *int64
@@ -28,7 +28,7 @@ type given struct {
 // decided about the call does not matter: what was reported is kept, and what
 // contradicts an outcome is shown beside it.
 func (r *report) result(e *runEvent, out *models.RunEventResult) error {
-	g := given{at: r.at(e), isError: e.IsError}
+	g := reportedResult{at: r.at(e), isError: e.IsError}
 	g.text, g.bytes = cutText(e.Result, e.ResultBytes)
 	id, err := r.rowID(r.Row(r.s.hot.byToolUse, r.conv.ID, e.ToolUseID))
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *report) result(e *runEvent, out *models.RunEventResult) error {
 }
 
 // complete gives a call its result. A call that was closed has one after all.
-func (r *report) complete(g given, out *models.RunEventResult) error {
+func (r *report) complete(g reportedResult, out *models.RunEventResult) error {
 	n, err := r.Exec(r.s.hot.complete, g.at, g.isError, g.bytes, g.text, out.ResponseID)
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)
@@ -64,7 +64,7 @@ func (r *report) complete(g given, out *models.RunEventResult) error {
 }
 
 // keepEarly keeps a result until its call is reported.
-func (r *report) keepEarly(toolUseID string, g given, out *models.RunEventResult) error {
+func (r *report) keepEarly(toolUseID string, g reportedResult, out *models.RunEventResult) error {
 	n, err := r.Exec(r.s.hot.addEarlyResult, r.conv.ID, toolUseID, g.at, g.isError, g.bytes, g.text)
 	if err != nil {
 		return fmt.Errorf("keep early result: %w", err)
@@ -98,7 +98,7 @@ func (r *report) earlyResult(e *runEvent, out *models.RunEventResult) error {
 
 // takeEarly takes the result that waits for a call, or nil. Mostly none waits for
 // any, which the writer remembers.
-func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, error) {
+func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*reportedResult, error) {
 	known := &t.s.known
 	if known.early == nil {
 		waits, err := db.Exists(t.Row(t.s.hot.anyEarlyResult))
@@ -110,7 +110,7 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 	if !*known.early || toolUseID == "" {
 		return nil, nil //nolint:nilnil // none is an answer here
 	}
-	var g given
+	var g reportedResult
 	err := t.ChangeRow(t.s.hot.takeEarlyResult, conv, toolUseID).Scan(&g.at, &g.isError, &g.bytes, &g.text, &g.removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // as above
@@ -123,7 +123,7 @@ func (t *tx) takeEarly(conv models.ConversationID, toolUseID string) (*given, er
 
 // resultRemoved completes a call whose result was removed before the call was
 // known: it has none, and says why.
-func (t *tx) resultRemoved(g *given, id models.ResponseID) error {
+func (t *tx) resultRemoved(g *reportedResult, id models.ResponseID) error {
 	if _, err := t.Exec(t.s.hot.closeCall, g.at, models.ClosedByRun, id); err != nil {
 		return fmt.Errorf("complete without a result: %w", err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,8 +27,8 @@ func withBeside(g *gorm.DB) *gorm.DB {
 // brief cuts texts as a Brief has them.
 func brief(g *gorm.DB) *gorm.DB { return g.Select(responseRow.Columns("", briefTexts("responses"))) }
 
-// seen are the requests that the actor sees.
-func seen(actor models.Actor) func(*gorm.DB) *gorm.DB {
+// visibleTo are the requests that the actor sees.
+func visibleTo(actor models.Actor) func(*gorm.DB) *gorm.DB {
 	by := seenBy(actor, `responses`)
 	return func(g *gorm.DB) *gorm.DB { return g.Where(by.Text, by.Args...) }
 }
@@ -125,4 +126,21 @@ func callResult(g *gorm.DB, id models.ResponseID) (*models.CallResult, error) {
 		out.Bytes = *report.ResultBytes
 	}
 	return out, nil
+}
+
+// placeOf is the row of a response in the place that it was read in.
+func (t *tx) placeOf(r *models.Response) *gorm.DB {
+	return t.Gorm().Model(&models.Response{}).Where("id = ? AND conversation_id = ? AND sequence = ?", r.ID, r.ConversationID, r.Sequence)
+}
+
+// updateOne is a compare-and-set: row names one row and the state that it leaves.
+func (t *tx) updateOne(row *gorm.DB, columns map[string]any) error {
+	res := row.UpdateColumns(columns)
+	if res.Error != nil {
+		return res.Error
+	}
+	if !db.ExactlyOne(res.RowsAffected) {
+		return errors.New("it has left the state that it was read in")
+	}
+	return nil
 }

@@ -35,17 +35,17 @@ func throughGORM(t *testing.T, s *store.Store, do func()) map[string][]any {
 func TestRequestsAreReadThroughGORM(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		do    func(t *testing.T, w *abroad)
+		do    func(t *testing.T, w *outsideWorld)
 		index string
 	}{
-		"history": {func(t *testing.T, w *abroad) {
+		"history": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			page, err := w.Settled(t.Context(), w.admin, store.SettledQuery{})
 			if storetest.Must(t, err); len(page.Items) < 5 {
 				t.Errorf("%d settled", len(page.Items))
 			}
 		}, "INTEGER PRIMARY KEY"},
-		"export": {func(t *testing.T, w *abroad) {
+		"export": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			n := 0
 			err := w.EachSettled(t.Context(), w.admin, store.SettledQuery{}, atOnce, func(*models.Approval) error { n++; return nil })
@@ -53,14 +53,14 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 				t.Errorf("%d exported", n)
 			}
 		}, "INTEGER PRIMARY KEY"},
-		"audit trail": {func(t *testing.T, w *abroad) {
+		"audit trail": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			trail, err := w.Trail(t.Context(), w.owner, store.TrailQuery{Limit: store.TrailMost})
 			if storetest.Must(t, err); len(trail.Entries) < 5 {
 				t.Errorf("%d entries", len(trail.Entries))
 			}
 		}, "responses_1 (id=?)"},
-		"calls of a grant": {func(t *testing.T, w *abroad) {
+		"calls of a grant": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			grants, err := w.Grants(t.Context(), w.owner, "", 0)
 			storetest.Must(t, err)
@@ -77,7 +77,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 				t.Errorf("the calls of grants are %v", found)
 			}
 		}, "responses_grant (grant_id=?"},
-		"the context of a run": {func(t *testing.T, w *abroad) {
+		"the context of a run": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			w.talk(t, "Go on.", nil)
 			run := claim(t, w.Store, "one")
@@ -86,7 +86,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 			}
 			storetest.Must(t, storetest.Err(w.RunContext(t.Context(), run)))
 		}, "(conversation_id=?"},
-		"a result": {func(t *testing.T, w *abroad) {
+		"a result": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			found := 0
 			for _, a := range everything(t, w) {
@@ -126,7 +126,7 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 var scansAll = regexp.MustCompile(`(?m)^SCAN responses|TEMP B-TREE`)
 
 // everything is what an admin can list.
-func everything(t *testing.T, w *abroad) []models.Approval {
+func everything(t *testing.T, w *outsideWorld) []models.Approval {
 	t.Helper()
 	list, err := w.Approvals(t.Context(), w.admin, store.ListQuery{Limit: models.MaxPage})
 	storetest.Must(t, err)

@@ -14,10 +14,10 @@ const rowsPolicy = `{"undo_seconds":{"high":30},"grant_max_uses":10,"rules":[
  {"name":"never","tools":["format"],"effect":"deny"}]}`
 
 // pastOf is a database in which most of what can happen has happened.
-func pastOf(t *testing.T, opts ...storetest.Option) *abroad {
+func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	t.Helper()
 	ctx := t.Context()
-	w := newAbroad(t, opts...)
+	w := newOutsideWorld(t, opts...)
 	finance := storetest.Reviewer(t, w.Store, "finance@example.com")
 	w.policy(t, rowsPolicy)
 	step := func() { w.clock.Step(time.Second) }

@@ -319,7 +319,7 @@ func (p *places) count(batch string, upTo int64) (n int, err error) {
 // for those who may not see the call.
 func (s *Store) CallResult(ctx context.Context, actor models.Actor, id models.ResponseID) (out *models.CallResult, err error) {
 	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
-		out, err = callResult(s.db.Gorm(ctx).Scopes(seen(actor)), id)
+		out, err = callResult(s.db.Gorm(ctx).Scopes(visibleTo(actor)), id)
 		return err
 	})
 	return out, err

@@ -93,9 +93,9 @@ func (s *Store) RenewRun(ctx context.Context, run *models.Run, ttl time.Duration
 	})
 }
 
-// RunStands tells whether the holder may go on, as RenewRun does, and changes
+// CheckRun tells whether the holder may go on, as RenewRun does, and changes
 // nothing.
-func (s *Store) RunStands(ctx context.Context, run *models.Run) error {
+func (s *Store) CheckRun(ctx context.Context, run *models.Run) error {
 	ctx = context.WithoutCancel(ctx)
 	stands, err := db.Exists(s.db.Reads().QueryRowContext(ctx, leaseQuery, run.ConversationID, run.Lease, run.Holder))
 	if err != nil {

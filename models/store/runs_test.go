@@ -103,7 +103,7 @@ func TestARunIsClaimedByOneAndTakenOverWhenItsLeaseRunsOut(t *testing.T) {
 		t.Fatalf("taken over as %+v", heir)
 	}
 	wantCode(t, b.RenewRun(t.Context(), first, lease), models.CodeConflict)
-	wantCode(t, b.RunStands(t.Context(), first), models.CodeConflict)
+	wantCode(t, b.CheckRun(t.Context(), first), models.CodeConflict)
 	wantCode(t, second(b.RunContext(t.Context(), first)), models.CodeConflict)
 	wantCode(t, second(b.ReserveEnergy(t.Context(), first, 1)), models.CodeConflict)
 	before := storetest.Dump(t, b.Store)

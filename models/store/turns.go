@@ -244,14 +244,14 @@ func (t *tx) carryOut(run *models.Run, conv *models.Conversation, model string, 
 
 // asResult turns a refusal into a call's result.
 func asResult(err error) (carriedOut, error) {
-	told, spoils := db.Refused(err)
-	if told == nil {
-		told = spoils
+	refused, spoils := db.Refused(err)
+	if refused == nil {
+		refused = spoils
 	}
-	if models.ErrorCode(told) == models.CodeInternal {
-		return carriedOut{}, told
+	if models.ErrorCode(refused) == models.CodeInternal {
+		return carriedOut{}, refused
 	}
-	return carriedOut{result: models.RefusedResult(told)}, nil
+	return carriedOut{result: models.RefusedResult(refused)}, nil
 }
 
 func (t *tx) addTurn(turn *models.Turn) error {

@@ -34,8 +34,8 @@ func harmful() string {
 	return strings.Join(words, ", ")
 }
 
-// seenAs is whether ?2, an admin if ?3, sees the response of a table's name.
-func seenAs(name string) string { return personSees(name, `?3`, `?2`) }
+// readerSees is whether ?2, an admin if ?3, sees the response of a table's name.
+func readerSees(name string) string { return personSees(name, `?3`, `?2`) }
 
 // The queries read for some requests, a JSON array of ids, what a person (?2, an
 // admin if ?3) approved that released the same. Both must be seen.
@@ -44,7 +44,7 @@ var (
 	// twinSeen keeps what released the digest: as asked, or as edited.
 	twinSeen = ` CROSS JOIN votes v ON v.id = p.vote_id
  WHERE p.id <> r.id AND p.agent_id = r.agent_id AND p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve'
- AND coalesce(v.input_digest, p.digest) = r.digest AND ` + seenAs("r") + ` AND ` + seenAs("p")
+ AND coalesce(v.input_digest, p.digest) = r.digest AND ` + readerSees("r") + ` AND ` + readerSees("p")
 
 	harmTwins = twinOf + ` CROSS JOIN responses p ON p.number IN (SELECT o.number FROM responses o` + db.ByResponsesApprovedHarm + `
  WHERE o.agent_id = r.agent_id AND o.digest = r.digest AND o.approval_status = 'approved' AND o.risk IN (` + harmful() + `)
@@ -57,13 +57,13 @@ var (
 	// recentTwins reads each owner's decisions once, however many of their requests
 	// are asked about, since ?5.
 	recentTwins = `WITH wanted AS MATERIALIZED (SELECT r.* FROM (SELECT r.id, r.owner_id, r.agent_id, r.digest
- FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value WHERE ` + seenAs("r") + `) r),
+ FROM ` + db.Each(`?1`) + ` CROSS JOIN responses r ON r.id = j.value WHERE ` + readerSees("r") + `) r),
  owners AS MATERIALIZED (SELECT DISTINCT owner_id FROM wanted),
  lately AS MATERIALIZED (SELECT p.id, p.agent_id, p.approval_timestamp, v.user_name, coalesce(v.input_digest, p.digest) AS released
  FROM owners o CROSS JOIN responses p ON p.number IN (SELECT s.number FROM responses s` + db.ByResponsesSettledOwner + `
  WHERE s.owner_id = o.owner_id AND s.approval_timestamp >= ?5 ORDER BY s.approval_timestamp DESC LIMIT ?4)
  CROSS JOIN votes v ON v.id = p.vote_id
- WHERE p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve' AND ` + seenAs("p") + `)
+ WHERE p.approval_status = 'approved' AND p.cause = 'reviewer' AND v.verdict = 'approve' AND ` + readerSees("p") + `)
  SELECT r.id, p.id, p.user_name, p.approval_timestamp FROM lately p CROSS JOIN wanted r
  WHERE p.agent_id = r.agent_id AND p.released = r.digest AND p.id <> r.id`
 )

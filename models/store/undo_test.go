@@ -365,7 +365,7 @@ func TestABudgetRequestInItsWindowRaisesNothingYet(t *testing.T) {
 
 func TestTheFirstAttemptToTellAnotherSystemWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	storetest.Must(t, storetest.Err(w.ApplyPolicy(t.Context(), w.admin, []byte(`{"undo_seconds":{"medium":600}}`), "test", 0)))
 	id := w.taken(t, call("c", "", "bash", `{}`))
 	a := w.vote(t, id, yes())

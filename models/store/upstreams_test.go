@@ -17,7 +17,7 @@ import (
 
 func TestUpstreamsAreForAdmins(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	in := store.NewUpstream{Name: "n", BaseURL: "https://n.example.com", Dialect: "plain", OwnerID: w.owner.OwnerID}
 	for name, who := range storetest.WhoMayNot(t, w.Store) {
 		for what, do := range map[string]func() error{
@@ -39,7 +39,7 @@ func TestUpstreamsAreForAdmins(t *testing.T) {
 
 func TestAddUpstreamRefuses(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	fine := store.NewUpstream{Name: "n", BaseURL: "https://n.example.com", Dialect: "cloud", OwnerID: w.owner.OwnerID}
 	for code, change := range map[models.Code][]func(*store.NewUpstream){
 		models.CodeInvalid: {
@@ -67,7 +67,7 @@ func TestAddUpstreamRefuses(t *testing.T) {
 
 func TestEachChangeOfAnUpstreamIsRecordedOnce(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	owner := " " + string(w.owner.OwnerID)
 	for _, tt := range []struct {
 		do     func() error
@@ -90,7 +90,7 @@ func TestEachChangeOfAnUpstreamIsRecordedOnce(t *testing.T) {
 func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 	t.Parallel()
 	dir, said := storetest.Dir(t), &bytes.Buffer{}
-	w := newAbroad(t, storetest.WithDir(dir), func(o *store.Options) {
+	w := newOutsideWorld(t, storetest.WithDir(dir), func(o *store.Options) {
 		o.Log = slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	storetest.Must(t, w.SetUpstreamKey(t.Context(), w.admin, w.up.ID, upstreamSecret))
@@ -132,7 +132,7 @@ func TestAKeyIsSealedAndNeverShown(t *testing.T) {
 func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 	t.Parallel()
 	dir := storetest.Dir(t)
-	w := newAbroad(t, storetest.WithDir(dir))
+	w := newOutsideWorld(t, storetest.WithDir(dir))
 	due, _, err := w.DueUpstreams(t.Context())
 	storetest.Must(t, err)
 	file := filepath.Join(dir, models.KeyFile)
@@ -163,7 +163,7 @@ func TestAKeyFileThatIsLostOrOpenIsSaid(t *testing.T) {
 
 func TestPollsAreNotedForAdmins(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	state := func() models.UpstreamState {
 		t.Helper()
 		all, err := w.UpstreamStates(t.Context(), w.admin)

@@ -45,7 +45,7 @@ func TestI1ARefusedDecisionIsTakenBack(t *testing.T) {
 
 func TestI10ARefusalPastTheDeadlineIsUndelivered(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "", "bash", `{}`)
 	item.Timeout = new(time.Minute)
 	id := w.taken(t, item)
@@ -61,7 +61,7 @@ func TestI10ARefusalPastTheDeadlineIsUndelivered(t *testing.T) {
 
 func TestI1WhatIsFinalAlreadyStaysAndIsMarkedWhenItIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	conv := w.open(t, models.RunInput{RunID: "r", OnReject: models.OnRejectCascade}, reported("a", "bash", `{"n":1}`), reported("b", "bash", `{"n":2}`))
 	w.take(t, call("c1", "r", "bash", `{"n":1}`), call("c2", "r", "bash", `{"n":2}`))
 	w.vote(t, w.of(t, "c1").id, models.DecisionInput{Approved: new(bool), Reason: "no"})
@@ -84,7 +84,7 @@ func TestI1WhatIsFinalAlreadyStaysAndIsMarkedWhenItIsRefused(t *testing.T) {
 func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	for _, deadline := range []bool{false, true} {
-		w := newAbroad(t)
+		w := newOutsideWorld(t)
 		item := call("c", "", "bash", `{}`)
 		if deadline {
 			item.Timeout = new(time.Minute)
@@ -137,7 +137,7 @@ func TestI1AnAdminWithdrawsADecisionThatCannotBeTold(t *testing.T) {
 // While an upstream is paused a decision waits, and expires when its time is over.
 func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("c", "", "bash", `{}`)
 	item.Timeout = new(time.Minute)
 	id := w.taken(t, item)
@@ -172,7 +172,7 @@ func TestADecisionOfAPausedUpstreamIsNeitherSentNorStuck(t *testing.T) {
 
 func TestTheItemsOwnIDAndDeadlineAreKept(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := call("call_1", "", "bash", `{}`)
 	until := w.clock.Now().Add(10*time.Minute + 123*time.Millisecond)
 	item.ApprovalID, item.TimeoutAt, item.Timeout = "appr_1", until, new(10*time.Minute+900*time.Millisecond) // by a clock of whole seconds
@@ -198,7 +198,7 @@ func TestTheItemsOwnIDAndDeadlineAreKept(t *testing.T) {
 
 func TestAContactWithoutAQuestionIsShownWhole(t *testing.T) {
 	t.Parallel()
-	w := newAbroad(t)
+	w := newOutsideWorld(t)
 	item := models.OutsideItem{Kind: models.OutsideContact, CallID: "h", Rest: []byte(`{"call_id":"h","ask":{"b":1,"a":2}}`)}
 	a, err := w.Approval(t.Context(), w.admin, w.taken(t, item))
 	storetest.Must(t, err)

@@ -129,7 +129,7 @@ func (a *Agent) hold(ctx context.Context, run *models.Run) error {
 	defer renew.Stop()
 	// What happened before we listened is seen now.
 	for {
-		if err := a.Store.RunStands(ctx, run); models.ErrorCode(err) == models.CodeConflict {
+		if err := a.Store.CheckRun(ctx, run); models.ErrorCode(err) == models.CodeConflict {
 			return err
 		}
 		select {
