@@ -272,8 +272,8 @@ func (t *tx) deliverAt(row *models.Delivery, next time.Time) error {
 }
 
 const (
-	upstreamIDs = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
-	deliveriesOfUpstream    = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
+	upstreamIDs          = `SELECT id, paused_at IS NOT NULL AS paused FROM upstreams ORDER BY id`
+	deliveriesOfUpstream = `SELECT response_id, next_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY next_at LIMIT ?`
 	// Of one that is paused, only the end of a decision's time is waited for, and that
 	// of an attempt that may still run then.
 	pausedOf = `SELECT response_id, next_at, give_up_at FROM deliveries` + db.ByDeliveriesDue + ` WHERE upstream_id = ? AND done_at IS NULL ORDER BY give_up_at LIMIT ?`
