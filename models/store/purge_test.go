@@ -121,12 +121,12 @@ func TestEveryTextColumnIsKeptOrRemoved(t *testing.T) {
 	for _, table := range storetest.Column(t, s, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
 		columns, ok := said[table]
 		if !ok {
-			t.Errorf("textColumns says nothing of the table %s", table)
+			t.Errorf("columns.go says nothing of the table %s", table)
 		}
 		for _, name := range storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`') WHERE type = 'TEXT'`) {
 			how := columns[name]
 			if reason, isKept := strings.CutPrefix(how, "kept:"); isKept && strings.TrimSpace(reason) == "" || how == "" {
-				t.Errorf("textColumns does not say whether %s.%s is removed, or why it is kept", table, name)
+				t.Errorf("columns.go does not say whether %s.%s is removed, or why it is kept", table, name)
 			}
 		}
 	}

@@ -197,15 +197,15 @@ func TestEveryColumnIsProvenOrSaidNotToBe(t *testing.T) {
 			continue
 		}
 		if !ok {
-			t.Errorf("rowColumns says nothing of the table %s", table)
+			t.Errorf("columns.go says nothing of the table %s", table)
 		}
 		for _, name := range storetest.Column(t, s, `SELECT name FROM pragma_table_info('`+table+`')`) {
 			how := columns[name]
 			if how == "" {
-				t.Errorf("rowColumns does not say how %s.%s is proven, or why not", table, name)
+				t.Errorf("columns.go does not say how %s.%s is proven, or why not", table, name)
 			}
 			if reason, not := strings.CutPrefix(how, "not:"); not && strings.TrimSpace(reason) == "" {
-				t.Errorf("rowColumns does not say why %s.%s is not proven", table, name)
+				t.Errorf("columns.go does not say why %s.%s is not proven", table, name)
 			}
 		}
 	}

@@ -3,6 +3,6 @@
 // removing contents (Purge) and giving space back.
 //
 // Upkeep works on an open store; Inspect, Backup and Restore on a data folder, whether or
-// not a server has it open. Each table has one file here that says how its columns are
-// proven by the ledger (rows_*.go) and which of them hold contents (purge_columns.go).
+// not a server has it open. columns_list.go says of each column how the ledger proves it
+// (rows_*.go) and whether it holds contents that a purge removes (purge_*.go).
 package upkeep

@@ -207,7 +207,7 @@ func (r *purgedRow) statement() string {
 			}
 		}
 	}
-	if _, ok := textColumns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
+	if _, ok := columns[r.table]["removed"]; ok && (r.first || r.table != "responses") {
 		set = append(set, "removed = ?1")
 	}
 	return `UPDATE ` + r.table + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + r.where

@@ -42,7 +42,7 @@ func removedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) erro
 
 func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) error {
 	read := proven(said.Table)
-	if _, listed := rowColumns[said.Table]["*"]; listed || len(read) == 0 {
+	if _, listed := columns[said.Table]["*"]; listed || len(read) == 0 {
 		return nil // nothing of such a table is proven
 	}
 	columns := keyColumns[said.Table]
@@ -90,7 +90,7 @@ func (a *comparison) removed(column, mark string) {
 
 // markIn is a mark in the form in which it stands in a column.
 func markIn(table, column, mark string) string {
-	switch textColumns[table][column] {
+	switch columns[table][column].removal {
 	case markObject:
 		return `{"removed":"` + mark + `"}`
 	case markList:

@@ -34,7 +34,7 @@ func newRowValues(table string) *rowValues {
 	return r
 }
 
-// get is a column's value; false for NULL. Its name is one of those in rowColumns.
+// get is a column's value; false for NULL. Its name is one of those in columns.
 func (r *rowValues) get(column string) (string, bool) {
 	i, ok := slices.BinarySearch(r.columns, column)
 	if !ok {

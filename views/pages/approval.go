@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,9 +105,8 @@ type Approval struct {
 	Agent, Owner    string
 	Conversation    string
 	ConversationURL string
-	RunID           string
-	ToolUseID       string
 	Sequence        string
+	Named           []NamedFact // what its sender calls things, in the order of the page
 
 	Status   ui.Word
 	Risk     ui.Word
@@ -200,7 +200,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Tool: r.ToolName, Kind: r.Kind.Word(), Question: r.Kind == models.KindQuestion,
 		Agent: a.AgentName, Owner: a.OwnerName,
 		Conversation: ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
-		RunID: deref(a.RunID), ToolUseID: deref(r.ToolUseID), Sequence: strconv.FormatInt(r.Sequence, 10),
+		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
 		Description: r.Description, Context: r.Context,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
@@ -274,6 +274,18 @@ func choices(r *models.Response) []Choice {
 		out = append(out, c)
 	}
 	return out
+}
+
+// NamedFact is something that is shown as its sender wrote it, with a word for what it is.
+type NamedFact struct{ Label, Text string }
+
+// namedFacts are those of a request that has them.
+func namedFacts(a *models.Approval) []NamedFact {
+	all := []NamedFact{
+		{"Run", deref(a.RunID)},
+		{"Call", deref(a.ToolUseID)},
+	}
+	return slices.DeleteFunc(all, func(f NamedFact) bool { return f.Text == "" })
 }
 
 func turns(rows []models.Brief, current models.ResponseID, now time.Time) []Turn {
