@@ -24,9 +24,6 @@ func (u *Upkeep) FreeBytes(ctx context.Context) (int64, error) {
 	return db.FreeBytes(ctx, u.db.Reads())
 }
 
-// FreeBytes is Store.FreeBytes of a folder.
-func (i *Inspection) FreeBytes(ctx context.Context) (int64, error) { return db.FreeBytes(ctx, i.db) }
-
 // Unpurged is how many requests were over before a time and still have their
 // contents.
 func (i *Inspection) Unpurged(ctx context.Context, before time.Time) (n int64, err error) {

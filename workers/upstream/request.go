@@ -31,8 +31,6 @@ type problem struct {
 	reached bool   // the request may have reached the other side
 }
 
-func (p *problem) Error() string { return p.text }
-
 // forPeople is the problem as callers get it.
 func (p *problem) forPeople() error {
 	return &models.Error{Code: models.CodeUnavailable, Text: "The upstream " + p.text + "."}
