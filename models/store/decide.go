@@ -183,7 +183,7 @@ func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.Pa
 	return a.CheckViewed(page, opened)
 }
 
-// checkBulk refuses to approve together with others what is anyInbox at one by one.
+// checkBulk refuses to approve together with others what is looked at one by one.
 // Rejecting many at once does no harm and is not limited.
 func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
 	switch {

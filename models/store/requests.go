@@ -84,7 +84,7 @@ func approvalOf(r *models.Response) *models.Approval {
 }
 
 // inOrder puts what was read of keys in their order.
-func inOrder[T any](keys []key, items []T, id func(*T) models.ResponseID) ([]T, error) {
+func inOrder(keys []key, items []models.Approval) ([]models.Approval, error) {
 	place := make(map[models.ResponseID]int, len(keys))
 	for i := range keys {
 		place[models.ResponseID(keys[i].id)] = i
@@ -92,15 +92,12 @@ func inOrder[T any](keys []key, items []T, id func(*T) models.ResponseID) ([]T, 
 	if len(items) != len(keys) {
 		return nil, fmt.Errorf("of %d rows of a list %d are there", len(keys), len(items))
 	}
-	out := make([]T, len(keys))
+	out := make([]models.Approval, len(keys))
 	for i := range items {
-		out[place[id(&items[i])]] = items[i]
+		out[place[items[i].ID]] = items[i]
 	}
 	return out, nil
 }
-
-// approvalID is an approval's id.
-func approvalID(a *models.Approval) models.ResponseID { return a.ID }
 
 // numbers are those of keys.
 func numbers(keys []key) []int64 {

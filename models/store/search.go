@@ -206,7 +206,7 @@ func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]model
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(keys, items, approvalID)
+	return inOrder(keys, items)
 }
 
 // rowsWithin is rowsOf of the first rows that weigh most together.

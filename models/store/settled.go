@@ -80,7 +80,7 @@ func (s *Store) settledRows(ctx context.Context, keys []key, scopes ...func(*gor
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(keys, items, approvalID)
+	return inOrder(keys, items)
 }
 
 func settledCursor(k *key) string { return db.Cursor{At: k.at(), ID: k.id}.String() }
