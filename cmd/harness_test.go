@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -290,13 +291,20 @@ func must(t *testing.T, stdin string, args ...string) string {
 	return out
 }
 
-// freeAddr is an address that was free a moment ago.
+// freeAddr is an address that was free a moment ago, for a process that is told where to
+// listen. The port is below those that systems hand out by themselves, so that it does not
+// become that of another test's server meanwhile.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, ports = 20_000, 12_000
+	var err error
+	for range 100 {
+		var l net.Listener
+		if l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.N(ports))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal(err)
+	return ""
 }

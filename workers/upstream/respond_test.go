@@ -2,11 +2,11 @@ package upstream_test
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"testing"
 	"time"
 
+	"countersign/models/storetest"
 	"countersign/workers/upstream"
 	"countersign/workers/upstream/upstreamtest"
 )
@@ -155,13 +155,7 @@ func TestAnUpstreamThatHangsMayHaveHeard(t *testing.T) {
 
 func TestAnUpstreamThatIsNotReachedHasNotHeard(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a free port
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := "http://" + l.Addr().String()
-	l.Close()
-	for what, url := range map[string]string{"nobody listens": closed, "no such name": "http://nowhere.invalid", "no TLS": ""} {
+	for what, url := range map[string]string{"nobody listens": "http://" + storetest.ClosedPort(t), "no such name": "http://nowhere.invalid", "no TLS": ""} {
 		if url == "" {
 			s := upstreamtest.New(t, upstreamtest.Options{})
 			url = "https" + s.URL[len("http"):]

@@ -13,6 +13,7 @@ import (
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
 	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 // front stands before a server and answers by itself while broken says so; it
@@ -75,8 +76,6 @@ func TestClientRoundTrip(t *testing.T) {
 func TestClientTellsAnswersFromSilence(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
 	answering := func(status int, header, value, body string) string {
 		other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 			if header != "" {
@@ -93,7 +92,7 @@ func TestClientTellsAnswersFromSilence(t *testing.T) {
 		retry, answered  bool
 		after            time.Duration
 	}{
-		{"nobody there", gone.URL, s.agentToken, true, false, 0},
+		{"nobody there", "http://" + storetest.ClosedPort(t), s.agentToken, true, false, 0},
 		{"a proxy without its server", answering(502, "", "", "bad gateway"), s.agentToken, true, false, 0},
 		{"a server that stops", answering(503, "Retry-After", "3", `{"code":"unavailable","detail":"x"}`), s.agentToken, true, false, 3 * time.Second},
 		{"too many requests", answering(429, "Retry-After", "7", `{"code":"too_many_requests","detail":"x"}`), s.agentToken, true, true, 7 * time.Second},
