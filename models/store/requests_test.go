@@ -45,14 +45,6 @@ func TestRequestsAreReadThroughGORM(t *testing.T) {
 				t.Errorf("%d settled", len(page.Items))
 			}
 		}, "INTEGER PRIMARY KEY"},
-		"export": {func(t *testing.T, w *outsideWorld) {
-			t.Helper()
-			n := 0
-			err := w.EachSettled(t.Context(), w.admin, store.SettledQuery{}, atOnce, func(*models.Approval) error { n++; return nil })
-			if storetest.Must(t, err); n < 5 {
-				t.Errorf("%d exported", n)
-			}
-		}, "INTEGER PRIMARY KEY"},
 		"audit trail": {func(t *testing.T, w *outsideWorld) {
 			t.Helper()
 			trail, err := w.Trail(t.Context(), w.owner, store.TrailQuery{Limit: store.TrailMost})

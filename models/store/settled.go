@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"gorm.io/gorm"
-
 	"countersign/models"
 	"countersign/models/db"
 )
@@ -63,24 +61,25 @@ func (s *Store) Settled(ctx context.Context, actor models.Actor, q SettledQuery)
 	case found.cut:
 		page.Next, page.Cut, page.Back = settledCursor(&found.last), true, found.last.at()
 	}
-	items, err := s.settledRows(ctx, keys, brief)
-	page.Items = briefs(items)
+	page.Items, err = s.settledRows(ctx, keys)
 	return page, err
 }
 
 // settledRows are the requests of keys, in their order.
-func (s *Store) settledRows(ctx context.Context, keys []key, scopes ...func(*gorm.DB) *gorm.DB) (items []models.Approval, err error) {
+func (s *Store) settledRows(ctx context.Context, keys []key) ([]models.Brief, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	err = s.db.Snapshot(ctx, func(ctx context.Context) error {
-		items, err = findApprovals(s.db.Gorm(ctx).Scopes(scopes...).Where("number IN ?", numbers(keys)), s.db.Now())
+	var items []models.Approval
+	err := s.db.Snapshot(ctx, func(ctx context.Context) (err error) {
+		items, err = findApprovals(s.db.Gorm(ctx).Scopes(brief).Where("number IN ?", numbers(keys)), s.db.Now())
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return inOrder(keys, items)
+	items, err = inOrder(keys, items)
+	return briefs(items), err
 }
 
 func settledCursor(k *key) string { return db.Cursor{At: k.at(), ID: k.id}.String() }
@@ -106,7 +105,7 @@ func (s *Store) EachSettled(ctx context.Context, actor models.Actor, q SettledQu
 		if err != nil {
 			return err
 		}
-		items, err := s.settledRows(ctx, found.keys)
+		items, err := s.rowsOf(ctx, found.keys, approvalColumns) // prepared: there may be a million
 		if err != nil {
 			return err
 		}
