@@ -88,7 +88,7 @@ func (s *Store) pendingOfPerson(ctx context.Context, actor models.Actor, after s
 	if err != nil {
 		return List{}, err
 	}
-	items, err := s.rowsWithin(ctx, keys, approvalColumns, MaxListBytes)
+	items, err := s.rowsWithin(ctx, keys, MaxListBytes)
 	if err != nil {
 		return List{}, err
 	}

@@ -48,9 +48,9 @@ func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) 
 }
 
 // approvalsBy is a list of requests, which are found by their numbers.
-func (s *Store) approvalsBy(columns string, limit, most int) *db.List[models.Approval] {
+func (s *Store) approvalsBy(limit, most int) *db.List[models.Approval] {
 	return &db.List[models.Approval]{
-		Limit: db.PageSize(limit), Columns: columns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
+		Limit: db.PageSize(limit), Columns: approvalColumns, From: `CROSS JOIN responses r ON r.number = k.number` + approvalJoins, Cursor: byID, Weight: weight, Most: most,
 		Read: func(ctx context.Context, query string, args ...any) ([]models.Approval, error) {
 			return s.approvalsWithin(ctx, most, query, args...)
 		},
@@ -72,7 +72,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 	if q.Conversation != "" {
 		place = `sequence`
 	}
-	l := s.approvalsBy(approvalColumns, q.Limit, q.MaxBytes)
+	l := s.approvalsBy(q.Limit, q.MaxBytes)
 	l.Order, l.With, l.Down = []db.Key{{Name: `place`, Is: `r.` + place}}, []db.Key{{Name: `number`, Is: `r.number`}}, true
 	if q.Cursor != "" {
 		l.After = db.Say(`(SELECT `+place+` FROM responses WHERE id = ?)`, q.Cursor)
@@ -139,7 +139,7 @@ func (s *Store) PendingList(ctx context.Context, actor models.Actor, after strin
 
 // pendingOfAgent is what is pending of an agent's own, in the order of asking.
 func (s *Store) pendingOfAgent(actor models.Actor, after string, limit int) *db.List[models.Approval] {
-	l := s.approvalsBy(approvalColumns, limit, MaxListBytes)
+	l := s.approvalsBy(limit, MaxListBytes)
 	l.Order = []db.Key{{Name: `number`, Is: `p.number`}}
 	l.Walks = []db.Walk{{
 		From:  db.Say(`responses p` + db.ByResponsesPendingAgent),

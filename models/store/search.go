@@ -210,15 +210,15 @@ func (s *Store) rowsOf(ctx context.Context, keys []key, columns string) ([]model
 }
 
 // rowsWithin is rowsOf of the first rows that weigh most together.
-func (s *Store) rowsWithin(ctx context.Context, keys []key, columns string, most int) ([]models.Approval, error) {
-	if most <= 0 || len(keys) == 0 {
-		return s.rowsOf(ctx, keys, columns)
+func (s *Store) rowsWithin(ctx context.Context, keys []key, most int) ([]models.Approval, error) {
+	if len(keys) == 0 {
+		return nil, nil
 	}
 	list, err := numbersOf(keys)
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.approvalsWithin(ctx, most, keysQuery(columns), list)
+	items, err := s.approvalsWithin(ctx, most, keysQuery(approvalColumns), list)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (s *Store) SessionPending(ctx context.Context, actor models.Actor, session,
 
 // pendingIn is what waits in some conversations, soonest deadline first.
 func (s *Store) pendingIn(actor models.Actor, conversations db.Part, from db.Cursor, limit int) *db.List[models.Approval] {
-	l := s.approvalsBy(approvalColumns, limit, MaxListBytes)
+	l := s.approvalsBy(limit, MaxListBytes)
 	l.Order, l.With = []db.Key{{Name: `due`, Is: `r.approval_timeout_at`}, {Name: `id`, Is: `r.id`}}, []db.Key{{Name: `number`, Is: `r.number`}}
 	l.Walks = []db.Walk{{
 		From: db.Say(`(`+conversations.Text+`) c CROSS JOIN responses r`+db.ByResponsesPendingConversation+` ON r.conversation_id = c.id AND r.approval_status = 'pending'`,
