@@ -180,9 +180,9 @@ func TestInABrowserALateAnswerDoesNotShowABatchTwice(t *testing.T) {
 	w.report(id, queued("u1", "Read", `{}`), queued("u2", a.ToolName, a.ToolInputJSON))
 	p.becomes(`held.length === 1`)
 	w.report(id, models.RunEvent{ID: "m", Type: models.RunEventReply, Content: "said"})
-	p.becomes(`begun === 2`) // it is to be read once more
+	p.becomes(`begun >= 2`) // it is to be read once more
 	p.value(`held[0](), ""`)
-	p.becomes(`ended === 2`)
+	p.becomes(`ended >= 2`)
 	p.sees("li.batch #entry-1[data-waits]", "waiting for approval")
 	if got := p.value("document.querySelectorAll('.batch').length + ' ' + document.querySelectorAll('#entry-1').length"); got != "1 1" {
 		t.Errorf("it is shown more than once: %s", got)
