@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"countersign/models"
+	"countersign/views"
 )
 
 // pays has the agent ask for a payment with two members.
@@ -217,7 +218,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			p.signIn()
 			p.open("/?open=" + string(a.ID))
 			p.sees("#detail #approval-title", "Bash")
-			p.sees("#live-text", "live") // what comes with it is drawn again, and no question outlives that
+			p.sees("#live-text", "live")
 			live := `document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`
 			p.do("keep the focus", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // other tabs take it, and a hold ends with it
 				_, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
@@ -282,6 +283,47 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 				t.Errorf("held, it is %s", got.Status())
 			}
 		})
+	}
+}
+
+// What is drawn anew as it was keeps the question, its words and its focus; what has
+// changed is asked about again.
+func TestInABrowserAQuestionOutlivesARedrawOfTheSame(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(danger)
+	a := w.ask()
+	p := w.tab()
+	p.signIn()
+	p.open("/approvals/" + string(a.ID))
+	p.sees("#live-text", "live")
+	p.calm()
+	p.value(`window.drawn = 0, document.addEventListener("htmx:after:swap", (event) => { if (event.detail.ctx.target?.id === "approval") drawn++; }), ""`)
+	again := func(n int) {
+		p.value(fmt.Sprintf(`document.body.dispatchEvent(new CustomEvent(%q, { bubbles: true })), ""`, views.ApprovalTopic(a.ID)))
+		p.becomes(fmt.Sprintf(`drawn >= %d`, n))
+	}
+	p.click("#approve")
+	p.becomes(asks)
+	again(1)
+	p.becomes(asks)
+	p.sees("#decide [data-armed]", "Approve rm -rf build/?")
+	p.becomes(`document.activeElement === document.querySelector("#decide [data-confirm]")`)
+	p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
+	w.waits(a)
+	if _, err := w.store.AskBack(t.Context(), w.owner, a.ID, "Why now?"); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("#notes", "Why now?")
+	p.becomes(`!` + asks)
+	w.waits(a)
+	p.click("#approve")
+	p.becomes(asks)
+	again(3)
+	p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
+	p.click("#decide [data-confirm]")
+	if got := w.decided(a.ID); got.Status() != models.StatusApproved {
+		t.Errorf("it is %s", got.Status())
 	}
 }
 

@@ -4,7 +4,7 @@
 const LIVE = 350; // until Confirm and Cancel act
 const HOLD = 600;
 
-let armed = null; // { form, button, at }
+let armed = null; // { form, button, at, state }
 let held = null; // the button that a pointer holds: { button, timer }
 let key = null; // the key that is down: { name, at }
 let timer = 0; // until the held key confirms
@@ -12,6 +12,7 @@ let released = null; // the button whose click ends a hold, and means nothing mo
 
 const allowed = (at) => document.dispatchEvent(new CustomEvent("countersign:decide", { detail: { at }, cancelable: true }));
 const panel = () => armed.form.querySelector("[data-armed]");
+const stateOf = (form) => form.closest("[data-state]")?.dataset.state;
 const acts = () => panel().querySelectorAll("[data-confirm], [data-disarm]");
 
 // releases reports whether a button lets something through that has to be confirmed.
@@ -49,16 +50,25 @@ function disarm(back) {
   armed = null;
 }
 
-function arm(form, button) {
-  disarm();
-  armed = { form, button, at: performance.now() };
+// ask shows the question, with Confirm and Cancel once they act.
+function ask() {
+  const { form, button } = armed;
   const words = panel().querySelector("[data-armed-does]");
   words.dataset.does ??= words.textContent;
   words.textContent = does(button) ?? words.dataset.does;
   panel().querySelector("[data-armed-what]").hidden = button?.dataset.act === "approve-edited";
   panel().hidden = false;
   form.setAttribute("data-asking", "");
-  for (const act of acts()) act.setAttribute("aria-disabled", "true");
+  for (const act of acts()) {
+    if (live(performance.now())) act.removeAttribute("aria-disabled");
+    else act.setAttribute("aria-disabled", "true");
+  }
+}
+
+function arm(form, button) {
+  disarm();
+  armed = { form, button, at: performance.now(), state: stateOf(form) };
+  ask();
   panel().querySelector("[data-confirm]").focus({ preventScroll: true });
   const now = armed;
   setTimeout(() => {
@@ -155,5 +165,12 @@ window.addEventListener("blur", () => { drop(); letGo(); });
 
 // What is asked about has changed, or is no longer there.
 document.addEventListener("input", (event) => { if (armed && event.target.form === armed.form && event.target.name !== "reason") disarm(); });
-document.addEventListener("htmx:after:swap", () => { if (armed && (!armed.form.isConnected || panel().hidden)) disarm(); });
+document.addEventListener("htmx:after:swap", () => {
+  if (!armed) return;
+  const { form, button, state } = armed;
+  if (!form.isConnected || button && !button.isConnected || stateOf(form) !== state) return disarm();
+  if (!panel().hidden) return;
+  ask(); // it was drawn anew, as it was
+  if (document.activeElement === document.body) panel().querySelector("[data-confirm]").focus({ preventScroll: true });
+});
 document.addEventListener("visibilitychange", () => { if (document.hidden) disarm(); });
