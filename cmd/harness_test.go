@@ -85,7 +85,7 @@ type server struct {
 func serve(t *testing.T, dir, addr string, change ...func(*cmd.Config)) *server {
 	t.Helper()
 	if addr == "" {
-		addr = "127.0.0.1:0"
+		addr = freeAddr(t) // a test may start it again there
 	}
 	storetest.Migrate(t, dir)
 	cfg := cmd.Config{Addr: addr, Data: dir}
