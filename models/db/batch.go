@@ -229,6 +229,11 @@ func (d *DB) commit(batch []*op) (err error) {
 	if _, err := w.commit.ExecContext(context.Background()); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
+	for _, room := range d.rooms {
+		if room.Committed != nil {
+			room.Committed()
+		}
+	}
 	return nil
 }
 

@@ -65,8 +65,14 @@ type Room struct {
 	// Forget drops what the room remembers from one batch to the next: it may be wrong,
 	// because another process has written or a batch was rolled back.
 	Forget func()
+	// Changes hears of each statement that is about to change something, whoever runs it:
+	// which one it is (nil: it is not prepared), what it changes, and its arguments.
+	Changes func(stmt *sql.Stmt, c Change, args []any)
 	// BeforeCommit is the last step of each batch.
 	BeforeCommit func() error
+	// Committed hears that a batch is on the disk, before any of its callers and before the
+	// next batch begins.
+	Committed func()
 	// Outside hears that another process has written, once for any number of commits.
 	Outside func()
 }

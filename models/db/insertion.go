@@ -93,15 +93,19 @@ func (i *Insertion) Args(models ...any) (args []any, short bool) {
 	return args, false
 }
 
-// Insert stores a row by the shorter of its two statements, if it can.
-func (c *conn) Insert(i *Insertion, full, short *sql.Stmt, models ...any) error {
+// Insert stores a row by the shorter of its two statements, if it can, and tells its
+// number, if its table has one.
+func (c *conn) Insert(i *Insertion, full, short *sql.Stmt, models ...any) (number int64, err error) {
 	args, isShort := i.Args(models...)
 	stmt := full
 	if isShort {
 		stmt = short
 	}
-	_, err := c.Exec(stmt, args...)
-	return err
+	res, err := c.exec(stmt, args)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
 }
 
 // value is a field as the driver takes it, which else has to look at its type again.

@@ -19,10 +19,13 @@ type writer struct {
 	version                 *sql.Stmt
 	all                     []*sql.Stmt
 	dataVersion             int64 // of the last batch; it moves when another process writes
+
+	changes map[*sql.Stmt]Change // of the prepared statements, what each changes
+	hear    []func(*sql.Stmt, Change, []any)
 }
 
 func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
-	w := &writer{}
+	w := &writer{changes: make(map[*sql.Stmt]Change)}
 	d.forget()
 	if w.conn, err = d.w.Conn(ctx); err != nil {
 		return nil, fmt.Errorf("open writing connection: %w", err)
@@ -37,12 +40,16 @@ func (d *DB) openWriter(ctx context.Context) (_ *writer, err error) {
 	}
 	for _, room := range d.rooms {
 		maps.Copy(texts, room.Statements)
+		if room.Changes != nil {
+			w.hear = append(w.hear, room.Changes)
+		}
 	}
 	for place, text := range texts {
 		if *place, err = w.conn.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // close does, through all
 			return nil, fmt.Errorf("prepare %.40q: %w", text, err)
 		}
 		w.all = append(w.all, *place)
+		w.changes[*place] = changeOf(text)
 	}
 	return w, nil
 }
@@ -84,40 +91,52 @@ type conn struct {
 }
 
 func (c *conn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	c.wrote = true // what it will be used for cannot be seen here
+	c.changing(nil, Change{}, nil) // what it will be used for cannot be seen here
 	return c.w.conn.PrepareContext(ctx, query)
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	c.wrote = true
+	c.changing(nil, changeOf(query), args)
 	return c.w.conn.ExecContext(ctx, query, args...)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	c.noteQuery(query)
+	c.noteQuery(query, args)
 	return c.w.conn.QueryContext(ctx, query, args...)
 }
 
 func (c *conn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	c.noteQuery(query)
+	c.noteQuery(query, args)
 	return c.w.conn.QueryRowContext(ctx, query, args...)
 }
 
 // noteQuery: INSERT … RETURNING comes as a query too.
-func (c *conn) noteQuery(query string) {
+func (c *conn) noteQuery(query string, args []any) {
 	if !strings.HasPrefix(query, "SELECT") {
-		c.wrote = true
+		c.changing(nil, changeOf(query), args)
+	}
+}
+
+// changing notes that a statement is about to change something, and tells the rooms.
+func (c *conn) changing(stmt *sql.Stmt, what Change, args []any) {
+	c.wrote = true
+	for _, hear := range c.w.hear {
+		hear(stmt, what, args)
 	}
 }
 
 // Exec runs a prepared statement that changes something and says how many rows.
 func (c *conn) Exec(stmt *sql.Stmt, args ...any) (int64, error) {
-	c.wrote = true
-	res, err := stmt.ExecContext(context.Background(), args...)
+	res, err := c.exec(stmt, args)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+func (c *conn) exec(stmt *sql.Stmt, args []any) (sql.Result, error) {
+	c.changing(stmt, c.w.changes[stmt], args)
+	return stmt.ExecContext(context.Background(), args...)
 }
 
 // Row runs a prepared SELECT for one row.
@@ -132,13 +151,13 @@ func (c *conn) Rows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
 
 // ChangeRow runs a prepared INSERT, UPDATE or DELETE … RETURNING one row.
 func (c *conn) ChangeRow(stmt *sql.Stmt, args ...any) *sql.Row {
-	c.wrote = true
+	c.changing(stmt, c.w.changes[stmt], args)
 	return c.Row(stmt, args...)
 }
 
 // ChangeRows is ChangeRow for many rows.
 func (c *conn) ChangeRows(stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
-	c.wrote = true
+	c.changing(stmt, c.w.changes[stmt], args)
 	return c.Rows(stmt, args...)
 }
 

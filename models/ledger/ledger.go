@@ -96,7 +96,7 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	if e.Prev == nil {
 		e.Prev = []byte{}
 	}
-	if err := t.Insert(insertEntry, l.statements.addEntry, l.statements.addEntry, &e); err != nil {
+	if _, err := t.Insert(insertEntry, l.statements.addEntry, l.statements.addEntry, &e); err != nil {
 		return fmt.Errorf("append to ledger: %w", err)
 	}
 	l.head, l.moved = next, true

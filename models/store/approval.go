@@ -112,12 +112,12 @@ func (s *Store) readApproval(ctx context.Context, id models.ResponseID) (*models
 // approval reads one within a transaction, as it stands, for an actor who may
 // see it.
 func (t *tx) approval(actor models.Actor, id models.ResponseID) (*models.Approval, error) {
-	a, err := scanApproval(t.Row(t.s.hot.approval, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, noSuchApproval(id)
-	}
+	a, err := t.standing(id)
 	if err != nil {
-		return nil, fmt.Errorf("read approval: %w", err)
+		return nil, err
+	}
+	if a == nil {
+		return nil, noSuchApproval(id)
 	}
 	sees, err := t.maySee(actor, &a.Response)
 	if err != nil {

@@ -95,6 +95,9 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if err := t.addResponse(&a.Response); err != nil {
 		return nil, err
 	}
+	if err := t.remember(a); err != nil {
+		return nil, err
+	}
 	if err := t.useGrant(a); err != nil {
 		return nil, err
 	}
@@ -198,7 +201,8 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 
 func (t *tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
-	if err := t.Insert(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r); err != nil {
+	var err error
+	if r.Number, err = t.Insert(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
 	return nil

@@ -241,9 +241,13 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 		}
 	}
 	w.again = w.s.waiters.turn() // before the read, or a change between the two would be slept through
-	a, err = w.s.Approval(ctx, w.actor, w.id)
-	if err != nil {
-		return nil, false, err
+	if !over && !w.ending {
+		a = w.s.remembered.pendingFor(w.actor, w.id, w.s.db.Now())
+	}
+	if a == nil {
+		if a, err = w.s.Approval(ctx, w.actor, w.id); err != nil {
+			return nil, false, err
+		}
 	}
 	next := rereadEvery
 	// A deadline that has passed while a verdict holds the row ends nothing:

@@ -252,7 +252,7 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 }
 
 func (t *tx) addVote(v *models.Vote) error {
-	if err := t.Insert(insertVote, t.s.hot.addWholeVote, t.s.hot.addVote, v); err != nil {
+	if _, err := t.Insert(insertVote, t.s.hot.addWholeVote, t.s.hot.addVote, v); err != nil {
 		return fmt.Errorf("store vote: %w", err)
 	}
 	return nil

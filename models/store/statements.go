@@ -23,7 +23,7 @@ type hotWriting struct {
 	spendOfAgent, addAgentEnergy                           *sql.Stmt
 	latestSpoken, pendingBudget, pendingOutside            *sql.Stmt
 	addResponse, addWholeResponse, addDecider, addReviewer *sql.Stmt
-	anyAdmin, pendingOfAgent                               *sql.Stmt
+	anyAdmin, pendingOfAgent, nameOfUser                   *sql.Stmt
 
 	eventByKey, addEvent, addReported, addWholeReported, joinReported, standingAsk *sql.Stmt
 	complete, addEarlyResult, takeEarlyResult, judgeReported                       *sql.Stmt
@@ -121,6 +121,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.addDecider:       db.InsertNew + `deciders (user_id, deadline, response_id) VALUES (?, ?, ?)`,
 		&h.addReviewer:      db.InsertNew + `reviewers (user_id, response_id, tool_use_id) SELECT ?, id, tool_use_id FROM responses WHERE id = ?`,
 		&h.anyAdmin:         `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL LIMIT 1`,
+		&h.nameOfUser:       `SELECT name FROM users WHERE id = ?`,
 		&h.pendingOfAgent:   `SELECT count(*) FROM (SELECT 1 FROM responses WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`,
 
 		&h.eventByKey:       `SELECT digest, response_id FROM run_events WHERE conversation_id = ? AND key = ?`,

@@ -78,6 +78,8 @@ type Store struct {
 	reads hotReading
 	known known // of the writer
 
+	remembered remembered
+
 	waiters waiters
 	quota   quota
 	ready   readiness
@@ -110,7 +112,13 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	})
 	s.waiters.init()
 	s.quota.init(opts)
-	d.Register(db.Room{Statements: s.hot.texts(), Forget: s.known.forget, Outside: s.outside})
+	d.Register(db.Room{
+		Statements: s.hot.texts(), Outside: s.outside, Changes: s.changes, Committed: s.remembered.committed,
+		Forget: func() {
+			s.known.forget()
+			s.remembered.forget()
+		},
+	})
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
