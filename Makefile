@@ -119,6 +119,11 @@ bench: cc ## benchmarks; BENCH=Ask picks by name
 	if [ -z "$$dirs" ]; then echo "no benchmarks"; exit 0; fi; \
 	$(GO) test -buildvcs=false -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -timeout 30m $$dirs
 
+.PHONY: bench-loop
+bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=another binary
+	BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
+		$(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd
+
 .PHONY: vuln
 vuln: ## known vulnerabilities (needs the vulnerability database, so not part of check)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...

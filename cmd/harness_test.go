@@ -30,7 +30,12 @@ import (
 // binary is the program under test, built once.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+func TestMain(m *testing.M) {
+	if code, is := yardstickProcess(); is {
+		os.Exit(code)
+	}
+	os.Exit(buildAndRun(m))
+}
 
 func buildAndRun(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "countersign-")
@@ -294,17 +299,17 @@ func must(t *testing.T, stdin string, args ...string) string {
 // freeAddr is an address that was free a moment ago, for a process that is told where to
 // listen. The port is below those that systems hand out by themselves, so that it does not
 // become that of another test's server meanwhile.
-func freeAddr(t *testing.T) string {
-	t.Helper()
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
 	const first, ports = 20_000, 12_000
 	var err error
 	for range 100 {
 		var l net.Listener
-		if l, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.N(ports))); err == nil {
+		if l, err = (&net.ListenConfig{}).Listen(tb.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.N(ports))); err == nil {
 			defer l.Close()
 			return l.Addr().String()
 		}
 	}
-	t.Fatal(err)
+	tb.Fatal(err)
 	return ""
 }
