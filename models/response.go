@@ -126,6 +126,22 @@ func (r *Response) ClaimedTime() *time.Time {
 	return r.ClaimedAt
 }
 
+// CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the
+// policy, because nobody can decide it, or with another. A row that would begin otherwise
+// is a fault of the program.
+func (r *Response) CheckBegin() error {
+	switch r.Status() {
+	case StatusNone, StatusPending:
+		return nil
+	case StatusRejected:
+		if r.Cause == CausePolicy || r.Cause == CauseNoReviewer || r.Cause == CauseCascade {
+			return nil
+		}
+	case StatusApproved, StatusExpired, StatusCancelled, StatusResolved:
+	}
+	return fmt.Errorf("an approval begins as none, pending, or rejected by policy: %s is %s by %q", r.ID, r.Status(), r.Cause)
+}
+
 // Status is the stored status, StatusNone for NULL. Surfaces use StateAt.
 func (r *Response) Status() Status {
 	if r.ApprovalStatus == nil {

@@ -129,3 +129,33 @@ func TestAnEmptyLedgerVerifies(t *testing.T) {
 		t.Errorf("%v, %v", head, err)
 	}
 }
+
+func TestI1AnApprovalBeginsAsNonePendingOrRejected(t *testing.T) {
+	t.Parallel()
+	for _, begin := range []struct {
+		status models.Status
+		cause  models.Cause
+		ok     bool
+	}{
+		{models.StatusNone, models.CausePolicy, true},
+		{models.StatusNone, models.CauseNone, true},
+		{models.StatusPending, models.CauseNone, true},
+		{models.StatusRejected, models.CausePolicy, true},
+		{models.StatusRejected, models.CauseNoReviewer, true},
+		{models.StatusRejected, models.CauseCascade, true},
+		{models.StatusRejected, models.CauseReviewer, false},
+		{models.StatusApproved, models.CausePolicy, false},
+		{models.StatusApproved, models.CauseReviewer, false},
+		{models.StatusExpired, models.CauseTimeout, false},
+		{models.StatusCancelled, models.CauseCancelled, false},
+		{models.StatusResolved, models.CauseElsewhere, false},
+	} {
+		r := models.Response{Cause: begin.cause}
+		if begin.status != models.StatusNone {
+			r.ApprovalStatus = &begin.status
+		}
+		if err := r.CheckBegin(); (err == nil) != begin.ok {
+			t.Errorf("%s by %q: %v, want ok: %v", begin.status, begin.cause, err, begin.ok)
+		}
+	}
+}

@@ -201,7 +201,10 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 
 func (t *tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
-	var err error
+	err := r.CheckBegin()
+	if err != nil {
+		return err
+	}
 	if r.Number, err = t.Insert(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r); err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}

@@ -80,22 +80,26 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 	along := func(from string, of ...db.Part) db.Walk {
 		return db.Walk{From: db.Say(from), Where: append(of, q.filter(now)...)}
 	}
-	ofAgent, ofOwner := `responses r`+db.ByResponsesAgent, `responses r`+db.ByResponsesOwner
+	ofAgent := `responses r` + db.ByResponsesAgent
+	// Of each agent as many as are wanted of all: an index in the order of all, or of an
+	// owner's, would be written with every ask.
+	ofAgents := func(whose string, args ...any) db.Walk {
+		one := *l
+		one.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = g.id`))}
+		each := one.Keys()
+		return db.Walk{Keys: db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (`+each.Text+`))`+whose+` ORDER BY p.number DESC LIMIT ?`,
+			append(append(each.Args, args...), db.PageSize(q.Limit)+1)...)}
+	}
 	switch {
 	case q.Conversation != "":
 		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
 	case actor.Admin:
-		// Of each agent as many as are wanted of all: an index in the order of all would
-		// be written with every ask.
-		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = g.id`))}
-		each := l.Keys()
-		l.Walks[0].Keys = db.Say(`SELECT p.number AS place, p.number FROM agents g CROSS JOIN responses p ON p.number IN (SELECT number FROM (`+each.Text+`)) ORDER BY p.number DESC LIMIT ?`,
-			append(each.Args, db.PageSize(q.Limit)+1)...)
+		l.Walks = []db.Walk{ofAgents(``)}
 	default:
 		l.Walks = []db.Walk{
-			along(ofOwner, db.Say(`r.owner_id = ?`, actor.ID)),
+			ofAgents(` WHERE g.owner_id = ?`, actor.ID),
 			along(`reviewers v JOIN responses r ON r.id = v.response_id`, db.Say(`v.user_id = ?`, actor.ID)),
 		}
 	}

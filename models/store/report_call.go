@@ -109,6 +109,9 @@ func (r *report) addReported(a *models.Response, with *models.Report) error {
 		return err
 	}
 	a.Sequence, a.SelfApproval = next.sequence, selfApproval(a)
+	if err := a.CheckBegin(); err != nil {
+		return err
+	}
 	if _, err := r.Insert(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with); err != nil {
 		return fmt.Errorf("store reported response: %w", err)
 	}

@@ -41,11 +41,6 @@ func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
 			tb.Fatalf("seed: %v\n%s", err, query)
 		}
 	}
-	var trigger string
-	if err := tx.QueryRowContext(tb.Context(), `SELECT sql FROM sqlite_master WHERE name = 'responses_begin'`).Scan(&trigger); err != nil {
-		tb.Fatalf("seed: %v", err)
-	}
-	exec(`DROP TRIGGER responses_begin`) // what is settled here never was pending
 	insert := func(n int, status, stamp string) {
 		exec(`INSERT INTO responses (id, conversation_id, sequence, owner_id, agent_id, kind, created_at, digest, risk, requires_approval,
  approval_status, approval_timestamp, cause, policy_version, approval_requested_at, approval_timeout_at, energy, description, tool_name, tool_input_json)
@@ -60,7 +55,6 @@ func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
 	insert(rows.Settled, `'approved'`, `strftime('%Y-%m-%d %H:%M:%S', '2026-01-02', i || ' seconds') || '+00:00'`)
 	insert(rows.Pending, `'pending'`, `NULL`)
 	exec(`INSERT OR IGNORE INTO deciders (user_id, deadline, response_id) SELECT owner_id, approval_timeout_at, id FROM responses WHERE approval_status = 'pending'`)
-	exec(trigger)
 	if err := tx.Commit(); err != nil {
 		tb.Fatalf("seed: %v", err)
 	}
