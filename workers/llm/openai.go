@@ -8,9 +8,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 )
 
 // OpenAIOptions say which endpoint answers, and how patiently it is asked. Only
@@ -42,7 +39,7 @@ const (
 
 type openAI struct {
 	OpenAIOptions
-	service openai.ChatCompletionService
+	http http.Client
 	// newerLimit: the endpoint has refused max_tokens and wants max_completion_tokens.
 	newerLimit atomic.Bool
 }
@@ -81,17 +78,9 @@ func NewOpenAI(o OpenAIOptions) Model {
 	if o.Wait == nil {
 		o.Wait = wait
 	}
-	options := []option.RequestOption{
-		option.WithBaseURL(o.BaseURL),
-		option.WithHTTPClient(o.HTTP),
-		option.WithMaxRetries(0), // it could not start a broken stream again
-		option.WithHeader("Accept", "text/event-stream"),
-		option.WithMiddleware(refuse),
-	}
-	if o.APIKey != "" {
-		options = append(options, option.WithAPIKey(o.APIKey))
-	}
-	return &openAI{OpenAIOptions: o, service: openai.NewChatCompletionService(options...)}
+	m := &openAI{OpenAIOptions: o, http: *o.HTTP}
+	m.http.CheckRedirect = stayHere
+	return m
 }
 
 func (m *openAI) Name() string { return m.Model }

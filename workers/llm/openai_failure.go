@@ -1,17 +1,13 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/openai/openai-go/v3/option"
 
 	"countersign/models"
 )
@@ -67,21 +63,7 @@ func hide(text, key string) string {
 	return strings.ReplaceAll(text, key, "…")
 }
 
-// refuse turns every answer but a good one into a failure, before the library
-// would read a body without a limit, and lose the status of one that is not JSON.
-func refuse(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err != nil || res.StatusCode == http.StatusOK {
-		return res, err
-	}
-	defer res.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	if req.Context().Err() != nil {
-		return nil, context.Cause(req.Context())
-	}
-	return nil, refusal(res, body)
-}
-
+// refusal is what a refusal means. What the endpoint wrote decides, but is not told.
 func refusal(res *http.Response, body []byte) *failure {
 	var said struct {
 		Error struct {

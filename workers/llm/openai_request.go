@@ -8,69 +8,53 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
+	"github.com/sashabaranov/go-openai"
 )
 
-// params is the request as it goes over the wire.
-func (m *openAI) params(r Request) (openai.ChatCompletionNewParams, error) {
-	p := openai.ChatCompletionNewParams{
-		Model:         m.Model,
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
+// params is the request as it goes over the wire, but for the name of the model.
+func (m *openAI) params(r Request) (openai.ChatCompletionRequest, error) {
+	p := openai.ChatCompletionRequest{StreamOptions: &openai.StreamOptions{IncludeUsage: true}}
 	// The older name is the one that every compatible server knows: some ignore
 	// the newer one without a word, and then nothing would bound the answer.
 	if m.newerLimit.Load() {
-		p.MaxCompletionTokens = openai.Int(m.MaxTokens)
+		p.MaxCompletionTokens = int(m.MaxTokens)
 	} else {
-		p.MaxTokens = openai.Int(m.MaxTokens)
+		p.MaxTokens = int(m.MaxTokens) //nolint:staticcheck // deprecated by one vendor only
 	}
 	if r.System != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(r.System))
+		p.Messages = append(p.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.System})
 	}
 	for _, message := range r.Turns {
-		switch message.Role {
-		case RoleUser:
-			p.Messages = append(p.Messages, openai.UserMessage(message.Content))
-		case RoleTool:
-			p.Messages = append(p.Messages, openai.ToolMessage(message.Content, message.CallID))
-		case RoleAssistant:
-			if message.Content != "" || len(message.Calls) > 0 {
-				p.Messages = append(p.Messages, assistant(message))
-			}
+		if message.Role != RoleAssistant || message.Content != "" || len(message.Calls) > 0 {
+			p.Messages = append(p.Messages, sendableMessage(message))
 		}
 	}
 	if r.Ephemeral != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(r.Ephemeral))
+		p.Messages = append(p.Messages, openai.ChatCompletionMessage{Role: openai.ChatMessageRoleSystem, Content: r.Ephemeral})
 	}
 	for _, tool := range r.Tools {
-		var schema shared.FunctionParameters
-		if err := json.Unmarshal(tool.Schema, &schema); err != nil {
+		if !tool.Schema.IsValid() || tool.Schema.Kind() != '{' {
 			return p, &failure{text: "The schema of the tool " + tool.Name + " is no JSON object"}
 		}
-		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: tool.Name, Description: openai.String(tool.Description), Parameters: schema,
-		}))
+		p.Tools = append(p.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: tool.Name, Description: tool.Description, Parameters: tool.Schema,
+		}})
 	}
 	return p, nil
 }
 
-func assistant(message Message) openai.ChatCompletionMessageParamUnion {
-	said := openai.ChatCompletionAssistantMessageParam{}
-	if message.Content != "" {
-		said.Content.OfString = openai.String(message.Content)
-	}
+func sendableMessage(message Message) openai.ChatCompletionMessage {
+	said := openai.ChatCompletionMessage{Role: string(message.Role), Content: message.Content, ToolCallID: message.CallID}
 	for _, call := range message.Calls {
-		said.ToolCalls = append(said.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-				ID: call.ID,
-				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: sendableName(call.Name), Arguments: sendableArguments(call.Arguments),
-				},
-			},
+		said.ToolCalls = append(said.ToolCalls, openai.ToolCall{
+			ID: call.ID, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: sendableName(call.Name), Arguments: sendableArguments(call.Arguments)},
 		})
 	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &said}
+	if said.Content == "" && message.Role != RoleAssistant {
+		said.Content = " " // the library leaves out an empty content, which endpoints refuse
+	}
+	return said
 }
 
 // sendableName is a name of the model's invention in letters that endpoints take;

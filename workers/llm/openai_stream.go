@@ -1,20 +1,19 @@
 package llm
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
-	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
 // Limits of one try.
@@ -59,20 +58,21 @@ func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive
 	if at, err := url.Parse(m.BaseURL); err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return nil, &failure{text: "The address of the model's endpoint must begin with http:// or https://"}
 	}
-	var res *http.Response
-	if _, err := m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res)); err != nil {
+	sent := &exchange{http: &m.http, model: m.Model}
+	unread, err := m.client(sent).CreateChatCompletionStream(ctx, params)
+	if err != nil {
 		return nil, err
 	}
-	res.Body = &watchedBody{ReadCloser: res.Body, alive: alive, left: maxBody}
-	defer res.Body.Close()
+	defer unread.Close()
+	body := &watchedBody{Reader: sent.answer.Body, alive: alive, left: maxBody}
 	a := &answer{}
-	switch media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media {
+	switch media, _, _ := mime.ParseMediaType(sent.answer.Header.Get("Content-Type")); media {
 	case "application/json":
-		err = a.readWhole(res.Body, tell)
+		err = a.readWhole(body, tell)
 	case "text/html":
 		err = &failure{text: "The model's endpoint answers with a web page; its address may be wrong"}
 	default:
-		err = a.readEvents(res, tell)
+		err = a.readEvents(body, tell)
 	}
 	if err != nil {
 		return nil, err
@@ -83,27 +83,51 @@ func (m *openAI) stream(ctx context.Context, r Request, tell func(string), alive
 	return a, nil
 }
 
-// readEvents reads server-sent events. The chunks are read here and not by the
-// library, whose types are those of one vendor.
-func (a *answer) readEvents(res *http.Response, tell func(string)) error {
-	events := ssestream.NewDecoder(res)
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if string(data) == "[DONE]" {
+// readEvents reads an answer that comes as server-sent events.
+func (a *answer) readEvents(body io.Reader, tell func(string)) error {
+	for data, err := range events(body) {
+		switch data = bytes.TrimSpace(data); {
+		case err != nil && a.finish != "":
+			return nil // all was said before it broke off
+		case err != nil:
+			return asFailure(err)
+		case string(data) == "[DONE]":
 			a.done = true
 			return nil
-		}
-		if len(data) == 0 {
+		case len(data) == 0:
 			continue
 		}
 		if err := a.read(data, tell); err != nil {
 			return err
 		}
 	}
-	if err := events.Err(); err != nil && a.finish == "" {
-		return asFailure(err)
-	}
 	return nil
+}
+
+// events yields the data of each event. One that was cut before its empty line is
+// none.
+func events(body io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(body)
+		lines.Buffer(nil, maxBody+1) // watchedBody ends a line that is too long
+		var data []byte
+		for lines.Scan() {
+			line := lines.Bytes()
+			if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+				data = append(append(data, value...), '\n')
+				continue
+			}
+			if len(line) == 0 {
+				if !yield(data, nil) {
+					return
+				}
+				data = nil
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
 // readWhole reads the answer of an endpoint that does not stream.
@@ -148,14 +172,14 @@ func readLoosely(data []byte, into any) error {
 
 // watchedBody reports each sign of life and ends a body that is too long.
 type watchedBody struct {
-	io.ReadCloser
+	io.Reader
 
 	alive func()
 	left  int
 }
 
 func (w *watchedBody) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
+	n, err := w.Reader.Read(p)
 	if n > 0 {
 		w.alive()
 	}
