@@ -16,6 +16,9 @@ GO       ?= go
 BIN      := bin/countersign
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X countersign/cmd.version=$(VERSION)
+# Inlined, each component of a page would be copied whole to every place that draws it: 3 MB
+# of the program, and no page is drawn faster for it.
+GCFLAGS  := countersign/views/pages=-l
 
 LINT_VERSION := 2.15.0
 LINT         := .bin/golangci-lint
@@ -37,7 +40,7 @@ run: build ## build and start the demo: server, one admin, an agent that asks
 
 .PHONY: build
 build: cc ## build bin/countersign, stripped and with its version
-	$(GO) build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)" -o $(BIN) .
+	$(GO) build -buildvcs=false -trimpath -gcflags "$(GCFLAGS)" -ldflags "$(LDFLAGS)" -o $(BIN) .
 
 ##@ Work
 
