@@ -202,8 +202,6 @@ func (a *App) routers() (http.Handler, error) {
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
 	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Dev: a.cfg.Dev})
-	if err := a.pages.ServeDocs(queue.Document()); err != nil {
-		return nil, err
-	}
+	a.pages.ServeDocs(queue.Document)
 	return choose(queue, a.pages), nil
 }

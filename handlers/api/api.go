@@ -3,9 +3,9 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -27,8 +27,10 @@ type API struct {
 	huma  huma.API
 	kit   handlers.Kit
 	store *store.Store
-	spec  []byte
 	lists chan struct{} // held by those who list
+
+	version  string
+	document func() ([]byte, error) // built when it is first asked for
 
 	waitRoutes map[route]bool // those on which a caller may wait
 	looks      chan struct{}  // held by those who look again
@@ -45,7 +47,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, lists: make(chan struct{}, listsAtOnce), waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	a := &API{kit: kit, store: s, version: version, lists: make(chan struct{}, listsAtOnce), waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
 	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
@@ -55,21 +57,23 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	}
 	a.echo = kit.Router(kit.FailJSON)
 	a.echo.Use(handlers.JSONHeaders, handlers.ReadableQuery)
-	a.huma = humaecho.New(a.echo, configOf(version))
+	config := configOf(version)
+	config.Components.Schemas = servingSchemas{config.Components.Schemas}
+	a.huma = humaecho.New(a.echo, config)
+	a.register()
+	a.document = sync.OnceValues(a.buildDocument)
+	a.echo.GET("/openapi.json", a.openAPI)
+	return a, nil
+}
+
+// register adds the routes of all surfaces.
+func (a *API) register() {
 	a.registerApprovals()
 	a.registerQueue()
 	a.registerTools()
 	a.registerConversations()
 	a.registerRuns()
 	a.registerStreams()
-	a.describe()
-	spec, err := a.huma.OpenAPI().MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	a.spec = spec
-	a.echo.GET("/openapi.json", a.openAPI)
-	return a, nil
 }
 
 // ServeHTTP answers one request, on a route that may wait after that.
@@ -86,14 +90,6 @@ func (a *API) Echo() *echo.Echo { return a.echo }
 
 // Routes lists every route of the router, however it was registered.
 func (a *API) Routes() []handlers.Route { return handlers.Routes(a.echo) }
-
-// Document is the OpenAPI document that describes this surface.
-func (a *API) Document() []byte { return a.spec }
-
-// OpenAPI serves the document that describes this surface, without sign-in.
-func (a *API) openAPI(c echo.Context) error {
-	return c.Blob(http.StatusOK, "application/openapi+json", a.spec)
-}
 
 func configOf(version string) huma.Config {
 	config := huma.DefaultConfig("Countersign", version)

@@ -21,7 +21,7 @@ func TestEnumTagsNameValuesOfTheLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schemas, checked := a.huma.OpenAPI().Components.Schemas, 0
+	schemas, checked := a.described().huma.OpenAPI().Components.Schemas, 0
 	for name := range schemas.Map() {
 		of := schemas.TypeFromRef("#/components/schemas/" + name)
 		if of == nil || of.Kind() != reflect.Struct {

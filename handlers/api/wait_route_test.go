@@ -19,7 +19,11 @@ func TestRoutesThatMayWait(t *testing.T) {
 			Parameters  []struct{ Name string }
 		}
 	}
-	if err := json.Unmarshal(w.api.Document(), &document); err != nil {
+	text, err := w.api.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
 	waits := 0
