@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -29,8 +30,15 @@ type operationDoc struct {
 	spent    any            // what stands in "approval" of a 402
 }
 
-// operationDocs are all surfaces' maps.
-var operationDocs = []map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs}
+// operationDocs are all surfaces' maps in one. They are functions, so that only a
+// program that builds the document makes the examples.
+func operationDocs() map[string]operationDoc {
+	all := map[string]operationDoc{}
+	for _, docs := range []func() map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
+		maps.Copy(all, docs())
+	}
+	return all
+}
 
 // Where register leaves for the document who may use an operation, and which
 // one it is.
@@ -49,16 +57,6 @@ var tokenWords = map[Capability]string{
 	Agents: "an agent's token",
 	People: "a reviewer's or an admin's token",
 	Admins: "an admin's token",
-}
-
-// docOf finds the documentation of an operation.
-func docOf(id string) operationDoc {
-	for _, docs := range operationDocs {
-		if d, ok := docs[id]; ok {
-			return d
-		}
-	}
-	return operationDoc{}
 }
 
 // describe completes the document that huma made of routes and types.
@@ -80,9 +78,10 @@ func (a *API) describe() {
 	for name, schema := range doc.Components.Schemas.Map() {
 		describeMembers(schema, doc.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
 	}
+	docs := operationDocs()
 	for _, item := range doc.Paths {
 		for _, op := range operationsOf(item) {
-			d := docOf(op.OperationID)
+			d := docs[op.OperationID]
 			if who, ok := op.Metadata[metadataWho].(Capability); ok {
 				op.Extensions = map[string]any{extensionToken: tokenWords[who]}
 			}

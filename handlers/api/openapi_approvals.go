@@ -105,98 +105,100 @@ func exampleCancelled() *wire.Approval {
 }
 
 // approvalDocs are the operations of the approval queue.
-var approvalDocs = map[string]operationDoc{
-	"ask": {
-		requests: map[string]any{
-			"call": &wire.AskRequest{
-				ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+func approvalDocs() map[string]operationDoc {
+	return map[string]operationDoc{
+		"ask": {
+			requests: map[string]any{
+				"call": &wire.AskRequest{
+					ToolUseID: "toolu_01", RunID: "release-1.4", ToolName: "deploy", Input: exampleInput, Description: "1.4 to production",
+				},
+				"question": &wire.AskRequest{
+					ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Description: "Which region first?",
+					Options: []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
+				},
 			},
-			"question": &wire.AskRequest{
-				ToolUseID: "toolu_02", RunID: "release-1.4", Kind: wire.KindQuestion, Description: "Which region first?",
-				Options: []wire.Option{{Name: "eu", Title: "Europe"}, {Name: "us", Title: "United States"}},
+			answers: map[int]any{200: exampleSettled(), 202: examplePending()},
+			problems: []models.Code{
+				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
 			},
+			spent: exampleSpent(),
 		},
-		answers: map[int]any{200: exampleSettled(), 202: examplePending()},
-		problems: []models.Code{
-			models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+		"get-approval": {
+			answers:  map[int]any{200: exampleSettled()},
+			problems: []models.Code{models.CodeNotFound},
 		},
-		spent: exampleSpent(),
-	},
-	"get-approval": {
-		answers:  map[int]any{200: exampleSettled()},
-		problems: []models.Code{models.CodeNotFound},
-	},
-	"cancel-approval": {
-		answers: map[int]any{200: exampleCancelled()},
-		problems: []models.Code{
-			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
-		},
-		conflict: exampleSettled(), held: exampleHeld(),
-	},
-	"add-note": {
-		requests: map[string]any{
-			"question": &wire.NoteRequest{Text: "Is the migration in it?"},
-			"answer":   &wire.NoteRequest{Text: "No, it ran yesterday."},
-		},
-		answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
-		problems: []models.Code{
-			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
-		},
-		conflict: exampleSettled(), held: exampleUndo(),
-	},
-	"list-notes": {
-		answers:  map[int]any{200: &wire.Notes{Notes: []wire.Note{exampleQuestion(), exampleAnswer()}}},
-		problems: []models.Code{models.CodeNotFound},
-	},
-	"extend-approval": {
-		requests: map[string]any{"an_hour": &wire.ExtendRequest{Minutes: 60}},
-		answers:  map[int]any{200: exampleExtended()},
-		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind},
-		conflict: exampleSettled(), held: exampleUndo(),
-	},
-	"undo-approval": {
-		answers:  map[int]any{200: examplePending()},
-		problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict},
-		conflict: exampleSettled(), held: exampleUndo(),
-	},
-	"withdraw-decision": {
-		requests: map[string]any{"refused": &wire.WithdrawRequest{Reason: "The other system is broken until Monday."}},
-		answers:  map[int]any{200: examplePending()},
-		problems: []models.Code{
-			models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict, models.CodeCommentRequired,
-		},
-		conflict: exampleSettled(), held: exampleHeld(),
-	},
-	"respond": {
-		requests: map[string]any{
-			"approve":           &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
-			"edit":              &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
-			"reject":            &wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"},
-			"settle_a_question": &wire.RespondRequest{Option: new("eu")},
-		},
-		answers: map[int]any{
-			200: &wire.RespondResult{
-				Success: true, ApprovalID: exampleID, Status: wire.StatusApproved,
-				Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+		"cancel-approval": {
+			answers: map[int]any{200: exampleCancelled()},
+			problems: []models.Code{
+				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
 			},
-			202: &wire.RespondResult{
-				Success: true, ApprovalID: exampleID, Status: wire.StatusPending, Held: exampleHolding(),
-				Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+			conflict: exampleSettled(), held: exampleHeld(),
+		},
+		"add-note": {
+			requests: map[string]any{
+				"question": &wire.NoteRequest{Text: "Is the migration in it?"},
+				"answer":   &wire.NoteRequest{Text: "No, it ran yesterday."},
 			},
+			answers: map[int]any{201: &wire.NoteResult{ApprovalID: exampleID, Note: exampleAnswer(), TimeoutAt: new(exampleAsked.Add(6 * time.Minute))}},
+			problems: []models.Code{
+				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind,
+			},
+			conflict: exampleSettled(), held: exampleUndo(),
 		},
-		problems: []models.Code{
-			models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-			models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired, models.CodeResponseRequired,
+		"list-notes": {
+			answers:  map[int]any{200: &wire.Notes{Notes: []wire.Note{exampleQuestion(), exampleAnswer()}}},
+			problems: []models.Code{models.CodeNotFound},
 		},
-		conflict: exampleSettled(), held: exampleHeld(),
-	},
-	"list-approvals": {
-		answers: map[int]any{200: &wire.Page{Approvals: []*wire.Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
-	},
-	"list-pending": {
-		answers: map[int]any{200: &wire.PendingPage{Pending: []*wire.Approval{exampleHeld()}}}, problems: listProblems,
-	},
-	"approval-stats": {
-		answers: map[int]any{200: &wire.Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},
-	},
+		"extend-approval": {
+			requests: map[string]any{"an_hour": &wire.ExtendRequest{Minutes: 60}},
+			answers:  map[int]any{200: exampleExtended()},
+			problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeWrongDecisionKind},
+			conflict: exampleSettled(), held: exampleUndo(),
+		},
+		"undo-approval": {
+			answers:  map[int]any{200: examplePending()},
+			problems: []models.Code{models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict},
+			conflict: exampleSettled(), held: exampleUndo(),
+		},
+		"withdraw-decision": {
+			requests: map[string]any{"refused": &wire.WithdrawRequest{Reason: "The other system is broken until Monday."}},
+			answers:  map[int]any{200: examplePending()},
+			problems: []models.Code{
+				models.CodeForbidden, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeConflict, models.CodeCommentRequired,
+			},
+			conflict: exampleSettled(), held: exampleHeld(),
+		},
+		"respond": {
+			requests: map[string]any{
+				"approve":           &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+				"edit":              &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
+				"reject":            &wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"},
+				"settle_a_question": &wire.RespondRequest{Option: new("eu")},
+			},
+			answers: map[int]any{
+				200: &wire.RespondResult{
+					Success: true, ApprovalID: exampleID, Status: wire.StatusApproved,
+					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+				},
+				202: &wire.RespondResult{
+					Success: true, ApprovalID: exampleID, Status: wire.StatusPending, Held: exampleHolding(),
+					Response: wire.Responded{Approved: true, Reason: "go", Timestamp: exampleAsked.Add(40 * time.Second)},
+				},
+			},
+			problems: []models.Code{
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+				models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired, models.CodeResponseRequired,
+			},
+			conflict: exampleSettled(), held: exampleHeld(),
+		},
+		"list-approvals": {
+			answers: map[int]any{200: &wire.Page{Approvals: []*wire.Approval{exampleSettled()}, Next: "MTcyOA"}}, problems: listProblems,
+		},
+		"list-pending": {
+			answers: map[int]any{200: &wire.PendingPage{Pending: []*wire.Approval{exampleHeld()}}}, problems: listProblems,
+		},
+		"approval-stats": {
+			answers: map[int]any{200: &wire.Stats{PendingCount: 1, ResolversCount: 1, ResponsesCount: 4}},
+		},
+	}
 }

@@ -79,85 +79,87 @@ var decisionProblems = []models.Code{
 }
 
 // conversationDocs are the operations of the conversations surface.
-var conversationDocs = map[string]operationDoc{
-	"send-message": {
-		requests: map[string]any{
-			"begin":   &wire.MessageRequest{Content: "The disk is nearly full.", EnergyBudget: new(wire.WholeNumber(50))},
-			"approve": &wire.MessageRequest{Content: "Go ahead.", ID: exampleConversation, ApprovalResponse: &wire.ApprovalResponse{Approved: new(true)}},
-			"approve_with_budget": &wire.MessageRequest{
-				Content: "Go ahead, and check the other hosts.", ID: exampleConversation,
-				ApprovalResponse: &wire.ApprovalResponse{Approved: new(true), ResponseID: exampleID, Digest: exampleDigest, NewBudget: new(wire.WholeNumber(100))},
+func conversationDocs() map[string]operationDoc {
+	return map[string]operationDoc{
+		"send-message": {
+			requests: map[string]any{
+				"begin":   &wire.MessageRequest{Content: "The disk is nearly full.", EnergyBudget: new(wire.WholeNumber(50))},
+				"approve": &wire.MessageRequest{Content: "Go ahead.", ID: exampleConversation, ApprovalResponse: &wire.ApprovalResponse{Approved: new(true)}},
+				"approve_with_budget": &wire.MessageRequest{
+					Content: "Go ahead, and check the other hosts.", ID: exampleConversation,
+					ApprovalResponse: &wire.ApprovalResponse{Approved: new(true), ResponseID: exampleID, Digest: exampleDigest, NewBudget: new(wire.WholeNumber(100))},
+				},
+				"budget_alone": &wire.MessageRequest{
+					Content: "Take your time.", ID: exampleConversation, ApprovalResponse: &wire.ApprovalResponse{BudgetChange: new(wire.WholeNumber(50))},
+				},
 			},
-			"budget_alone": &wire.MessageRequest{
-				Content: "Take your time.", ID: exampleConversation, ApprovalResponse: &wire.ApprovalResponse{BudgetChange: new(wire.WholeNumber(50))},
+			answers: map[int]any{202: &wire.MessageAnswer{
+				ID: exampleConversation, MessageID: (*wire.MessageID)(new(exampleMessage)), Status: wire.ConversationStatus(models.ConversationRunning),
+				Approval: &wire.ApprovalState{ResponseID: exampleID, Kind: wire.KindProposal, Status: wire.StatusApproved}, Budget: exampleBudget(),
+			}},
+			problems: append([]models.Code{models.CodeNoBudget, models.CodeTooManyRequests}, decisionProblems...),
+			conflict: exampleApproved(), held: exampleHeldResponse(),
+		},
+		"list-conversations": {
+			answers: map[int]any{200: &wire.ConversationPage{Conversations: []wire.Conversation{exampleRun()}, Next: "MTcyOA"}},
+		},
+		"get-conversation": {
+			answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
+		},
+		"list-conversation-approvals": {
+			answers: map[int]any{200: &wire.ConversationApprovals{RequestID: exampleConversation, Approvals: []wire.ConversationApproval{{
+				ID: exampleID, Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
+				Status: wire.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium),
+			}}}},
+			problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
+		},
+		"approve-in-conversation": {
+			requests: map[string]any{
+				"latest":      &wire.ApproveRequest{Feedback: "keep the newest week"},
+				"with_budget": &wire.ApproveRequest{ResponseID: exampleID, Digest: exampleDigest, NewBudget: new(wire.WholeNumber(100))},
 			},
-		},
-		answers: map[int]any{202: &wire.MessageAnswer{
-			ID: exampleConversation, MessageID: (*wire.MessageID)(new(exampleMessage)), Status: wire.ConversationStatus(models.ConversationRunning),
-			Approval: &wire.ApprovalState{ResponseID: exampleID, Kind: wire.KindProposal, Status: wire.StatusApproved}, Budget: exampleBudget(),
-		}},
-		problems: append([]models.Code{models.CodeNoBudget, models.CodeTooManyRequests}, decisionProblems...),
-		conflict: exampleApproved(), held: exampleHeldResponse(),
-	},
-	"list-conversations": {
-		answers: map[int]any{200: &wire.ConversationPage{Conversations: []wire.Conversation{exampleRun()}, Next: "MTcyOA"}},
-	},
-	"get-conversation": {
-		answers: map[int]any{200: exampleHistory()}, problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
-	},
-	"list-conversation-approvals": {
-		answers: map[int]any{200: &wire.ConversationApprovals{RequestID: exampleConversation, Approvals: []wire.ConversationApproval{{
-			ID: exampleID, Kind: wire.KindProposal, Content: exampleProposal().Content, Timestamp: exampleAsked.Add(time.Minute),
-			Status: wire.StatusApproved, ApprovalTimestamp: new(exampleAsked.Add(2 * time.Minute)), Feedback: new("keep the newest week"), Digest: exampleDigest, Risk: wire.Risk(models.RiskMedium),
-		}}}},
-		problems: []models.Code{models.CodeNotFound, models.CodeTooManyRequests},
-	},
-	"approve-in-conversation": {
-		requests: map[string]any{
-			"latest":      &wire.ApproveRequest{Feedback: "keep the newest week"},
-			"with_budget": &wire.ApproveRequest{ResponseID: exampleID, Digest: exampleDigest, NewBudget: new(wire.WholeNumber(100))},
-		},
-		answers: map[int]any{
-			200: &wire.ApproveResult{Status: wire.StatusApproved, ResponseID: exampleID, BudgetUpdated: true, NewBudget: new(int64(100))},
-			202: &wire.ApproveResult{Status: wire.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
-		},
-		problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
-		conflict: exampleApproved(), held: exampleHeldResponse(),
-	},
-	"reject-in-conversation": {
-		requests: map[string]any{"latest": &wire.RejectRequest{Feedback: "not while the audit runs"}},
-		answers: map[int]any{
-			200: &wire.RejectResult{Status: wire.StatusRejected, ResponseID: exampleID},
-			202: &wire.RejectResult{Status: wire.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
-		},
-		problems: decisionProblems,
-		conflict: exampleApproved(), held: exampleHeldResponse(),
-	},
-	"add-response": {
-		requests: map[string]any{
-			"reply": &wire.ResponseRequest{Kind: wire.KindReply, Content: "I am looking for what fills the disk.", ResponseID: exampleID},
-			"proposal": &wire.ResponseRequest{
-				Kind: wire.KindProposal, Content: exampleProposal().Content, ResponseID: exampleID,
-				Energy: new(wire.WholeNumber(1)), ModelUsed: "example-1", EnergyBudget: new(wire.WholeNumber(100)),
+			answers: map[int]any{
+				200: &wire.ApproveResult{Status: wire.StatusApproved, ResponseID: exampleID, BudgetUpdated: true, NewBudget: new(int64(100))},
+				202: &wire.ApproveResult{Status: wire.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
 			},
+			problems: append([]models.Code{models.CodeNoBudget}, decisionProblems...),
+			conflict: exampleApproved(), held: exampleHeldResponse(),
 		},
-		answers: map[int]any{200: exampleApproved(), 202: exampleProposal()},
-		problems: []models.Code{
-			models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
-		},
-		conflict: exampleApproved(),
-		spent:    exampleBudgetRequest(),
-	},
-	"change-budget": {
-		requests: map[string]any{"set": &wire.BudgetRequest{Budget: new(wire.WholeNumber(100))}, "step": &wire.BudgetRequest{Delta: new(wire.WholeNumber(-20))}},
-		answers: map[int]any{
-			200: &wire.BudgetAnswer{RequestID: exampleConversation, Budget: exampleBudget()},
-			202: &wire.BudgetAnswer{
-				RequestID: exampleConversation, Budget: exampleBudget(), ApprovalID: new(wire.ResponseID(exampleID)),
-				Approval: &wire.ApprovalState{ResponseID: exampleID, Kind: wire.KindBudget, Status: wire.StatusPending},
+		"reject-in-conversation": {
+			requests: map[string]any{"latest": &wire.RejectRequest{Feedback: "not while the audit runs"}},
+			answers: map[int]any{
+				200: &wire.RejectResult{Status: wire.StatusRejected, ResponseID: exampleID},
+				202: &wire.RejectResult{Status: wire.StatusPending, ResponseID: exampleID, Held: exampleHolding()},
 			},
+			problems: decisionProblems,
+			conflict: exampleApproved(), held: exampleHeldResponse(),
 		},
-		problems: []models.Code{models.CodeNotFound, models.CodeNoBudget, models.CodeAlreadyDecided},
-		conflict: exampleApproved(),
-	},
+		"add-response": {
+			requests: map[string]any{
+				"reply": &wire.ResponseRequest{Kind: wire.KindReply, Content: "I am looking for what fills the disk.", ResponseID: exampleID},
+				"proposal": &wire.ResponseRequest{
+					Kind: wire.KindProposal, Content: exampleProposal().Content, ResponseID: exampleID,
+					Energy: new(wire.WholeNumber(1)), ModelUsed: "example-1", EnergyBudget: new(wire.WholeNumber(100)),
+				},
+			},
+			answers: map[int]any{200: exampleApproved(), 202: exampleProposal()},
+			problems: []models.Code{
+				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+			},
+			conflict: exampleApproved(),
+			spent:    exampleBudgetRequest(),
+		},
+		"change-budget": {
+			requests: map[string]any{"set": &wire.BudgetRequest{Budget: new(wire.WholeNumber(100))}, "step": &wire.BudgetRequest{Delta: new(wire.WholeNumber(-20))}},
+			answers: map[int]any{
+				200: &wire.BudgetAnswer{RequestID: exampleConversation, Budget: exampleBudget()},
+				202: &wire.BudgetAnswer{
+					RequestID: exampleConversation, Budget: exampleBudget(), ApprovalID: new(wire.ResponseID(exampleID)),
+					Approval: &wire.ApprovalState{ResponseID: exampleID, Kind: wire.KindBudget, Status: wire.StatusPending},
+				},
+			},
+			problems: []models.Code{models.CodeNotFound, models.CodeNoBudget, models.CodeAlreadyDecided},
+			conflict: exampleApproved(),
+		},
+	}
 }

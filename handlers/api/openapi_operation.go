@@ -40,12 +40,14 @@ func (a *API) describeOperation() {
 const noToken = "no token"
 
 // operationRouteDocs are the routes of operation.
-var operationRouteDocs = map[string]operationDoc{
-	"health": {answers: map[int]any{200: "ok\n"}},
-	"ready":  {answers: map[int]any{200: "ready\n"}, problems: []models.Code{models.CodeUnavailable}},
-	"metrics": {
-		answers:  map[int]any{200: "# HELP countersign_approvals_pending Requests that wait for a decision.\n# TYPE countersign_approvals_pending gauge\ncountersign_approvals_pending 3\n"},
-		problems: []models.Code{models.CodeUnauthenticated, models.CodeForbidden},
-	},
-	"document": {answers: map[int]any{200: map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "Countersign"}}}},
+func operationRouteDocs() map[string]operationDoc {
+	return map[string]operationDoc{
+		"health": {answers: map[int]any{200: "ok\n"}},
+		"ready":  {answers: map[int]any{200: "ready\n"}, problems: []models.Code{models.CodeUnavailable}},
+		"metrics": {
+			answers:  map[int]any{200: "# HELP countersign_approvals_pending Requests that wait for a decision.\n# TYPE countersign_approvals_pending gauge\ncountersign_approvals_pending 3\n"},
+			problems: []models.Code{models.CodeUnauthenticated, models.CodeForbidden},
+		},
+		"document": {answers: map[int]any{200: map[string]any{"openapi": "3.1.0", "info": map[string]any{"title": "Countersign"}}}},
+	}
 }

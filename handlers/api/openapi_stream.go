@@ -55,11 +55,9 @@ func (v *vocabulary) names() []string {
 }
 
 // streamDocs are the operations of the streams.
-var streamDocs = streamDocsOf(vocabularies)
-
-func streamDocsOf(all []*vocabulary) map[string]operationDoc {
-	docs := make(map[string]operationDoc, len(all))
-	for _, v := range all {
+func streamDocs() map[string]operationDoc {
+	docs := make(map[string]operationDoc, len(vocabularies))
+	for _, v := range vocabularies {
 		docs[v.operation] = operationDoc{answers: map[int]any{200: v.example()}, problems: []models.Code{models.CodeTooManyRequests}}
 	}
 	return docs

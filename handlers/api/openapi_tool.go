@@ -51,45 +51,47 @@ func exampleConfig() *wire.ApprovalConfig {
 }
 
 // toolDocs are the operations of the tool approval surface.
-var toolDocs = map[string]operationDoc{
-	"request-tool-approval": {
-		requests: map[string]any{"call": &wire.ToolRequest{
-			ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Description: "1.4 to production",
-		}},
-		answers: map[int]any{200: exampleToolAnswer()},
-		problems: []models.Code{
-			models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+func toolDocs() map[string]operationDoc {
+	return map[string]operationDoc{
+		"request-tool-approval": {
+			requests: map[string]any{"call": &wire.ToolRequest{
+				ToolUseID: "toolu_01", JobID: "job-812", ToolName: "deploy", ToolInput: exampleInput, SessionID: "release-1.4", Description: "1.4 to production",
+			}},
+			answers: map[int]any{200: exampleToolAnswer()},
+			problems: []models.Code{
+				models.CodeBudgetExhausted, models.CodeKeyConflict, models.CodeIDTaken, models.CodeOtherAgent, models.CodeTooManyRequests, models.CodeTooManyPending,
+			},
+			spent: exampleSpentInvocation(),
 		},
-		spent: exampleSpentInvocation(),
-	},
-	"decide-tool-approval": {
-		requests: map[string]any{
-			"approve": &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolApproved), Digest: exampleDigest},
-			"reject":  &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolRejected), Reason: "not on a Friday"},
+		"decide-tool-approval": {
+			requests: map[string]any{
+				"approve": &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolApproved), Digest: exampleDigest},
+				"reject":  &wire.ToolDecision{ToolUseID: "toolu_01", SessionID: "release-1.4", Decision: string(wire.ToolRejected), Reason: "not on a Friday"},
+			},
+			answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
+			problems: []models.Code{
+				models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
+				models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
+			},
+			conflict: exampleInvocation(), held: exampleHeldInvocation(),
 		},
-		answers: map[int]any{200: exampleInvocation(), 202: exampleHeldInvocation()},
-		problems: []models.Code{
-			models.CodeNotAReviewer, models.CodeNotFound, models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeDigestMismatch,
-			models.CodeAmbiguousSession, models.CodeDigestRequired, models.CodeWrongDecisionKind, models.CodeCommentRequired,
+		"get-tool-invocation": {
+			answers:  map[int]any{200: exampleInvocation()},
+			problems: []models.Code{models.CodeNotFound, models.CodeAmbiguousSession},
 		},
-		conflict: exampleInvocation(), held: exampleHeldInvocation(),
-	},
-	"get-tool-invocation": {
-		answers:  map[int]any{200: exampleInvocation()},
-		problems: []models.Code{models.CodeNotFound, models.CodeAmbiguousSession},
-	},
-	"list-pending-invocations": {
-		answers:  map[int]any{200: &wire.PendingInvocations{Pending: []*wire.Invocation{examplePendingInvocation()}}},
-		problems: []models.Code{models.CodeAmbiguousSession, models.CodeTooManyRequests},
-	},
-	"get-approval-config": {
-		answers: map[int]any{200: exampleConfig()},
-	},
-	"change-approval-config": {
-		requests: map[string]any{"tools": json.RawMessage(`{"required_approval_tools":["send_email","/.*delete.*/"],"default_timeout_minutes":10}`)},
-		answers:  map[int]any{200: exampleConfig()},
-	},
-	"cleanup-approvals": {
-		answers: map[int]any{200: &wire.CleanupResult{Expired: 2}},
-	},
+		"list-pending-invocations": {
+			answers:  map[int]any{200: &wire.PendingInvocations{Pending: []*wire.Invocation{examplePendingInvocation()}}},
+			problems: []models.Code{models.CodeAmbiguousSession, models.CodeTooManyRequests},
+		},
+		"get-approval-config": {
+			answers: map[int]any{200: exampleConfig()},
+		},
+		"change-approval-config": {
+			requests: map[string]any{"tools": json.RawMessage(`{"required_approval_tools":["send_email","/.*delete.*/"],"default_timeout_minutes":10}`)},
+			answers:  map[int]any{200: exampleConfig()},
+		},
+		"cleanup-approvals": {
+			answers: map[int]any{200: &wire.CleanupResult{Expired: 2}},
+		},
+	}
 }

@@ -19,22 +19,29 @@ var Naming = schema.NamingStrategy{IdentifierMaxLength: 64}
 type Row struct {
 	table    string
 	fields   []*schema.Field
-	nullable reflect.Type // a struct with a pointer for each column
+	nullable func() reflect.Type // a struct with a pointer for each column; made when it is first wanted
 }
+
+// definitions are the models that GORM has read, each once: a model's relations are
+// read with it.
+var definitions sync.Map
 
 // RowOf reads the definition of a model. It panics where the model is none: models
 // are part of the program.
 func RowOf(model any) *Row {
-	s, err := schema.Parse(model, &sync.Map{}, Naming)
+	s, err := schema.Parse(model, &definitions, Naming)
 	if err != nil {
 		panic(fmt.Sprintf("%T is no model: %v", model, err))
 	}
-	r := &Row{table: s.Table}
-	for _, name := range s.DBNames {
-		r.fields = append(r.fields, s.FieldsByDBName[name])
+	fields := make([]*schema.Field, len(s.DBNames))
+	for i, name := range s.DBNames {
+		fields[i] = s.FieldsByDBName[name]
 	}
-	r.nullable = withPointers(r.fields)
-	return r
+	return newRow(s.Table, fields)
+}
+
+func newRow(table string, fields []*schema.Field) *Row {
+	return &Row{table: table, fields: fields, nullable: sync.OnceValue(func() reflect.Type { return withPointers(fields) })}
 }
 
 // Columns are all of them, of a table that is called so in the statement (empty: by
@@ -60,7 +67,7 @@ func (r *Row) Place(column string) int {
 
 // Without leaves out a column.
 func (r *Row) Without(column string) *Row {
-	return r.part(slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column }))
+	return newRow(r.table, slices.DeleteFunc(slices.Clone(r.fields), func(f *schema.Field) bool { return f.DBName == column }))
 }
 
 // Only is the part of a row that a statement needs: these columns, in the row's order.
@@ -70,9 +77,5 @@ func (r *Row) Only(columns ...string) *Row {
 	if len(fields) != len(columns) {
 		panic(fmt.Sprintf("%s has not all of %v", r.table, columns))
 	}
-	return r.part(fields)
-}
-
-func (r *Row) part(fields []*schema.Field) *Row {
-	return &Row{table: r.table, fields: fields, nullable: withPointers(fields)}
+	return newRow(r.table, fields)
 }

@@ -56,7 +56,7 @@ type Optional struct {
 
 // Optional is a place for such a row.
 func (r *Row) Optional() *Optional {
-	return &Optional{row: r, fields: reflect.New(r.nullable).Elem()}
+	return &Optional{row: r, fields: reflect.New(r.nullable()).Elem()}
 }
 
 func withPointers(fields []*schema.Field) reflect.Type {

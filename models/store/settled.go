@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"countersign/models"
@@ -221,13 +222,13 @@ var smallSets = map[string]string{
 }
 
 // smallKeys are their keys.
-var smallKeys = func() map[string]string {
+var smallKeys = sync.OnceValue(func() map[string]string {
 	out := make(map[string]string, len(smallSets))
 	for index, where := range smallSets {
 		out[index] = keysOfSettled(index, where+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt)
 	}
 	return out
-}()
+})
 
 func smallSet(index string) string {
 	return `SELECT count(*) FROM (SELECT 1 FROM responses p` + db.By(index) + ` WHERE ` + smallSets[index] + ` LIMIT :n)`
@@ -250,7 +251,7 @@ func (s *Store) settledKeys(ctx context.Context, actor models.Actor, q SettledQu
 			return "", err
 		}
 		if n <= smallSettled {
-			return smallKeys[index], nil
+			return smallKeys()[index], nil
 		}
 	}
 	return allSettled(actor, q), nil
@@ -268,7 +269,7 @@ func allSettled(actor models.Actor, q SettledQuery) string {
 	if !shape.all {
 		shape.whose = q.Whose
 	}
-	return settledTexts[shape]
+	return settledTexts()[shape]
 }
 
 // settledShape is what decides which indexes are merged.
@@ -278,7 +279,7 @@ type settledShape struct {
 	left, through bool
 }
 
-var settledTexts = func() map[settledShape]string {
+var settledTexts = sync.OnceValue(func() map[settledShape]string {
 	out := map[settledShape]string{}
 	for _, by := range [][2]bool{{true, true}, {true, false}, {false, true}} {
 		all := settledShape{all: true, left: by[0], through: by[1]}
@@ -289,7 +290,7 @@ var settledTexts = func() map[settledShape]string {
 		}
 	}
 	return out
-}()
+})
 
 func (s settledShape) keys() string {
 	var parts []db.Walk

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"regexp"
 	"strings"
 
 	"countersign/models"
@@ -9,9 +8,9 @@ import (
 
 var (
 	// likeAddress is how an address begins that some program would follow.
-	likeAddress = regexp.MustCompile(`(?i)^(?:[^\s:/\\?#]{1,20}://|(?:https?|wss?|ftp|javascript|vbscript|data):|[/\\]{2}[^/\\])`)
+	likeAddress = pattern(`(?i)^(?:[^\s:/\\?#]{1,20}://|(?:https?|wss?|ftp|javascript|vbscript|data):|[/\\]{2}[^/\\])`)
 	// namesAddress is in the name of a member that holds one.
-	namesAddress = regexp.MustCompile(`(?i)ur[il]|href|link|endpoint|webhook|callback|redirect|address|site`)
+	namesAddress = pattern(`(?i)ur[il]|href|link|endpoint|webhook|callback|redirect|address|site`)
 	ignored      = strings.NewReplacer("\t", "", "\n", "", "\r", "") // by browsers, anywhere
 )
 
@@ -23,7 +22,7 @@ func ReadAddress(name, s string) (*Address, bool) {
 	}
 	bare := strings.TrimFunc(ignored.Replace(s), func(c rune) bool { return c <= ' ' })
 	prose := strings.Contains(bare, " ") || strings.Count(strings.TrimSpace(s), "\n") > 1
-	if !likeAddress.MatchString(bare) || strings.HasPrefix(strings.ToLower(bare), "file:///") || prose && !namesAddress.MatchString(name) {
+	if !likeAddress().MatchString(bare) || strings.HasPrefix(strings.ToLower(bare), "file:///") || prose && !namesAddress().MatchString(name) {
 		return nil, false
 	}
 	return oddAddress(s)

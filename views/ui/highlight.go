@@ -39,8 +39,8 @@ var lexers = sync.OnceValue(func() *chroma.LexerRegistry {
 			reg.Register(chroma.MustNewXMLLexer(definitions, "lexers/"+f.Name()))
 		}
 	}
-	for i := range lexicons {
-		reg.Register(&scanner{lexicon: &lexicons[i]})
+	for i := range lexicons() {
+		reg.Register(&scanner{lexicon: &lexicons()[i]})
 	}
 	return reg
 })
@@ -51,7 +51,7 @@ var languages = sync.OnceValue(func() map[string]string {
 		"html": "HTML", "htm": "HTML", "xhtml": "HTML", "xml": "XML", "svg": "XML", "xsd": "XML", "plist": "XML",
 		"diff": "Diff", "patch": "Diff",
 	}
-	for _, l := range lexicons {
+	for _, l := range lexicons() {
 		for ending := range strings.FieldsSeq(l.files) {
 			out[ending] = l.name
 		}

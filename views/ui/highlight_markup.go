@@ -1,21 +1,20 @@
 package ui
 
 import (
-	"regexp"
 	"strings"
 )
 
 // markupDoubt is what stands before a comment of HTML or XML that browsers may
 // read as something else: elements that hold no comments, sections, instructions,
 // and what no tag begins with.
-var markupDoubt = regexp.MustCompile(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|!\[|!-[^-]|![^-d]|!doctype[^>]*\[|\?|%|/[^a-z]|[^a-z/!?%])`)
+var markupDoubt = pattern(`(?i)<(?:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext|svg|math|!\[|!-[^-]|![^-d]|!doctype[^>]*\[|\?|%|/[^a-z]|[^a-z/!?%])`)
 
 // sureMarkup is text with its colours as far as it is sure where its comments end:
 // from the first one that programs read differently, it is plain.
 func sureMarkup(text string, spans []span) []span {
 	at := 0
 	for i, s := range spans {
-		if s.class == "c" && (markupDoubt.MatchString(text[:at]) || !plainComment(s.text)) {
+		if s.class == "c" && (markupDoubt().MatchString(text[:at]) || !plainComment(s.text)) {
 			return append(spans[:i:i], span{text: text[at:]})
 		}
 		at += len(s.text)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/a-h/templ"
 	"github.com/microcosm-cc/bluemonday"
@@ -56,10 +57,10 @@ func renderMarkdown(text string) (string, bool) {
 		return "", false
 	}
 	out := &bounded{most: markdownOut}
-	if err := markdown.Convert([]byte(source), out); err != nil {
+	if err := markdown().Convert([]byte(source), out); err != nil {
 		return "", false
 	}
-	return string(allowed.SanitizeBytes(out.Bytes())), true
+	return string(allowed().SanitizeBytes(out.Bytes())), true
 }
 
 // laborious reports whether a text is deeper or wider than anything that a person
@@ -124,49 +125,51 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 // markdown has no parser for HTML: what looks like it is text.
-var markdown = goldmark.New(
-	goldmark.WithParser(parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
-			util.Prioritized(parser.NewParagraphParser(), 1000),
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(
+				util.Prioritized(parser.NewSetextHeadingParser(), 100),
+				util.Prioritized(parser.NewThematicBreakParser(), 200),
+				util.Prioritized(parser.NewListParser(), 300),
+				util.Prioritized(parser.NewListItemParser(), 400),
+				util.Prioritized(parser.NewCodeBlockParser(), 500),
+				util.Prioritized(parser.NewATXHeadingParser(), 600),
+				util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+				util.Prioritized(parser.NewBlockquoteParser(), 800),
+				util.Prioritized(parser.NewParagraphParser(), 1000),
+			),
+			parser.WithInlineParsers(
+				util.Prioritized(parser.NewCodeSpanParser(), 100),
+				util.Prioritized(parser.NewLinkParser(), 200),
+				util.Prioritized(parser.NewAutoLinkParser(), 300),
+				util.Prioritized(parser.NewEmphasisParser(), 500),
+			),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		)),
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.Strikethrough,
 		),
-		parser.WithInlineParsers(
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(parser.NewLinkParser(), 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewEmphasisParser(), 500),
+		goldmark.WithRendererOptions(
+			html.WithHardWraps(), html.WithWriter(plainWriter{}),
+			renderer.WithNodeRenderers(util.Prioritized(markdownNodes{}, 1)),
 		),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-	)),
-	goldmark.WithExtensions(
-		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-		extension.Strikethrough,
-	),
-	goldmark.WithRendererOptions(
-		html.WithHardWraps(), html.WithWriter(plainWriter{}),
-		renderer.WithNodeRenderers(util.Prioritized(markdownNodes{}, 1)),
-	),
-)
+	)
+})
 
 // allowed is all that may come out: no picture, no style, no id, no form, no
 // class but our own, and links to pages on the web alone.
-var allowed = func() *bluemonday.Policy {
+var allowed = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	p.AllowAttrs("align").Matching(bluemonday.CellAlign).OnElements("th", "td")
-	p.AllowAttrs("class").Matching(ownClasses).OnElements("span")
-	p.AllowAttrs("href").Matching(webAddress).OnElements("a")
+	p.AllowAttrs("class").Matching(ownClasses()).OnElements("span")
+	p.AllowAttrs("href").Matching(webAddress()).OnElements("a")
 	p.AllowURLSchemes("http", "https")
 	p.RequireParseableURLs(true)
 	p.RequireNoFollowOnLinks(true)
 	p.RequireNoReferrerOnLinks(true)
 	return p
-}()
+})

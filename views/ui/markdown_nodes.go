@@ -3,7 +3,6 @@ package ui
 import (
 	stdhtml "html"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,15 +14,15 @@ import (
 )
 
 var (
-	ownClasses = regexp.MustCompile(`^(unseen|link-host|quiet)$`)
+	ownClasses = pattern(`^(unseen|link-host|quiet)$`)
 	// webAddress is what hostOf finds a host in, or more: it is asked first.
-	webAddress = regexp.MustCompile(`^(?i:https?)://[A-Za-z0-9]`)
-	plainHost  = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?$`)
+	webAddress = pattern(`^(?i:https?)://[A-Za-z0-9]`)
+	plainHost  = pattern(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?$`)
 	// shownEscape is what Reveal writes for what would not be seen. Text cannot
 	// imitate it, for Reveal escapes the bracket too.
-	shownEscape = regexp.MustCompile(`⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩`)
+	shownEscape = pattern(`⟨(?:U\+[0-9A-F]{4,6}|0x[0-9A-F]{2})⟩`)
 	// reference is a character by its name or number.
-	reference = regexp.MustCompile(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+	reference = pattern(`^&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 )
 
 // plainWriter writes text into HTML. A character by its name or number becomes
@@ -41,7 +40,7 @@ func (plainWriter) Write(w util.BufWriter, source []byte) {
 			continue
 		}
 		if text[i] == '&' {
-			if name := reference.FindString(text[i:]); name != "" {
+			if name := reference().FindString(text[i:]); name != "" {
 				b.WriteString(referred(name))
 				i += len(name)
 				continue
@@ -70,7 +69,7 @@ func referred(name string) string {
 // writeShown escapes text that Reveal has gone over and marks its escapes.
 func writeShown(w util.BufWriter, text string) {
 	for text != "" {
-		at := shownEscape.FindStringIndex(text)
+		at := shownEscape().FindStringIndex(text)
 		if at == nil {
 			break
 		}
@@ -112,14 +111,14 @@ const (
 // on the web, or one that could be taken for another: the host is in plain
 // letters, with nothing before an @, and no backslash anywhere.
 func hostOf(address string) string {
-	if len(address) > addressMost || !webAddress.MatchString(address) || strings.Contains(address, `\`) {
+	if len(address) > addressMost || !webAddress().MatchString(address) || strings.Contains(address, `\`) {
 		return ""
 	}
 	_, rest, _ := strings.Cut(address, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	if u, err := url.Parse(address); err != nil || u.User != nil || u.Host != rest || !plainHost.MatchString(rest) {
+	if u, err := url.Parse(address); err != nil || u.User != nil || u.Host != rest || !plainHost().MatchString(rest) {
 		return ""
 	}
 	return strings.ToLower(rest)

@@ -1,13 +1,12 @@
 package ui
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // hunkHead is where a hunk of a unified patch stands on both sides.
-var hunkHead = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+var hunkHead = pattern(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
 
 // patch is one that is being read.
 type patch struct {
@@ -83,7 +82,7 @@ func (p *patch) unified(line string) bool {
 		return p.add(line) && p.oldAt <= p.oldEnd && p.newAt <= p.newEnd
 	}
 	bare := strings.TrimSuffix(line, "\n")
-	switch m := hunkHead.FindStringSubmatch(line); {
+	switch m := hunkHead().FindStringSubmatch(line); {
 	case m != nil:
 		p.begin(bare)
 		p.oldAt, p.oldEnd = place(m[1], m[2])
