@@ -2,7 +2,6 @@ package cmd_test
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -19,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"countersign/models/storetest"
 )
 
 // BenchmarkLoopAgainstYardstick is `make bench-loop`: ask, wait, decide, told, over HTTP,
@@ -195,14 +196,17 @@ func (c *contender) run(b *testing.B, l workload) measured {
 		}
 	}
 	c.loops(b, addr, workload{requesters: l.requesters, length: time.Second, think: l.think})
-	before := usageOf(b, server.Process.Pid)
+	before, counted := storetest.UsedBy(server.Process.Pid)
 	told := c.loops(b, addr, l)
-	after := usageOf(b, server.Process.Pid)
+	after, _ := storetest.UsedBy(server.Process.Pid)
+	if !counted {
+		b.Skip("this system does not tell what a process uses")
+	}
 	slices.Sort(told)
 	n := float64(len(told))
 	return measured{
-		perSecond: n / l.length.Seconds(), cpu: float64((after.cpu - before.cpu).Microseconds()) / n,
-		written: float64(after.written-before.written) / 1000 / n, writes: float64(after.writes-before.writes) / n,
+		perSecond: n / l.length.Seconds(), cpu: float64((after.CPU - before.CPU).Microseconds()) / n,
+		written: float64(after.Written-before.Written) / 1000 / n, writes: float64(after.Writes-before.Writes) / n,
 		p50: told[len(told)/2].Seconds() * 1000, p99: told[len(told)*99/100].Seconds() * 1000,
 	}
 }
@@ -245,19 +249,19 @@ func (c *contender) loops(b *testing.B, addr string, l workload) (told []time.Du
 type requester struct {
 	*contender
 
-	asking, waiting, deciding *wire1
+	asking, waiting, deciding *keptConn
 	id                        chan string
 	told                      chan error
 }
 
 func (c *contender) requester(ctx context.Context, addr string) (*requester, error) {
 	r := &requester{contender: c, id: make(chan string), told: make(chan error, 1)}
-	for _, at := range []**wire1{&r.asking, &r.waiting, &r.deciding} {
+	for _, at := range []**keptConn{&r.asking, &r.waiting, &r.deciding} {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 		if err != nil {
 			return nil, err
 		}
-		*at = &wire1{conn: conn, in: bufio.NewReaderSize(conn, 4096), host: addr}
+		*at = &keptConn{conn: conn, in: bufio.NewReaderSize(conn, 4096), host: addr}
 	}
 	go func() {
 		for id := range r.id {
@@ -273,7 +277,7 @@ func (c *contender) requester(ctx context.Context, addr string) (*requester, err
 
 func (r *requester) close() {
 	close(r.id)
-	for _, c := range []*wire1{r.asking, r.waiting, r.deciding} {
+	for _, c := range []*keptConn{r.asking, r.waiting, r.deciding} {
 		c.conn.Close()
 	}
 }
@@ -297,15 +301,15 @@ func (r *requester) loop(think time.Duration) (time.Duration, error) {
 	return time.Since(begun), err
 }
 
-// wire1 is one connection of HTTP/1.1. The client of net/http hands each request from one
+// keptConn is one connection of HTTP/1.1. The client of net/http hands each request from one
 // goroutine to another twice, which is felt where it shares the processors with the server.
-type wire1 struct {
+type keptConn struct {
 	conn net.Conn
 	in   *bufio.Reader
 	host string
 }
 
-func (w *wire1) do(method, path, token, body string) (string, error) {
+func (w *keptConn) do(method, path, token, body string) (string, error) {
 	head := method + " " + path + " HTTP/1.1\r\nHost: " + w.host + "\r\n"
 	if token != "" {
 		head += "Authorization: Bearer " + token + "\r\n"
@@ -326,33 +330,4 @@ func (w *wire1) do(method, path, token, body string) (string, error) {
 		err = fmt.Errorf("%s %s: %s: %.200s", method, path, res.Status, answer)
 	}
 	return string(answer), err
-}
-
-// used is what a process has used so far.
-type used struct {
-	cpu             time.Duration
-	written, writes int64 // bytes and calls, to files and sockets
-}
-
-func usageOf(b *testing.B, pid int) (u used) {
-	b.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		b.Skipf("this system does not tell what a process uses: %v", err)
-	}
-	const ticks = 10 * time.Millisecond // a hundred a second, on every Linux
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	for _, field := range fields[11:13] {
-		n, _ := strconv.ParseInt(field, 10, 64)
-		u.cpu += time.Duration(n) * ticks
-	}
-	counts, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for line := range strings.Lines(string(counts)) {
-		_, _ = fmt.Sscanf(line, "wchar: %d", &u.written)
-		_, _ = fmt.Sscanf(line, "syscw: %d", &u.writes)
-	}
-	return u
 }

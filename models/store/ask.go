@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -201,13 +202,20 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 
 func (t *tx) addResponse(r *models.Response) error {
 	r.Asked, r.SelfApproval = r.Kind != models.KindReply, selfApproval(r)
-	err := r.CheckBegin()
-	if err != nil {
+	return t.insertResponse(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r)
+}
+
+// insertResponse is the only way to store a new response: it refuses one whose approval
+// begins otherwise than it may (I1). rest is what else is in the same row.
+func (t *tx) insertResponse(i *db.Insertion, full, short *sql.Stmt, r *models.Response, rest ...any) error {
+	if err := r.CheckBegin(); err != nil {
 		return err
 	}
-	if r.Number, err = t.Insert(insertAsked, t.s.hot.addWholeResponse, t.s.hot.addResponse, r); err != nil {
+	number, err := t.Insert(i, full, short, append([]any{r}, rest...)...)
+	if err != nil {
 		return fmt.Errorf("store response: %w", err)
 	}
+	r.Number = number
 	return nil
 }
 

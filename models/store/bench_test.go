@@ -3,9 +3,7 @@ package store_test
 import (
 	"fmt"
 	"os"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +29,7 @@ func BenchmarkLoop(b *testing.B) {
 			var wg sync.WaitGroup
 			b.ReportAllocs()
 			store.TrustRemembered()
-			before := usage(b)
+			before, told := storetest.UsedBy(os.Getpid())
 			b.ResetTimer()
 			for range callers {
 				wg.Go(func() {
@@ -57,10 +55,11 @@ func BenchmarkLoop(b *testing.B) {
 			}
 			wg.Wait()
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "loops/s")
-			now := usage(b)
-			b.ReportMetric(float64((now.cpu-before.cpu).Microseconds())/float64(b.N), "cpu-µs/op")
-			b.ReportMetric(float64(now.written-before.written)/1000/float64(b.N), "written-kB/op")
-			b.ReportMetric(float64(now.writes-before.writes)/float64(b.N), "writes/op")
+			if now, _ := storetest.UsedBy(os.Getpid()); told {
+				b.ReportMetric(float64((now.CPU-before.CPU).Microseconds())/float64(b.N), "cpu-µs/op")
+				b.ReportMetric(float64(now.Written-before.Written)/1000/float64(b.N), "written-kB/op")
+				b.ReportMetric(float64(now.Writes-before.Writes)/float64(b.N), "writes/op")
+			}
 		})
 	}
 }
@@ -71,26 +70,4 @@ func make200(c byte) []byte {
 		out[i] = c
 	}
 	return out
-}
-
-// used is what this process has used so far. It hardly depends on what else runs.
-type used struct {
-	cpu             time.Duration
-	written, writes int64 // bytes and calls; 0 where the system does not count them
-}
-
-func usage(b *testing.B) (u used) {
-	b.Helper()
-	var r syscall.Rusage
-	storetest.Must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
-	u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
-	counts, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return u
-	}
-	for line := range strings.Lines(string(counts)) {
-		_, _ = fmt.Sscanf(line, "wchar: %d", &u.written)
-		_, _ = fmt.Sscanf(line, "syscw: %d", &u.writes)
-	}
-	return u
 }

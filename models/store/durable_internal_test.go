@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,16 +9,18 @@ import (
 	"countersign/models"
 )
 
-func openTemp(t *testing.T, opts Options) *Store {
-	t.Helper()
-	opts.Dir = filepath.Join(t.TempDir(), "data")
-	s, err := Open(t.Context(), opts)
+// openTemp opens a store that is closed with the test, in a folder of its own if opts
+// names none.
+func openTemp(tb testing.TB, opts Options) *Store {
+	tb.Helper()
+	opts.Dir = cmp.Or(opts.Dir, filepath.Join(tb.TempDir(), "data"))
+	s, err := Open(tb.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s

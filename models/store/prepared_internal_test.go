@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 // same row is read or written by it, and by GORM as all else is. DECISIONS says which
 // of them stay prepared.
 func BenchmarkPreparedOrGORM(b *testing.B) {
-	s, agent, owner := benchStore(b)
+	s, agent, owner := openWithAgent(b, Options{})
 	var asked []*models.Approval
 	for i := range 51 {
 		a, err := s.Ask(b.Context(), agent, models.AskInput{ToolName: "bench", Input: []byte(`{"n":` + strconv.Itoa(i) + `}`), Explicit: true})
@@ -108,27 +107,21 @@ func BenchmarkPreparedOrGORM(b *testing.B) {
 }
 
 // benchStore is a store with an agent and its owner.
-func benchStore(b *testing.B) (s *Store, agent, owner models.Actor) {
-	b.Helper()
-	s, err := Open(b.Context(), Options{Dir: filepath.Join(b.TempDir(), "data"), Log: slog.New(slog.DiscardHandler)})
+// openWithAgent is openTemp with an admin and an agent of theirs.
+func openWithAgent(tb testing.TB, opts Options) (s *Store, agent, owner models.Actor) {
+	tb.Helper()
+	opts.Log = slog.New(slog.DiscardHandler)
+	s = openTemp(tb, opts)
+	user, err := s.People.AddUser(tb.Context(), models.Operator("test"), people.NewUser{Email: "ada@example.com", Name: "Ada", Role: models.RoleAdmin, Password: "a correct horse battery"})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	user, err := s.People.AddUser(b.Context(), models.Operator("bench"), people.NewUser{Email: "ada@example.com", Name: "Ada", Role: models.RoleAdmin, Password: "a correct horse battery"})
+	secret, _, err := s.People.AddToken(tb.Context(), models.Operator("test"), people.NewToken{Scope: models.ScopeAgent, Agent: "bot", UserID: user.ID})
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	secret, _, err := s.People.AddToken(b.Context(), models.Operator("bench"), people.NewToken{Scope: models.ScopeAgent, Agent: "bench", UserID: user.ID})
-	if err != nil {
-		b.Fatal(err)
+	if agent, err = s.People.AuthenticateToken(tb.Context(), secret); err != nil {
+		tb.Fatal(err)
 	}
-	if agent, err = s.People.AuthenticateToken(b.Context(), secret); err != nil {
-		b.Fatal(err)
-	}
-	return s, agent, models.Actor{Kind: models.ActorUser, ID: string(user.ID), OwnerID: user.ID, Admin: true}
+	return s, agent, models.Actor{Kind: models.ActorUser, ID: string(user.ID), Name: user.Name, OwnerID: user.ID, Admin: true}
 }

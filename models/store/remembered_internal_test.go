@@ -40,46 +40,24 @@ func asText(a *models.Approval) string {
 	return string(raw)
 }
 
-// rememberingWorld is an agent, its owner, and a person to whom its questions about
-// deploying are routed.
+// rememberingWorld is an agent and its owner.
 type rememberingWorld struct {
 	*Store
 
-	dir          string
 	agent, owner models.Actor
 }
 
 func newRememberingWorld(t *testing.T) *rememberingWorld {
 	t.Helper()
-	w := &rememberingWorld{dir: filepath.Join(t.TempDir(), "data")}
-	w.Store = w.open(t)
-	user, err := w.People.AddUser(t.Context(), models.Operator("test"), people.NewUser{Email: "ada@example.com", Name: "Ada", Role: models.RoleAdmin, Password: "a correct horse battery"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, _, err := w.People.AddToken(t.Context(), models.Operator("test"), people.NewToken{Scope: models.ScopeAgent, Agent: "bot", UserID: user.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.agent, err = w.People.AuthenticateToken(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	w.owner = models.Actor{Kind: models.ActorUser, ID: string(user.ID), Name: "Ada", OwnerID: user.ID, Admin: true}
+	w := &rememberingWorld{}
+	w.Store, w.agent, w.owner = openWithAgent(t, Options{})
 	return w
 }
 
-func (w *rememberingWorld) open(t *testing.T) *Store {
+// beside is another process with the same file.
+func (w *rememberingWorld) beside(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), Options{Dir: w.dir, Log: slog.New(slog.DiscardHandler), AsksPerMinute: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return openTemp(t, Options{Dir: filepath.Dir(w.Path()), Log: slog.New(slog.DiscardHandler)})
 }
 
 func (w *rememberingWorld) ask(t *testing.T, change ...func(*models.AskInput)) models.ResponseID {
@@ -177,7 +155,7 @@ func TestWhatMayHaveChangedIsNotRemembered(t *testing.T) {
 			return nil
 		},
 		"another process": func(w *rememberingWorld, _ models.ResponseID) error {
-			beside := w.open(t)
+			beside := w.beside(t)
 			if _, err := beside.People.AddUser(t.Context(), models.Operator("beside"), people.NewUser{Email: "bo@example.com", Name: "Bo", Role: models.RoleReviewer, Password: "a correct horse battery"}); err != nil {
 				return err
 			}
@@ -217,12 +195,6 @@ func TestOtherRowsAreRemembered(t *testing.T) {
 	if w.remembered.get(id) == nil {
 		t.Error("it was forgotten when another was decided")
 	}
-	for range maxRemembered {
-		w.ask(t)
-	}
-	if n := len(w.remembered.rows); n > maxRemembered || w.remembered.get(id) != nil {
-		t.Errorf("%d are remembered, the oldest too: %v", n, w.remembered.get(id) != nil)
-	}
 	long := w.ask(t, func(in *models.AskInput) { in.Context = strings.Repeat("long ", maxRememberedText/4) })
 	if w.remembered.get(long) != nil {
 		t.Error("a long one is remembered")
@@ -230,11 +202,48 @@ func TestOtherRowsAreRemembered(t *testing.T) {
 	w.decide(t, long)
 }
 
+func TestFewRowsAreRemembered(t *testing.T) {
+	t.Parallel()
+	m := new(remembered)
+	m.forget()
+	ids := make([]models.ResponseID, maxRemembered+1)
+	for i := range ids {
+		ids[i] = models.NewID[models.ResponseID]()
+		m.fresh = append(m.fresh, &models.Approval{Response: models.Response{ID: ids[i]}})
+		m.committed()
+	}
+	if len(m.rows) != maxRemembered || m.get(ids[0]) != nil || m.get(ids[1]) == nil {
+		t.Errorf("%d are remembered, the oldest: %v", len(m.rows), m.get(ids[0]))
+	}
+}
+
+// A response whose approval does not begin as it may is not stored.
+func TestI1AResponseIsStoredOnlyAsItMayBegin(t *testing.T) {
+	t.Parallel()
+	w := newRememberingWorld(t)
+	asked, err := w.readApproval(t.Context(), w.ask(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := models.NewID[models.ResponseID]()
+	err = w.write(t.Context(), func(t *tx) error {
+		r := asked.Response
+		r.ID, r.Sequence, r.ToolUseID, r.ApprovalStatus = made, 99, nil, new(models.StatusApproved)
+		return t.addResponse(&r)
+	})
+	if err == nil || !strings.Contains(err.Error(), "begins") {
+		t.Errorf("it is taken: %v", err)
+	}
+	if _, err := w.readApproval(t.Context(), made); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("it is stored: %v", err)
+	}
+}
+
 // A decision that another process has made is what the next one is told.
 func TestADecisionElsewhereIsNotOverlooked(t *testing.T) {
 	t.Parallel()
 	w := newRememberingWorld(t)
-	id, beside := w.ask(t), w.open(t)
+	id, beside := w.ask(t), w.beside(t)
 	if _, err := beside.Decide(t.Context(), w.owner, id, models.DecisionInput{Approved: new(false)}); err != nil {
 		t.Fatal(err)
 	}

@@ -109,13 +109,7 @@ func (r *report) addReported(a *models.Response, with *models.Report) error {
 		return err
 	}
 	a.Sequence, a.SelfApproval = next.sequence, selfApproval(a)
-	if err := a.CheckBegin(); err != nil {
-		return err
-	}
-	if _, err := r.Insert(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with); err != nil {
-		return fmt.Errorf("store reported response: %w", err)
-	}
-	return nil
+	return r.insertResponse(insertReported, r.s.hot.addWholeReported, r.s.hot.addReported, a, with)
 }
 
 // askReported judges a call that was reported before the agent asked about it:
