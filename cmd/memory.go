@@ -17,7 +17,7 @@ const (
 	// the limit below keeps the whole small all the same.
 	gcPercent = 400
 	// memoryFloor is what the server may always take before the collector works
-	// harder: ten thousand callers who wait fit into it.
+	// harder: some thousands of callers who wait fit into it.
 	memoryFloor = 190 << 20
 )
 
@@ -41,26 +41,48 @@ func newMemory(most int64) memory {
 	return memory{on: true, most: most}
 }
 
-// follow moves the limit to an eighth above what is alive, and gives back what is
-// held above it: without requests nothing is collected for minutes.
+// follow moves the limit with what is used, and gives back what is held above it: without
+// requests nothing is collected for minutes.
 func (m memory) follow(context.Context) error {
 	if !m.on {
 		return nil
 	}
+	limit, giveBack := m.limitFor(usedNow())
+	debug.SetMemoryLimit(limit)
+	if giveBack {
+		debug.FreeOSMemory()
+	}
+	return nil
+}
+
+// usedMemory is what the program holds, in bytes, but for what it has given back.
+type usedMemory struct {
+	alive  int64 // found alive when it was last collected, and stacks
+	idle   int64 // what a collection may free, or has freed
+	itself int64 // the runtime's own, which lies within the limit and is not collected
+}
+
+func usedNow() usedMemory {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},
 		{Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
 		{Name: "/memory/classes/total:bytes"},
 		{Name: "/memory/classes/heap/released:bytes"},
 	}
 	metrics.Read(samples)
-	alive := samples[0].Value.Uint64() + samples[1].Value.Uint64()
-	limit := min(max(memoryFloor, int64(alive+alive/8)), m.most)
-	debug.SetMemoryLimit(limit)
-	if held := samples[2].Value.Uint64() - samples[3].Value.Uint64(); int64(held) > limit && int64(alive) < limit {
-		debug.FreeOSMemory()
-	}
-	return nil
+	of := func(i int) int64 { return int64(samples[i].Value.Uint64()) }
+	u := usedMemory{alive: of(0) + of(1), idle: max(0, of(2)+of(3)+of(4)-of(0))}
+	u.itself = of(5) - of(6) - u.alive - u.idle
+	return u
+}
+
+// limitFor is an eighth above what is alive. giveBack: more than that is idle.
+func (m memory) limitFor(u usedMemory) (limit int64, giveBack bool) {
+	limit = min(max(memoryFloor, u.itself+u.alive+u.alive/8), m.most)
+	return limit, u.idle > u.alive/8 && u.itself+u.alive+u.idle > limit
 }
 
 // memoryThere is what the machine, or the control group that this runs in, has.

@@ -1,0 +1,34 @@
+package cmd
+
+import "testing"
+
+// A limit below what is alive would have the collector run without an end, and so would
+// giving back what is not there to give.
+func TestTheMemoryLimitFollowsWhatIsAlive(t *testing.T) {
+	t.Parallel()
+	const mb = 1 << 20
+	for _, tt := range []struct {
+		name     string
+		used     usedMemory
+		most     int64
+		limit    int64
+		giveBack bool
+	}{
+		{"little", usedMemory{alive: 20 * mb, idle: 50 * mb, itself: 10 * mb}, 4000 * mb, memoryFloor, false},
+		{"little, and much that is idle", usedMemory{alive: 20 * mb, idle: 300 * mb, itself: 10 * mb}, 4000 * mb, memoryFloor, true},
+		{"ten thousand who wait", usedMemory{alive: 184 * mb, idle: 8 * mb, itself: 32 * mb}, 4000 * mb, 239 * mb, false},
+		{"most of them have gone", usedMemory{alive: 40 * mb, idle: 160 * mb, itself: 32 * mb}, 4000 * mb, memoryFloor, true},
+		{"all that there may be", usedMemory{alive: 800 * mb, idle: 90 * mb, itself: 32 * mb}, 512 * mb, 512 * mb, false},
+	} {
+		limit, giveBack := memory{on: true, most: tt.most}.limitFor(tt.used)
+		if limit != tt.limit || giveBack != tt.giveBack {
+			t.Errorf("%s: %d MiB, give back %v; want %d MiB, %v", tt.name, limit/mb, giveBack, tt.limit/mb, tt.giveBack)
+		}
+		if tt.most > tt.limit && limit <= tt.used.alive+tt.used.itself {
+			t.Errorf("%s: the limit is below what is alive", tt.name)
+		}
+	}
+	if u := usedNow(); u.alive <= 0 || u.idle < 0 || u.itself <= 0 {
+		t.Errorf("used: %+v", u)
+	}
+}
