@@ -19,6 +19,11 @@ import (
 // browsing is how long a test waits for a page to show something.
 const browsing = 45 * time.Second
 
+// oneProcess keeps a tab in the process that it has. Chromium would start another for each
+// page, to be able to go back to the last, which it never does to pages that are not to be
+// stored, as ours are.
+const oneProcess = "Translate,BlinkGenPropertyTrees,BackForwardCache,ProactivelySwapBrowsingInstance,SpareRendererForSitePerProcess"
+
 // chromium is one browser for all tests; each tab has cookies of its own.
 var chromium struct {
 	once sync.Once
@@ -39,7 +44,7 @@ func browser(tb testing.TB) context.Context {
 	tb.Helper()
 	path := os.Getenv("CHROMIUM")
 	if path == "" {
-		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 			if found, err := exec.LookPath(name); err == nil {
 				path = found
 				break
@@ -47,12 +52,13 @@ func browser(tb testing.TB) context.Context {
 		}
 	}
 	if path == "" {
-		tb.Fatal("browser tests need Chromium: install it (apt-get install chromium), or set CHROMIUM to its path")
+		tb.Fatal("browser tests need Chromium: install it (apt-get install chromium-headless-shell), or set CHROMIUM to its path")
 	}
 	chromium.once.Do(func() {
 		opts := append(chromedp.DefaultExecAllocatorOptions[:],
 			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+			chromedp.Flag("disable-features", oneProcess),
 		)
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), opts...)
 		ctx, stop := chromedp.NewContext(allocator)

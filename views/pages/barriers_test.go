@@ -7,22 +7,48 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"countersign/views/gallery"
 )
 
-// looks are what every state of the gallery is looked at for, on one loaded page:
-// each gets the page as it was loaded, at 1280 px, and tells what is wrong with it.
-// The one that changes the width is the last.
-var looks = []struct {
+// sweep looks at pages, on each for all that it knows; what many have in common it looks
+// at once.
+type sweep struct {
+	mu     sync.Mutex
+	judged map[string]bool // signatures of texts of whose contrast axe was sure
+	frames map[string]bool // what is around main
+}
+
+func newSweep() *sweep { return &sweep{judged: map[string]bool{}, frames: map[string]bool{}} }
+
+// look is one of those at a page. Each gets the page as it was loaded, at 1280 px, without
+// the frame if that was looked at, and tells what is wrong with it.
+type look struct {
 	name string
 	look func(t *testing.T, ctx context.Context) string
-}{
-	{"barriers", hasNoBarriers},
-	{"reader", respectsTheReader},
-	{"focus", showsTheFocus},
-	{"sizes", fitsInEverySize},
+}
+
+// looks are in this order: after the second, the page has lost what neither says nor
+// draws a text (axe.js), and the last changes the width.
+func (s *sweep) looks() []look {
+	return []look{{"reader", respectsTheReader}, {"barriers", s.hasNoBarriers}, {"sizes", fitsInEverySize}}
+}
+
+// begin prepares the page that a tab has loaded.
+func (s *sweep) begin(t *testing.T, ctx context.Context) {
+	t.Helper()
+	eval(t, ctx, keepLoaded)
+	key := eval(t, ctx, script(t, "frame.js"))
+	s.mu.Lock()
+	known := s.frames[key]
+	s.frames[key] = key != ""
+	s.mu.Unlock()
+	eval(t, ctx, `frame.known = `+strconv.FormatBool(known)+`; ""`)
 }
 
 // keepLoaded remembers what a look may change of a page, asLoaded puts it back.
@@ -44,11 +70,11 @@ const (
 	asLoaded = `asLoaded()`
 )
 
-// Every state of the gallery, some at once: what is wrong with how it is drawn.
+// Every state of the gallery, two at once: what is wrong with how it is drawn.
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	const tabs = 4
-	s, free := newSite(t), make(chan context.Context, tabs)
+	const tabs = 2
+	s, sweep, free := newSite(t), newSweep(), make(chan context.Context, tabs)
 	for range tabs {
 		free <- tab(t)
 	}
@@ -58,8 +84,8 @@ func TestScreens(t *testing.T) {
 			ctx := <-free
 			defer func() { free <- ctx }()
 			visit(t, ctx, s.URL+"/"+state.Key())
-			eval(t, ctx, keepLoaded)
-			for _, l := range looks {
+			sweep.begin(t, ctx)
+			for _, l := range sweep.looks() {
 				t.Run(l.name, func(t *testing.T) {
 					eval(t, ctx, asLoaded)
 					if wrong := l.look(t, ctx); wrong != "" {
@@ -81,10 +107,43 @@ func script(t *testing.T, name string) string {
 }
 
 // axe finds nothing that breaks WCAG 2.2 AA, nor its own best practice, in any
-// state, light and dark, with everything folded and with everything open.
-func hasNoBarriers(t *testing.T, ctx context.Context) string {
+// state, light and dark, with everything folded and with everything open. The first time,
+// it sees the frame of every page.
+func (s *sweep) hasNoBarriers(t *testing.T, ctx context.Context) string {
 	t.Helper()
-	return eval(t, ctx, script(t, "axe.js"))
+	eval(t, ctx, script(t, "signatures.js"))
+	eval(t, ctx, script(t, "axe.js"))
+	wrong := eval(t, ctx, `frame.put(), barriers.folded()`)
+	for _, theme := range []string{"light", "dark"} {
+		fresh, err := json.Marshal(s.fresh(strings.Fields(eval(t, ctx, `barriers.open("`+theme+`")`))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Found string
+			Sure  []string
+		}
+		if err := json.Unmarshal([]byte(eval(t, ctx, `barriers.opened("`+theme+`", `+string(fresh)+`)`)), &got); err != nil {
+			t.Fatal(err)
+		}
+		wrong += strings.ReplaceAll(got.Found, "\n", "\n"+theme+": ")
+		s.add(got.Sure)
+	}
+	return wrong
+}
+
+func (s *sweep) fresh(signatures []string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(signatures, func(one string) bool { return s.judged[one] })
+}
+
+func (s *sweep) add(signatures []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range signatures {
+		s.judged[one] = true
+	}
 }
 
 func TestAxeIsWhatTheManifestSays(t *testing.T) {

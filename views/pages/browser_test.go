@@ -132,6 +132,10 @@ func (s *site) approval(w http.ResponseWriter, r *http.Request) {
 	_ = pages.ApprovalPanel(v).Render(r.Context(), w)
 }
 
+// oneProcess keeps a tab in the process that it has, where Chromium would start another
+// for each page, to be able to go back to the last.
+const oneProcess = "Translate,BlinkGenPropertyTrees,BackForwardCache,ProactivelySwapBrowsingInstance,SpareRendererForSitePerProcess"
+
 // chromium is one browser for all tests; each tab has storage and connections of
 // its own.
 var chromium struct {
@@ -153,14 +157,17 @@ func TestMain(m *testing.M) {
 func tab(t *testing.T) context.Context {
 	t.Helper()
 	path := os.Getenv("CHROMIUM")
-	if path == "" {
-		path = "chromium"
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if found, err := exec.LookPath(name); path == "" && err == nil {
+			path = found
+		}
 	}
-	if _, err := exec.LookPath(path); err != nil {
-		t.Fatal("this test needs Chromium: apt-get install chromium, or set CHROMIUM to its path")
+	if path == "" {
+		t.Fatal("this test needs Chromium: apt-get install chromium-headless-shell, or set CHROMIUM to its path")
 	}
 	chromium.once.Do(func() {
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true))
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
+			chromedp.Flag("disable-features", oneProcess))
 		allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 		ctx, stop := chromedp.NewContext(allocator)
 		chromium.ctx, chromium.err = ctx, chromedp.Do(ctx) //nolint:fatcontext // once, and all tabs come from it

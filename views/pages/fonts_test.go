@@ -2,7 +2,9 @@ package pages_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -20,9 +22,6 @@ const widthOf = `(() => {
 	return width(family + ", " + mono) === width(family + ", " + serif) ? String(width(family)) : "missing";
 })()`
 
-// useFont has a page show all its text in a font.
-const useFont = `document.documentElement.style.setProperty("--sans", '"%[1]s"'), document.documentElement.style.setProperty("--font-sans", '"%[1]s"'), getComputedStyle(document.body).fontFamily`
-
 func TestTheFontSetsAreThereAndDiffer(t *testing.T) {
 	t.Parallel()
 	ctx := tab(t)
@@ -39,31 +38,51 @@ func TestTheFontSetsAreThereAndDiffer(t *testing.T) {
 	}
 }
 
-// sizes are what a screen is looked at in, each set once: the narrowest phone, 200 %
-// zoom, a wide screen, and a phone that is touched. In some the text is looked at in
-// a theme, with script or without; in some the page is measured in every font.
+// sizes are what a screen is looked at in, each set once: the narrowest phone, a wide
+// screen, 200 % zoom, and a phone that is touched. In some the text is looked at in
+// themes, in some the page is measured in every font.
 var sizes = []struct {
 	name     string
 	width    int64
 	touched  bool
-	shown    []shown
+	themes   []theme
 	measured bool
 }{
-	{name: "a narrow phone", width: 320, measured: true, shown: []shown{{"light", "no"}, {"dark", "js"}}},
-	{name: "200 %", width: 720, shown: []shown{{"light", "js"}}},
-	{name: "a wide screen", width: 1440, measured: true, shown: []shown{{"dark", "js"}}},
+	{name: "a narrow phone", width: 320, measured: true, themes: []theme{{"light", "no"}, {"dark", "js"}}},
+	{name: "a wide screen", width: 1440, measured: true, themes: []theme{{"dark", "js"}}},
+	{name: "200 %", width: 720, themes: []theme{{"light", "js"}}},
 	{name: "a touched phone", width: 390, touched: true, measured: true},
 }
 
-// shown is a theme, and "js" or "no" for whether there is script.
-type shown struct{ theme, class string }
+// theme is light or dark, and "js" or "no" for whether there is script.
+type theme [2]string
 
 // All text has AA contrast, nothing is to be scrolled sideways, the content security
 // policy refuses nothing; and what is clicked is large enough, in whatever font.
 func fitsInEverySize(t *testing.T, ctx context.Context) string {
 	t.Helper()
-	contrast, targets, wrong := script(t, "contrast.js"), script(t, "targets.js"), ""
-	for _, size := range sizes {
+	for _, name := range []string{"contrast.js", "targets.js", "sizes.js"} {
+		eval(t, ctx, script(t, name))
+	}
+	fits := func(themes []theme, measured bool, next int) string {
+		fonts := []string{}
+		if measured {
+			for _, f := range fontSets {
+				fonts = append(fonts, f.family)
+			}
+		}
+		asked := []any{append([]theme{}, themes...), fonts}
+		if next < len(sizes) && len(sizes[next].themes) > 0 {
+			asked = append(asked, sizes[next].themes[0])
+		}
+		list, err := json.Marshal(asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return eval(t, ctx, `fits(...`+string(list)+`)`)
+	}
+	wrong := fits(nil, false, 0)
+	for i, size := range sizes {
 		if size.touched {
 			if err := chromedp.Do(ctx, chromedp.EmulateViewport(size.width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch)); err != nil {
 				t.Fatal(err)
@@ -71,23 +90,9 @@ func fitsInEverySize(t *testing.T, ctx context.Context) string {
 		} else {
 			resize(t, ctx, size.width)
 		}
-		for _, as := range size.shown {
-			if found := eval(t, ctx, `document.documentElement.className = "`+as.class+`"; document.documentElement.dataset.theme = "`+as.theme+`"; `+contrast); found != "" {
-				wrong += fmt.Sprintf("\n%s, %s, %s: %s", size.name, as.theme, as.class, found)
-			}
-		}
-		if !size.measured {
-			continue
-		}
-		eval(t, ctx, asLoaded)
-		for _, f := range fontSets {
-			if got := eval(t, ctx, fmt.Sprintf(useFont, f.family)); got != `"`+f.family+`"` {
-				t.Fatalf("the page is in %s, not in %s", got, f.family)
-			}
-			if found := eval(t, ctx, targets); found != "" {
-				wrong += fmt.Sprintf("\n%s in %s:%s", size.name, f.family, found)
-			}
+		if found := fits(size.themes, size.measured, i+1); found != "" {
+			wrong += "\n" + size.name + ": " + strings.ReplaceAll(found, "\n", "\n"+size.name+": ")
 		}
 	}
-	return wrong
+	return wrong + eval(t, ctx, `refused()`)
 }

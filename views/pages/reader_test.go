@@ -10,23 +10,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Who asked for no motion gets none; and paper shows what was asked, folded parts
-// and all, without what only a screen can do.
+// Who asked for no motion gets none, and who goes by the keyboard sees where they are;
+// and paper shows what was asked, folded parts and all, without what only a screen can do.
 func respectsTheReader(t *testing.T, ctx context.Context) string {
 	t.Helper()
+	eval(t, ctx, `frame.take()`)
 	emulate(t, ctx, "", "reduce")
 	wrong := eval(t, ctx, script(t, "motion.js"))
+	wrong += eval(t, ctx, script(t, "focus.js"))
+	eval(t, ctx, asLoaded)
 	emulate(t, ctx, "print", "reduce")
 	wrong += eval(t, ctx, `document.documentElement.dataset.theme = "dark"; `+script(t, "print.js"))
-	emulate(t, ctx, "", "")
-	return wrong
-}
-
-// Whoever goes by the keyboard sees where they are.
-func showsTheFocus(t *testing.T, ctx context.Context) string {
-	t.Helper()
-	emulate(t, ctx, "", "reduce")
-	wrong := eval(t, ctx, script(t, "focus.js"))
 	emulate(t, ctx, "", "")
 	return wrong
 }

@@ -1,7 +1,6 @@
-// Lists text whose contrast with what is behind it is below WCAG AA for small
-// text (4.5), what reaches over the right edge, and what the content security
-// policy refused.
-(async () => {
+// Gives the page contrast(), which lists text whose contrast with what is behind it is
+// below WCAG AA for small text (4.5), and whether something reaches over the right edge.
+(() => {
   const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   const known = new Map();
   const rgba = (colour) => {
@@ -28,23 +27,20 @@
     }
     return layers.reduceRight((back, layer) => over(layer, back), [255, 255, 255, 1]);
   };
-  for (const running of document.getAnimations()) running.finish();
-  const found = new Set();
-  const page = document.documentElement;
-  if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
-  for (const element of document.querySelectorAll("body *")) {
-    if (![...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())) continue;
-    if (element.closest(".sr-only, [hidden], details:not([open]) > :not(summary)") || !element.getClientRects().length) continue;
-    const back = behind(element);
-    const [light, dark] = [luminance(over(rgba(getComputedStyle(element).color), back)), luminance(back)].sort((a, b) => b - a);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    if (ratio < 4.5) found.add(`${element.tagName}.${element.className} has contrast ${ratio.toFixed(2)}`);
-  }
-  const refused = await new Promise((resolve) => {
-    const observer = new ReportingObserver(resolve, { types: ["csp-violation"], buffered: true });
-    observer.observe();
-    setTimeout(() => resolve(observer.takeRecords()), 20);
-  });
-  for (const report of refused) found.add(`refused: ${report.body.effectiveDirective} ${report.body.blockedURL}`);
-  return [...found].join("\n");
+  window.contrast = () => {
+    for (const running of document.getAnimations()) running.finish();
+    const found = new Set();
+    const page = document.documentElement;
+    if (page.scrollWidth > page.clientWidth) found.add(`scrolls sideways: ${page.scrollWidth} px of ${page.clientWidth}`);
+    for (const element of document.querySelectorAll("body *")) {
+      if (![...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent.trim())) continue;
+      if (element.closest(".sr-only, [hidden], details:not([open]) > :not(summary)") || !element.getClientRects().length) continue;
+      const back = behind(element);
+      const [light, dark] = [luminance(over(rgba(getComputedStyle(element).color), back)), luminance(back)].sort((a, b) => b - a);
+      const ratio = (light + 0.05) / (dark + 0.05);
+      if (ratio < 4.5) found.add(`${element.tagName}.${element.className} has contrast ${ratio.toFixed(2)}`);
+    }
+    return [...found];
+  };
+  return "";
 })()

@@ -1,9 +1,7 @@
-// Lists what is too small to hit (24 px; 44 px by touch) and what reaches over the
-// right edge, with everything folded and with everything open. Links within a
-// sentence are as high as its lines, which WCAG allows; those in rows are not.
+// Gives the page targets(), which lists what is too small to hit (24 px; 44 px by touch)
+// and what reaches over the right edge. Links within a sentence are as high as its lines,
+// which WCAG allows; those in rows are not.
 (() => {
-  const least = matchMedia("(pointer: coarse)").matches ? 44 : 24;
-  const found = new Set();
   const whole = (one) => { // the box by which a target is hit: its label and what lies over it count
     const boxes = [one.getBoundingClientRect()];
     const label = one.closest("label") ?? (one.id ? document.querySelector(`label[for="${CSS.escape(one.id)}"]`) : null);
@@ -18,7 +16,9 @@
     }
     return boxes;
   };
-  const look = () => {
+  window.targets = () => {
+    const least = matchMedia("(pointer: coarse)").matches ? 44 : 24;
+    const found = new Set();
     for (const running of document.getAnimations()) running.finish();
     const page = document.documentElement;
     if (page.scrollWidth > page.clientWidth) {
@@ -34,11 +34,7 @@
       if (least === 24 && one.matches(".row-link") && own.height < 24) found.add(`a row's link is ${own.height.toFixed(1)} px high`);
       if (![own, ...more].some(fits)) found.add(`${one.tagName.toLowerCase()}.${one.className} ${one.type ?? ""} is ${own.width.toFixed(1)} by ${own.height.toFixed(1)} px`);
     }
+    return [...found];
   };
-  look();
-  const folded = document.querySelectorAll("main details:not([open])");
-  for (const fold of folded) fold.open = true;
-  if (folded.length) look();
-  for (const fold of folded) fold.open = false;
-  return [...found].map((line) => "\n" + line).join("");
+  return "";
 })()
