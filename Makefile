@@ -127,6 +127,10 @@ bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=anoth
 	BENCH_LOOP=$(or $(PAIRS),5) BENCH_LOOP_SECONDS=$(or $(SECONDS_EACH),3) BENCH_LOOP_BEFORE=$(if $(BEFORE),$(abspath $(BEFORE))) \
 		$(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLoopAgainstYardstick$$' -benchtime 1x -timeout 60m ./cmd
 
+.PHONY: bench-lists
+bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000
+	BENCH_LISTS=$(or $(MOST),1000000) $(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/store
+
 .PHONY: vuln
 vuln: ## known vulnerabilities (needs the vulnerability database, so not part of check)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...

@@ -21,11 +21,12 @@ type Ledger struct {
 
 	// Of the writer: what it remembers from one batch to the next.
 	head      models.Head
-	headKnown bool
-	moved     bool // it has grown in this batch
+	indexed   int64 // how far ledger_keys goes
+	headKnown bool  // and indexed
+	moved     bool  // it has grown in this batch
 }
 
-type statements struct{ head, setHead, addEntry, addReader *sql.Stmt }
+type statements struct{ head, setHead, addEntry, addReader, indexTail, setIndexed *sql.Stmt }
 
 var (
 	// EntryRow is the definition of an entry.
@@ -35,10 +36,12 @@ var (
 
 func (s *statements) texts() map[**sql.Stmt]string {
 	return map[**sql.Stmt]string{
-		&s.head:      `SELECT seq, hash FROM ledger_head WHERE id = 1`,
-		&s.setHead:   `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
-		&s.addEntry:  insertEntry.Full(),
-		&s.addReader: `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
+		&s.head:       `SELECT seq, hash, indexed FROM ledger_head WHERE id = 1`,
+		&s.setHead:    `UPDATE ledger_head SET seq = ?, hash = ? WHERE id = 1`,
+		&s.addEntry:   insertEntry.Full(),
+		&s.addReader:  `INSERT INTO ledger_readers (reader_id, seq) VALUES (?, ?)`,
+		&s.indexTail:  IndexTail,
+		&s.setIndexed: `UPDATE ledger_head SET indexed = seq WHERE id = 1`,
 	}
 }
 
@@ -56,7 +59,7 @@ func New(d *db.DB) *Ledger {
 // headNow is the head as the transaction sees it.
 func (l *Ledger) headNow(t *db.Tx) (models.Head, error) {
 	if !l.headKnown {
-		if err := t.Row(l.statements.head).Scan(&l.head.Seq, &l.head.Hash); err != nil {
+		if err := t.Row(l.statements.head).Scan(&l.head.Seq, &l.head.Hash, &l.indexed); err != nil {
 			return models.Head{}, fmt.Errorf("read ledger head: %w", err)
 		}
 		l.headKnown = true
@@ -108,7 +111,8 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	return nil
 }
 
-// storeHead keeps the head that a batch has moved: the last step before its commit.
+// storeHead keeps the head that a batch has moved, and the keys of its entries when there
+// are many without: the last step before its commit.
 func (l *Ledger) storeHead() error {
 	if !l.moved {
 		return nil
@@ -117,7 +121,7 @@ func (l *Ledger) storeHead() error {
 	if _, err := l.statements.setHead.ExecContext(context.Background(), l.head.Seq, l.head.Hash); err != nil {
 		return fmt.Errorf("store ledger head: %w", err)
 	}
-	return nil
+	return l.storeKeys()
 }
 
 // Head is the recorded head: the number and hash to keep elsewhere.

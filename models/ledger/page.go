@@ -89,30 +89,16 @@ func PageIn(ctx context.Context, dbtx *sql.Tx, l *db.List[models.Entry]) (Page, 
 	return out, nil
 }
 
-// Through walks the entries from low to before high that have a value, by one index.
-func Through(index, column string, value any, low, high int64) db.Walk {
-	return db.Walk{
-		From:  db.Say(`ledger` + db.By(index)),
-		Where: []db.Part{db.Say(column+` = ? AND `+column+` <> '' AND seq >= ? AND seq < ?`, value, low, high)},
-	}
-}
-
-// Concerning walks those of which somebody is the owner or the actor. An entry whose
-// actor is the owner stands in both and is listed once.
-func Concerning(who any, low, high int64) []db.Walk {
-	return []db.Walk{Through("ledger_owner", "owner_id", who, low, high), Through("ledger_actor", "actor_id", who, low, high)}
-}
-
-// list is the page of a query: one filter drives, by its index. rare: see rareAction.
+// list is the page of a query: one filter drives, by its keys. rare: see rareAction.
 func (q Query) list(dbtx *sql.Tx, low, high int64, rare bool) *db.List[models.Entry] {
 	walks := []db.Walk{{From: db.Say(`ledger`), Where: []db.Part{db.Say(`seq >= ? AND seq < ?`, low, high)}}}
 	switch {
 	case q.Conversation != "":
-		walks = []db.Walk{Through("ledger_conversation", "conversation_id", q.Conversation, low, high)}
+		walks = Through(low, high, Key{ByConversation, string(q.Conversation)})
 	case q.Who != "" && !rare:
-		walks = Concerning(q.Who, low, high)
+		walks = Through(low, high, Concerning(q.Who)...)
 	case q.Action != "":
-		walks = []db.Walk{Through("ledger_action", "action", q.Action, low, high)}
+		walks = Through(low, high, Key{ByAction, q.Action})
 	}
 	return Entries(dbtx, db.PageSize(q.Limit), ledgerLook, q.picks(rare), walks...)
 }
@@ -124,22 +110,23 @@ func (q Query) rareAction(ctx context.Context, dbtx *sql.Tx, low, high int64) (b
 		return false, nil
 	}
 	var n int
-	if err := dbtx.QueryRowContext(ctx, actionCount, q.Action, low, high, ledgerLook).Scan(&n); err != nil {
+	list := Entries(dbtx, 0, 0, nil, Through(low, high, Key{ByAction, q.Action})...)
+	list.Count = db.Say(`?`, ledgerLook)
+	keys := list.Keys()
+	if err := dbtx.QueryRowContext(ctx, `SELECT count(*) FROM (`+keys.Text+`)`, keys.Args...).Scan(&n); err != nil {
 		return false, fmt.Errorf("count entries of an action: %w", err)
 	}
 	return n < ledgerLook, nil
 }
 
-const actionCount = `SELECT count(*) FROM (SELECT 1 FROM ledger` + db.ByLedgerAction + ` WHERE action = ? AND seq >= ? AND seq < ? LIMIT ?)`
-
 // picks are the filters that do not drive.
 func (q Query) picks(rare bool) []db.Part {
 	var out []db.Part
 	if q.Who != "" && (q.Conversation != "" || rare) {
-		out = append(out, db.Say(`(`+db.NotBy(`actor_id`)+` = ? OR `+db.NotBy(`owner_id`)+` = ?)`, q.Who, q.Who))
+		out = append(out, db.Say(`(actor_id = ? OR owner_id = ?)`, q.Who, q.Who))
 	}
 	if q.Action != "" && !rare && (q.Conversation != "" || q.Who != "") {
-		out = append(out, db.Say(db.NotBy(`action`)+` = ?`, q.Action))
+		out = append(out, db.Say(`action = ?`, q.Action))
 	}
 	return out
 }
@@ -210,10 +197,11 @@ func EntriesIn(ctx context.Context, pool db.Querier, query string, args ...any) 
 	return out, nil
 }
 
-// actionsQuery leaps from one action to the next through the index.
-const actionsQuery = `WITH RECURSIVE known(action) AS (
- SELECT min(action) FROM ledger UNION ALL SELECT (SELECT min(l.action) FROM ledger l WHERE l.action > known.action) FROM known WHERE known.action IS NOT NULL)
- SELECT action FROM known WHERE action IS NOT NULL`
+// actionsQuery leaps from one action to the next through the keys, and reads the tail.
+var actionsQuery = fmt.Sprintf(`WITH RECURSIVE known(action) AS (
+ SELECT min(key) FROM ledger_keys WHERE kind = %[1]d
+ UNION ALL SELECT (SELECT min(k.key) FROM ledger_keys k WHERE k.kind = %[1]d AND k.key > known.action) FROM known WHERE known.action IS NOT NULL)
+ SELECT action FROM known WHERE action IS NOT NULL UNION SELECT action FROM ledger WHERE `+inTail+` ORDER BY action`, ByAction)
 
 // Actions names every action that the ledger holds, in order. For admins
 // and the operator, else CodeForbidden.

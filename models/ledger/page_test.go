@@ -39,6 +39,8 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 	if int64(len(all)) != storetest.LedgerAt(t, s) || !slices.IsSortedFunc(all, func(a, b int64) int { return int(b - a) }) {
 		t.Fatalf("all entries: %v", all)
 	}
+	last := storetest.LedgerAt(t, s)
+	cuts := []int64{0, 1, last / 3, last / 2, last - 1, last}
 	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Hour)
 	for _, c := range []struct {
 		name  string
@@ -65,21 +67,27 @@ func TestTheLedgerByEveryFilter(t *testing.T) {
 	} {
 		c.q.Limit = 2
 		want := storetest.Scalar[string](t, s, `SELECT coalesce(group_concat(seq), '') FROM (SELECT seq FROM ledger WHERE `+c.where+` ORDER BY seq DESC)`, c.args...)
-		got := ""
-		for i, n := range walk(t, s, admin, c.q) {
-			if i > 0 {
-				got += ","
+		for _, indexed := range cuts {
+			storetest.IndexLedger(t, s, indexed)
+			got := ""
+			for i, n := range walk(t, s, admin, c.q) {
+				if i > 0 {
+					got += ","
+				}
+				got += fmt.Sprint(n)
 			}
-			got += fmt.Sprint(n)
-		}
-		if got != want || want == "" && c.where != `0` {
-			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
+			if got != want || want == "" && c.where != `0` {
+				t.Errorf("%s, indexed up to %d:\n got %s\nwant %s", c.name, indexed, got, want)
+			}
 		}
 	}
-	actions, err := s.Ledger.Actions(t.Context(), admin)
-	storetest.Must(t, err)
-	if want := storetest.Scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
-		t.Errorf("actions: %v, want %d", actions, want)
+	for _, indexed := range cuts {
+		storetest.IndexLedger(t, s, indexed)
+		actions, err := s.Ledger.Actions(t.Context(), admin)
+		storetest.Must(t, err)
+		if want := storetest.Scalar[int](t, s, `SELECT count(DISTINCT action) FROM ledger`); len(actions) != want || !slices.IsSorted(actions) {
+			t.Errorf("actions, indexed up to %d: %v, want %d", indexed, actions, want)
+		}
 	}
 }
 
@@ -206,6 +214,7 @@ func TestFiltersThatMatchLittleAreReadInSteps(t *testing.T) {
 		storetest.Must(t, err)
 	}
 	storetest.Must(t, tx.Commit())
+	storetest.IndexLedger(t, s, head.Seq-300)
 	for _, c := range []struct {
 		name   string
 		q      ledger.Query

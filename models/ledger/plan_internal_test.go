@@ -29,5 +29,4 @@ func TestTheLedgerIsReadByAnIndex(t *testing.T) {
 		}
 	}
 	check("actions", actionsQuery)
-	check("count of an action", actionCount, "a", 1, 9, 9)
 }

@@ -171,9 +171,19 @@ func (t *tx) checkMeetable(doc policy.Document) error {
 	return &models.Error{Code: models.CodeInvalid, Text: "The policy is not valid.", Fields: wrong}
 }
 
-const (
-	decidersOf    = `SELECT user_id FROM deciders` + db.ByDecidersResponse + ` WHERE response_id = ?`
-	movesDeciders = `UPDATE deciders SET deadline = ? WHERE response_id = ?`
+// DecidersOf finds by their key the rows of deciders of one request: only its owner and the
+// people it was routed to have one. deciders is that table's name in the statement; the
+// others are SQL.
+func DecidersOf(deciders, request, owner, deadline string) string {
+	return deciders + `.user_id IN (SELECT ` + owner + ` UNION ALL SELECT v.user_id FROM reviewers v WHERE v.response_id = ` + request + `)
+ AND ` + deciders + `.deadline = ` + deadline + ` AND ` + deciders + `.response_id = ` + request
+}
+
+// Of these, ?1 is the request, ?2 its owner, ?3 its deadline.
+var (
+	decidersOf    = DecidersOf(`deciders`, `?1`, `?2`, `?3`)
+	listDeciders  = `SELECT user_id FROM deciders WHERE ` + decidersOf
+	movesDeciders = `UPDATE deciders SET deadline = ?4 WHERE ` + decidersOf
 )
 
 // tellDeciders tells those who may decide a pending request, and all who look at
@@ -181,7 +191,7 @@ const (
 // the owner: they read the entry too.
 func (t *tx) tellDeciders(a *models.Approval) (routed []models.UserID, err error) {
 	var all []models.UserID
-	if err := t.Gorm().Raw(decidersOf, a.ID).Scan(&all).Error; err != nil {
+	if err := t.Gorm().Raw(listDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("read deciders: %w", err)
 	}
 	t.Publish(events.InboxOfAdmins, events.Approval(string(a.ID)), events.Conversation(string(a.ConversationID)))

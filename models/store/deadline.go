@@ -45,7 +45,7 @@ func (t *tx) setClock(a *models.Approval, to clock) error {
 		return fmt.Errorf("set clock of %s: it left pending, or its deadline moved meanwhile", a.ID)
 	}
 	if !to.deadline.Equal(a.ApprovalTimeoutAt) {
-		if err := t.Gorm().Exec(movesDeciders, to.deadline, a.ID).Error; err != nil {
+		if err := t.Gorm().Exec(movesDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt, to.deadline).Error; err != nil {
 			return fmt.Errorf("move in inboxes: %w", err)
 		}
 		t.deadlineStored(to.deadline)

@@ -348,7 +348,7 @@ func (t *tx) settled(actor models.Actor, a *models.Approval) (ending, error) {
 }
 
 func (t *tx) clearInboxes(a *models.Approval) (out ending, err error) {
-	rows, err := t.ChangeRows(t.s.hot.dropDeciders, a.ID, a.ConversationID)
+	rows, err := t.ChangeRows(t.s.hot.dropDeciders, a.ID, a.OwnerID, a.ApprovalTimeoutAt, a.ConversationID)
 	if err != nil {
 		return ending{}, fmt.Errorf("clear inboxes: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"countersign/models"
+	"countersign/models/db/dbtest"
 )
 
 // openTemp opens a store that is closed with the test, in a folder of its own if opts
@@ -14,6 +15,7 @@ import (
 func openTemp(tb testing.TB, opts Options) *Store {
 	tb.Helper()
 	opts.Dir = cmp.Or(opts.Dir, filepath.Join(tb.TempDir(), "data"))
+	dbtest.Migrate(tb, opts.Dir)
 	s, err := Open(tb.Context(), opts)
 	if err != nil {
 		tb.Fatal(err)

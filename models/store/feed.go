@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -46,14 +48,17 @@ const MaxReplay = 10_000
 const feedPage = 256
 
 // What a person reads stands in two places: an entry that stands in both is told
-// once, by feedEntries.
+// once, by feedEntries. ?1 is whose it is, ?2 after which number, ?3 how many,
+// ?4 which agent.
 var (
-	ofOwner  = `SELECT ` + feedRow.Columns("l", nil) + ` FROM ledger l` + db.ByLedgerOwner + ` WHERE l.owner_id = ? AND l.owner_id <> '' AND l.seq > ?`
-	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ? AND f.seq > ?`
+	ofOwner  = ledger.After(feedRow, ledger.ByOwner, `?1`, `?2`)
+	ofReader = `SELECT ` + feedRow.Columns("l", map[string]string{"seq": "f.seq"}) + ` FROM ledger_readers f CROSS JOIN ledger l ON l.seq = f.seq WHERE f.reader_id = ?1 AND f.seq > ?2`
+	ofAgent  = ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?4)
+ OR (l.action = 'conversation.status' AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = l.conversation_id AND c.agent_id = ?4)))`
 
-	feedOfAgent = ofOwner + ` AND (EXISTS (SELECT 1 FROM responses r WHERE r.id = l.response_id AND r.agent_id = ?)
- OR (l.action = 'conversation.status' AND EXISTS (SELECT 1 FROM conversations c WHERE c.id = l.conversation_id AND c.agent_id = ?))) ORDER BY l.seq LIMIT ?`
-	feedOfPerson = ofOwner + ` UNION ALL ` + ofReader + ` ORDER BY 1 LIMIT ?`
+	feedOfAgent  = strings.Join(ofOwner, ofAgent+` UNION ALL `) + ofAgent + inFeed
+	feedOfPerson = strings.Join(slices.Concat(ofOwner, []string{ofReader}), ` UNION ALL `) + inFeed
+	inFeed       = ` ORDER BY 1 LIMIT ?3`
 	feedOfAdmin  = `SELECT ` + feedRow.Columns("l", nil) + ` FROM ledger l WHERE l.seq > ? ORDER BY l.seq LIMIT ?`
 )
 
@@ -139,11 +144,11 @@ func (s *Store) Feed(ctx context.Context, actor models.Actor, after int64, tell 
 func feedQuery(actor models.Actor, after int64, limit int) (query string, args []any, err error) {
 	switch {
 	case actor.IsAgent():
-		return feedOfAgent, []any{actor.OwnerID, after, actor.ID, actor.ID, limit}, nil
+		return feedOfAgent, []any{actor.OwnerID, after, limit, actor.ID}, nil
 	case actor.IsPerson() && actor.Admin:
 		return feedOfAdmin, []any{after, limit}, nil
 	case actor.IsPerson():
-		return feedOfPerson, []any{actor.ID, after, actor.ID, after, limit}, nil
+		return feedOfPerson, []any{actor.ID, after, limit}, nil
 	}
 	return "", nil, models.Errorf(models.CodeForbidden, "Only agents and people read streams.")
 }

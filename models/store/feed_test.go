@@ -212,6 +212,7 @@ func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
 	agent := models.Actor{Kind: models.ActorAgent, ID: storetest.Scalar[string](t, s, `SELECT agent_id FROM responses ORDER BY number LIMIT 1`)}
 	agent.OwnerID = models.UserID(storetest.Scalar[string](t, s, `SELECT owner_id FROM agents WHERE id = ?`, agent.ID))
 	routed := models.Actor{Kind: models.ActorUser, ID: storetest.Scalar[string](t, s, `SELECT user_id FROM reviewers ORDER BY user_id LIMIT 1`)}
+	last := storetest.LedgerAt(t, s)
 	for who, tt := range map[string]struct {
 		actor models.Actor
 		want  int
@@ -219,8 +220,19 @@ func TestFeedTellsWhatStoodBeforeAnUpgrade(t *testing.T) {
 		"the agent":             {agent, storetest.Scalar[int](t, s, `SELECT count(*) FROM ledger l JOIN responses r ON r.id = l.response_id WHERE r.agent_id = ?`+actions, agent.ID)},
 		"whom it was routed to": {routed, storetest.Scalar[int](t, s, `SELECT count(*) FROM ledger l WHERE (l.owner_id = ? OR l.response_id IN (SELECT response_id FROM reviewers WHERE user_id = ?))`+actions, routed.ID, routed.ID)},
 	} {
-		if got := told(t, s, tt.actor, 0); len(got) != tt.want || tt.want == 0 {
-			t.Errorf("%s is told %q, want %d", who, got, tt.want)
+		var all []string
+		for _, indexed := range []int64{0, last / 3, last - 1, last} {
+			storetest.IndexLedger(t, s, indexed)
+			got := told(t, s, tt.actor, 0)
+			if len(got) != tt.want || tt.want == 0 || all != nil && !slices.Equal(got, all) {
+				t.Errorf("%s is told %q, want %d; the ledger is indexed up to %d", who, got, tt.want, indexed)
+			}
+			all = got
+			for after := range last {
+				if rest := told(t, s, tt.actor, after); !slices.Equal(rest, all[len(all)-len(rest):]) || after == 0 && len(rest) != len(all) {
+					t.Errorf("%s is told %q after %d; the ledger is indexed up to %d", who, rest, after, indexed)
+				}
+			}
 		}
 	}
 }

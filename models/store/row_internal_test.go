@@ -126,6 +126,7 @@ var plainTables = map[string]string{
 	"deciders":         "a set: who may decide what waits",
 	"early_results":    "kept until the call is reported, by two statements",
 	"ledger_head":      "the last entry's number and hash",
+	"ledger_keys":      "a set: where entries are found",
 	"ledger_readers":   "a set: who may read which entry",
 	"opened_parts":     "a set: who has opened which part",
 	"position_key":     "one value",

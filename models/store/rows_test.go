@@ -25,6 +25,7 @@ const (
 func TestEachEditOfARowIsFound(t *testing.T) {
 	t.Parallel()
 	w := pastOf(t)
+	storetest.IndexLedger(t, w.Store, storetest.LedgerAt(t, w.Store)-3)
 	storetest.CheckRows(t, w.Store)
 	file := copyOf(t, w.Store)
 	for _, tt := range []struct{ name, edit, table, column string }{
@@ -100,6 +101,9 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"a reviewer put in", `INSERT INTO reviewers (user_id, response_id) SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), id FROM responses WHERE tool_name = 'pay'`, "responses", "reviewers"},
 		{"a reviewer taken away", `DELETE FROM reviewers`, "responses", "reviewers"},
 		{"a reader of the ledger", `INSERT INTO ledger_readers SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), 20`, "ledger_readers", ""},
+		{"an entry hidden from lists", `DELETE FROM ledger_keys WHERE seq = 7 AND kind = 4`, "ledger_keys", ""},
+		{"entries hidden from lists", `UPDATE ledger_head SET indexed = 1000`, "ledger_keys", ""},
+		{"an entry in somebody else's list", `UPDATE ledger_keys SET key = 'somebody' WHERE seq = 7 AND kind = 1`, "ledger_keys", ""},
 		{"a decider", `INSERT INTO deciders SELECT (SELECT id FROM users WHERE email LIKE 'stranger%'), approval_timeout_at, id FROM responses WHERE approval_status = 'pending'`, "deciders", ""},
 
 		{"a dropped trigger", `DROP TRIGGER responses_move`, "schema", ""},

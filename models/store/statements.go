@@ -167,7 +167,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.expire: `UPDATE responses SET approval_status = 'expired', approval_timestamp = approval_timeout_at, approval_feedback = ?, cause = 'timeout'
  WHERE id = ? AND approval_status = 'pending' AND held_until IS NULL AND approval_timeout_at <= ?`,
 		// With it comes whether the conversation goes on: the row has left pending.
-		&h.dropDeciders: `DELETE FROM deciders WHERE response_id = ?1 RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?2)`,
+		&h.dropDeciders: `DELETE FROM deciders WHERE ` + decidersOf + ` RETURNING user_id, (SELECT ` + shownRunning + ` FROM conversations WHERE id = ?4)`,
 		&h.isReviewer:   isReviewer,
 		&h.due: `SELECT id FROM responses` + db.ByResponsesPending + `
  WHERE approval_status = 'pending' AND approval_timeout_at <= ? AND held_until IS NULL ORDER BY approval_timeout_at, id LIMIT ?`,

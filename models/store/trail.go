@@ -130,14 +130,14 @@ func (s *Store) trailEntries(ctx context.Context, q TrailQuery, limit int) (ledg
 
 // list is the page of a query: entries from low to before high.
 func (q TrailQuery) list(dbtx *sql.Tx, low, high int64, limit int) *db.List[models.Entry] {
-	walks := ledger.Concerning(q.Person, low, high)
+	keys := ledger.Concerning(q.Person)
 	switch {
 	case q.Conversation != "":
-		walks = []db.Walk{ledger.Through("ledger_conversation", "conversation_id", q.Conversation, low, high)}
+		keys = []ledger.Key{{Kind: ledger.ByConversation, Value: string(q.Conversation)}}
 	case q.Part == TrailDecisions:
-		walks = []db.Walk{ledger.Through("ledger_actor", "actor_id", q.Person, low, high)}
+		keys = []ledger.Key{{Kind: ledger.ByActor, Value: string(q.Person)}}
 	}
-	return ledger.Entries(dbtx, limit, trailLook, q.picks(), walks...)
+	return ledger.Entries(dbtx, limit, trailLook, q.picks(), ledger.Through(low, high, keys...)...)
 }
 
 // TrailPart is a kind of entries that a trail can be narrowed to.
@@ -152,10 +152,9 @@ const (
 	TrailAccess        TrailPart = "access"
 )
 
-// trailParts are the actions of each part. The planner is not to take the index of
-// all actions: a person's own entries are fewer.
+// trailParts are the actions of each part.
 var trailParts = map[TrailPart]string{
-	TrailDecisions:     db.NotBy(`action`) + ` IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.withdrawn', 'approval.cancelled')`,
+	TrailDecisions:     `action IN ('approval.approved', 'approval.rejected', 'approval.voted', 'approval.taken_back', 'approval.withdrawn', 'approval.cancelled')`,
 	TrailRequests:      actionOf(`approval.`),
 	TrailConversations: actionOf(`conversation.`, `message.`, `response.`, `call.`),
 	TrailRules:         actionOf(`policy.`, `grant.`, `upstream.`),
@@ -166,7 +165,7 @@ var trailParts = map[TrailPart]string{
 func actionOf(words ...string) string {
 	some := make([]string, len(words))
 	for i, word := range words {
-		some[i] = db.HasPrefix(db.NotBy(`action`), word)
+		some[i] = db.HasPrefix(`action`, word)
 	}
 	return `(` + strings.Join(some, ` OR `) + `)`
 }
@@ -196,19 +195,19 @@ func (q TrailQuery) picks() []db.Part {
 	and := func(pick string, values ...any) { out = append(out, db.Say(pick, values...)) }
 	if q.Conversation != "" {
 		if q.Part == TrailDecisions {
-			and(db.NotBy(`actor_id`)+` = ?`, q.Person)
+			and(`actor_id = ?`, q.Person)
 		} else {
-			and(`(`+db.NotBy(`actor_id`)+` = ? OR `+db.NotBy(`owner_id`)+` = ?)`, q.Person, q.Person)
+			and(`(actor_id = ? OR owner_id = ?)`, q.Person, q.Person)
 		}
 	}
 	if q.Part != "" {
 		and(trailParts[q.Part])
 	}
 	if q.Outcome != "" {
-		and(db.NotBy(`action`)+` = ?`, q.Outcome.action())
+		and(`action = ?`, q.Outcome.action())
 	}
 	if q.Agent != "" {
-		and(`(`+db.NotBy(`actor_id`)+` = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
+		and(`(actor_id = ? OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = ledger.conversation_id AND c.agent_id = ?))`, q.Agent, q.Agent)
 	}
 	return out
 }

@@ -52,7 +52,7 @@ func TestATrailByEveryFilter(t *testing.T) {
 	const theirs = `(owner_id = :me OR actor_id = :me)`
 	from, until := clock.Now().Add(-5*time.Hour), clock.Now().Add(-2*time.Minute)
 	at := func(at time.Time) string { return "'" + at.Format("2006-01-02T15:04:05.000000Z") + "'" }
-	conv := asked[1].ConversationID
+	conv, last := asked[1].ConversationID, storetest.LedgerAt(t, s)
 	ofBot := `(actor_id = '` + bot.ID + `' OR conversation_id IN (SELECT id FROM conversations WHERE agent_id = '` + bot.ID + `'))`
 	for name, c := range map[string]struct {
 		q     store.TrailQuery
@@ -77,8 +77,11 @@ func TestATrailByEveryFilter(t *testing.T) {
 			t.Errorf("%s: nothing to find", name)
 		}
 		c.q.Limit = 2
-		if got := numbersIn(trail(t, s, ada, c.q)); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", name, got, want)
+		for _, indexed := range []int64{0, last / 2, last} {
+			storetest.IndexLedger(t, s, indexed)
+			if got := numbersIn(trail(t, s, ada, c.q)); got != want {
+				t.Errorf("%s, the ledger indexed up to %d:\n got %s\nwant %s", name, indexed, got, want)
+			}
 		}
 		var exported []models.TrailEntry
 		storetest.Must(t, s.EachTrail(t.Context(), ada, c.q, func() error { return nil }, func(e *models.TrailEntry) error { exported = append(exported, *e); return nil }))

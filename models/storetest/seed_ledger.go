@@ -89,4 +89,5 @@ func SeedLedger(tb testing.TB, s *store.Store, agent, owner models.Actor, n int)
 		exec(text)
 	}
 	stop(tx.Commit())
+	IndexLedger(tb, s, head.Seq)
 }

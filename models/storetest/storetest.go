@@ -2,20 +2,15 @@
 package storetest
 
 import (
-	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver
 
-	"countersign/models"
-	"countersign/models/db"
+	"countersign/models/db/dbtest"
 	"countersign/models/people"
 	"countersign/models/store"
 )
@@ -44,7 +39,7 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	if o.Dir == "" {
 		o.Dir = Dir(tb)
 	}
-	Migrate(tb, o.Dir)
+	dbtest.Migrate(tb, o.Dir)
 	s, err := store.Open(tb.Context(), o)
 	if err != nil {
 		tb.Fatalf("open store: %v", err)
@@ -57,44 +52,11 @@ func New(tb testing.TB, opts ...Option) *store.Store {
 	return s
 }
 
-// Migrate puts an empty database with this program's schema into a folder that has
-// none, so that it need not be migrated there: that is nearly all the time that
-// opening a fresh one takes. Tests of migrations leave it out.
+// Migrate is dbtest.Migrate for tests of commands, which do not know the kernel.
 func Migrate(tb testing.TB, dir string) {
 	tb.Helper()
-	file := filepath.Join(dir, models.DatabaseFile)
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	empty, err := migrated()
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700) // as store.Open does
-	}
-	if err == nil {
-		err = os.WriteFile(file, empty, 0o600)
-	}
-	if err != nil {
-		tb.Fatalf("make a migrated database: %v", err)
-	}
+	dbtest.Migrate(tb, dir)
 }
-
-// migrated is the file that Migrate puts there, made once.
-var migrated = sync.OnceValues(func() (_ []byte, err error) {
-	parent, err := os.MkdirTemp("", "migrated")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(parent)) }()
-	dir := filepath.Join(parent, "data")
-	d, err := db.Open(context.Background(), db.Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Close(); err != nil { // closed, it is one file
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, models.DatabaseFile))
-})
 
 // Dir is a fresh data folder with the mode that the store insists on.
 func Dir(tb testing.TB) string {

@@ -269,6 +269,11 @@ var columns = map[string]map[string]column{
 		"reader_id": {byDeriv, keptID},
 		"seq":       {proof: byDeriv},
 	},
+	"ledger_keys": {
+		"kind": {proof: byDeriv},
+		"key":  {byDeriv, keptID},
+		"seq":  {proof: byDeriv},
+	},
 	"turns": {
 		"conversation_id":   {byDeriv, keptID},
 		"sequence":          {proof: bookkeep},

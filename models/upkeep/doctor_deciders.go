@@ -9,6 +9,7 @@ import (
 	"countersign/models/db"
 	"countersign/models/people"
 	"countersign/models/policy"
+	"countersign/models/store"
 )
 
 // Deciders is who can decide at all, and what nobody can.
@@ -27,8 +28,11 @@ type Deciders struct {
 	Missing []string
 }
 
-const strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.approval_status = 'pending'
- AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE d.response_id = r.id AND u.disabled_at IS NULL) LIMIT ?)`
+// decidersOfR are the deciders d of a request r.
+var decidersOfR = store.DecidersOf(`d`, `r.id`, `r.owner_id`, `r.approval_timeout_at`)
+
+var strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.approval_status = 'pending'
+ AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users u ON u.id = d.user_id WHERE ` + decidersOfR + ` AND u.disabled_at IS NULL) LIMIT ?)`
 
 const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
  WHERE a.disabled_at IS NULL AND u.disabled_at IS NOT NULL ORDER BY a.name LIMIT 10`

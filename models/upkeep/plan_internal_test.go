@@ -48,6 +48,8 @@ func TestFiguresAreServedByAnIndex(t *testing.T) {
 		"of other systems":    {outsideNumbers, nil, "INDEX deliveries_due"},
 		"oldest":              {oldestQuery, []any{now}, "INDEX responses_pending"},
 		"that nobody decides": {strandedQuery, []any{now, 21}, "INDEX users_disabled"},
+		"who could decide it": {strandedQuery, []any{now, 21}, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
+		"counted by doctor":   {strandedCount, []any{9}, "SEARCH d USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)"},
 	} {
 		plan := dbtest.Plan(t, d, q.text, q.args...)
 		if !strings.Contains(plan, q.want) || strings.Contains(plan, "TEMP B-TREE") {

@@ -21,15 +21,16 @@ const (
 	oldestQuery = pendingRefColumns + ` FROM responses r JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
  WHERE r.number = (SELECT min(number) FROM responses` + db.ByResponsesPending + `
   WHERE approval_status = 'pending' AND approval_timeout_at > ?)`
-	// strandedQuery begins with the disabled people, so that its cost follows what
-	// is theirs and not what waits.
-	strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled + `
- CROSS JOIN deciders d ON d.user_id = gone.id AND d.deadline > ?
- CROSS JOIN responses r ON r.id = d.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
- WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
- AND NOT EXISTS (SELECT 1 FROM deciders o JOIN users able ON able.id = o.user_id WHERE o.response_id = r.id AND able.disabled_at IS NULL)
- LIMIT ?`
 )
+
+// strandedQuery begins with the disabled people, so that its cost follows what
+// is theirs and not what waits.
+var strandedQuery = pendingRefColumns + ` FROM users gone` + db.ByUsersDisabled + `
+ CROSS JOIN deciders o ON o.user_id = gone.id AND o.deadline > ?
+ CROSS JOIN responses r ON r.id = o.response_id JOIN agents a ON a.id = r.agent_id JOIN users u ON u.id = r.owner_id
+ WHERE gone.disabled_at IS NOT NULL AND r.approval_status = 'pending' AND r.owner_id = gone.id
+ AND NOT EXISTS (SELECT 1 FROM deciders d JOIN users able ON able.id = d.user_id WHERE ` + decidersOfR + ` AND able.disabled_at IS NULL)
+ LIMIT ?`
 
 // System reads what the page of that name shows, in one snapshot. Its cost
 // follows what waits, not what was kept. For admins and the operator, else

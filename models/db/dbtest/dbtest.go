@@ -13,7 +13,9 @@ import (
 // Open opens a fresh database and closes it with the test.
 func Open(tb testing.TB) *db.DB {
 	tb.Helper()
-	d, err := db.Open(tb.Context(), db.Options{Dir: filepath.Join(tb.TempDir(), "data")})
+	dir := filepath.Join(tb.TempDir(), "data")
+	Migrate(tb, dir)
+	d, err := db.Open(tb.Context(), db.Options{Dir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -24,6 +26,9 @@ func Open(tb testing.TB) *db.DB {
 	})
 	return d
 }
+
+// Dir is the data folder of an open database.
+func Dir(d *db.DB) string { return filepath.Dir(d.Path()) }
 
 // Plan is how SQLite would answer a query, a step a line.
 func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {

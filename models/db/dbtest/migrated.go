@@ -1,0 +1,54 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// Migrate puts an empty database with this program's schema into a folder that has
+// none, so that it need not be migrated there: that is nearly all the time that
+// opening a fresh one takes. Tests of migrations leave it out.
+func Migrate(tb testing.TB, dir string) {
+	tb.Helper()
+	file := filepath.Join(dir, models.DatabaseFile)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	empty, err := migrated()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700) // as db.Open does
+	}
+	if err == nil {
+		err = os.WriteFile(file, empty, 0o600)
+	}
+	if err != nil {
+		tb.Fatalf("make a migrated database: %v", err)
+	}
+}
+
+// migrated is the file that Migrate puts there, made once.
+var migrated = sync.OnceValues(func() (_ []byte, err error) {
+	parent, err := os.MkdirTemp("", "migrated")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(parent)) }()
+	dir := filepath.Join(parent, "data")
+	d, err := db.Open(context.Background(), db.Options{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Close(); err != nil { // closed, it is one file
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, models.DatabaseFile))
+})
