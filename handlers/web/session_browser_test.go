@@ -38,8 +38,17 @@ func (t *tab) signInAgain(email string) {
 	t.do("sign in", chromedp.Click(chromedp.CSS("#session-sign-in")))
 }
 
-// quietly leaves the page's stream out, so that the person finds it out first.
-const quietly = `document.getElementById("live").remove()`
+// quiet keeps the page from asking for anything by itself until the person has found
+// out that the session is over: the dialog would open before they have sent what they
+// are about to send, which lies behind it then.
+func (t *tab) quiet() {
+	t.tb.Helper()
+	t.becomes(`document.readyState === "complete"`)
+	t.value(`window.found = false, document.addEventListener("countersign:expired", () => { found = true; }),
+		document.addEventListener("htmx:before:request", (event) => { if (!found && event.detail.ctx.request.method === "GET") event.preventDefault(); }),
+		document.getElementById("live").remove()`)
+	t.becomes(`!document.querySelector(".htmx-request")`)
+}
 
 func TestInABrowserAnExpiredSessionGoesOnInPlace(t *testing.T) {
 	t.Parallel()
@@ -47,7 +56,8 @@ func TestInABrowserAnExpiredSessionGoesOnInPlace(t *testing.T) {
 	asked := w.asks(2)
 	p := w.desk(asked[0].ID)
 	p.expected = append(p.expected, "401")
-	p.value(`window.same = "page", ` + quietly)
+	p.value(`window.same = "page"`)
+	p.quiet()
 	p.fill("#reason", "half a thought")
 	w.expire(w.owner)
 	p.calm()
@@ -132,7 +142,7 @@ func TestInABrowserWhatIsTypedOutlivesTheSession(t *testing.T) {
 			p := admin()
 			p.open(c.path)
 			p.do("type", chromedp.WaitVisible(chromedp.CSS(c.field)))
-			p.value(quietly)
+			p.quiet()
 			p.value(fmt.Sprintf(`document.querySelector(%q).value = %q`, c.field, c.text))
 			w.expire(w.admin)
 			p.click(c.send)
@@ -145,7 +155,7 @@ func TestInABrowserWhatIsTypedOutlivesTheSession(t *testing.T) {
 			q := admin()
 			q.open(c.path)
 			q.do("type", chromedp.WaitVisible(chromedp.CSS(c.field)))
-			q.value(quietly)
+			q.quiet()
 			q.value(fmt.Sprintf(`document.querySelector(%q).value = "another " + %q`, c.field, c.text))
 			w.expire(w.admin)
 			q.open("/audit")
