@@ -71,6 +71,9 @@ func compile(d Document, pats patterns) *Policy {
 	}
 	for i, r := range p.doc.Rules {
 		p.rules = append(p.rules, ruleJudgement(r))
+		if r.Disabled {
+			continue
+		}
 		for _, pat := range pats.rules[i] {
 			p.addRulePattern(i, r, pat)
 		}

@@ -67,6 +67,7 @@ func (d *differ) rules(a, b []Rule) {
 
 func (d *differ) rule(a, b Rule) {
 	path := rulePath(b)
+	d.field(path+".disabled", strconv.FormatBool(a.Disabled), strconv.FormatBool(b.Disabled))
 	d.field(path+".note", quotedText(a.Note), quotedText(b.Note))
 	d.field(path+".tools", listText(a.Tools), listText(b.Tools))
 	d.field(path+".effect", string(a.Effect), string(b.Effect))
@@ -89,6 +90,9 @@ func rulePath(r Rule) string { return "rules[" + strconv.Quote(r.Name) + "]" }
 // ruleText is a whole rule in one line.
 func ruleText(r Rule) string {
 	var b strings.Builder
+	if r.Disabled {
+		b.WriteString("disabled: ")
+	}
 	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), riskText(r.Risk))
 	if r.TimeoutMinutes != nil {
 		fmt.Fprintf(&b, ", timeout_minutes %d", *r.TimeoutMinutes)

@@ -83,6 +83,8 @@ type Document struct {
 type Rule struct {
 	Name string `json:"name"`
 	Note string `json:"note,omitempty"` // for those who keep the policy
+	// Disabled leaves the rule out of every judgement; it stays in the document.
+	Disabled bool `json:"disabled,omitzero"`
 	// Tools are exact names, or regular expressions (RE2) between slashes. A
 	// regular expression matches unanchored, except under EffectAllow, where it
 	// must match the whole name.

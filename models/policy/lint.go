@@ -21,6 +21,9 @@ func Lint(d Document) []Warning {
 	l := &linter{doc: d, pats: pats, policy: compile(d, pats)}
 	l.settings()
 	for i := range d.Rules {
+		if d.Rules[i].Disabled {
+			continue
+		}
 		l.shadowed(i)
 		l.broad(i)
 		l.held(i)
@@ -55,7 +58,7 @@ func (l *linter) settings() {
 	}
 	if b := l.doc.BudgetPerAgent; b != nil {
 		for i, r := range l.doc.Rules {
-			if r.Energy > b.Energy {
+			if !r.Disabled && r.Energy > b.Energy {
 				l.warn(fmt.Sprintf("rules[%d].energy", i), "Is more than an agent may spend (budget_per_agent: %s): such a call needs an approved budget request.", b)
 			}
 		}
@@ -112,6 +115,9 @@ func (l *linter) shadowedBy(i int, pat pattern) int {
 		return -1
 	}
 	for k := range i {
+		if l.doc.Rules[k].Disabled {
+			continue
+		}
 		for _, earlier := range l.pats.rules[k] {
 			same := earlier.text == pat.text && (!earlier.whole || pat.whole)
 			if same || matchesAll(earlier) {

@@ -37,17 +37,35 @@ func ParseStored(raw []byte) (*Policy, error) { return parse(raw, always) }
 
 // ParseChanged is Parse for a changed document: what the one before had is taken.
 func ParseChanged(raw []byte, before Document) (*Policy, error) {
-	return parse(raw, func(text string) bool {
+	return parse(raw, keptIn(before))
+}
+
+// keptIn reports whether a document has a pattern already.
+func keptIn(before Document) func(text string) bool {
+	return func(text string) bool {
 		return slices.Contains(before.RequiredApprovalTools, text) ||
 			slices.ContainsFunc(before.Rules, func(r Rule) bool { return slices.Contains(r.Tools, text) })
-	})
+	}
 }
 
 func always(string) bool { return true }
 
 func parse(raw []byte, kept func(text string) bool) (*Policy, error) {
+	doc, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	c := check(doc, kept)
+	if len(c.problems) > 0 {
+		return nil, invalid(c.problems)
+	}
+	return compile(doc, c.patterns), nil
+}
+
+// decode reads a document that has the right shape, and checks nothing else.
+func decode(raw []byte) (Document, error) {
 	if len(raw) > MaxDocument {
-		return nil, invalid(problems{rootPath: tooLarge})
+		return Document{}, invalid(problems{rootPath: tooLarge})
 	}
 	doc := Default()
 	err := json.Unmarshal(raw, &doc,
@@ -58,7 +76,7 @@ func parse(raw []byte, kept func(text string) bool) (*Policy, error) {
 		json.WithUnmarshalers(json.UnmarshalFromFunc(beforeValue)),
 	)
 	if err != nil {
-		return nil, invalid(shapeProblem(err))
+		return Document{}, invalid(shapeProblem(err))
 	}
 	for i := range doc.Rules {
 		if len(doc.Rules[i].Reviewers) == 0 {
@@ -71,11 +89,7 @@ func parse(raw []byte, kept func(text string) bool) (*Policy, error) {
 			doc.Rules[i].SelfApproval = ""
 		}
 	}
-	c := check(doc, kept)
-	if len(c.problems) > 0 {
-		return nil, invalid(c.problems)
-	}
-	return compile(doc, c.patterns), nil
+	return doc, nil
 }
 
 // beforeValue runs before each value is read into v. It refuses null, which

@@ -22,7 +22,7 @@ func (d Document) Unmeetable(people []Person) []Warning {
 	var out []Warning
 	for i, r := range d.Rules {
 		self := r.SelfApproval == models.SelfNever
-		if r.Effect == EffectDeny || !r.ReviewersOnly && !self {
+		if r.Disabled || r.Effect == EffectDeny || !r.ReviewersOnly && !self {
 			continue
 		}
 		able := approversAmong(r, people)
@@ -44,7 +44,7 @@ func (d Document) Unmeetable(people []Person) []Warning {
 func (d Document) Stuck(people []Person) []Warning {
 	var out []Warning
 	for i, r := range d.Rules {
-		if r.Effect == EffectDeny || r.SelfApproval != models.SelfNever {
+		if r.Disabled || r.Effect == EffectDeny || r.SelfApproval != models.SelfNever {
 			continue
 		}
 		if able := approversAmong(r, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {

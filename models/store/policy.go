@@ -113,6 +113,12 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 // which nobody could approve is CodeInvalid. Admins and the
 // operator only.
 func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64) (PolicyVersion, error) {
+	return s.applyPolicy(ctx, actor, raw, note, base, func(*tx) error { return nil })
+}
+
+// applyPolicy does something else in the same transaction, whether or not the document
+// makes a version.
+func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte, note string, base int64, also func(*tx) error) (PolicyVersion, error) {
 	if !actor.MayAdminister() {
 		return PolicyVersion{}, models.AdminsOnly()
 	}
@@ -139,6 +145,9 @@ func (s *Store) ApplyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 		}
 		if base != 0 && base != version {
 			return models.Errorf(models.CodeConflict, "The policy was changed meanwhile: version %d stands, your change was made to version %d.", version, base)
+		}
+		if err := also(t); err != nil {
+			return err
 		}
 		old, err := standing.Document().Marshal()
 		if err != nil {

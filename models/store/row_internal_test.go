@@ -32,6 +32,7 @@ var rowModels = map[string][]any{
 	"invites":           {&models.Invite{}},
 	"ledger":            {&models.Entry{}},
 	"policies":          {&models.Policy{}},
+	"policy_drafts":     {&models.PolicyDraft{}},
 	"deliveries":        {&models.Delivery{}},
 	"leases":            {&models.Lease{}},
 	"signin_failures":   {&models.SignInFailure{}},

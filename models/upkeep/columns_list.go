@@ -125,6 +125,12 @@ var columns = map[string]map[string]column{
 		"note":        {byDigest, keptSetting},
 		"created_at":  {proof: byEntry},
 	},
+	"policy_drafts": {
+		"*":        {proof: "not: what an admin is writing, which has no effect"},
+		"user_id":  {removal: keptID},
+		"document": {removal: keptSetting},
+		"previous": {removal: keptSetting},
+	},
 	"grants": {
 		"id":           {byEntry, keptID},
 		"owner_id":     {byEntry, keptID},

@@ -1,0 +1,237 @@
+package policy
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
+)
+
+// Form is what a form holds of a document, or of one rule: a text for each Field, by
+// its path.
+type Form map[string]string
+
+// FieldKind says how a member is written in a form.
+type FieldKind int
+
+// The kinds.
+const (
+	FieldText   FieldKind = iota // a text, or one of a few words
+	FieldLines                   // a list of texts, one a line
+	FieldNumber                  // a whole number
+	FieldSwitch                  // "true", or empty for false
+)
+
+// Field is one member of a document that people write in a form.
+type Field struct {
+	Path string // in the document, or in the rule: "undo_seconds.high"
+	Kind FieldKind
+	// Empty is what an empty text stands for: nothing, or null, or for the zero value
+	// itself, which a number can't be.
+	Empty Emptiness
+}
+
+// Emptiness is what an empty field stands for.
+type Emptiness int
+
+// What an empty field may stand for.
+const (
+	EmptyValue  Emptiness = iota // an empty text or list; no number
+	EmptyAbsent                  // the member is left out
+	EmptyNull                    // the member is null
+)
+
+// Settings are the fields of a document but for its rules.
+func Settings() []Field { return settings }
+
+// RuleFields are the fields of a rule.
+func RuleFields() []Field { return ruleFields }
+
+var (
+	settings = []Field{
+		{Path: "approval_enabled", Kind: FieldSwitch},
+		{Path: "required_approval_tools", Kind: FieldLines},
+		{Path: "default_timeout_minutes", Kind: FieldNumber},
+		{Path: "max_timeout_minutes", Kind: FieldNumber},
+		{Path: "proposal_timeout_minutes", Kind: FieldNumber, Empty: EmptyNull},
+		{Path: "fallback_auto_approve", Kind: FieldSwitch},
+		{Path: "unmatched"},
+		{Path: "auto_budget_increase", Kind: FieldNumber},
+		{Path: "budget_per_agent.energy", Kind: FieldNumber, Empty: EmptyNull},
+		{Path: "budget_per_agent.hours", Kind: FieldNumber, Empty: EmptyNull},
+		{Path: "undo_seconds.low", Kind: FieldNumber},
+		{Path: "undo_seconds.medium", Kind: FieldNumber},
+		{Path: "undo_seconds.high", Kind: FieldNumber},
+		{Path: "undo_seconds.critical", Kind: FieldNumber},
+		{Path: "max_pause_minutes", Kind: FieldNumber},
+		{Path: "grants_enabled", Kind: FieldSwitch},
+		{Path: "grant_max_hours", Kind: FieldNumber},
+		{Path: "grant_max_uses", Kind: FieldNumber},
+		{Path: "retention_days", Kind: FieldNumber},
+	}
+	ruleFields = []Field{
+		{Path: "name"},
+		{Path: "disabled", Kind: FieldSwitch},
+		{Path: "tools", Kind: FieldLines},
+		{Path: "effect"},
+		{Path: "risk"},
+		{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},
+		{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
+		{Path: "reviewers_only", Kind: FieldSwitch},
+		{Path: "self_approval"},
+		{Path: "reason", Empty: EmptyAbsent},
+		{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
+		{Path: "energy", Kind: FieldNumber, Empty: EmptyAbsent},
+		{Path: "note", Empty: EmptyAbsent},
+	}
+)
+
+// text is what a form shows of a value.
+func (f Field) text(v jsontext.Value) string {
+	switch v.Kind() {
+	case '"':
+		var s string
+		if json.Unmarshal(v, &s) == nil {
+			return s
+		}
+	case '[':
+		if list, err := readList(v); err == nil && f.Kind == FieldLines {
+			lines := make([]string, len(list))
+			for i, item := range list {
+				lines[i] = lineOf(item)
+			}
+			return strings.Join(lines, "\n")
+		}
+	case 'n', invalidKind:
+		return ""
+	case 'f':
+		if f.Kind == FieldSwitch {
+			return ""
+		}
+	}
+	return string(v)
+}
+
+// invalidKind is the kind of a value that is not there.
+const invalidKind jsontext.Kind = 0
+
+// lineOf writes one entry of a list in a line of its own. What would not come back
+// from that as it was is written as JSON: with line breaks, spaces at its ends, or a
+// quotation mark at its beginning.
+func lineOf(v jsontext.Value) string {
+	var s string
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		return string(v)
+	}
+	if s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\r\n") || s[0] == '"' {
+		return string(quoted(s))
+	}
+	return s
+}
+
+// value is what a text of a form says; nil leaves the member out.
+func (f Field) value(text string) jsontext.Value {
+	trimmed := strings.TrimSpace(text)
+	switch f.Kind {
+	case FieldSwitch:
+		return jsontext.Value(strconv.FormatBool(trimmed == "true"))
+	case FieldLines:
+		return f.list(text)
+	case FieldNumber:
+		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
+			return jsontext.Value(strconv.FormatInt(n, 10))
+		}
+	case FieldText:
+	}
+	if trimmed == "" {
+		switch f.Empty {
+		case EmptyAbsent:
+			return nil
+		case EmptyNull:
+			return jsontext.Value("null")
+		case EmptyValue:
+		}
+	}
+	if f.Kind == FieldText {
+		return quoted(plainBreaks(text))
+	}
+	return quoted(trimmed) // no number, and said to be wrong where it is checked
+}
+
+func (f Field) list(text string) jsontext.Value {
+	out := []jsontext.Value{}
+	for line := range strings.Lines(plainBreaks(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		var s string
+		if line[0] != '"' || json.Unmarshal([]byte(line), &s) != nil {
+			s = line
+		}
+		out = append(out, quoted(s))
+	}
+	if len(out) == 0 && f.Empty == EmptyAbsent {
+		return nil
+	}
+	return listOf(out)
+}
+
+// misfit says what is wanted, and where, if a value is of another kind.
+func (f Field) misfit(v jsontext.Value) (path, text string) {
+	switch f.Kind {
+	case FieldSwitch:
+		return f.Path, kindProblem[bool](v)
+	case FieldText:
+		return f.Path, kindProblem[string](v)
+	case FieldLines:
+		list, err := readList(v)
+		if err != nil {
+			return f.Path, "must be a list"
+		}
+		for i, item := range list {
+			if text := kindProblem[string](item); text != "" {
+				return f.Path + "[" + strconv.Itoa(i) + "]", text
+			}
+		}
+	case FieldNumber:
+		if v.Kind() == 'n' && f.mayBeNull() {
+			return f.Path, ""
+		}
+		if text := kindProblem[int64](v); text != "" {
+			return f.Path, "must be a whole number"
+		}
+	}
+	return f.Path, ""
+}
+
+// mayBeNull is for the minutes that may be missing.
+func (f Field) mayBeNull() bool {
+	return f.Path == "timeout_minutes" || f.Path == "proposal_timeout_minutes"
+}
+
+func kindProblem[T any](v jsontext.Value) string {
+	var to T
+	if v.Kind() != 'n' && json.Unmarshal(v, &to) == nil {
+		return ""
+	}
+	return "must be " + typeName(reflect.TypeFor[T]())
+}
+
+// plainBreaks undoes what browsers do to the line breaks of a text area.
+func plainBreaks(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// sameText reports whether a text that came back from a form is the one that it showed.
+func sameText(shown, sent string) bool {
+	return strings.TrimSpace(strings.ReplaceAll(plainBreaks(shown), "\r", "\n")) == strings.TrimSpace(strings.ReplaceAll(plainBreaks(sent), "\r", "\n"))
+}
+
+// initialRule is what a form of a new rule shows, and what a rule's member has that is
+// not written down.
+func initialRule() Rule {
+	return Rule{Effect: EffectRequire, Risk: models.RiskMedium, SelfApproval: models.SelfAllowed}
+}
