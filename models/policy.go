@@ -15,10 +15,11 @@ type Policy struct {
 // PolicyDraft is what an admin is writing of the policy. It has no effect, and its
 // document may say what is not valid yet.
 type PolicyDraft struct {
-	UserID    UserID    `gorm:"primaryKey"`
-	Base      int64     // the version that it began with
-	Revision  int64     // counts the times that it was kept; 0: there is none
-	Document  string    // JSON, or what was typed for it
-	Previous  string    // what it was before, to go back to; empty: nothing
-	ChangedAt time.Time `gorm:"autoUpdateTime:false"`
+	UserID       UserID `gorm:"primaryKey"`
+	Base         int64  // the version that it began with
+	Revision     int64  // counts the times that it was kept; 0: there is none
+	Document     string // JSON, or what was typed for it
+	Previous     string // what it was before, to go back to; empty: nothing
+	PreviousBase int64
+	ChangedAt    time.Time `gorm:"autoUpdateTime:false"`
 }

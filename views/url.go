@@ -62,6 +62,31 @@ func PolicyURL() string { return "/policy" }
 // PolicyGuideURL explains the policy document.
 func PolicyGuideURL() string { return "/policy/guide" }
 
+// PolicyReviewURL shows what an admin's draft of the policy would change.
+func PolicyReviewURL() string { return "/policy/review" }
+
+// PolicyJSONURL shows the draft as JSON.
+func PolicyJSONURL() string { return "/policy/json" }
+
+// PolicyRuleURL is the form of one rule of the draft, counted from 1.
+func PolicyRuleURL(n int) string { return "/policy/rules/" + strconv.Itoa(n) }
+
+// NewPolicyRuleURL is the form of a new rule; from names a request that fills it in.
+func NewPolicyRuleURL(from models.ResponseID) string {
+	if from == "" {
+		return "/policy/rules/new"
+	}
+	return with("/policy/rules/new", "from", string(from))
+}
+
+// PolicyCompareURL shows what changed from one version of the policy to another.
+func PolicyCompareURL(version, before int64) string {
+	return with(PolicyVersionURL(version), "before", strconv.FormatInt(before, 10))
+}
+
+// RestorePolicyURL takes the POST that makes an old version the draft.
+func RestorePolicyURL(version int64) string { return PolicyVersionURL(version) + "/restore" }
+
 // PolicyVersionURL shows one version of the policy document.
 func PolicyVersionURL(version int64) string {
 	return "/policy/versions/" + strconv.FormatInt(version, 10)

@@ -56,7 +56,16 @@ func TestThePolicyPageSaysWhatAgentsMaySpend(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(adminEmail)
-	p.get("/policy").says("main", "There is no limit on what one agent may spend")
+	if form := p.get("/policy").form("#policy-form", ""); form.Get("budget_per_agent.energy") != "" || form.Get("budget_per_agent.hours") != "" {
+		t.Errorf("without a limit the form shows %q in %q hours", form.Get("budget_per_agent.energy"), form.Get("budget_per_agent.hours"))
+	}
 	w.applyPolicy(`{"budget_per_agent":{"energy":1500,"hours":24}}`)
-	p.get("/policy").says("main", "1,500 units of energy in any 24 hours", "budget_per_agent")
+	form := p.get("/policy").form("#policy-form", "#review")
+	if form.Get("budget_per_agent.energy") != "1500" || form.Get("budget_per_agent.hours") != "24" {
+		t.Errorf("the form shows %q in %q hours", form.Get("budget_per_agent.energy"), form.Get("budget_per_agent.hours"))
+	}
+	form.Set("budget_per_agent.energy", "")
+	form.Set("budget_per_agent.hours", "")
+	p.post("/policy", form).redirects("/policy/review")
+	p.get("/policy/review").says("table", "budget_per_agent", "1500 units of energy in 24 hours", "none")
 }

@@ -23,7 +23,7 @@ func (s *Site) history(c echo.Context) error {
 	if err == nil && emptyMembers(c.QueryParams()) {
 		return c.Redirect(http.StatusSeeOther, place.URL()) // one place has one address
 	}
-	in := pages.HistoryInput{Place: place, Reader: actor.UserID()}
+	in := pages.HistoryInput{Place: place, Reader: actor.UserID(), Admin: actor.MayAdminister()}
 	if err == nil {
 		var page store.SettledPage
 		page, err = s.store.Settled(ctx, actor, q)

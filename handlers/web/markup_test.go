@@ -21,6 +21,7 @@ func everyPage(w *world) map[string]*page {
 	owner.post(decideOf(done), map[string][]string{"verdict": {"reject"}, "reason": {"<b>no</b>"}})
 	form := admin.get("/policy").form("#policy-form", "#review")
 	form.Set("default_timeout_minutes", "9")
+	admin.post("/policy", form).redirects("/policy/review")
 	talk := w.conversation(50)
 	w.respond(talk, models.KindReply, "# A **reply**", 1)
 	w.proposes(talk, "May I?", 100)
@@ -33,7 +34,7 @@ func everyPage(w *world) map[string]*page {
 		owner.get("/conversations/new"), owner.get(conversationPath(talk)), owner.post(conversationPath(talk)+"/say", nil), owner.get(conversationPath(a.ConversationID)),
 		w.visitor().get("/signin"), w.visitor().get("/nowhere"), owner.get("/"), w.signedIn(strangerEmail).get("/"),
 		owner.post("/inbox/token", nil), owner.get(pageOf(a)), owner.get(pageOf(q)), owner.get(pageOf(done)),
-		owner.get("/agents"), owner.get("/audit"), owner.get("/policy"), admin.get("/policy"), admin.post("/policy", form),
+		owner.get("/agents"), owner.get("/audit"), owner.get("/policy"), admin.get("/policy"), admin.get("/policy/review"), admin.get("/policy/json"), admin.get("/policy/rules/new"), admin.post("/policy/json", nil),
 		admin.get("/policy/versions/1"), owner.get("/account/password"), owner.get("/policy/versions/1"),
 		owner.get("/account/sessions"), admin.get("/people"), admin.post("/people/invites", map[string][]string{"email": {"new@example.com"}, "role": {"reviewer"}}),
 		admin.get("/audit/all"), admin.get("/audit/entries/1"), admin.get("/system"),

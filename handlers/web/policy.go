@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -20,43 +21,76 @@ import (
 const versionsShown = 50
 
 func (s *Site) policy(c echo.Context) error {
+	if !actorOf(c).MayAdminister() {
+		return s.policyRead(c)
+	}
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	return s.policyForm(c, http.StatusOK, e, "")
+}
+
+// policyRead shows what holds to somebody who is not an admin: the four fields and the
+// rules that send requests to them.
+func (s *Site) policyRead(c echo.Context) error {
 	standing, err := s.store.CurrentPolicy(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	return s.policyPage(c, http.StatusOK, standing, pages.PolicyInput{})
+	doc := standing.Compiled.Document()
+	in := policyInput(standing, doc)
+	shown, err := policy.DraftOf(doc)
+	if err != nil {
+		return err
+	}
+	for i, r := range doc.Rules {
+		if namesReviewer(r, visitorOf(c).user.Email) {
+			in.Rules = append(in.Rules, shown.Rule(i))
+		}
+	}
+	return s.policyPage(c, http.StatusOK, in)
 }
 
-// policyPage shows the current policy; in carries a form under way. Whoever is not an admin
-// sees the four fields and the rules that send requests to them.
-func (s *Site) policyPage(c echo.Context, status int, standing store.PolicyVersion, in pages.PolicyInput) error {
-	ctx, v := c.Request().Context(), visitorOf(c)
-	doc := standing.Compiled.Document()
-	in.Version, in.Admin = standing.Version, v.actor.MayAdminister()
-	in.Fields = pages.PolicyFields{
-		ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
-		DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
+// policyForm shows the draft as a form, or what holds where there is no draft.
+func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string) error {
+	in := policyInput(e.standing, e.standing.Compiled.Document())
+	in.Draft = e.view(notice)
+	var err error
+	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c)); err != nil {
+		return err
 	}
-	in.AutoBudgetIncrease, in.Desk = doc.AutoBudgetIncrease, doc
-	for _, r := range doc.Rules {
-		if in.Admin || namesReviewer(r, v.user.Email) {
-			in.Rules = append(in.Rules, ruleView(r))
-		}
+	return s.policyPage(c, status, in)
+}
+
+func policyInput(standing store.PolicyVersion, doc policy.Document) pages.PolicyInput {
+	return pages.PolicyInput{
+		Version: standing.Version, Unmatched: doc.Unmatched,
+		Fields: pages.PolicyFields{
+			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
+			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
+		},
 	}
-	if in.Admin {
-		versions, err := s.store.Policies(ctx, v.actor, 0, versionsShown)
-		if err != nil {
-			return err
-		}
-		for i := range versions {
-			in.Versions = append(in.Versions, versionView(versions[i]))
-		}
-	}
+}
+
+func (s *Site) policyPage(c echo.Context, status int, in pages.PolicyInput) error {
 	frame, err := s.frame(c, "Policy", -1)
 	if err != nil {
 		return err
 	}
 	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
+}
+
+func (s *Site) versions(ctx context.Context, actor models.Actor) ([]pages.PolicyVersion, error) {
+	versions, err := s.store.Policies(ctx, actor, 0, versionsShown)
+	if err != nil {
+		return nil, err
+	}
+	var out []pages.PolicyVersion
+	for i := range versions {
+		out = append(out, versionView(versions[i]))
+	}
+	return out, nil
 }
 
 // policyGuide explains the policy document.
@@ -72,29 +106,27 @@ func namesReviewer(r policy.Rule, email string) bool {
 	return slices.ContainsFunc(r.Reviewers, func(named string) bool { return strings.EqualFold(named, email) })
 }
 
-func ruleView(r policy.Rule) pages.PolicyRule {
-	v := pages.PolicyRule{
-		Name: r.Name, Note: r.Note, Effect: string(r.Effect), Risk: string(r.Risk), Reason: r.Reason,
-		Tools: r.Tools, Reviewers: r.Reviewers, Energy: r.Energy, RejectReasons: r.RejectReasons,
-		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval,
-	}
-	if r.TimeoutMinutes != nil {
-		v.TimeoutMinutes = int64(*r.TimeoutMinutes)
-	}
-	return v
-}
-
 func versionView(v store.PolicyVersion) pages.PolicyVersion {
 	return pages.PolicyVersion{Version: v.Version, Author: v.AuthorName, At: v.CreatedAt, Note: v.Note}
 }
 
-func (s *Site) policyVersion(c echo.Context) error {
-	n, err := strconv.ParseInt(c.Param("n"), 10, 64)
-	if err != nil {
-		return models.Errorf(models.CodeNotFound, "There is no such version of the policy.")
+// versionNumber reads the number of a version; what is none names no version.
+func versionNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, models.Errorf(models.CodeNotFound, "There is no such version of the policy.")
 	}
-	ctx := c.Request().Context()
-	version, err := s.store.PolicyAt(ctx, actorOf(c), n)
+	return n, nil
+}
+
+// policyVersion shows one version, and what changed since another.
+func (s *Site) policyVersion(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	n, err := versionNumber(c.Param("n"))
+	if err != nil {
+		return err
+	}
+	version, err := s.store.PolicyAt(ctx, actor, n)
 	if err != nil {
 		return err
 	}
@@ -102,10 +134,48 @@ func (s *Site) policyVersion(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	in := pages.PolicyDocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
+	if text := c.QueryParam("before"); text != "" {
+		if in.Before, err = versionNumber(text); err != nil {
+			return err
+		}
+		before, err := s.store.PolicyAt(ctx, actor, in.Before)
+		if err != nil {
+			return err
+		}
+		in.Changes = policy.Diff(before.Compiled.Document(), version.Compiled.Document())
+	}
+	if in.Versions, err = s.versions(ctx, actor); err != nil {
+		return err
+	}
 	frame, err := s.frame(c, "Policy v"+views.Number(n), -1)
 	if err != nil {
 		return err
 	}
-	v := pages.NewPolicyDocument(versionView(version), []byte(version.Document), n == standing.Version, frame.Now)
-	return handlers.Render(c, http.StatusOK, pages.PolicyVersionPage(frame, v), nil)
+	return handlers.Render(c, http.StatusOK, pages.PolicyVersionPage(frame, pages.NewPolicyDocument(in, frame.Now)), nil)
+}
+
+// restorePolicy makes an old version the draft, to be reviewed.
+func (s *Site) restorePolicy(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	n, err := versionNumber(c.Param("n"))
+	if err != nil {
+		return err
+	}
+	version, err := s.store.PolicyAt(ctx, actor, n)
+	if err != nil {
+		return err
+	}
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	text, err := version.Compiled.Document().Marshal()
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.KeepDraft(ctx, actor, e.standing.Version, e.draft.Revision, string(text)); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 }

@@ -36,5 +36,6 @@ func TestAPatternWithOneSlashIsRefusedOnThePage(t *testing.T) {
 	}
 	p.post("/policy", form("/delete")).is(http.StatusUnprocessableEntity).
 		says("#policy-form", "write /delete/ for a regular expression, or /^\\/delete$/ for a tool of exactly this name")
-	p.post("/policy", form(`/^\/delete$/`)).is(http.StatusOK).says(".review", `/^\/delete$/`)
+	p.post("/policy", form(`/^\/delete$/`)).redirects("/policy/review")
+	p.get("/policy/review").is(http.StatusOK).says(".review", `/^\/delete$/`)
 }

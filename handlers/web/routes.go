@@ -127,7 +127,15 @@ func (s *Site) table() []route {
 		{get, "/policy", person, s.policy},
 		{post, "/policy", admin, s.changePolicy},
 		{get, "/policy/guide", person, s.policyGuide},
+		{get, "/policy/json", admin, s.showPolicyJSON},
+		{post, "/policy/json", admin, s.changePolicyJSON},
+		{get, "/policy/review", admin, s.reviewPolicy},
+		{post, "/policy/review", admin, s.saveOrMergePolicy},
+		{get, "/policy/rules/:n", admin, s.showPolicyRule},
+		{post, "/policy/rules/:n", admin, s.changePolicyRule},
 		{get, "/policy/versions/:n", admin, s.policyVersion},
+		{get, "/policy/versions/:n/restore", admin, s.policyVersion},
+		{post, "/policy/versions/:n/restore", admin, s.restorePolicy},
 
 		// The audit: a person's own, another's, and all of it.
 		{get, "/audit", person, s.audit},

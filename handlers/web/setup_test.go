@@ -293,7 +293,7 @@ func (p *page) form(selector string, pressed string) url.Values {
 			return e.AttrOr("form", "") != "" && e.AttrOr("form", "") == form.AttrOr("id", "")
 		})
 	}
-	form.Find("input, textarea").AddSelection(apart("input, textarea")).Each(func(_ int, field *goquery.Selection) {
+	form.Find("input, textarea, select").AddSelection(apart("input, textarea, select")).Each(func(_ int, field *goquery.Selection) {
 		name, ok := field.Attr("name")
 		kind := field.AttrOr("type", "")
 		if _, checked := field.Attr("checked"); !ok || (kind == "checkbox" || kind == "radio") && !checked {
@@ -303,7 +303,10 @@ func (p *page) form(selector string, pressed string) url.Values {
 		if field.Is("textarea") {
 			value = strings.ReplaceAll(strings.TrimPrefix(field.Text(), "\n"), "\n", "\r\n")
 		}
-		values.Set(name, value)
+		if field.Is("select") {
+			value = chosen(field)
+		}
+		values.Add(name, value)
 	})
 	if pressed != "" {
 		button := form.Find(pressed).AddSelection(apart(pressed))
@@ -315,6 +318,15 @@ func (p *page) form(selector string, pressed string) url.Values {
 		}
 	}
 	return values
+}
+
+// chosen is what a browser sends of a select.
+func chosen(field *goquery.Selection) string {
+	option := field.Find("option[selected]")
+	if option.Length() == 0 {
+		option = field.Find("option")
+	}
+	return option.First().AttrOr("value", option.First().Text())
 }
 
 // faults are what the HTTP server says that went wrong: an answer that was begun

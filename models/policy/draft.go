@@ -126,7 +126,13 @@ func (d *Draft) Marshal() ([]byte, error) {
 
 // initial is what a member says that is not written down.
 var initial = sync.OnceValues(func() (document, rule object) {
-	return membersOf(Default()), membersOf(Rule{Risk: models.RiskMedium, SelfApproval: models.SelfAllowed})
+	document, rule = membersOf(Default()), membersOf(Rule{Risk: models.RiskMedium, SelfApproval: models.SelfAllowed})
+	for _, f := range settings {
+		if f.Kind == FieldNumber && f.Empty == EmptyValue && lookup(document, f.Path) == nil {
+			document.set(f.Path, jsontext.Value("0")) // zero is not written down
+		}
+	}
+	return document, rule
 })
 
 func membersOf(v any) object {

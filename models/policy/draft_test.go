@@ -78,7 +78,7 @@ func memberPaths(of reflect.Type, at string) []string {
 func documents() *rapid.Generator[policy.Document] {
 	return rapid.Custom(func(t *rapid.T) policy.Document {
 		text := rapid.StringN(0, 20, 60)
-		odd := rapid.OneOf(text, rapid.SampledFrom([]string{"\nfirst", " spaces ", "a\r\nb", "a\rb", "\"quoted\"", "\"", "[1]", "true", "\t"}))
+		odd := rapid.OneOf(text, rapid.SampledFrom([]string{"\nfirst", " spaces ", "a\r\nb", "a\rb", "\"quoted\"", "\"", "[1]", "true", "\t", "a\u202eb", `"\u202e"`, "\U000e0041", `"a\\b"`}))
 		tool := rapid.OneOf(rapid.SampledFrom([]string{"Bash", "pay.send", "/^a\nb/", "/x /", "/ y/", "/\\d{2}/", "a b", "/\"/"}), rapid.StringMatching(`[a-z_.]{1,12}`))
 		d := policy.Default()
 		d.ApprovalEnabled, d.FallbackAutoApprove, d.GrantsEnabled = rapid.Bool().Draw(t, "on"), rapid.Bool().Draw(t, "fallback"), rapid.Bool().Draw(t, "grants")
@@ -128,14 +128,13 @@ func browser(f policy.Form) policy.Form {
 	return out
 }
 
-// typable is a document as somebody can type it: with plain line breaks, and without
-// texts that are blank.
+// typable is a document as somebody can type it: without texts that are
+// blank.
 func typable(d policy.Document) policy.Document {
 	d.Rules = slices.Clone(d.Rules)
 	for i := range d.Rules {
 		for _, text := range []*string{&d.Rules[i].Reason, &d.Rules[i].Note} {
-			*text = strings.ReplaceAll(*text, "\r\n", "\n")
-			if strings.TrimSpace(*text) == "" {
+			if strings.Trim(*text, " \t\n") == "" {
 				*text = ""
 			}
 		}

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -96,7 +98,7 @@ func (f Field) text(v jsontext.Value) string {
 	case '"':
 		var s string
 		if json.Unmarshal(v, &s) == nil {
-			return s
+			return typable(s)
 		}
 	case '[':
 		if list, err := readList(v); err == nil && f.Kind == FieldLines {
@@ -120,17 +122,57 @@ func (f Field) text(v jsontext.Value) string {
 const invalidKind jsontext.Kind = 0
 
 // lineOf writes one entry of a list in a line of its own. What would not come back
-// from that as it was is written as JSON: with line breaks, spaces at its ends, or a
-// quotation mark at its beginning.
+// from that as it was is written as JSON: with line breaks, spaces at its ends, a
+// quotation mark at its beginning, or characters that nobody would see.
 func lineOf(v jsontext.Value) string {
 	var s string
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
 		return string(v)
 	}
-	if s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\r\n") || s[0] == '"' {
-		return string(quoted(s))
+	if s == "" || s != strings.TrimSpace(s) || strings.ContainsAny(s, "\r\n") || s[0] == '"' || hidden(s) {
+		return escaped(s)
 	}
 	return s
+}
+
+// typable is a text as a form shows it: one with characters that nobody would see is
+// written as JSON, with their codes.
+func typable(s string) string {
+	if _, coded := fromJSON(s); coded || hidden(s) {
+		return escaped(s)
+	}
+	return s
+}
+
+// fromJSON reads what typable has written as JSON, and nothing that people write.
+func fromJSON(text string) (s string, ok bool) {
+	text = strings.TrimSpace(text)
+	if !strings.HasPrefix(text, `"`) || !strings.Contains(text, `\`) {
+		return "", false
+	}
+	return s, json.Unmarshal([]byte(text), &s) == nil
+}
+
+func hidden(s string) bool {
+	_, found := models.Reveal(s, true)
+	return found.Any()
+}
+
+// escaped is a text as JSON in ASCII.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range string(quoted(s)) {
+		switch {
+		case r < 0x7f:
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // value is what a text of a form says; nil leaves the member out.
@@ -157,6 +199,9 @@ func (f Field) value(text string) jsontext.Value {
 		}
 	}
 	if f.Kind == FieldText {
+		if s, ok := fromJSON(text); ok {
+			return quoted(s)
+		}
 		return quoted(plainBreaks(text))
 	}
 	return quoted(trimmed) // no number, and said to be wrong where it is checked

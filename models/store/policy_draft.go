@@ -48,7 +48,7 @@ func (s *Store) KeepDraft(ctx context.Context, actor models.Actor, base, revisio
 		return models.PolicyDraft{}, models.Invalid("document", "is too large; at most %d KiB are taken", policy.MaxDocument>>10)
 	}
 	return s.changeDraft(ctx, actor, revision, func(d *models.PolicyDraft) {
-		d.Base, d.Document, d.Previous = base, document, d.Document
+		d.Base, d.Document, d.PreviousBase, d.Previous = base, document, d.Base, d.Document
 	})
 }
 
@@ -57,7 +57,7 @@ func (s *Store) KeepDraft(ctx context.Context, actor models.Actor, base, revisio
 func (s *Store) UndoDraft(ctx context.Context, actor models.Actor, revision int64) (models.PolicyDraft, error) {
 	return s.changeDraft(ctx, actor, revision, func(d *models.PolicyDraft) {
 		if d.Previous != "" {
-			d.Document, d.Previous = d.Previous, d.Document
+			d.Base, d.Document, d.PreviousBase, d.Previous = d.PreviousBase, d.Previous, d.Base, d.Document
 		}
 	})
 }

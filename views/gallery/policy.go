@@ -5,47 +5,64 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
+	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views/pages"
 )
 
 func policyStates() []State {
-	page := func(name, note string, in pages.PolicyInput) State {
-		return State{Page: "policy", Name: name, Note: note, Component: pages.PolicyPage(Frame("Policy", "/policy"), pages.NewPolicy(in, Now))}
+	state := func(name, note string, page templ.Component) State {
+		return State{Page: "policy", Name: name, Note: note, Component: page}
 	}
-	review := PolicyInput()
-	review.Review = true
-	review.Form = &pages.PolicyForm{FallbackAutoApprove: true, RequiredApprovalTools: "Bash\n/^git_/\ndeploy", DefaultTimeoutMinutes: "10", BaseVersion: 7}
-	review.Changes = []pages.PolicyChange{{Path: "approval_enabled", Before: "true", After: "false"}, {Path: "required_approval_tools", After: "deploy"}}
-	wrong := PolicyInput()
-	wrong.Form = &pages.PolicyForm{ApprovalEnabled: true, RequiredApprovalTools: "/(/", DefaultTimeoutMinutes: "0", BaseVersion: 7, Errors: map[string]string{"required_approval_tools[0]": "missing closing )", "default_timeout_minutes": "must be at least 1"}}
+	page := func(name, note string, in pages.PolicyInput) State {
+		return state(name, note, pages.PolicyPage(Frame("Policy", "/policy"), pages.NewPolicy(in, Now)))
+	}
+	kept := PolicyInput()
+	kept.Draft.Revision, kept.Draft.ChangedAt, kept.Draft.Undo = 3, Now.Add(-4*time.Minute), true
+	kept.Draft.Settings["unmatched"] = "require"
+	kept.Draft.Rules[1]["disabled"] = "true"
 	stale := PolicyInput()
-	stale.Stale, stale.Review, stale.Changes, stale.Form = true, true, review.Changes, review.Form
+	stale.Draft.Base, stale.Draft.Revision, stale.Draft.ChangedAt = 6, 2, Now.Add(-time.Hour)
+	wrong := PolicyInput()
+	wrong.Draft.Settings["default_timeout_minutes"], wrong.Draft.Settings["required_approval_tools"] = "soon", "Bash\n/(/"
+	wrong.Draft.Notice = "Not everything is valid yet. What is wrong stands at its place; your draft is kept."
+	wrong.Draft.Problems = map[string]string{
+		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )", "default_timeout_minutes": "must be a whole number",
+		"rules[2].tools": "must list at least one tool", "colour": "is not a member of the policy; names are lower case with underscores",
+	}
+	unreadable := PolicyInput()
+	unreadable.Draft = &pages.PolicyDraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
 	reader := PolicyInput()
-	reader.Admin, reader.Versions = false, nil
-	version := pages.NewPolicyDocument(PolicyInput().Versions[1], []byte(`{"approval_enabled":true,"rules":[]}`), false, Now)
+	reader.Draft, reader.Versions, reader.Rules = nil, nil, policyRules()
 	return []State{
 		page(Usual, "Three rules and two versions", PolicyInput()),
-		page("review", "What would open the gate is said before saving", review),
-		page("errors", "Errors at their fields", wrong),
+		page("draft", "A draft that is kept", kept),
 		page("stale", "Another version was saved meanwhile", stale),
+		page("errors", "Errors at their fields", wrong),
+		page("unreadable", "A draft that is no document", unreadable),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
+		state("rule", "The form of one rule", pages.PolicyRulePage(Frame("Rule", "/policy/rules/1"), pages.NewPolicyRuleForm(ruleInput()))),
+		state("rule-errors", "A new rule that is not valid yet", pages.PolicyRulePage(Frame("Rule", "/policy/rules/new"), pages.NewPolicyRuleForm(wrongRule()))),
+		state("review", "What would open the gate is said before saving", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(ReviewInput()))),
+		state("review-stale", "Somebody else saved a version meanwhile", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(staleReview()))),
+		state("json", "The draft as JSON, with what is wrong", pages.PolicyJSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
 		{Page: "policy", Name: "guide", Note: "How the policy works", Component: pages.PolicyGuidePage(Frame("How the policy works", "/policy/guide"))},
-		{Page: "policy", Name: "version", Note: "An older one, as stored", Component: pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), version)},
+		state("version", "An older one, as stored, with what it changed", pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
 	}
 }
 
 // PolicyInput is a policy with three rules, to an admin.
 func PolicyInput() pages.PolicyInput {
+	settings := emptyDraft().Settings()
+	settings["required_approval_tools"], settings["undo_seconds.high"], settings["undo_seconds.critical"] = "Bash\n/^git_/", "10", "30"
+	settings["auto_budget_increase"] = "25"
 	return pages.PolicyInput{
-		Version: 7, Admin: true, AutoBudgetIncrease: 25, Desk: deskDocument(),
+		Version: 7, Unmatched: policy.EffectAllow,
 		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
-		Rules: []pages.PolicyRule{
-			{Name: "Force push", Tools: []string{"Bash"}, Effect: "require", Risk: "high", TimeoutMinutes: 15, Energy: 1500, Reviewers: []string{"bo@example.org"}, RejectReasons: []string{"Rebase first", "Ask in the channel"}, Reason: "History of a protected branch would be rewritten."},
-			{Name: "Reading", Note: "Harmless", Tools: []string{"/read_.*/", "ls"}, Effect: "allow"},
-			{Name: "Never", Tools: []string{"/^drop_/"}, Effect: "deny", Reason: "Not here."},
-		},
+		Draft:  &pages.PolicyDraftInput{Base: 7, Settings: settings, Rules: policyRules()},
 		Versions: []pages.PolicyVersion{
 			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
@@ -53,22 +70,98 @@ func PolicyInput() pages.PolicyInput {
 	}
 }
 
-// deskDocument holds approvals of what can do harm for a while.
-func deskDocument() policy.Document {
-	d := policy.Default()
-	d.UndoSeconds = policy.UndoSeconds{High: 10, Critical: 30}
+func emptyDraft() *policy.Draft {
+	d, err := policy.ReadDraft([]byte("{}"))
+	if err != nil {
+		panic(err)
+	}
 	return d
+}
+
+// policyRule is what the form of a rule shows of some members.
+func policyRule(members ...string) policy.Form {
+	d := emptyDraft()
+	form := d.Rule(0)
+	for i := 0; i+1 < len(members); i += 2 {
+		form[members[i]] = members[i+1]
+	}
+	d.PutRule(0, form)
+	return d.Rule(0)
+}
+
+func policyRules() []policy.Form {
+	return []policy.Form{
+		policyRule("name", "Force push", "tools", "Bash", "risk", "high", "timeout_minutes", "15", "energy", "1500", "reviewers", "bo@example.org",
+			"reject_reasons", "Rebase first\nAsk in the channel", "reason", "History of a protected branch would be rewritten."),
+		policyRule("name", "Reading", "note", "Harmless", "tools", "/read_.*/\nls", "effect", "allow"),
+		policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reason", "Not here."),
+	}
+}
+
+func ruleInput() pages.PolicyRuleInput {
+	return pages.PolicyRuleInput{
+		Was: "Force push", Base: 7, Revision: 3, Form: policyRules()[0], People: []string{"ada@example.com", "bo@example.org"},
+	}
+}
+
+func wrongRule() pages.PolicyRuleInput {
+	in := pages.PolicyRuleInput{
+		New: true, Index: 3, Base: 7, Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers", strings.Repeat("long", 40)+"@example.org\nbo"),
+		Notice: "Not everything is valid yet. What is wrong stands at its place; your draft is kept.",
+	}
+	in.Problems = map[string]string{
+		"rules[3].name": "must not be empty", "rules[3].tools[0]": "is not a regular expression (RE2): missing closing )",
+		"rules[3].timeout_minutes": "must be a whole number", "rules[3].reviewers[1]": "must be an e-mail address such as ann@example.com",
+		"rules[3].Risk": "is not a member of the policy; names are lower case with underscores",
+	}
+	return in
+}
+
+// ReviewInput is a draft that opens the gate.
+func ReviewInput() pages.PolicyReviewInput {
+	before, after := policy.Default(), policy.Default()
+	before.Unmatched = policy.EffectRequire
+	after.ApprovalEnabled, after.FallbackAutoApprove, after.RetentionDays = false, true, 30
+	after.Unmatched = policy.EffectRequire
+	after.RequiredApprovalTools = []string{"deploy"}
+	after.Rules = []policy.Rule{{Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh}}
+	return pages.PolicyReviewInput{
+		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
+	}
+}
+
+func staleReview() pages.PolicyReviewInput {
+	in := ReviewInput()
+	in.Base, in.By = 6, "Bo "+hostile
+	in.Theirs = []policy.Change{{Path: "default_timeout_minutes", Before: "5", After: "10"}, {Path: `rules["Payments"].risk`, Before: "high", After: "critical"}}
+	in.Clashes = []policy.Clash{{Path: `rules["Payments"].risk`, Base: "high", Theirs: "critical", Mine: "low"}}
+	return in
+}
+
+func policyJSON() pages.PolicyJSON {
+	return pages.NewPolicyJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Not everything is valid yet. Your draft is kept.", map[string]string{
+		"default_timeout_minutes": "must be a whole number", "colour": "is not a member of the policy; names are lower case with underscores",
+	})
+}
+
+func policyVersion() pages.PolicyDocument {
+	return pages.NewPolicyDocument(pages.PolicyDocumentInput{
+		Version: PolicyInput().Versions[1], Document: []byte(`{"approval_enabled":true,"rules":[]}`), Before: 5,
+		Changes: []policy.Change{{Path: "unmatched", Before: "allow", After: "require"}}, Versions: PolicyInput().Versions,
+	}, Now)
 }
 
 // crowdedPolicy has many rules and versions, named as badly as can be.
 func crowdedPolicy() pages.PolicyInput {
 	in := PolicyInput()
-	in.Rules[0].Name, in.Rules[0].Reason, in.Rules[0].Note = strings.Repeat("unbroken", 15), hostile, strings.Repeat("at length ", 40)
-	in.Rules[1].Tools = append(in.Rules[1].Tools, "/"+strings.Repeat("unbroken", 25)+"/", hostile)
-	in.Rules[2].Reviewers = []string{strings.Repeat("long", 40) + "@example.org", "<b>@example.org"}
+	rules := in.Draft.Rules
+	rules[0] = policyRule("name", strings.Repeat("unbroken", 15), "tools", "Bash", "risk", "high", "reason", hostile, "note", strings.Repeat("at length ", 40))
+	rules[1] = policyRule("name", "Reading", "tools", "/read_.*/\nls\n/"+strings.Repeat("unbroken", 25)+"/\n"+hostile, "effect", "allow")
+	rules[2] = policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reviewers", strings.Repeat("long", 40)+"@example.org\n<b>@example.org")
 	for i := range 40 {
-		in.Rules = append(in.Rules, pages.PolicyRule{Name: "Rule " + strconv.Itoa(i), Tools: []string{"tool_" + strconv.Itoa(i)}, Effect: "require", Risk: "low"})
+		rules = append(rules, policyRule("name", "Rule "+strconv.Itoa(i), "tools", "tool_"+strconv.Itoa(i), "risk", "low"))
 		in.Versions = append(in.Versions, pages.PolicyVersion{Version: int64(100 - i), Author: hostile, At: Now, Note: strings.Repeat("unbroken", 20)})
 	}
+	in.Draft.Rules = rules
 	return in
 }

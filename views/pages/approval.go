@@ -122,6 +122,7 @@ type Approval struct {
 	Digest               string
 
 	Rule          string
+	RuleURL       string // makes a rule of calls like it; admins only
 	PolicyVersion int64
 	PolicyReason  string
 
@@ -208,6 +209,9 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
 		EditJSON: input.edit, Form: in.Form, folding: folds,
+	}
+	if in.Admin && r.ToolName != "" {
+		v.RuleURL = views.NewPolicyRuleURL(r.ID)
 	}
 	if in.Sees {
 		v.ConversationURL = views.ConversationURL(r.ConversationID)

@@ -24,8 +24,9 @@ type HistoryInput struct {
 	// decided; both besides those on the page.
 	Agents []models.Agent
 	People []models.User
-	// Reader is who looks.
+	// Reader is who looks, and Admin whether as an admin.
 	Reader models.UserID
+	Admin  bool
 	// Errors are what is wrong with the filters, by field.
 	Errors map[string]string
 }
@@ -56,6 +57,7 @@ type HistoryRow struct {
 	By           string // the person who decided
 	How          string // in place of a person
 	GrantURL     string
+	RuleURL      string // makes a rule of calls like it; admins only
 	Edited       bool
 	Reason       string // what the decider said
 	At           views.Moment
@@ -137,6 +139,9 @@ func historyRow(in HistoryInput, a *models.Approval, now time.Time) HistoryRow {
 	}
 	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {
 		row.Took = views.Duration(r.ApprovalTimestamp.Sub(*r.ApprovalRequestedAt))
+	}
+	if in.Admin && r.ToolName != "" {
+		row.RuleURL = views.NewPolicyRuleURL(r.ID)
 	}
 	if r.GrantID != nil {
 		row.GrantURL = views.GrantURL(*r.GrantID)

@@ -4,58 +4,55 @@ import (
 	"strings"
 	"testing"
 
+	"countersign/models/policy"
 	"countersign/views/gallery"
 	"countersign/views/pages"
 )
 
-func TestPolicyFormStartsWithWhatHolds(t *testing.T) {
+func drawPolicy(t *testing.T, in pages.PolicyInput) string {
+	t.Helper()
+	return draw(t, pages.PolicyPage(gallery.Frame("", "/policy"), pages.NewPolicy(in, now)))
+}
+
+// Every member of the policy can be written by form, on the page and in the rule's form.
+func TestThePolicyFormHasEveryMember(t *testing.T) {
 	t.Parallel()
-	f := pages.NewPolicy(gallery.PolicyInput(), now).Form
-	if !f.ApprovalEnabled || f.RequiredApprovalTools != "Bash\n/^git_/" || f.DefaultTimeoutMinutes != "5" || f.FallbackAutoApprove || f.BaseVersion != 7 {
-		t.Errorf("%+v", f)
+	html := drawPolicy(t, gallery.PolicyInput())
+	for _, f := range policy.Settings() {
+		if !strings.Contains(html, `name="`+f.Path+`"`) {
+			t.Errorf("the page has no field for %s", f.Path)
+		}
+	}
+	html = draw(t, pages.PolicyRulePage(gallery.Frame("", "/policy"), pages.NewPolicyRuleForm(pages.PolicyRuleInput{New: true, Form: policy.Form{}})))
+	for _, f := range policy.RuleFields() {
+		if !strings.Contains(html, `name="`+f.Path+`"`) {
+			t.Errorf("the form of a rule has no field for %s", f.Path)
+		}
 	}
 }
 
 // I11: what would open the gate is said before saving.
 func TestPolicyReviewWarnsI11(t *testing.T) {
 	t.Parallel()
-	in := gallery.PolicyInput()
-	in.Review, in.Changes = true, []pages.PolicyChange{{Path: "approval_enabled", Before: "true", After: "false"}}
-	in.Form = &pages.PolicyForm{FallbackAutoApprove: true, DefaultTimeoutMinutes: "5", RequiredApprovalTools: "a\nb", BaseVersion: 7}
-	v := pages.NewPolicy(in, now)
-	if !v.Review || len(v.Dangers) != 2 {
-		t.Fatalf("%+v", v)
+	in := gallery.ReviewInput()
+	in.After.Unmatched, in.After.RetentionDays = policy.EffectAllow, 30
+	if v := pages.NewPolicyReview(in); len(v.Dangers) != 4 {
+		t.Errorf("%q", v.Dangers)
 	}
-	html := draw(t, pages.PolicyPage(gallery.Frame("", "/policy"), v))
-	for _, want := range []string{`name="base_version" value="7"`, "name=\"required_approval_tools\" value=\"a\nb\"", `name="fallback_auto_approve" value="true"`, `name="step" value="save"`, `name="note"`} {
-		if !strings.Contains(html, want) {
-			t.Errorf("%q is missing", want)
-		}
-	}
-	if strings.Contains(html, `name="approval_enabled"`) {
-		t.Error("what was switched off is sent as on")
-	}
-}
-
-func TestPolicyReviewWithoutChangesOrOfAnOldVersion(t *testing.T) {
-	t.Parallel()
-	in := gallery.PolicyInput()
-	in.Review, in.Form = true, &pages.PolicyForm{BaseVersion: 6}
-	if v := pages.NewPolicy(in, now); v.Review || v.Notice != "Nothing would change." {
-		t.Errorf("%+v", v)
-	}
-	in.Changes, in.Stale = []pages.PolicyChange{{Path: "x"}}, true
-	if v := pages.NewPolicy(in, now); v.Review || v.Form.BaseVersion != 7 || !strings.Contains(v.Notice, "nothing of yours was saved") {
-		t.Errorf("%+v", v)
+	in.Before, in.After = in.After, in.Before
+	if v := pages.NewPolicyReview(in); len(v.Dangers) != 0 {
+		t.Errorf("%q", v.Dangers)
 	}
 }
 
 func TestPolicyErrorsStandAtTheirField(t *testing.T) {
 	t.Parallel()
 	in := gallery.PolicyInput()
-	in.Form = &pages.PolicyForm{Errors: map[string]string{"required_approval_tools[3]": "missing closing )", "rules[0].name": "is empty"}}
-	html := draw(t, pages.PolicyPage(gallery.Frame("", "/policy"), pages.NewPolicy(in, now)))
-	for _, want := range []string{`id="required_approval_tools-error"`, "required_approval_tools[3]: missing closing )", "rules[0].name: is empty"} {
+	in.Draft.Problems = map[string]string{"required_approval_tools[3]": "missing closing )", "required_approval_tools[10]": "later", "rules[0].name": "is empty", "colour": "is no member"}
+	in.Draft.Settings["default_timeout_minutes"] = "soon"
+	in.Draft.Problems["default_timeout_minutes"] = "must be a whole number"
+	html := drawPolicy(t, in)
+	for _, want := range []string{`id="required_approval_tools-error"`, "Line 4: missing closing )", "name is empty", "colour is no member", `value="soon"`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -65,17 +62,33 @@ func TestPolicyErrorsStandAtTheirField(t *testing.T) {
 func TestPolicyReaderCannotSend(t *testing.T) {
 	t.Parallel()
 	in := gallery.PolicyInput()
-	in.Admin, in.Versions = false, nil
-	html := draw(t, pages.PolicyPage(gallery.Frame("", "/policy"), pages.NewPolicy(in, now)))
+	in.Rules, in.Draft, in.Versions = in.Draft.Rules, nil, nil
+	html := drawPolicy(t, in)
 	if strings.Contains(html, `action="/policy"`) || !strings.Contains(html, "required_approval_tools") || !strings.Contains(html, "Force push") {
 		t.Error("a reviewer sees a form, or does not see the fields and rules")
 	}
 }
 
+func TestChangesAreNamedAsTheFormsNameThem(t *testing.T) {
+	t.Parallel()
+	in := gallery.ReviewInput()
+	in.Changes = []policy.Change{
+		{Path: "unmatched"}, {Path: "default_timeout_minutes"}, {Path: `rules["a ]. \"b\""].timeout_minutes`}, {Path: `rules["x"]`}, {Path: "order of rules"}, {Path: "budget_per_agent"},
+	}
+	var got []string
+	for _, c := range pages.NewPolicyReview(in).Changes {
+		got = append(got, c.What)
+	}
+	if want := "Everything else|Minutes until a tool call expires|Rule “a ]. \"b\"”: Minutes until it expires|Rule “x”|Order of rules|What one agent may spend"; strings.Join(got, "|") != want {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestPolicyDocumentIsShownAsStored(t *testing.T) {
 	t.Parallel()
-	v := pages.NewPolicyDocument(gallery.PolicyInput().Versions[0], []byte(`{"default_timeout_minutes":5,"a":1}`), true, now)
-	if v.Code.Text != "{\n  \"default_timeout_minutes\": 5,\n  \"a\": 1\n}" || v.Title != "Policy v7" || !v.Current {
+	in := pages.PolicyDocumentInput{Version: gallery.PolicyInput().Versions[0], Document: []byte(`{"default_timeout_minutes":5,"a":1}`), Current: true}
+	v := pages.NewPolicyDocument(in, now)
+	if v.Code.Text != "{\n  \"default_timeout_minutes\": 5,\n  \"a\": 1\n}" || v.Title != "Policy v7" || !v.Current || v.Restore != "" {
 		t.Errorf("%+v", v)
 	}
 }

@@ -140,6 +140,7 @@ var requestPages = []page{
 	}},
 	{key: "approval-outside-held", like: "approval-outside-refused", seen: seen{
 		"warns": "",
+		"why":   "policy v7 Make a rule from this request",
 		"acts":  "Withdraw this decision… | Withdraw the decision",
 	}},
 	{key: "approval-outside-cut", like: "approval-outside-refused", seen: seen{

@@ -1,0 +1,348 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// editing is what an admin works on: the draft, or what stands where there is none.
+type editing struct {
+	standing store.PolicyVersion
+	base     store.PolicyVersion // what the draft began with
+	draft    models.PolicyDraft  // as it is kept; Revision 0: there is none
+	doc      *policy.Draft       // nil: it can't be shown as a form
+	broken   *models.Error       // why not
+	checked  policy.Checked
+}
+
+// editing reads the draft of whoever is signed in.
+func (s *Site) editing(c echo.Context) (*editing, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	standing, err := s.store.CurrentPolicy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &editing{standing: standing, base: standing}
+	if e.draft, err = s.store.PolicyDraft(ctx, actor); err != nil {
+		return nil, err
+	}
+	if e.draft.Revision == 0 {
+		return e, e.begin(ctx, s.store, actor, standing.Version)
+	}
+	if e.draft.Base != standing.Version {
+		if e.base, err = s.store.PolicyAt(ctx, actor, e.draft.Base); err != nil {
+			return nil, err
+		}
+	}
+	return e, e.read(e.draft.Document)
+}
+
+// begin starts from a version, as nothing is kept yet.
+func (e *editing) begin(ctx context.Context, from *store.Store, actor models.Actor, version int64) (err error) {
+	if version != e.base.Version {
+		if e.base, err = from.PolicyAt(ctx, actor, version); err != nil {
+			return err
+		}
+	}
+	e.draft.Base = version
+	e.doc, err = policy.DraftOf(e.base.Compiled.Document())
+	e.check()
+	return err
+}
+
+// read takes a text as the draft.
+func (e *editing) read(text string) error {
+	doc, err := policy.ReadDraft([]byte(text))
+	e.doc, e.broken = doc, asError(err, models.CodeInvalid)
+	if err != nil && e.broken == nil {
+		return err
+	}
+	e.check()
+	return nil
+}
+
+func (e *editing) check() {
+	if e.doc != nil {
+		e.checked = e.doc.Check(e.base.Compiled.Document())
+	}
+}
+
+// stale reports whether another version was saved since the draft began.
+func (e *editing) stale() bool { return e.draft.Base != e.standing.Version }
+
+// problems is what keeps the draft from being a policy, by path.
+func (e *editing) problems() map[string]string {
+	if e.broken != nil {
+		return e.broken.Fields
+	}
+	return e.checked.Problems
+}
+
+// text is the draft as it is kept, or would be.
+func (e *editing) text() (string, error) {
+	if e.doc == nil || e.draft.Revision > 0 {
+		return e.draft.Document, nil
+	}
+	raw, err := e.doc.Marshal()
+	return string(raw), err
+}
+
+func (e *editing) view(notice string) *pages.PolicyDraftInput {
+	in := &pages.PolicyDraftInput{
+		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "", Notice: notice,
+	}
+	if e.doc == nil {
+		for path, text := range e.problems() {
+			in.Unreadable = path + " " + text
+		}
+		return in
+	}
+	in.Settings, in.Problems = e.doc.Settings(), e.checked.Problems
+	for i := range e.doc.Rules() {
+		in.Rules = append(in.Rules, e.doc.Rule(i))
+	}
+	return in
+}
+
+// keep stores the draft if it says something else than what is kept, or than what it
+// began with.
+func (s *Site) keep(c echo.Context, e *editing) error {
+	raw, err := e.doc.Marshal()
+	if err != nil {
+		return err
+	}
+	return s.keepText(c, e, string(raw))
+}
+
+func (s *Site) keepText(c echo.Context, e *editing, text string) error {
+	same := e.draft.Document
+	if e.draft.Revision == 0 {
+		raw, err := e.base.Compiled.Document().Marshal()
+		if err != nil {
+			return err
+		}
+		same = string(raw)
+	}
+	if text == same {
+		return nil
+	}
+	kept, err := s.store.KeepDraft(c.Request().Context(), actorOf(c), e.draft.Base, e.draft.Revision, text)
+	if err != nil {
+		return err
+	}
+	e.draft = kept
+	return nil
+}
+
+// otherWindow is said when a form was filled in against another state of the draft.
+const otherWindow = "Your draft was changed in another window meanwhile, so this was not put into it. What you typed is below: look at it, and send it again."
+
+// sentFrom brings the editing to where the form that was sent began. ok is false if the
+// draft has moved on since.
+func (s *Site) sentFrom(c echo.Context, e *editing) (ok bool, err error) {
+	form := c.Request().PostForm
+	if form.Get("revision") != strconv.FormatInt(e.draft.Revision, 10) {
+		return false, nil
+	}
+	if e.draft.Revision > 0 {
+		return true, nil
+	}
+	base, err := versionNumber(form.Get("base_version"))
+	if err != nil || base > e.standing.Version {
+		return false, nil //nolint:nilerr // a form that nobody was shown
+	}
+	return true, e.begin(c.Request().Context(), s.store, actorOf(c), base)
+}
+
+// changePolicy takes the form of the policy page: what was typed goes into the draft, and
+// then what the button says is done.
+func (s *Site) changePolicy(c echo.Context) error {
+	ctx, actor, form := c.Request().Context(), actorOf(c), c.Request().PostForm
+	step, which, _ := strings.Cut(form.Get("step"), ":")
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	switch step {
+	case "discard":
+		if err := s.store.DropDraft(ctx, actor); err != nil {
+			return err
+		}
+		s.setFlash(c, "draft-discarded")
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	case "undo":
+		revision, _ := strconv.ParseInt(form.Get("revision"), 10, 64)
+		if _, err := s.store.UndoDraft(ctx, actor, revision); err != nil {
+			return err
+		}
+		s.setFlash(c, "draft-undone")
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	same, err := s.sentFrom(c, e)
+	if err != nil {
+		return err
+	}
+	if e.doc == nil {
+		return s.policyForm(c, http.StatusConflict, e, "")
+	}
+	e.doc.PutSettings(readFields(form, policy.Settings()))
+	e.check()
+	if !same {
+		return s.policyForm(c, http.StatusConflict, e, otherWindow)
+	}
+	leads := changeRules(e.doc, step, which)
+	if err := s.keep(c, e); err != nil {
+		return s.notKept(c, e, err)
+	}
+	e.check()
+	switch {
+	case leads != "":
+		return c.Redirect(http.StatusSeeOther, leads)
+	case step == "json":
+		return c.Redirect(http.StatusSeeOther, views.PolicyJSONURL())
+	case step == "keep":
+		s.setFlash(c, "draft-kept")
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	case len(e.checked.Problems) > 0:
+		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Not everything is valid yet. What is wrong stands at its place; your draft is kept.")
+	case !e.stale() && len(policy.Diff(e.standing.Compiled.Document(), e.checked.Document)) == 0:
+		return s.policyForm(c, http.StatusOK, e, "Nothing would change.")
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}
+
+// notKept shows the form again when the draft was too large, or changed meanwhile.
+func (s *Site) notKept(c echo.Context, e *editing, err error) error {
+	switch failed := asError(err, models.CodeInvalid, models.CodeConflict); {
+	case failed == nil:
+		return err
+	case failed.Code == models.CodeConflict:
+		return s.policyForm(c, http.StatusConflict, e, otherWindow)
+	default:
+		e.checked.Problems = failed.Fields
+		return s.policyForm(c, http.StatusUnprocessableEntity, e, "")
+	}
+}
+
+// changeRules does what a button in the list of rules says, and tells where that leads;
+// empty: to what the button of the page says.
+func changeRules(d *policy.Draft, step, which string) string {
+	i, err := strconv.Atoi(which)
+	there := err == nil && i >= 0 && i < d.Rules()
+	switch step {
+	case "add":
+		return views.NewPolicyRuleURL("")
+	case "edit":
+		return views.PolicyRuleURL(i + 1)
+	case "up", "down", "duplicate", "enable", "disable", "delete":
+	default:
+		return ""
+	}
+	if !there {
+		return views.PolicyURL()
+	}
+	at := i + 1
+	switch step {
+	case "up":
+		d.MoveRule(i, i-1)
+		at = max(1, i)
+	case "down":
+		d.MoveRule(i, i+1)
+		at = min(d.Rules(), i+2)
+	case "duplicate":
+		d.DuplicateRule(i)
+		at = i + 2
+	case "enable", "disable":
+		d.SwitchRule(i, step == "disable")
+	case "delete":
+		d.DeleteRule(i)
+		return views.PolicyURL() + "#rules-title"
+	}
+	return views.PolicyURL() + "#rule-" + strconv.Itoa(at)
+}
+
+// readFields takes the texts of a form; a box that is not ticked sends nothing, and a list
+// may have a field for each entry.
+func readFields(values url.Values, fields []policy.Field) policy.Form {
+	out := policy.Form{}
+	for _, f := range fields {
+		switch {
+		case f.Kind == policy.FieldSwitch, values.Has(f.Path):
+			out[f.Path] = strings.Join(values[f.Path], "\n")
+		}
+	}
+	return out
+}
+
+// showPolicyJSON shows the draft as JSON.
+func (s *Site) showPolicyJSON(c echo.Context) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	text, err := e.text()
+	if err != nil {
+		return err
+	}
+	return s.policyJSON(c, http.StatusOK, e, text, "")
+}
+
+func (s *Site) policyJSON(c echo.Context, status int, e *editing, text, notice string) error {
+	frame, err := s.frame(c, "The policy as JSON", -1)
+	if err != nil {
+		return err
+	}
+	v := pages.NewPolicyJSON(e.draft.Base, e.draft.Revision, text, notice, e.problems())
+	return handlers.Render(c, status, pages.PolicyJSONPage(frame, v), nil)
+}
+
+// changePolicyJSON takes the draft as JSON.
+func (s *Site) changePolicyJSON(c echo.Context) error {
+	form := c.Request().PostForm
+	text := strings.ReplaceAll(form.Get("document"), "\r\n", "\n")
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	same, err := s.sentFrom(c, e)
+	if err != nil {
+		return err
+	}
+	if err := e.read(text); err != nil {
+		return err
+	}
+	if !same {
+		return s.policyJSON(c, http.StatusConflict, e, text, otherWindow)
+	}
+	if err := s.keepText(c, e, text); err != nil {
+		switch failed := asError(err, models.CodeInvalid, models.CodeConflict); {
+		case failed == nil:
+			return err
+		case failed.Code == models.CodeConflict:
+			return s.policyJSON(c, http.StatusConflict, e, text, otherWindow)
+		default:
+			return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "")
+		}
+	}
+	switch {
+	case e.broken != nil:
+		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not a form yet: your text is kept.")
+	case form.Get("step") == "form":
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	case len(e.checked.Problems) > 0:
+		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not everything is valid yet. Your draft is kept.")
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// reviewPolicy says what saving the draft would change.
+func (s *Site) reviewPolicy(c echo.Context) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	return s.policyReview(c, http.StatusOK, e, pages.PolicyReviewInput{})
+}
+
+// policyReview shows the draft beside what it would change, or the form if it is not valid.
+func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.PolicyReviewInput) error {
+	if e.doc == nil || len(e.checked.Problems) > 0 {
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	in.Base, in.Revision, in.Standing = e.draft.Base, e.draft.Revision, e.standing.Version
+	in.Before, in.After = e.standing.Compiled.Document(), e.checked.Document
+	if e.stale() {
+		base := e.base.Compiled.Document()
+		_, clashes, err := policy.Merge(base, in.Before, in.After)
+		if err != nil {
+			return err
+		}
+		in.By, in.Theirs, in.Clashes = e.standing.AuthorName, policy.Diff(base, in.Before), clashes
+		in.Changes = policy.Diff(base, in.After)
+	} else {
+		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.Lint(in.After)
+	}
+	frame, err := s.frame(c, "Review your draft", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.PolicyReviewPage(frame, pages.NewPolicyReview(in)), nil)
+}
+
+// saveOrMergePolicy makes the draft a version, or puts it on top of the version that
+// somebody else saved.
+func (s *Site) saveOrMergePolicy(c echo.Context) error {
+	form := c.Request().PostForm
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	in := pages.PolicyReviewInput{Note: form.Get("note")}
+	if form.Get("revision") != strconv.FormatInt(e.draft.Revision, 10) {
+		in.Error = "Your draft was changed in another window meanwhile. This is what it says now."
+		return s.policyReview(c, http.StatusConflict, e, in)
+	}
+	if form.Get("step") == "merge" {
+		return s.mergePolicy(c, e)
+	}
+	if e.stale() {
+		return s.policyReview(c, http.StatusConflict, e, in)
+	}
+	if strings.TrimSpace(in.Note) == "" {
+		in.NoteError = "Say why, for those who read the history."
+		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
+	}
+	saved, err := s.store.ApplyDraft(c.Request().Context(), actorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))
+	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
+		return s.notSaved(c, failed, in)
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, "policy-saved")
+	if saved.Version == e.standing.Version {
+		s.setFlash(c, "policy-same")
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+}
+
+// notSaved shows the review again, with why it was not saved.
+func (s *Site) notSaved(c echo.Context, failed *models.Error, in pages.PolicyReviewInput) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	in.NoteError = failed.Fields["note"]
+	for path, text := range failed.Fields {
+		if path != "note" {
+			in.Error = path + " " + text
+		}
+	}
+	if failed.Code == models.CodeConflict && !e.stale() {
+		in.Error = failed.Text
+	}
+	return s.policyReview(c, handlers.Status(failed.Code), e, in)
+}
+
+func (s *Site) mergePolicy(c echo.Context, e *editing) error {
+	if e.doc == nil || len(e.checked.Problems) > 0 || !e.stale() {
+		return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+	}
+	merged, _, err := policy.Merge(e.base.Compiled.Document(), e.standing.Compiled.Document(), e.checked.Document)
+	if err != nil {
+		return err
+	}
+	text, err := merged.Marshal()
+	if err != nil {
+		return err
+	}
+	if _, err := s.store.KeepDraft(c.Request().Context(), actorOf(c), e.standing.Version, e.draft.Revision, string(text)); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}

@@ -1,0 +1,194 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// noRule is the answer about a rule that the draft does not have.
+func noRule() error {
+	return models.Errorf(models.CodeNotFound, "Your draft has no such rule. It may have been moved or deleted.")
+}
+
+// showPolicyRule is the form of one rule of the draft, or of a new one.
+func (s *Site) showPolicyRule(c echo.Context) error {
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	if e.doc == nil {
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	in := pages.PolicyRuleInput{New: c.Param("n") == "new"}
+	if in.New {
+		in.Index = e.doc.Rules()
+		in.Form = e.doc.Rule(in.Index)
+		if from := c.QueryParam("from"); from != "" {
+			if in.Form, err = s.ruleFrom(c, models.ResponseID(from)); err != nil {
+				return err
+			}
+			in.From, in.First = from, true
+		}
+		return s.ruleForm(c, http.StatusOK, e, in)
+	}
+	n, err := strconv.Atoi(c.Param("n"))
+	if err != nil || n < 1 || n > e.doc.Rules() {
+		return noRule()
+	}
+	in.Index, in.Form, in.Problems = n-1, e.doc.Rule(n-1), e.checked.Problems
+	in.Was = in.Form["name"]
+	return s.ruleForm(c, http.StatusOK, e, in)
+}
+
+// ruleFrom fills in a rule for calls like a request.
+func (s *Site) ruleFrom(c echo.Context, id models.ResponseID) (policy.Form, error) {
+	a, err := s.store.Approval(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return nil, err
+	}
+	empty, err := policy.ReadDraft([]byte("{}"))
+	if err != nil {
+		return nil, err
+	}
+	form := empty.Rule(0)
+	form["tools"], form["risk"] = a.ToolName, string(a.Risk)
+	if a.ToolName != "" {
+		form["name"] = a.ToolName
+	}
+	form["reviewers"] = strings.Join(a.Approvers().Emails(), "\n")
+	return form, nil
+}
+
+func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyRuleInput) error {
+	in.Base, in.Revision = e.draft.Base, e.draft.Revision
+	var err error
+	if in.People, err = s.whoMayReview(c.Request().Context(), actorOf(c)); err != nil {
+		return err
+	}
+	v := pages.NewPolicyRuleForm(in)
+	frame, err := s.frame(c, "Rule", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.PolicyRulePage(frame, v), nil)
+}
+
+// changePolicyRule puts a rule into the draft.
+func (s *Site) changePolicyRule(c echo.Context) error {
+	form := c.Request().PostForm
+	e, err := s.editing(c)
+	if err != nil {
+		return err
+	}
+	same, err := s.sentFrom(c, e)
+	if err != nil {
+		return err
+	}
+	if e.doc == nil {
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	sent := readFields(form, policy.RuleFields())
+	sent["reviewers"] = withoutBlanks(form["reviewers"])
+	in := pages.PolicyRuleInput{New: c.Param("n") == "new", Was: form.Get("was"), Form: shown(sent), First: form.Get("place") == "first"}
+	in.Index, err = ruleIndex(e.doc, c.Param("n"), in.Was)
+	if err != nil {
+		return err
+	}
+	if form.Get("step") == "more" {
+		in.Form["reviewers"] += strings.Repeat("\n", spareFields)
+		return s.ruleForm(c, http.StatusOK, e, in)
+	}
+	if !same {
+		in.Notice = otherWindow
+		return s.ruleForm(c, http.StatusConflict, e, in)
+	}
+	e.doc.PutRule(in.Index, sent)
+	if in.New && in.First {
+		e.doc.MoveRule(in.Index, 0)
+		in.Index = 0
+	}
+	e.check()
+	if err := s.keep(c, e); err != nil {
+		failed := asError(err, models.CodeInvalid, models.CodeConflict)
+		if failed == nil {
+			return err
+		}
+		in.Notice, in.Problems = otherWindow, failed.Fields
+		if failed.Code == models.CodeInvalid {
+			in.Notice = "The policy would be too large."
+		}
+		return s.ruleForm(c, handlers.Status(failed.Code), e, in)
+	}
+	at := fmt.Sprintf("rules[%d].", in.Index)
+	for path := range e.checked.Problems {
+		if strings.HasPrefix(path, at) {
+			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems
+			in.Notice = "Not everything is valid yet. What is wrong stands at its place; your draft is kept."
+			return s.ruleForm(c, http.StatusUnprocessableEntity, e, in)
+		}
+	}
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL()+"#rule-"+strconv.Itoa(in.Index+1))
+}
+
+// shown is what a form shows of what it was sent: characters that nobody would see with
+// their codes.
+func shown(sent policy.Form) policy.Form {
+	d, err := policy.ReadDraft([]byte("{}"))
+	if err != nil {
+		return sent
+	}
+	d.PutRule(0, sent)
+	return d.Rule(0)
+}
+
+// spareFields are what "More fields" adds.
+const spareFields = 3
+
+// ruleIndex finds the rule that a form was shown for: at its place, or elsewhere by the
+// name that it had.
+func ruleIndex(d *policy.Draft, place, was string) (int, error) {
+	if place == "new" {
+		return d.Rules(), nil
+	}
+	n, err := strconv.Atoi(place)
+	if err == nil && n >= 1 && n <= d.Rules() && d.Rule(n - 1)["name"] == was {
+		return n - 1, nil
+	}
+	for i := range d.Rules() {
+		if d.Rule(i)["name"] == was {
+			return i, nil
+		}
+	}
+	return 0, noRule()
+}
+
+func withoutBlanks(values []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(values), func(s string) bool { return strings.TrimSpace(s) == "" }), "\n")
+}
+
+// whoMayReview are the people to pick reviewers from.
+func (s *Site) whoMayReview(ctx context.Context, actor models.Actor) ([]string, error) {
+	users, err := s.store.People.Users(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i := range users {
+		if users[i].DisabledAt == nil {
+			out = append(out, users[i].Email)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,165 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/views/ui"
+)
+
+// policyField is how a member of the policy is shown in a form.
+type policyField struct {
+	path, label, help string
+	choices           []ui.Choice // it is one of these
+	least             string      // of a number
+	rows              int         // of a text that has several lines
+	optional          bool
+}
+
+// policyGroup is what stands together in the form.
+type policyGroup struct {
+	id, title, help string
+	fields          []policyField
+}
+
+const (
+	enabledHelp = "Tool calls that need approval wait for a person. If off, none do, and every page says so in red."
+	toolsHelp   = "Tools that need a person, one a line: an exact name, or a pattern between slashes such as /^git_/. A name that matches a pattern only in another letter case needs approval too."
+	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
+	// What follows from it is said where it is typed, for it cannot be undone.
+	retentionHelp = "Days after which inputs, texts, answers and results of what is over are removed for good. 0 keeps them. What is pending is never touched; names, times, outcomes and digests stay."
+	fallbackHelp  = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
+)
+
+// policyGroups are the members outside the rules, in the order of the page.
+var policyGroups = []policyGroup{
+	{id: "fields", title: "Configuration", fields: []policyField{
+		{path: "approval_enabled", label: "Approval is on", help: enabledHelp},
+		{path: "required_approval_tools", label: "Tools that need approval", help: toolsHelp, rows: 5},
+		{path: "default_timeout_minutes", label: "Minutes until a tool call expires", help: timeoutHelp, least: "1"},
+		{path: "max_timeout_minutes", label: "The most minutes that may be asked for", help: "The longest wait that a rule or a request may name.", least: "1"},
+		{path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires", help: "Proposals, questions and budget requests wait this long. Empty: without a deadline.", least: "1", optional: true},
+		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", help: fallbackHelp},
+	}},
+	{id: "budgets", title: "Budgets", fields: []policyField{
+		{path: "auto_budget_increase", label: "Energy that the system may add by itself", help: "To one conversation's budget in all, since a person last set or decided it. With 0 every raise waits for a person.", least: "0"},
+		{path: "budget_per_agent.energy", label: "Energy that one agent may spend", help: "In all its conversations together. Empty, with the hours: no limit. Beyond it, its owner is asked for more.", least: "1", optional: true},
+		{path: "budget_per_agent.hours", label: "In how many hours", help: "1 to 720.", least: "1", optional: true},
+	}},
+	{id: "desk", title: "Reviewer settings", help: "An approval is held for some seconds, in which whoever gave it can undo it and the agent is not told yet. 0 sends it at once.", fields: []policyField{
+		{path: "undo_seconds.low", label: "Seconds to undo: low risk", least: "0"},
+		{path: "undo_seconds.medium", label: "Seconds to undo: medium risk", least: "0"},
+		{path: "undo_seconds.high", label: "Seconds to undo: high risk", least: "0"},
+		{path: "undo_seconds.critical", label: "Seconds to undo: critical risk", least: "0"},
+		{path: "max_pause_minutes", label: "Minutes that a question may stop the clock", help: "How long a question to the agent may stop the clock of a request.", least: "1"},
+		{path: "grants_enabled", label: "Calls may be pre-approved", help: "Owners and admins may allow further calls like one that they look at. If off, no new ones are made and those there are do not count."},
+		{path: "grant_max_hours", label: "The most hours of a pre-approval", least: "1"},
+		{path: "grant_max_uses", label: "The most uses of a pre-approval", least: "1"},
+	}},
+	{id: "retention", title: "Retention", fields: []policyField{
+		{path: "retention_days", label: "Days until contents are removed", help: retentionHelp, least: "0"},
+	}},
+}
+
+// unmatchedField is the last row of the rules.
+var unmatchedField = policyField{
+	path: "unmatched", label: "Everything else", help: "Calls that no rule and no list names, unless their agent asks for approval itself.",
+	choices: []ui.Choice{{Value: string(policy.EffectRequire), Label: "waits for a person"}, {Value: string(policy.EffectAllow), Label: "is allowed"}},
+}
+
+// rulePolicyFields are the members of a rule, in the order of its form.
+var rulePolicyFields = []policyField{
+	{path: "name", label: "Name", help: "Shown with each request that the rule decides."},
+	{path: "tools", label: "Tools", help: "One a line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4},
+	{path: "effect", label: "What happens", choices: []ui.Choice{
+		{Value: string(policy.EffectRequire), Label: "Waits for a person"}, {Value: string(policy.EffectAllow), Label: "Runs without a person"}, {Value: string(policy.EffectDeny), Label: "Is denied"},
+	}},
+	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: riskChoices()},
+	{path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the minutes above.", least: "1", optional: true},
+	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, besides the agent's owner and admins. Empty a line to take a person off.", optional: true},
+	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
+	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
+	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
+	{path: "reject_reasons", label: "Reasons to reject", help: "Offered to whoever rejects, one a line.", rows: 3, optional: true},
+	{path: "energy", label: "Least energy", help: "What such a call costs its conversation at least.", least: "0", optional: true},
+	{path: "note", label: "Note", help: "For those who keep the policy.", rows: 2, optional: true},
+	{path: "disabled", label: "Disabled", help: "It stays in the policy and decides nothing."},
+}
+
+func riskChoices() []ui.Choice {
+	var out []ui.Choice
+	for _, r := range models.Risks() {
+		out = append(out, ui.Choice{Value: string(r), Label: string(r)})
+	}
+	return out
+}
+
+// PolicyFormField is one field as a form draws it.
+type PolicyFormField struct {
+	Input   ui.Field
+	Choices []ui.Choice
+	Switch  bool
+	On      bool
+}
+
+// PolicyFormGroup is what stands together.
+type PolicyFormGroup struct {
+	ID, Title, Help string
+	Fields          []PolicyFormField
+}
+
+// drawField fills a field in; what is wrong with it stands beside it.
+func drawField(f policyField, kinds []policy.Field, form policy.Form, at string, problems map[string]string) PolicyFormField {
+	text := form[f.path]
+	in := ui.Field{
+		Name: f.path, ID: strings.ReplaceAll(f.path, ".", "-"), Label: f.label, Help: f.help, Value: text,
+		Optional: f.optional, Min: f.least, Error: problemAt(problems, at+f.path),
+	}
+	out := PolicyFormField{Choices: f.choices}
+	i := slices.IndexFunc(kinds, func(k policy.Field) bool { return k.Path == f.path })
+	switch kinds[i].Kind {
+	case policy.FieldSwitch:
+		out.Switch, out.On = true, text == "true"
+	case policy.FieldLines:
+		in.Type, in.Rows, in.Mono = "textarea", max(f.rows, 1+strings.Count(text, "\n")), true
+		in.Rows = min(in.Rows, maxFieldRows)
+	case policy.FieldNumber:
+		in.Type = "number"
+		if _, wrong := problems[at+f.path]; wrong {
+			in.Type = "text" // a browser shows nothing of what is no number
+		}
+	case policy.FieldText:
+		if f.rows > 0 || strings.Contains(text, "\n") {
+			in.Type, in.Rows = "textarea", max(f.rows, 2)
+		}
+	}
+	if f.choices != nil && !slices.ContainsFunc(f.choices, func(c ui.Choice) bool { return c.Value == text }) {
+		out.Choices = append([]ui.Choice{{Value: text, Label: text}}, f.choices...)
+	}
+	out.Input = in
+	return out
+}
+
+// maxFieldRows is how tall a field grows; beyond that it scrolls.
+const maxFieldRows = 20
+
+// problemAt is what is wrong with a member, or with the first of its entries that is wrong.
+func problemAt(problems map[string]string, path string) string {
+	if text := problems[path]; text != "" {
+		return text
+	}
+	first := -1
+	for name := range problems {
+		entry, ok := strings.CutPrefix(name, path+"[")
+		if n, err := strconv.Atoi(strings.TrimSuffix(entry, "]")); ok && err == nil && (first < 0 || n < first) {
+			first = n
+		}
+	}
+	if first < 0 {
+		return ""
+	}
+	return "Line " + strconv.Itoa(first+1) + ": " + problems[path+"["+strconv.Itoa(first)+"]"]
+}
