@@ -169,26 +169,14 @@ func (s *Site) sentFrom(c echo.Context, e *editing) (ok bool, err error) {
 // changePolicy takes the form of the policy page: what was typed goes into the draft, and
 // then what the button says is done.
 func (s *Site) changePolicy(c echo.Context) error {
-	ctx, actor, form := c.Request().Context(), actorOf(c), c.Request().PostForm
+	form := c.Request().PostForm
 	step, which, _ := strings.Cut(form.Get("step"), ":")
+	if step == "discard" || step == "undo" {
+		return s.takeBack(c, step)
+	}
 	e, err := s.editing(c)
 	if err != nil {
 		return err
-	}
-	switch step {
-	case "discard":
-		if err := s.store.DropDraft(ctx, actor); err != nil {
-			return err
-		}
-		s.setFlash(c, "draft-discarded")
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
-	case "undo":
-		revision, _ := strconv.ParseInt(form.Get("revision"), 10, 64)
-		if _, err := s.store.UndoDraft(ctx, actor, revision); err != nil {
-			return err
-		}
-		s.setFlash(c, "draft-undone")
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
 	same, err := s.sentFrom(c, e)
 	if err != nil {
@@ -221,6 +209,24 @@ func (s *Site) changePolicy(c echo.Context) error {
 		return s.policyForm(c, http.StatusOK, e, "Nothing would change.")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
+}
+
+// takeBack throws the draft away, or undoes its last change.
+func (s *Site) takeBack(c echo.Context, step string) error {
+	ctx, actor, flash := c.Request().Context(), actorOf(c), "draft-discarded"
+	var err error
+	if step == "undo" {
+		flash = "draft-undone"
+		revision, _ := strconv.ParseInt(c.Request().PostForm.Get("revision"), 10, 64)
+		_, err = s.store.UndoDraft(ctx, actor, revision)
+	} else {
+		err = s.store.DropDraft(ctx, actor)
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, flash)
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 }
 
 // notKept shows the form again when the draft was too large, or changed meanwhile.

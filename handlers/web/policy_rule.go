@@ -121,15 +121,7 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 	}
 	e.check()
 	if err := s.keep(c, e); err != nil {
-		failed := asError(err, models.CodeInvalid, models.CodeConflict)
-		if failed == nil {
-			return err
-		}
-		in.Notice, in.Problems = otherWindow, failed.Fields
-		if failed.Code == models.CodeInvalid {
-			in.Notice = "The policy would be too large."
-		}
-		return s.ruleForm(c, handlers.Status(failed.Code), e, in)
+		return s.ruleNotKept(c, e, in, err)
 	}
 	at := fmt.Sprintf("rules[%d].", in.Index)
 	for path := range e.checked.Problems {
@@ -140,6 +132,19 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 		}
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyURL()+"#rule-"+strconv.Itoa(in.Index+1))
+}
+
+// ruleNotKept shows the form again when the draft was too large, or changed meanwhile.
+func (s *Site) ruleNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error) error {
+	failed := asError(err, models.CodeInvalid, models.CodeConflict)
+	if failed == nil {
+		return err
+	}
+	in.Notice, in.Problems = otherWindow, failed.Fields
+	if failed.Code == models.CodeInvalid {
+		in.Notice = "The policy would be too large."
+	}
+	return s.ruleForm(c, handlers.Status(failed.Code), e, in)
 }
 
 // shown is what a form shows of what it was sent: characters that nobody would see with

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -140,19 +141,17 @@ func TestRulesAreWrittenByForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn("admin@example.com")
-	press := func(step string) *page {
+	press := func(step string) {
 		t.Helper()
 		form := p.get("/policy").is(http.StatusOK).form("#policy-form", "")
 		form.Set("step", step)
-		return p.post("/policy", form).is(http.StatusSeeOther)
+		p.post("/policy", form).is(http.StatusSeeOther)
 	}
 	rule := func(name string, fill url.Values) {
 		t.Helper()
 		form := p.get("/policy/rules/new").is(http.StatusOK).form("#rule-form", "#keep-rule")
 		form.Set("name", name)
-		for key, values := range fill {
-			form[key] = values
-		}
+		maps.Copy(form, fill)
 		p.post("/policy/rules/new", form).is(http.StatusSeeOther)
 	}
 	// What was typed on the page is not lost when a rule is added.
@@ -186,8 +185,13 @@ func TestRulesAreWrittenByForm(t *testing.T) {
 		return strings.Join(strings.Fields(strings.Join(out, " ")), " ")
 	}
 	for _, s := range []struct{ step, want string }{
-		{"up:2", "first reading payments"}, {"down:0", "reading first payments"}, {"duplicate:1", "reading first first (2) payments"},
-		{"delete:2", "reading first payments"}, {"disable:1", "reading first payments"}, {"up:9", "reading first payments"}, {"up:0", "reading first payments"},
+		{"up:2", "first reading payments"},
+		{"down:0", "reading first payments"},
+		{"duplicate:1", "reading first first (2) payments"},
+		{"delete:2", "reading first payments"},
+		{"disable:1", "reading first payments"},
+		{"up:9", "reading first payments"},
+		{"up:0", "reading first payments"},
 	} {
 		press(s.step)
 		if got := names(); got != s.want {

@@ -94,7 +94,7 @@ var (
 
 // text is what a form shows of a value.
 func (f Field) text(v jsontext.Value) string {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // all others are shown as they are written
 	case '"':
 		var s string
 		if json.Unmarshal(v, &s) == nil {

@@ -22,7 +22,7 @@ func parsed(tb testing.TB, text string) policy.Document {
 // rulesText writes a document whose rules are named, with a reason behind a colon.
 func rulesText(names string) string {
 	var out []string
-	for _, name := range strings.Fields(names) {
+	for name := range strings.FieldsSeq(names) {
 		name, reason, _ := strings.Cut(name, ":")
 		out = append(out, fmt.Sprintf(`{"name":%q,"tools":["t_%s"],"effect":"require","reason":%q}`, name, name, reason))
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"countersign/models"
 	"countersign/models/policy"
@@ -76,8 +75,13 @@ func (s *Store) changeDraft(ctx context.Context, actor models.Actor, revision in
 			return models.Errorf(models.CodeConflict, "Your draft was changed in another window meanwhile.")
 		}
 		change(&d)
-		d.UserID, d.Revision, d.ChangedAt = actor.UserID(), d.Revision+1, t.Now
-		if err := t.Gorm().Clauses(clause.OnConflict{UpdateAll: true}).Create(&d).Error; err != nil {
+		d.UserID, d.Revision, d.ChangedAt = actor.UserID(), revision+1, t.Now
+		if revision == 0 {
+			err = t.Gorm().Create(&d).Error
+		} else {
+			err = t.Gorm().Model(&d).Select("base", "revision", "document", "previous", "previous_base", "changed_at").Updates(&d).Error
+		}
+		if err != nil {
 			return fmt.Errorf("keep the draft of the policy: %w", err)
 		}
 		return nil

@@ -84,7 +84,7 @@ func field(e *goquery.Selection, value string) string {
 }
 
 // apart are the elements around which a reader sees a space.
-var apart = regexp.MustCompile(`^(p|div|li|dt|dd|td|th|h[1-6]|summary|button|label|legend|time|a)\b|^span\.(badge|row-|entry-|upstream-|mono)`)
+var apart = regexp.MustCompile(`^(p|div|li|dt|dd|td|th|h[1-6]|summary|button|label|legend|option|time|a)\b|^span\.(badge|row-|entry-|upstream-|mono)`)
 
 // words are an element's texts on one line.
 func words(e *goquery.Selection) string {
