@@ -47,7 +47,7 @@ var formPages = []page{
 		"acts":   "Edit as JSON | Add a rule | Review changes | Keep as a draft",
 		"filled": "approval_enabled=true | required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | retention_days=0",
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | A tool that no rule and no list here names runs without approval, unless its agent asks for approval itself (unmatched: allow). | How the policy works",
-		"rows":   "1 unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenun … unbrokenunbrokenunbrokenunbrokenunbroken (10991 bytes, 68c382fa4e9af3a2)",
+		"rows":   "1 unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenun … unbrokenunbrokenunbrokenunbrokenunbroken (10992 bytes, 31364de30e4a2f84)",
 	}},
 	{key: "policy-rule", seen: seen{
 		"title":  "Rule “Force push”",
