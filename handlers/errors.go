@@ -50,16 +50,20 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeAmbiguousSession:  {http.StatusConflict, "More than one session"},
 	models.CodeConflict:          {http.StatusConflict, "Conflict"},
 	models.CodeNoPendingApproval: {http.StatusConflict, "Nothing waits for approval"},
-	models.CodeBudgetExhausted:   {http.StatusPaymentRequired, "The budget is exhausted"},
-	models.CodeTooManyRequests:   {http.StatusTooManyRequests, "Too many requests"},
-	models.CodeTooManyPending:    {http.StatusTooManyRequests, "Too many pending requests"},
-	models.CodeTooLarge:          {http.StatusRequestEntityTooLarge, "Too large"},
-	models.CodeDiskFull:          {http.StatusInsufficientStorage, "Disk full"},
-	models.CodeUnavailable:       {http.StatusServiceUnavailable, "Not available"},
-	models.CodeInternal:          {http.StatusInternalServerError, "Internal error"},
-	CodeUnknownHost:              {http.StatusMisdirectedRequest, "Unknown host"},
-	CodeMethodNotAllowed:         {http.StatusMethodNotAllowed, "Method not allowed"},
-	CodeClientGone:               {StatusClientGone, "Client closed request"},
+
+	models.CodePreconditionFailed:   {http.StatusPreconditionFailed, "Another version stands"},
+	models.CodePreconditionRequired: {http.StatusPreconditionRequired, "If-Match is required"},
+
+	models.CodeBudgetExhausted: {http.StatusPaymentRequired, "The budget is exhausted"},
+	models.CodeTooManyRequests: {http.StatusTooManyRequests, "Too many requests"},
+	models.CodeTooManyPending:  {http.StatusTooManyRequests, "Too many pending requests"},
+	models.CodeTooLarge:        {http.StatusRequestEntityTooLarge, "Too large"},
+	models.CodeDiskFull:        {http.StatusInsufficientStorage, "Disk full"},
+	models.CodeUnavailable:     {http.StatusServiceUnavailable, "Not available"},
+	models.CodeInternal:        {http.StatusInternalServerError, "Internal error"},
+	CodeUnknownHost:            {http.StatusMisdirectedRequest, "Unknown host"},
+	CodeMethodNotAllowed:       {http.StatusMethodNotAllowed, "Method not allowed"},
+	CodeClientGone:             {StatusClientGone, "Client closed request"},
 }
 
 // Status is the HTTP status of a code; 500 for one that is not in the table.

@@ -36,7 +36,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		models.CodeResponseRequired: 422, models.CodeNoBudget: 422, models.CodeUnauthenticated: 401, models.CodeForbidden: 403,
 		models.CodeNotFound: 404, models.CodeAlreadyDecided: 409, models.CodeExpired: 409, models.CodeBeingDecided: 409,
 		models.CodeDigestMismatch: 409, models.CodeKeyConflict: 409, models.CodeIDTaken: 409, models.CodeOtherAgent: 409,
-		models.CodeConflict: 409, models.CodeNoPendingApproval: 409, models.CodeBudgetExhausted: 402, models.CodeTooManyRequests: 429, models.CodeTooManyPending: 429,
+		models.CodeConflict: 409, models.CodePreconditionFailed: 412, models.CodePreconditionRequired: 428, models.CodeNoPendingApproval: 409, models.CodeBudgetExhausted: 402, models.CodeTooManyRequests: 429, models.CodeTooManyPending: 429,
 		models.CodeTooLarge: 413, models.CodeUnavailable: 503, models.CodeInternal: 500, "of the future": 500,
 	} {
 		if got := handlers.Status(code); got != want {

@@ -37,6 +37,9 @@ const (
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
 
+	CodePreconditionFailed   Code = "precondition_failed"   // 412: If-Match names another version than stands
+	CodePreconditionRequired Code = "precondition_required" // 428: If-Match is missing
+
 	CodeBudgetExhausted Code = "budget_exhausted"  // 402
 	CodeTooManyRequests Code = "too_many_requests" // 429
 	CodeTooManyPending  Code = "too_many_pending"  // 429

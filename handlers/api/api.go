@@ -70,6 +70,7 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 func (a *API) register() {
 	a.registerApprovals()
 	a.registerQueue()
+	a.registerPolicy()
 	a.registerTools()
 	a.registerConversations()
 	a.registerRuns()

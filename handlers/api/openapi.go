@@ -34,7 +34,7 @@ type operationDoc struct {
 // program that builds the document makes the examples.
 func operationDocs() map[string]operationDoc {
 	all := map[string]operationDoc{}
-	for _, docs := range []func() map[string]operationDoc{approvalDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
+	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
 		maps.Copy(all, docs())
 	}
 	return all
@@ -69,6 +69,7 @@ func (a *API) describe() {
 	doc.Tags = []*huma.Tag{
 		{Name: "Approvals", Description: approvalsGuide},
 		{Name: "Tool approval", Description: toolGuide},
+		{Name: "Policy", Description: policyGuide},
 		{Name: "Conversations", Description: conversationsGuide},
 		{Name: "Run events", Description: runEventsGuide},
 		{Name: "Streams", Description: streamsGuide},

@@ -52,6 +52,10 @@ var problemTexts = map[models.Code]string{
 	models.CodeAmbiguousSession:  "This tool use id stands in more than one session: say which by session_id.",
 	models.CodeNoPendingApproval: "No proposal and no budget request is pending in this conversation.",
 	models.CodeNoBudget:          "This conversation has no budget that could be changed by a step; set one.",
+
+	models.CodePreconditionFailed:   "Version 8 of the policy stands. Read it, and make your change to it.",
+	models.CodePreconditionRequired: "If-Match is needed: the ETag of the version that you changed, as GET /v1/policy gives it.",
+
 	models.CodeBudgetExhausted: "The conversation's energy budget does not allow this: it costs 1, and 0 of 100 are left. " +
 		"A person was asked for more: wait for that request, then repeat this one.",
 	models.CodeTooManyRequests: "This token may ask 600 times a minute; try again in 3 s. A repeat of a request that stands is not counted.",
