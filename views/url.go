@@ -65,6 +65,10 @@ func PolicyGuideURL() string { return "/policy/guide" }
 // PolicyReviewURL shows what an admin's draft of the policy would change.
 func PolicyReviewURL() string { return "/policy/review" }
 
+// TryPolicyURL says what the policy would do with a call; from names a request that is
+// tried.
+func TryPolicyURL(from models.ResponseID) string { return with("/policy/try", "from", string(from)) }
+
 // PolicyJSONURL shows the draft as JSON.
 func PolicyJSONURL() string { return "/policy/json" }
 

@@ -48,6 +48,11 @@ func policyStates() []State {
 		state("rule-errors", "A new rule that is not valid yet", pages.PolicyRulePage(Frame("Rule", "/policy/rules/new"), pages.NewPolicyRuleForm(wrongRule()))),
 		state("review", "What would open the gate is said before saving", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(ReviewInput()))),
 		state("review-stale", "Somebody else saved a version meanwhile", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(staleReview()))),
+		state("try", "A call, on what stands and on a draft", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(tryInput()))),
+		state("try-error", "No tool of that name can be", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(pages.PolicyTryInput{
+			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>"}, Error: "may hold letters, digits, _ . : / @ - and spaces inside, nothing else",
+			Draft: "Your draft is not valid yet, so it can't be tried.",
+		}))),
 		state("json", "The draft as JSON, with what is wrong", pages.PolicyJSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
 		{Page: "policy", Name: "guide", Note: "How the policy works", Component: pages.PolicyGuidePage(Frame("How the policy works", "/policy/guide"))},
 		state("version", "An older one, as stored, with what it changed", pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
@@ -136,6 +141,31 @@ func staleReview() pages.PolicyReviewInput {
 	in.Theirs = []policy.Change{{Path: "default_timeout_minutes", Before: "5", After: "10"}, {Path: `rules["Payments"].risk`, Before: "high", After: "critical"}}
 	in.Clashes = []policy.Clash{{Path: `rules["Payments"].risk`, Base: "high", Theirs: "critical", Mine: "low"}}
 	return in
+}
+
+// tryInput is a call that the draft treats in another way.
+func tryInput() pages.PolicyTryInput {
+	parsed := func(doc policy.Document) *policy.Policy {
+		raw, err := doc.Marshal()
+		if err != nil {
+			panic(err)
+		}
+		p, err := policy.Parse(raw)
+		if err != nil {
+			panic(err)
+		}
+		return p
+	}
+	stands, draft := policy.Default(), policy.Default()
+	draft.Rules = []policy.Rule{
+		{Name: "Reading", Tools: []string{"Read"}, Effect: policy.EffectAllow, Risk: models.RiskLow},
+		{Name: strings.Repeat("unbroken", 20), Tools: []string{"x"}, Effect: policy.EffectDeny, Risk: models.RiskLow, Disabled: true},
+		{Name: "Payments", Tools: []string{"/^payment\\./"}, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
+	}
+	return pages.PolicyTryInput{
+		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send"}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
+		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
+	}
 }
 
 func policyJSON() pages.PolicyJSON {

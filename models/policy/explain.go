@@ -1,0 +1,89 @@
+package policy
+
+import "slices"
+
+// Explanation is what the policy says of a call, and how it came to that.
+type Explanation struct {
+	Judgement Judgement
+	Steps     []Step // in the order in which the policy asks; the last one decided
+}
+
+// Step is one rule, or what comes behind the rules, that was asked about a call.
+type Step struct {
+	Rule   string // as in Judgement
+	Effect Effect // of a rule
+	// By is the entry of tools that the call's name matches; empty: none does.
+	By string
+	// Why says in words why the step did not decide, or why it did.
+	Why string
+}
+
+// Explain tells what Judge says of a call, and why each rule before the one that decides
+// did not.
+func (p *Policy) Explain(c Call) Explanation {
+	e := Explanation{Judgement: p.Judge(c)}
+	if c.ToolName == "" {
+		e.Steps = []Step{{Rule: e.Judgement.Rule, Why: e.Judgement.Reason}}
+		return e
+	}
+	for i, r := range p.doc.Rules {
+		step := Step{Rule: r.Name, Effect: r.Effect, Why: "None of its tools matches."}
+		if r.Disabled {
+			step.Why = "It is disabled."
+		} else if step.By = p.entryOf(i, c.ToolName); step.By != "" {
+			step.Why = "The tool matches “" + step.By + "”."
+		}
+		e.Steps = append(e.Steps, step)
+		if step.By != "" {
+			return e.decided()
+		}
+	}
+	step := Step{Rule: RuleRequiredTools, Why: "None of the tools in it matches."}
+	if step.By = p.requiredBy(c.ToolName); step.By != "" {
+		step.Why = "The tool matches “" + step.By + "”."
+	}
+	e.Steps = append(e.Steps, step)
+	return e.decided()
+}
+
+// decided adds what decided, where that is not the last that was asked: a name that is
+// only similar, an agent that asks by itself, or what holds for everything else.
+func (e Explanation) decided() Explanation {
+	last := e.Steps[len(e.Steps)-1]
+	if last.By == "" || last.Rule != e.Judgement.Rule {
+		e.Steps = append(e.Steps, Step{Rule: e.Judgement.Rule, Why: e.Judgement.Reason})
+	}
+	return e
+}
+
+// entryOf is the first of a rule's tools that matches a name.
+func (p *Policy) entryOf(rule int, name string) string {
+	for _, text := range p.doc.Rules[rule].Tools {
+		if text == name && p.exactIn(rule, name) {
+			return text
+		}
+		i := slices.IndexFunc(p.regexes, func(re ruleRegexp) bool { return re.rule == rule && re.text == text && re.match(name) })
+		if i >= 0 {
+			return text
+		}
+	}
+	return ""
+}
+
+// exactIn reports whether a rule lists exactly this name; one that stands in slashes is
+// a pattern.
+func (p *Policy) exactIn(rule int, name string) bool {
+	return !slices.ContainsFunc(p.regexes, func(re ruleRegexp) bool { return re.rule == rule && re.text == name })
+}
+
+func (p *Policy) requiredBy(name string) string {
+	if p.requiredExact[name] {
+		return name
+	}
+	for i := range p.requiredRegexes {
+		if p.requiredRegexes[i].match(name) {
+			return p.requiredRegexes[i].text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package pages
+
+import (
+	"strconv"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// PolicyTryInput is a call that is tried on the policy that stands, and on a draft.
+type PolicyTryInput struct {
+	Call    policy.Call
+	Error   string // what is wrong with the tool's name
+	Request models.ResponseID
+	Tried   []PolicyTried
+	Draft   string // why the draft can't be tried; empty: it can, or there is none
+}
+
+// PolicyTried is what one policy says.
+type PolicyTried struct {
+	Title  string
+	Policy *policy.Policy
+}
+
+// PolicyTry is the view model of the page on which calls are tried.
+type PolicyTry struct {
+	Tool, Kind, Error string
+	Explicit          bool
+	Kinds             []ui.Choice
+	RequestURL        string
+	Answers           []PolicyAnswer
+	Differ            string // whether the draft says something else; empty: there is none
+	Draft             string
+}
+
+// PolicyAnswer is what one policy says of a call.
+type PolicyAnswer struct {
+	ID, Title    string
+	Outcome      ui.Word
+	Risk         ui.Word
+	Rule, Reason string
+	Who, Until   string // empty: nobody is asked
+	Steps        []PolicyStep
+}
+
+// PolicyStep is one rule that was asked.
+type PolicyStep struct {
+	Rule, Why string
+	Decides   bool
+}
+
+// tryKinds are the kinds of requests that can be tried.
+var tryKinds = []ui.Choice{
+	{Value: string(models.KindToolCall), Label: "a tool call"},
+	{Value: string(models.KindQuestion), Label: "a question"},
+	{Value: string(models.KindProposal), Label: "a proposal"},
+	{Value: string(models.KindBudget), Label: "a budget request"},
+}
+
+// NewPolicyTry makes the page.
+func NewPolicyTry(in PolicyTryInput) PolicyTry {
+	v := PolicyTry{
+		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Error, Kinds: tryKinds, Draft: in.Draft,
+	}
+	if in.Request != "" {
+		v.RequestURL = views.ApprovalURL(in.Request)
+	}
+	for i, tried := range in.Tried {
+		v.Answers = append(v.Answers, policyAnswer(i, tried, in.Call))
+	}
+	if len(v.Answers) > 1 {
+		v.Differ = "Your draft says the same of this call."
+		a, b := v.Answers[0], v.Answers[1]
+		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until {
+			v.Differ = "Your draft would treat this call differently."
+		}
+	}
+	return v
+}
+
+func policyAnswer(i int, tried PolicyTried, call policy.Call) PolicyAnswer {
+	e := tried.Policy.Explain(call)
+	j := e.Judgement
+	a := PolicyAnswer{ID: "tried-" + strconv.Itoa(i+1), Title: tried.Title, Outcome: triedWord(j), Rule: j.Rule, Reason: j.Reason}
+	for k, step := range e.Steps {
+		a.Steps = append(a.Steps, PolicyStep{Rule: step.Rule, Why: step.Why, Decides: k == len(e.Steps)-1})
+	}
+	if j.Effect != policy.EffectRequire {
+		return a
+	}
+	a.Risk = ui.RiskWord(j.Risk)
+	a.Who, a.Until = whoDecides(j), untilText(tried.Policy, j, call.Kind)
+	return a
+}
+
+func triedWord(j policy.Judgement) ui.Word {
+	switch j.Effect {
+	case policy.EffectAllow:
+		return ui.Word{Text: "runs without a person", Tone: views.ToneGood}
+	case policy.EffectDeny:
+		return ui.Word{Text: "is denied", Tone: views.ToneBad}
+	case policy.EffectRequire:
+	}
+	return ui.Word{Text: "waits for a person", Tone: views.ToneAccent}
+}
+
+// whoDecides is who may approve a call that waits.
+func whoDecides(j policy.Judgement) string {
+	reviewers := strings.Join(j.Reviewers, ", ")
+	never := j.SelfApproval == models.SelfNever
+	switch {
+	case j.ReviewersOnly && never:
+		return "Only " + reviewers + " may approve, and never as the agent's owner."
+	case j.ReviewersOnly:
+		return "Only " + reviewers + " may approve."
+	}
+	who := []string{"The agent's owner", "admins"}
+	if never {
+		who = []string{"Admins"}
+	}
+	if reviewers != "" {
+		who = append(who, reviewers)
+	}
+	text := strings.Join(who, ", ") + " may approve"
+	if never {
+		return text + ", and never as the agent's owner."
+	}
+	return text + "."
+}
+
+// untilText is how long such a call waits.
+func untilText(p *policy.Policy, j policy.Judgement, kind models.Kind) string {
+	if j.Timeout != nil {
+		return "It expires after " + minutesSpoken(*j.Timeout) + "."
+	}
+	minutes, ok := p.DefaultTimeout(kind)
+	if !ok {
+		return "It has no deadline, unless the agent asks for one."
+	}
+	return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time."
+}
+
+func minutesSpoken(minutes int) string {
+	if minutes == 1 {
+		return "1 minute"
+	}
+	return views.Number(int64(minutes)) + " minutes"
+}
