@@ -47,13 +47,14 @@ type App struct {
 	builtIn  *agent.Agent
 	metrics  *handlers.Metrics
 	memory   memory
+	stopIn   time.Duration // how long requests under way may take to end at a stop
 }
 
 // New opens the data folder and listens, so that Addr is known; Run serves. It
 // hands out the setup link while nobody can sign in, on terminal or, if that is
 // nil, in a file. Close the App in any case.
 func New(ctx context.Context, cfg Config, log *slog.Logger, terminal io.Writer) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory(cfg.MemoryLimit)}
+	a := &App{cfg: cfg, log: log, metrics: handlers.NewMetrics(version), memory: newMemory(cfg.MemoryLimit), stopIn: stopTimeout}
 	defer func() { //nolint:contextcheck // closing is not cancelled
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -150,7 +151,7 @@ func (a *App) Run(ctx context.Context) error {
 // its own row.
 func (a *App) stop(ctx context.Context) error {
 	a.log.InfoContext(ctx, "stopping")
-	limited, cancel := context.WithTimeout(ctx, stopTimeout)
+	limited, cancel := context.WithTimeout(ctx, a.stopIn)
 	defer cancel()
 	a.store.EndWaits()
 	a.streams.Stop()

@@ -20,8 +20,8 @@ import (
 )
 
 // With 1,000 waits and 100 streams open, of pages and of all three vocabularies,
-// the server stops within two seconds, every wait is answered as pending, and
-// every stream ends. It is measured while no other test of this package runs.
+// the server stops without waiting for any of them, every wait is answered as pending,
+// and every stream ends. A quiet machine takes a part of the two seconds that it has.
 func TestAStopUnderLoadIsQuick(t *testing.T) {
 	const waits, each = 1000, 25
 	paths := []string{"/events", "/v1/approvals/stream", "/api/approval/events", "/v1/events"}
@@ -62,6 +62,7 @@ func TestAStopUnderLoadIsQuick(t *testing.T) {
 	if got := metric(t, w.addr, "countersign_waiters"); got != waits {
 		t.Errorf("%v waiters are told, want %d", got, waits)
 	}
+	w.StopIn(patience)
 	began := time.Now()
 	w.stop()
 	took := time.Since(began)
