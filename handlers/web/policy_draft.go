@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -191,6 +192,11 @@ func (s *Site) changePolicy(c echo.Context) error {
 		return s.policyForm(c, http.StatusConflict, e, otherWindow)
 	}
 	leads := changeRules(e.doc, step, which)
+	if step == "example" {
+		if leads, err = beginWith(e.doc, which); err != nil {
+			return err
+		}
+	}
 	if err := s.keep(c, e); err != nil {
 		return s.notKept(c, e, err)
 	}
@@ -277,6 +283,15 @@ func changeRules(d *policy.Draft, step, which string) string {
 		return views.PolicyURL() + "#rules-title"
 	}
 	return views.PolicyURL() + "#rule-" + strconv.Itoa(at)
+}
+
+// beginWith puts an example into the draft.
+func beginWith(d *policy.Draft, name string) (leads string, err error) {
+	i := slices.IndexFunc(policy.Examples(), func(e policy.Example) bool { return e.Name == name })
+	if i < 0 {
+		return "", models.Errorf(models.CodeNotFound, "There is no such example.")
+	}
+	return views.PolicyURL() + "#rules-title", d.Begin(policy.Examples()[i])
 }
 
 // readFields takes the texts of a form; a box that is not ticked sends nothing, and a list

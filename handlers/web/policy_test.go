@@ -242,6 +242,30 @@ func TestRulesAreWrittenByForm(t *testing.T) {
 	w.signedIn(ownerEmail).get(pageOf(held)).is(http.StatusOK).says("main", "payments")
 }
 
+func TestAnExampleBecomesTheDraft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn("admin@example.com")
+	form := p.get("/policy").says(".examples", "Development", "Production", "Coding agent", "Payments", "Read-only").form("#policy-form", "button[value='example:payments']")
+	form.Set("max_pause_minutes", "30")
+	p.post("/policy", form).redirects("/policy#rules-title")
+	w.policyIs(1)
+	shown := p.get("/policy").says("#rule-1", "payouts").says("#rule-2", "payments").says(".draft-state", "Your draft")
+	if shown.doc.Find(".examples").Length() != 0 || shown.value("#max_pause_minutes") != "30" {
+		t.Error("examples are offered over rules, or what was typed is lost")
+	}
+	p.post("/policy", shown.form("#policy-form", "#review")).redirects("/policy/review")
+
+	// It names people of its own, who are not here: nothing is saved, and that is said.
+	save := p.get("/policy/review").is(http.StatusOK).form("form:has(#save)", "#save")
+	save.Set("note", "as the guide has it")
+	p.post("/policy/review", save).is(http.StatusUnprocessableEntity).says("main", "none of its reviewers is a person who may sign in")
+	w.policyIs(1)
+	form = p.get("/policy").form("#policy-form", "")
+	form.Set("step", "example:nothing")
+	p.post("/policy", form).is(http.StatusNotFound)
+}
+
 func TestARuleIsMadeFromARequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -38,6 +38,18 @@ func TestPoliciesOfTheGuideDoWhatTheySay(t *testing.T) {
 			"payment.send": policy.EffectRequire, "deploy": policy.EffectRequire, "release.publish": policy.EffectRequire,
 			"logs.search": policy.EffectAllow, "logs.search_and_delete": policy.EffectRequire, "anything": policy.EffectRequire,
 		}},
+		{"Coding agent", map[string]policy.Effect{
+			"Read": policy.EffectAllow, "Edit": policy.EffectAllow, "Bash": policy.EffectRequire, "WebFetch": policy.EffectRequire,
+			"mcp__mail__send": policy.EffectRequire, "NewTool": policy.EffectRequire, "read": policy.EffectRequire,
+		}},
+		{"Payments", map[string]policy.Effect{
+			"payout.send": policy.EffectRequire, "payments.create": policy.EffectRequire, "refund.make": policy.EffectRequire,
+			"Read": policy.EffectAllow, "Payment.send": policy.EffectRequire,
+		}},
+		{"Read-only", map[string]policy.Effect{
+			"Read": policy.EffectAllow, "files.list": policy.EffectAllow, "files.list_and_delete": policy.EffectRequire,
+			"Bash": policy.EffectRequire, "files.delete": policy.EffectRequire,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.title, func(t *testing.T) {
@@ -84,5 +96,27 @@ func TestTheGuideNamesEveryMember(t *testing.T) {
 				t.Errorf("%s: the guide says nothing about %s", kind.Name(), name)
 			}
 		}
+	}
+}
+
+// The examples are what the guide writes, whole, and a draft that begins with one keeps
+// what it does not name.
+func TestExamplesAreThoseOfTheGuide(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, e := range policy.Examples() {
+		names = append(names, e.Name)
+		d := draft(t, `{"grant_max_uses": 7, "rules": [{"name": "old", "tools": ["x"], "effect": "deny"}]}`)
+		if err := d.Begin(e); err != nil {
+			t.Fatal(err)
+		}
+		want := parsed(t, e.Document)
+		want.GrantMaxUses = 7
+		if got := d.Check(policy.Default()); len(got.Problems) > 0 || len(policy.Diff(want, got.Document)) > 0 {
+			t.Errorf("%s: %v %v", e.Name, got.Problems, policy.Diff(want, got.Document))
+		}
+	}
+	if got := strings.Join(names, " "); got != "development production coding-agent payments read-only" {
+		t.Errorf("%s", got)
 	}
 }

@@ -41,6 +41,7 @@ func policyStates() []State {
 		page("draft", "A draft that is kept", kept),
 		page("stale", "Another version was saved meanwhile", stale),
 		page("errors", "Errors at their fields", wrong),
+		page("empty", "No rules, with examples to begin with", emptyPolicy()),
 		page("unreadable", "A draft that is no document", unreadable),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
 		page("reader", "To somebody who may only read", reader),
@@ -73,6 +74,12 @@ func PolicyInput() pages.PolicyInput {
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},
 		},
 	}
+}
+
+func emptyPolicy() pages.PolicyInput {
+	in := PolicyInput()
+	in.Draft.Rules = nil
+	return in
 }
 
 func emptyDraft() *policy.Draft {

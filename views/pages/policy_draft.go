@@ -41,8 +41,9 @@ type PolicyDraft struct {
 	Groups         []PolicyFormGroup
 	Rules          []PolicyRuleRow
 	Unmatched      PolicyFormField
-	LetsThrough    bool     // everything else is allowed
-	Others         []string // faults that belong to no field of this page
+	LetsThrough    bool             // everything else is allowed
+	Examples       []policy.Example // to begin with, while there are no rules
+	Others         []string         // faults that belong to no field of this page
 }
 
 // PolicyRuleRow is one rule in the list.
@@ -80,6 +81,9 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
 	for i, form := range in.Rules {
 		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), form, in.Problems))
+	}
+	if len(in.Rules) == 0 {
+		v.Examples = policy.Examples()
 	}
 	v.Others = otherProblems(in.Problems, "rules[", policy.Settings(), "")
 	return v
