@@ -51,7 +51,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeConflict:          {http.StatusConflict, "Conflict"},
 	models.CodeNoPendingApproval: {http.StatusConflict, "Nothing waits for approval"},
 
-	models.CodePreconditionFailed:   {http.StatusPreconditionFailed, "Another version stands"},
+	models.CodePreconditionFailed:   {http.StatusPreconditionFailed, "Another version is active"},
 	models.CodePreconditionRequired: {http.StatusPreconditionRequired, "If-Match is required"},
 
 	models.CodeBudgetExhausted: {http.StatusPaymentRequired, "The budget is exhausted"},

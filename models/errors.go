@@ -37,7 +37,7 @@ const (
 	CodeNoPendingApproval Code = "no_pending_approval" // 409: nothing in the conversation waits to be decided
 	CodeConflict          Code = "conflict"            // 409: any other clash (a name already in use)
 
-	CodePreconditionFailed   Code = "precondition_failed"   // 412: If-Match names another version than stands
+	CodePreconditionFailed   Code = "precondition_failed"   // 412: If-Match does not name the active version
 	CodePreconditionRequired Code = "precondition_required" // 428: If-Match is missing
 
 	CodeBudgetExhausted Code = "budget_exhausted"  // 402

@@ -53,7 +53,7 @@ var problemTexts = map[models.Code]string{
 	models.CodeNoPendingApproval: "No proposal and no budget request is pending in this conversation.",
 	models.CodeNoBudget:          "This conversation has no budget that could be changed by a step; set one.",
 
-	models.CodePreconditionFailed:   "Version 8 of the policy stands. Read it, and make your change to it.",
+	models.CodePreconditionFailed:   "Version 8 of the policy is active. Read it, and make your change to it.",
 	models.CodePreconditionRequired: "If-Match is needed: the ETag of the version that you changed, as GET /v1/policy gives it.",
 
 	models.CodeBudgetExhausted: "The conversation's energy budget does not allow this: it costs 1, and 0 of 100 are left. " +

@@ -21,14 +21,14 @@ func (a *API) registerPolicy() {
 	register(a, Admins, huma.Operation{
 		OperationID: "get-policy", Method: http.MethodGet, Path: "/v1/policy", Tags: policyTags,
 		Summary:     "Read the policy",
-		Description: "The version that stands. Its ETag is what If-Match takes when it is changed.",
+		Description: "The active version. Its ETag is what If-Match takes when it is changed.",
 		Errors:      []int{401, 403, 503},
 	}, a.policy)
 	register(a, Admins, huma.Operation{
 		OperationID: "change-policy", Method: http.MethodPut, Path: "/v1/policy", Tags: policyTags,
 		Summary: "Make a new version of the policy",
-		Description: "The document replaces the one that stands. If-Match names the version that was changed: without it 428, and if another stands 412 and nothing is changed. " +
-			"A document that is not valid is 422, with each fault at its path. One that says what stands already makes no version.",
+		Description: "The document replaces the active one. If-Match names the version that was changed: without it 428, and if another version is active 412 and nothing is changed. " +
+			"A document that is not valid is 422, with each fault at its path. A document that changes nothing makes no version.",
 		Errors: []int{401, 403, 412, 413, 422, 428, 503},
 	}, a.changePolicy)
 }
@@ -53,7 +53,7 @@ func (a *API) policy(ctx context.Context, _ *policyIn) (*policyOut, error) {
 type changePolicyIn struct {
 	caller
 
-	IfMatch string `header:"If-Match" doc:"The ETag of the version that was changed, or * for whichever stands"`
+	IfMatch string `header:"If-Match" doc:"The ETag of the version that was changed, or * for whichever is active"`
 	Body    wire.PolicyChange
 }
 
@@ -99,7 +99,7 @@ func (a *API) matched(ctx context.Context, header string) (int64, error) {
 }
 
 func anotherStands() error {
-	return models.Errorf(models.CodePreconditionFailed, "If-Match does not name the version of the policy that stands. Read it, and make your change to it.")
+	return models.Errorf(models.CodePreconditionFailed, "If-Match does not name the active version of the policy. Read it, and make your change to it.")
 }
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }

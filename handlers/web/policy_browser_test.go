@@ -57,7 +57,7 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			p.retype("#reviewers-1", ownerEmail)
 			p.click("#keep-rule")
 			p.sees("#rule-1", "payments")
-			p.sees(".draft-state", "Nothing of it holds")
+			p.sees(".draft-state", "Nothing takes effect")
 			if got := p.value(`document.querySelector("#default_timeout_minutes").value`); got != "8" {
 				t.Errorf("what was typed before became %q", got)
 			}

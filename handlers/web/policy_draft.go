@@ -325,7 +325,7 @@ func (s *Site) policyJSON(c echo.Context, status int, e *editing, text, notice s
 	if err != nil {
 		return err
 	}
-	v := pages.NewPolicyJSON(e.draft.Base, e.draft.Revision, text, notice, e.problems())
+	v := pages.NewPolicyJSON(e.draft.Base, e.draft.Revision, policy.Visible(text), notice, e.problems())
 	return handlers.Render(c, status, pages.PolicyJSONPage(frame, v), nil)
 }
 

@@ -319,6 +319,14 @@ func TestTheDraftAsJSONAndAsAForm(t *testing.T) {
 	p.post("/policy", edited).redirects("/policy/json")
 	p.get("/policy/json").says("#document", `"colour": "red"`, `"default_timeout_minutes": 10`, `"Odd": 1`)
 
+	// What another admin hid in a text is written out, and says the same.
+	hiding := p.get("/policy/json").form("#json-form", "button[value=form]")
+	hiding.Set("document", "{\"rules\": [{\"name\": \"a\", \"tools\": [\"x\"], \"effect\": \"deny\", \"note\": \"a\u202eb\"}]}")
+	p.post("/policy/json", hiding).redirects("/policy")
+	if got := p.get("/policy/json").value("#document"); strings.Contains(got, "\u202e") || !strings.Contains(got, `a\u202eb`) {
+		t.Errorf("the JSON shows %q", got)
+	}
+
 	// Against another state of the draft it changes nothing, and keeps what was typed.
 	form.Set("document", `{"default_timeout_minutes": 3}`)
 	if got := p.post("/policy/json", form).is(http.StatusConflict).says("main", "another window").value("#document"); got != `{"default_timeout_minutes": 3}` {

@@ -317,3 +317,21 @@ func TestWhatIsNoDraft(t *testing.T) {
 		}
 	}
 }
+
+// The same document, in which nothing is hidden.
+func TestVisibleJSONSaysTheSame(t *testing.T) {
+	t.Parallel()
+	const text = "{\n  \"rules\": [{\"name\": \"é a\u202eb\U000e0041\", \"tools\": [\"x\"], \"effect\": \"deny\"}]\n}"
+	got := policy.Visible(text)
+	if want := "{\n  \"rules\": [{\"name\": \"é a\\u202eb\\udb40\\udc41\", \"tools\": [\"x\"], \"effect\": \"deny\"}]\n}"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if changes := policy.Diff(parsed(t, text), parsed(t, got)); len(changes) > 0 {
+		t.Errorf("%v", changes)
+	}
+	for _, as := range []string{"{}", "{\"a\u202e", "\u202e{}"} {
+		if got := policy.Visible(as); got != as {
+			t.Errorf("%q became %q", as, got)
+		}
+	}
+}

@@ -10,8 +10,7 @@ type Explanation struct {
 
 // Step is one rule, or what comes behind the rules, that was asked about a call.
 type Step struct {
-	Rule   string // as in Judgement
-	Effect Effect // of a rule
+	Rule string // as in Judgement
 	// By is the entry of tools that the call's name matches; empty: none does.
 	By string
 	// Why says in words why the step did not decide, or why it did.
@@ -27,7 +26,7 @@ func (p *Policy) Explain(c Call) Explanation {
 		return e
 	}
 	for i, r := range p.doc.Rules {
-		step := Step{Rule: r.Name, Effect: r.Effect, Why: "None of its tools matches."}
+		step := Step{Rule: r.Name, Why: "None of its tools matches."}
 		if r.Disabled {
 			step.Why = "It is disabled."
 		} else if step.By = p.entryOf(i, c.ToolName); step.By != "" {

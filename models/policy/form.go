@@ -162,17 +162,35 @@ func hidden(s string) bool {
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range string(quoted(s)) {
-		switch {
-		case r < 0x7f:
-			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
+		writeCode(&b, r, r >= 0x7f)
 	}
 	return b.String()
+}
+
+// Visible is JSON with the characters that nobody would see written as their codes, which
+// says the same. What is not JSON is left as it was typed.
+func Visible(text string) string {
+	if !hidden(text) || oneValue([]byte(text)) != nil {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		writeCode(&b, r, r >= 0x7f && hidden(string(r)))
+	}
+	return b.String()
+}
+
+// writeCode writes a character of JSON, as its code if coded.
+func writeCode(b *strings.Builder, r rune, coded bool) {
+	switch {
+	case !coded:
+		b.WriteRune(r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
+	default:
+		fmt.Fprintf(b, `\u%04x`, r)
+	}
 }
 
 // value is what a text of a form says; nil leaves the member out.

@@ -27,6 +27,10 @@ func mayDraft(actor models.Actor) error {
 	return nil
 }
 
+func draftMoved() error {
+	return models.Errorf(models.CodeConflict, "Your draft was changed in another window meanwhile.")
+}
+
 func draftOf(g *gorm.DB, actor models.Actor) (models.PolicyDraft, error) {
 	var d models.PolicyDraft
 	err := g.Where("user_id = ?", actor.UserID()).Take(&d).Error
@@ -72,7 +76,7 @@ func (s *Store) changeDraft(ctx context.Context, actor models.Actor, revision in
 			return err
 		}
 		if d.Revision != revision {
-			return models.Errorf(models.CodeConflict, "Your draft was changed in another window meanwhile.")
+			return draftMoved()
 		}
 		change(&d)
 		d.UserID, d.Revision, d.ChangedAt = actor.UserID(), revision+1, t.Now
@@ -121,7 +125,7 @@ func (s *Store) ApplyDraft(ctx context.Context, actor models.Actor, revision int
 			return err
 		}
 		if d.Revision == 0 || now.Revision != revision || d.Revision != revision {
-			return models.Errorf(models.CodeConflict, "Your draft was changed in another window meanwhile.")
+			return draftMoved()
 		}
 		return t.dropDraft(actor)
 	})

@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// policyDraft is the policy as a form: what an admin is writing, or what stands.
+// policyDraft is the policy as a form: the admin's draft, or the active version.
 func policyDraft(v PolicyDraft) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -71,7 +71,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(". Nothing of it holds before you save it.")
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(". Nothing takes effect until you save it.")
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_draft.templ`, Line: 19, Col: 49}
 			}
@@ -683,7 +683,7 @@ func policyDraftRules(v PolicyDraft) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Examples) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<h3>Examples to begin with</h3><p class=\"quiet\">One of them becomes your draft, with the settings that it names. You review it before anything holds.</p><dl class=\"examples\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "<h3>Examples to begin with</h3><p class=\"quiet\">One of them becomes your draft, with the settings that it names. You review it before anything takes effect.</p><dl class=\"examples\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -811,7 +811,7 @@ func PolicyRulePage(p views.Page, v PolicyRuleForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "</h1><p class=\"quiet\">It goes into your draft. Nothing of it holds before you review and save that.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "</h1><p class=\"quiet\">It goes into your draft. Nothing takes effect until you review and save it.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -45,7 +45,7 @@ var policyGroups = []policyGroup{
 		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", help: fallbackHelp},
 	}},
 	{id: "budgets", title: "Budgets", fields: []policyField{
-		{path: "auto_budget_increase", label: "Energy that the system may add by itself", help: "To one conversation's budget in all, since a person last set or decided it. With 0 every raise waits for a person.", least: "0"},
+		{path: "auto_budget_increase", label: "Energy that the system may add without asking", help: "To one conversation's budget in all, since a person last set or decided it. With 0 every raise waits for a person.", least: "0"},
 		{path: "budget_per_agent.energy", label: "Energy that one agent may spend", help: "In all its conversations together. Empty, with the hours: no limit. Beyond it, its owner is asked for more.", least: "1", optional: true},
 		{path: "budget_per_agent.hours", label: "In how many hours", help: "1 to 720.", least: "1", optional: true},
 	}},

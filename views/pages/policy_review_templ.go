@@ -296,9 +296,9 @@ func policyStale(v PolicyReview) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var11 string
-		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(" saved " + v.Version + " while you were writing. Nothing of yours is lost, and nothing of it is saved yet.")
+		templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(" saved " + v.Version + " while you were writing. Your draft is kept, and nothing is saved yet.")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_review.templ`, Line: 67, Col: 113}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_review.templ`, Line: 67, Col: 101}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 		if templ_7745c5c3_Err != nil {

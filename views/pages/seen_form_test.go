@@ -57,14 +57,14 @@ var formPages = []page{
 		"title":  "Rule “Force push”",
 		"acts":   "More fields for reviewers | Put it into the draft | Cancel → /policy",
 		"filled": "name=Force push | tools=Bash | effect=require | risk=high | timeout_minutes=15 | reviewers=bo@example.org | self_approval=allowed | reason=History of a protected branch would be rewritten. | reject_reasons=Rebase first\nAsk in the channel | energy=1500",
-		"says":   "It goes into your draft. Nothing of it holds before you review and save that.",
+		"says":   "It goes into your draft. Nothing takes effect until you review and save it.",
 	}},
 	{key: "policy-rule-errors", seen: seen{
 		"title":  "A new rule",
 		"warns":  "Not everything is valid yet. What is wrong stands at its place; your draft is kept. | rules[3].Risk is not a member of the policy; names are lower case with underscores",
 		"errors": "must not be empty | Line 1: is not a regular expression (RE2): missing closing ) | must be a whole number | Line 2: must be an e-mail address such as ann@example.com",
 		"acts":   "More fields for reviewers | Put it into the draft | Cancel → /policy",
-		"says":   "It goes into your draft. Nothing of it holds before you review and save that.",
+		"says":   "It goes into your draft. Nothing takes effect until you review and save it.",
 		"filled": "tools=/(/\n\"safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | effect=require | risk=medium | timeout_minutes=soon | reviewers=longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong@example.org | reviewers=bo | self_approval=allowed | place=last",
 	}},
 	{key: "policy-review", seen: seen{
@@ -76,7 +76,7 @@ var formPages = []page{
 	}},
 	{key: "policy-review-stale", seen: seen{
 		"title": "Review your draft",
-		"warns": "Bo safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> saved v7 while you were writing. Nothing of yours is lost, and nothing of it is saved yet.",
+		"warns": "Bo safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> saved v7 while you were writing. Your draft is kept, and nothing is saved yet.",
 		"rows":  "Rule “Payments”: Risk rules[\"Payments\"].risk high critical low | Minutes until a tool call expires default_timeout_minutes 5 10 | Rule “Payments”: Risk rules[\"Payments\"].risk high critical | Approval is on approval_enabled true false | Tools that need approval required_approval_tools none \"deploy\" | Fallback: run calls when no server answers fallback_auto_approve false true | Days until contents are removed retention_days 0 30 | Rule “Payments” rules[\"Payments\"] nothing rule 1 of 1: require \"/^pay/\", risk high",
 		"acts":  "Put my changes on top of v7 | Back to the form → /policy",
 		"says":  "v7 is active. Your draft began with v6.",
@@ -92,7 +92,7 @@ var formPages = []page{
 	{key: "policy-try", seen: seen{
 		"title":  "Try a call",
 		"warns":  "Your draft would treat this call differently.",
-		"tried":  "v7, which is active runs without a person by unmatched: No rule concerns this tool, and the policy lets such calls through. How it comes to that required_approval_tools None of the tools in it matches. unmatched No rule concerns this tool, and the policy lets such calls through. | Your draft waits for a person high risk by Payments: The rul … nts The tool matches “/^payment\\./”. (484 bytes, b7ed719255f6cee2)",
+		"tried":  "v7, which is active runs without a person by unmatched: No rule concerns this tool, and the policy lets such calls through. How it was decided required_approval_tools None of the tools in it matches. unmatched No rule concerns this tool, and the policy lets such calls through. | Your draft waits for a person high risk by Payments: The rul … nts The tool matches “/^payment\\./”. (482 bytes, 576d3857a3d3ee14)",
 		"filled": "tool=payment.send | kind=tool_call",
 		"says":   "What the policy would do with it. Nothing is asked and nothing is stored. | Filled in from this request",
 	}},
