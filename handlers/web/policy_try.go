@@ -2,7 +2,9 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -13,32 +15,33 @@ import (
 	"countersign/views/pages"
 )
 
-// tryPolicy says what the policy that stands, and the draft, would do with a call.
+// tryPolicy says what the active policy, and the draft, would do with a call. It is sent
+// as a form, since an input may be long; nothing is changed.
 func (s *Site) tryPolicy(c echo.Context) error {
 	e, err := s.editing(c)
 	if err != nil {
 		return err
 	}
-	in := pages.PolicyTryInput{Call: policy.Call{
-		Kind: models.Kind(c.QueryParam("kind")), ToolName: c.QueryParam("tool"), Explicit: c.QueryParam("explicit") == "true",
-	}}
-	asked := c.QueryParams().Has("tool")
-	if from := models.ResponseID(c.QueryParam("from")); from != "" {
-		a, err := s.requestFor(c.Request().Context(), actorOf(c), from)
-		if err != nil {
+	form, asked := c.QueryParams(), c.QueryParams().Has("tool")
+	if c.Request().Method == http.MethodPost {
+		form, asked = c.Request().PostForm, true
+	}
+	in := s.callToTry(e, form)
+	if from := models.ResponseID(form.Get("from")); from != "" {
+		if in, err = s.requestToTry(c, from); err != nil {
 			return err
 		}
-		in.Request, in.Call, asked = a.ID, policy.Call{Kind: a.Kind, ToolName: a.ToolName}, true
+		asked = true
 	}
 	if !slices.Contains(models.Kinds(), in.Call.Kind) || in.Call.Kind == models.KindReply {
 		in.Call.Kind = models.KindToolCall
 	}
-	if asked && (in.Call.ToolName != "" || in.Call.Kind == models.KindToolCall) {
-		if wrong := asError(models.CheckToolName("tool", in.Call.ToolName), models.CodeInvalid); wrong != nil {
-			in.Error = wrong.Fields["tool"]
-		}
+	if asked {
+		checkTried(&in)
+	} else {
+		in.Errors = nil
 	}
-	if asked && in.Error == "" {
+	if asked && len(in.Errors) == 0 {
 		if err := e.try(&in); err != nil {
 			return err
 		}
@@ -48,30 +51,89 @@ func (s *Site) tryPolicy(c echo.Context) error {
 		return err
 	}
 	status := http.StatusOK
-	if in.Error != "" {
+	if len(in.Errors) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
 	return handlers.Render(c, status, pages.PolicyTryPage(frame, pages.NewPolicyTry(in)), nil)
 }
 
-// try adds what stands, and the draft if there is one that is valid.
+// localTime is how browsers send a date and time.
+const localTime = "2006-01-02T15:04"
+
+// callToTry reads the form.
+func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
+	in := pages.PolicyTryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
+		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true",
+		Facts: policy.Facts{
+			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")), Now: s.store.Now(),
+		},
+	}}
+	if in.When != "" {
+		at, err := time.ParseInLocation(localTime, in.When, e.standing.Compiled.Zone())
+		if err != nil {
+			in.Errors["at"] = "must be a date and a time such as 2026-03-02T18:00"
+		}
+		in.Call.Facts.Now = at
+	}
+	return in
+}
+
+// requestToTry fills a request in.
+func (s *Site) requestToTry(c echo.Context, id models.ResponseID) (pages.PolicyTryInput, error) {
+	a, err := s.requestFor(c.Request().Context(), actorOf(c), id)
+	if err != nil {
+		return pages.PolicyTryInput{}, err
+	}
+	call, err := s.store.CallOf(c.Request().Context(), a)
+	return pages.PolicyTryInput{Request: a.ID, Call: call}, err
+}
+
+// checkTried judges what was typed.
+func checkTried(in *pages.PolicyTryInput) {
+	if in.Errors == nil {
+		in.Errors = map[string]string{}
+	}
+	call := &in.Call
+	if call.ToolName != "" || call.Kind == models.KindToolCall {
+		if wrong := asError(models.CheckToolName("tool", call.ToolName), models.CodeInvalid); wrong != nil {
+			in.Errors["tool"] = wrong.Fields["tool"]
+		}
+	}
+	if len(call.Facts.Input) == 0 {
+		return
+	}
+	if len(call.Facts.Input) > models.MaxInput {
+		in.Errors["input"] = "is too long; at most 256 KiB are taken"
+		return
+	}
+	if _, err := models.Canonical(models.KindToolCall, call.ToolName, call.Facts.Input); err != nil {
+		in.Errors["input"] = "must be JSON, such as {\"amount\": 101}"
+	}
+}
+
+// try adds what the active policy says, and the draft if there is one that is valid.
 func (e *editing) try(in *pages.PolicyTryInput) error {
 	in.Tried = append(in.Tried, pages.PolicyTried{Title: "v" + views.Number(e.standing.Version) + ", which is active", Policy: e.standing.Compiled})
 	if e.draft.Revision == 0 {
 		return nil
 	}
-	if len(e.problems()) > 0 {
+	compiled, err := e.compiled()
+	if compiled == nil || err != nil {
 		in.Draft = "Your draft is not valid yet, so it can't be tried."
-		return nil
-	}
-	raw, err := e.checked.Document.Marshal()
-	if err != nil {
-		return err
-	}
-	compiled, err := policy.ParseChanged(raw, e.base.Compiled.Document())
-	if err != nil {
 		return err
 	}
 	in.Tried = append(in.Tried, pages.PolicyTried{Title: "Your draft", Policy: compiled})
 	return nil
+}
+
+// compiled is the draft as a policy; nil: it is not valid.
+func (e *editing) compiled() (*policy.Policy, error) {
+	if len(e.problems()) > 0 {
+		return nil, nil //nolint:nilnil // there is none, which is no failure
+	}
+	raw, err := e.checked.Document.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return policy.ParseChanged(raw, e.base.Compiled.Document())
 }

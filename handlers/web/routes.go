@@ -131,7 +131,7 @@ func (s *Site) table() []route {
 		{post, "/policy/json", admin, s.changePolicyJSON},
 		{get, "/policy/review", admin, s.reviewPolicy},
 		{post, "/policy/review", admin, s.saveOrMergePolicy},
-		{get, "/policy/try", admin, s.tryPolicy},
+		{get, "/policy/try", admin, s.tryPolicy}, {post, "/policy/try", admin, s.tryPolicy},
 		{get, "/policy/rules/:n", admin, s.showPolicyRule},
 		{post, "/policy/rules/:n", admin, s.changePolicyRule},
 		{get, "/policy/versions/:n", admin, s.policyVersion},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/condition"
 )
 
 // problems maps a path in the document to what is wanted there.
@@ -30,6 +31,8 @@ const (
 type patterns struct {
 	required []pattern
 	rules    [][]pattern
+
+	conditions []*condition.Condition // of each rule; nil: it has none
 }
 
 // checker collects every problem of a document and reads its patterns on the way.
@@ -39,6 +42,7 @@ type checker struct {
 	patterns patterns
 	most     int // minutes
 	steps    int // of the regular expressions so far
+	whens    int // conditions so far
 }
 
 func check(d Document, kept func(text string) bool) *checker {
@@ -58,6 +62,9 @@ func check(d Document, kept func(text string) bool) *checker {
 	}
 	if d.RetentionDays < 0 || d.RetentionDays > MaxRetentionDays {
 		c.add("retention_days", "must be 0 to %d days; 0 keeps everything", MaxRetentionDays)
+	}
+	if _, ok := zoneOf(d.TimeZone); !ok {
+		c.add("time_zone", "must be UTC or the name of a time zone such as Europe/Berlin")
 	}
 	c.desk(d)
 	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
@@ -94,6 +101,7 @@ func (c *checker) rule(path string, r Rule) {
 		c.add(path+".tools", "must list at least one tool")
 	}
 	c.patterns.rules = append(c.patterns.rules, c.tools(path+".tools", r.Tools, r.Effect))
+	c.patterns.conditions = append(c.patterns.conditions, c.when(path+".when", r))
 	switch r.Effect {
 	case EffectAllow, EffectRequire, EffectDeny:
 	default:
@@ -118,6 +126,29 @@ func (c *checker) rule(path string, r Rule) {
 			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")
 		}
 	}
+}
+
+// when reads a rule's condition. One that was stored and can't be read any more fails for
+// every call.
+func (c *checker) when(path string, r Rule) *condition.Condition {
+	if r.When == "" {
+		return nil
+	}
+	if c.whens++; c.whens > maxConditions {
+		c.add(path, "is one condition too many; a policy may have %d", maxConditions)
+		return condition.Unreadable()
+	}
+	when, err := condition.Compile(r.When)
+	if err != nil {
+		if !c.kept(r.When) {
+			c.add(path, "%s", err)
+		}
+		return condition.Unreadable()
+	}
+	if claims := when.Claims(); r.Effect == EffectAllow && len(claims) > 0 {
+		c.add(path, "must not use %s in a rule that allows: it is only what the agent says", strings.Join(claims, " and "))
+	}
+	return when
 }
 
 // take moves the problem out of an error of the models package.

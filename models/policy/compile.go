@@ -4,10 +4,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"countersign/models"
+	"countersign/models/condition"
 )
 
 // Policy is a compiled document. It never changes and may be used by any number
@@ -16,8 +18,13 @@ type Policy struct {
 	doc   Document
 	rules []Judgement // what each rule says, in order
 
-	exact   map[string]int // the first rule that lists the name
-	regexes []ruleRegexp   // in the order of their rules
+	conditions  []*condition.Condition // of each rule; nil: it has none
+	conditional bool                   // a rule has one
+	firstDoubt  int                    // the first rule that allows under one
+	zone        *time.Location         // whose hours and days conditions read
+
+	exact   map[string][]int // the rules that list the name
+	regexes []ruleRegexp     // in the order of their rules
 
 	requiredExact   map[string]bool
 	requiredRegexes []pattern
@@ -29,6 +36,8 @@ type Policy struct {
 
 	required  Judgement
 	unmatched Judgement
+
+	reached reached
 }
 
 // ruleRegexp is a regular expression and the rule that it belongs to.
@@ -60,7 +69,7 @@ func (p *Policy) Document() Document { return p.doc.clone() }
 func compile(d Document, pats patterns) *Policy {
 	p := &Policy{
 		doc:           d,
-		exact:         map[string]int{},
+		exact:         map[string][]int{},
 		requiredExact: map[string]bool{},
 		similar:       map[string][]listed{},
 		required: Judgement{
@@ -68,9 +77,20 @@ func compile(d Document, pats patterns) *Policy {
 			Reason: "The policy lists this tool among those that need approval.",
 		},
 		unmatched: unmatchedJudgement(d.Unmatched),
+		zone:      time.UTC,
+
+		firstDoubt: len(d.Rules),
+	}
+	if zone, ok := zoneOf(d.TimeZone); ok {
+		p.zone = zone
 	}
 	for i, r := range p.doc.Rules {
 		p.rules = append(p.rules, ruleJudgement(r))
+		p.conditions = append(p.conditions, pats.conditions[i])
+		if pats.conditions[i] != nil && !r.Disabled && r.Effect == EffectAllow {
+			p.firstDoubt = min(p.firstDoubt, i)
+		}
+		p.conditional = p.conditional || pats.conditions[i] != nil && !r.Disabled
 		if r.Disabled {
 			continue
 		}
@@ -98,9 +118,7 @@ func (p *Policy) addRulePattern(i int, r Rule, pat pattern) {
 		p.regexes = append(p.regexes, ruleRegexp{pattern: pat, rule: i})
 		p.addFolded(i, p.rules[i], pat)
 	case pat.exact():
-		if _, taken := p.exact[pat.text]; !taken {
-			p.exact[pat.text] = i
-		}
+		p.exact[pat.text] = append(p.exact[pat.text], i)
 		p.addListed(listed{
 			name: pat.text, rule: i, allow: r.Effect == EffectAllow,
 			held: heldAsSimilar(p.rules[i], pat.text),

@@ -35,6 +35,7 @@ func Diff(a, b Document) []Change {
 	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
 	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
+	d.field("time_zone", cmp.Or(a.TimeZone, defaultZone), cmp.Or(b.TimeZone, defaultZone))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
 	d.rules(a.Rules, b.Rules)
 	return d.changes
@@ -70,6 +71,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".disabled", strconv.FormatBool(a.Disabled), strconv.FormatBool(b.Disabled))
 	d.field(path+".note", quotedText(a.Note), quotedText(b.Note))
 	d.field(path+".tools", listText(a.Tools), listText(b.Tools))
+	d.field(path+".when", quotedText(a.When), quotedText(b.When))
 	d.field(path+".effect", string(a.Effect), string(b.Effect))
 	d.field(path+".timeout_minutes", minutesText(a.TimeoutMinutes), minutesText(b.TimeoutMinutes))
 	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
@@ -94,6 +96,9 @@ func ruleText(r Rule) string {
 		b.WriteString("disabled: ")
 	}
 	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), riskText(r.Risk))
+	if r.When != "" {
+		fmt.Fprintf(&b, ", when %s", strconv.Quote(r.When))
+	}
 	if r.TimeoutMinutes != nil {
 		fmt.Fprintf(&b, ", timeout_minutes %d", *r.TimeoutMinutes)
 	}

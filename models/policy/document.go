@@ -15,12 +15,13 @@ import (
 
 // Limits of a document.
 const (
-	MaxDocument       = 64 << 10      // bytes, as sent and as stored
+	MaxDocument       = 1 << 20       // bytes, as sent and as stored
 	MaxPattern        = 500           // bytes of one tool pattern, slashes included
 	MaxRetentionDays  = 100 * 365     // the most that retention_days may be
 	MaxTimeoutMinutes = 365 * 24 * 60 // the most that max_timeout_minutes may be
 	maxPatternSteps   = 4000          // program size of one regular expression, by steps
 	maxDocumentSteps  = 100_000       // of all together; without counted repeats none gets there
+	maxConditions     = 1000
 	maxNote           = models.MaxDescription
 	maxEmail          = 254
 )
@@ -75,7 +76,11 @@ type Document struct {
 	// RetentionDays is after how many days the contents of what is over are removed
 	// for good; 0 keeps them.
 	RetentionDays int `json:"retention_days,omitzero"`
-	// Rules are tried in order; the first that matches a tool's name wins.
+	// TimeZone is whose hours and days conditions read of a time, by its IANA name;
+	// empty is UTC.
+	TimeZone string `json:"time_zone,omitempty"`
+	// Rules are tried in order; the first that matches a tool's name, and whose
+	// condition is true, wins.
 	Rules []Rule `json:"rules"`
 }
 
@@ -88,7 +93,10 @@ type Rule struct {
 	// Tools are exact names, or regular expressions (RE2) between slashes. A
 	// regular expression matches unanchored, except under EffectAllow, where it
 	// must match the whole name.
-	Tools          []string    `json:"tools"`
+	Tools []string `json:"tools"`
+	// When is a condition (CEL) on what the call says: the rule is only for calls of
+	// which it is true. Of one that can't be judged, see Policy.Judge.
+	When           string      `json:"when,omitempty"`
 	Effect         Effect      `json:"effect"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
 	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said

@@ -127,6 +127,7 @@ func (d *Draft) Marshal() ([]byte, error) {
 // initial is what a member says that is not written down.
 var initial = sync.OnceValues(func() (document, rule object) {
 	document, rule = membersOf(Default()), membersOf(Rule{Risk: models.RiskMedium, SelfApproval: models.SelfAllowed})
+	document.set("time_zone", quoted(defaultZone))
 	for _, f := range settings {
 		if f.Kind == FieldNumber && f.Empty == EmptyValue && lookup(document, f.Path) == nil {
 			document.set(f.Path, jsontext.Value("0")) // zero is not written down

@@ -1,6 +1,10 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+
+	"countersign/models/condition"
+)
 
 // Explanation is what the policy says of a call, and how it came to that.
 type Explanation struct {
@@ -20,18 +24,16 @@ type Step struct {
 // Explain tells what Judge says of a call, and why each rule before the one that decides
 // did not.
 func (p *Policy) Explain(c Call) Explanation {
-	e := Explanation{Judgement: p.Judge(c)}
+	outcomes := map[int]condition.Outcome{}
+	e := Explanation{Judgement: p.judged(&evaluation{policy: p, call: c, seen: func(rule int, out condition.Outcome) { outcomes[rule] = out }})}
 	if c.ToolName == "" {
 		e.Steps = []Step{{Rule: e.Judgement.Rule, Why: e.Judgement.Reason}}
 		return e
 	}
+	doubtful := false // an allow rule before could not be judged
 	for i, r := range p.doc.Rules {
-		step := Step{Rule: r.Name, Why: "None of its tools matches."}
-		if r.Disabled {
-			step.Why = "It is disabled."
-		} else if step.By = p.entryOf(i, c.ToolName); step.By != "" {
-			step.Why = "The tool matches “" + step.By + "”."
-		}
+		step := p.stepOf(i, c.ToolName, outcomes[i], doubtful)
+		doubtful = doubtful || r.Effect == EffectAllow && outcomes[i].Why != ""
 		e.Steps = append(e.Steps, step)
 		if step.By != "" {
 			return e.decided()
@@ -43,6 +45,37 @@ func (p *Policy) Explain(c Call) Explanation {
 	}
 	e.Steps = append(e.Steps, step)
 	return e.decided()
+}
+
+// stepOf says whether a rule decides, and why. doubtful says that a rule before it might
+// have let the call through, so that no later one does.
+func (p *Policy) stepOf(i int, tool string, out condition.Outcome, doubtful bool) Step {
+	r := p.doc.Rules[i]
+	step := Step{Rule: r.Name}
+	by := ""
+	if !r.Disabled {
+		by = p.entryOf(i, tool)
+	}
+	matches := "The tool matches “" + by + "”"
+	switch {
+	case r.Disabled:
+		step.Why = "It is disabled."
+	case by == "":
+		step.Why = "None of its tools matches."
+	case r.When != "" && out.Result == condition.False:
+		step.Why = matches + ", but its condition is false."
+	case r.When != "" && out.Result == condition.Failed && r.Effect == EffectAllow:
+		step.Why = matches + ", but its condition can't be judged: " + out.Why + ". So neither it nor a later rule lets the call through."
+	case r.When != "" && out.Result == condition.Failed:
+		step.By, step.Why = by, matches+", and its condition can't be judged: "+out.Why+"."
+	case r.Effect == EffectAllow && doubtful:
+		step.Why = matches + ", but nothing is let through behind a condition that can't be judged."
+	case r.When != "":
+		step.By, step.Why = by, matches+", and its condition is true."
+	default:
+		step.By, step.Why = by, matches+"."
+	}
+	return step
 }
 
 // decided adds what decided, where that is not the last that was asked: a name that is

@@ -74,11 +74,13 @@ var (
 		{Path: "grant_max_hours", Kind: FieldNumber},
 		{Path: "grant_max_uses", Kind: FieldNumber},
 		{Path: "retention_days", Kind: FieldNumber},
+		{Path: "time_zone"},
 	}
 	ruleFields = []Field{
 		{Path: "name"},
 		{Path: "disabled", Kind: FieldSwitch},
 		{Path: "tools", Kind: FieldLines},
+		{Path: "when", Empty: EmptyAbsent},
 		{Path: "effect"},
 		{Path: "risk"},
 		{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},

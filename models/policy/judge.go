@@ -1,6 +1,9 @@
 package policy
 
-import "countersign/models"
+import (
+	"countersign/models"
+	"countersign/models/condition"
+)
 
 // Call is what is judged.
 type Call struct {
@@ -9,6 +12,8 @@ type Call struct {
 	// Explicit: the agent asked over the approval queue, so that the call needs
 	// approval unless a rule allows or denies it.
 	Explicit bool
+	// Facts are read where Policy.Conditional says that they may matter.
+	Facts Facts
 }
 
 // Judgement is what the policy says of one call. What Timeout and Reviewers point
@@ -30,13 +35,19 @@ type Judgement struct {
 
 	ReviewersOnly bool                // only Reviewers may approve
 	SelfApproval  models.SelfApproval // whether the agent's owner may
+
+	Unjudged bool // a condition could not be judged, which Reason says
 }
 
 // Judge says what happens to a call. Only a tool call can go ahead without a
 // person: a question, proposal or budget request that a rule allows is still
 // asked, and so is all of them when approval is switched off.
 func (p *Policy) Judge(c Call) Judgement {
-	j := p.judge(c)
+	return p.judged(&evaluation{policy: p, call: c})
+}
+
+func (p *Policy) judged(e *evaluation) Judgement {
+	j, c := p.judge(e), &e.call
 	switch {
 	case c.Kind != models.KindToolCall:
 		if j.Effect == EffectAllow {
@@ -53,43 +64,80 @@ func (p *Policy) Judge(c Call) Judgement {
 // judge applies rules, required tools, similar names, explicit asks and unmatched
 // in that order. A name that is only similar to a listed one, or matches a pattern
 // only in another letter case, stops a later rule from allowing the call, but
-// neither lifts nor replaces what really matches.
-func (p *Policy) judge(c Call) Judgement {
+// neither lifts nor replaces what really matches. So does an allow rule whose condition
+// can't be judged.
+func (p *Policy) judge(e *evaluation) Judgement {
+	c := &e.call
 	if c.ToolName == "" {
 		return asked(c.Kind)
 	}
-	i := p.firstRule(c.ToolName, len(p.rules))
-	if i < len(p.rules) {
+	r := p.reach(c.ToolName)
+	var before *doubt
+	for _, i := range r.rules {
 		j := p.rules[i]
+		if p.conditions[i] != nil {
+			switch out := e.of(i); out.Result {
+			case condition.True:
+			case condition.False:
+				continue
+			case condition.Failed:
+				if j.Effect != EffectAllow {
+					return before.beside(unjudged(j, out.Why))
+				}
+				if before == nil {
+					before = &doubt{j, out.Why}
+				}
+				continue
+			}
+		}
 		if j.Effect == EffectAllow {
-			if l := p.almost(c.ToolName, i); l != nil && !l.allow {
+			if before != nil {
+				continue
+			}
+			if l := r.almost(i, e); l != nil && !l.allow {
 				return l.held
 			}
 		}
+		return before.beside(j)
+	}
+	return p.behindRules(e, r, before)
+}
+
+// behindRules judges what no rule settles.
+func (p *Policy) behindRules(e *evaluation, r *reach, before *doubt) Judgement {
+	if r.required {
+		return before.beside(p.required)
+	}
+	near := r.almost(len(p.rules)+1, e)
+	switch {
+	case near != nil && before != nil && !near.allow:
+		j := before.beside(near.held)
+		j.Risk = atLeastHigh(j.Risk)
 		return j
-	}
-	if p.isRequired(c.ToolName) {
-		return p.required
-	}
-	if l := p.almost(c.ToolName, len(p.rules)+1); l != nil {
-		return l.held
-	}
-	if c.Explicit || c.Kind != models.KindToolCall {
-		return asked(c.Kind)
+	case before != nil:
+		return before.held()
+	case near != nil:
+		return near.held
+	case e.call.Explicit || e.call.Kind != models.KindToolCall:
+		return asked(e.call.Kind)
 	}
 	return p.unmatched
 }
 
-// firstRule is the first rule before end that matches the name, else end.
+// firstRule is the first rule before end that matches the name whatever the call holds,
+// else end.
 func (p *Policy) firstRule(name string, end int) int {
-	if i, ok := p.exact[name]; ok && i < end {
-		end = i
+	for _, i := range p.exact[name] {
+		if i < end && p.conditions[i] == nil {
+			end = i
+			break
+		}
 	}
 	for i := range p.regexes {
 		if p.regexes[i].rule >= end {
 			break
 		}
-		if p.regexes[i].match(name) {
+		if p.conditions[p.regexes[i].rule] == nil && p.regexes[i].match(name) {
 			return p.regexes[i].rule
 		}
 	}
@@ -106,43 +154,6 @@ func (p *Policy) isRequired(name string) bool {
 		}
 	}
 	return false
-}
-
-// almost is what name nearly matches before the rule end: the first that holds the
-// call, else a name that is listed on an allow rule.
-func (p *Policy) almost(name string, end int) *listed {
-	near := p.similarName(name, end)
-	for i := range p.folded {
-		f := &p.folded[i]
-		if f.rule >= end || near != nil && !near.allow && near.rule <= f.rule {
-			break
-		}
-		if f.re.MatchString(name) {
-			return &f.listed
-		}
-	}
-	return near
-}
-
-// similarName is the first name listed before the rule end that equals name after
-// folding: one that is not on an allow rule if there is such, since that one
-// holds the call. It is asked only when nothing before end really matches, so
-// what it finds is never the name itself.
-func (p *Policy) similarName(name string, end int) *listed {
-	var stack [models.MaxName]byte
-	all := p.similar[string(fold(stack[:0], name))]
-	var allowed *listed
-	for i := range all {
-		switch l := &all[i]; {
-		case l.rule >= end:
-			return allowed
-		case !l.allow:
-			return l
-		case allowed == nil:
-			allowed = l
-		}
-	}
-	return allowed
 }
 
 // asked is the judgement of what only a person can settle, or has to because

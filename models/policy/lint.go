@@ -115,7 +115,7 @@ func (l *linter) shadowedBy(i int, pat pattern) int {
 		return -1
 	}
 	for k := range i {
-		if l.doc.Rules[k].Disabled {
+		if l.doc.Rules[k].Disabled || l.doc.Rules[k].When != "" {
 			continue
 		}
 		for _, earlier := range l.pats.rules[k] {
@@ -165,7 +165,7 @@ func (l *linter) held(i int) {
 		if !pat.exact() || l.policy.firstRule(pat.text, i) < i {
 			continue
 		}
-		if s := l.policy.almost(pat.text, i); s != nil && !s.allow {
+		if s := l.nearly(pat.text, i); s != nil {
 			how := "it is too similar to"
 			if s.pattern {
 				how = "but for its letter case it matches"
@@ -173,6 +173,16 @@ func (l *linter) held(i int) {
 			l.warn(toolPath(i, j), "Is held nevertheless: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
 		}
 	}
+}
+
+// nearly is what holds a name that is listed on the allow rule end, whatever the call says.
+func (l *linter) nearly(name string, end int) *listed {
+	for _, near := range l.policy.find(name).near {
+		if near.rule < end && !near.allow && l.policy.conditionOf(near.rule) == nil {
+			return near
+		}
+	}
+	return nil
 }
 
 // unused finds members that the rule's effect leaves without use.

@@ -40,11 +40,11 @@ func ParseChanged(raw []byte, before Document) (*Policy, error) {
 	return parse(raw, keptIn(before))
 }
 
-// keptIn reports whether a document has a pattern already.
+// keptIn reports whether a document has a pattern or condition already.
 func keptIn(before Document) func(text string) bool {
 	return func(text string) bool {
 		return slices.Contains(before.RequiredApprovalTools, text) ||
-			slices.ContainsFunc(before.Rules, func(r Rule) bool { return slices.Contains(r.Tools, text) })
+			slices.ContainsFunc(before.Rules, func(r Rule) bool { return slices.Contains(r.Tools, text) || r.When == text })
 	}
 }
 
@@ -77,6 +77,9 @@ func decode(raw []byte) (Document, error) {
 	)
 	if err != nil {
 		return Document{}, invalid(shapeProblem(err))
+	}
+	if doc.TimeZone == defaultZone {
+		doc.TimeZone = "" // so that it and absence are the same document
 	}
 	for i := range doc.Rules {
 		if len(doc.Rules[i].Reviewers) == 0 {

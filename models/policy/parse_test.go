@@ -54,7 +54,7 @@ func TestParseRefusesWithThePath(t *testing.T) {
 		"null":                  {`null`, "document", "null"},
 		"more behind":           {`{} {}`, "document", "JSON object"},
 		"not UTF-8":             {"{\"unmatched\":\"\xff\"}", "document", "UTF-8"},
-		"too large":             {strings.Repeat(" ", 64<<10) + `{}`, "document", "64 KiB"},
+		"too large":             {strings.Repeat(" ", 1<<20) + `{}`, "document", "1024 KiB"},
 		"unknown":               {`{"rulez":[]}`, "rulez", "not a member"},
 		"unknown, odd name":     {`{"a\u202eb":1}`, `["a\u202eb"]`, "not a member"},
 		"other case":            {`{"Approval_enabled":true}`, "Approval_enabled", "not a member"},

@@ -10,7 +10,6 @@ import (
 
 	"countersign/models"
 	"countersign/models/db"
-	"countersign/models/policy"
 )
 
 const (
@@ -89,9 +88,10 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	}
 	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule)
 	out.PolicyChanged = then.Version != now.Version
-	// How it was asked is not kept: what is held because nothing matched was not
-	// asked for explicitly, and of all else it is taken to be, which holds it.
-	call := policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: a.PolicyRule != policy.RuleUnmatched}
+	call, err := s.CallOf(ctx, a)
+	if err != nil {
+		return err
+	}
 	j, was := now.Compiled.Judge(call), then.Compiled.Judge(call)
 	out.Now = models.PolicyResult{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,

@@ -28,6 +28,9 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.judgeAhead(ctx, actor, q); err != nil {
+		return nil, err
+	}
 	var out *models.Approval
 	counted := false // the function may run twice, the request counts once
 	err = s.writeAnyway(ctx, func(t *tx) error {
@@ -72,7 +75,10 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	if id == "" {
 		id = models.NewID[models.ResponseID]()
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, id, q.digest)
+	verdict, err := t.judgeAsk(actor, version, p, q, id)
+	if err != nil {
+		return nil, err
+	}
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err

@@ -212,7 +212,7 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 	r := models.Response{
 		Kind: models.KindBudget, Digest: models.Digest(canonical), Description: why, ToolName: models.ToolSetBudget, ToolInputJSON: input,
 	}
-	small, err := t.isSmall(conv, want, r)
+	small, err := t.isSmall(actor, conv, want, r)
 	if err != nil {
 		return nil, err
 	}
@@ -234,12 +234,15 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 
 // isSmall reports whether the policy lets the system approve a budget request: it
 // allows that much, and no rule wants a person to look.
-func (t *tx) isSmall(conv *models.Conversation, want int64, r models.Response) (bool, error) {
-	_, p, err := t.policy()
+func (t *tx) isSmall(actor models.Actor, conv *models.Conversation, want int64, r models.Response) (bool, error) {
+	version, p, err := t.policy()
 	if err != nil {
 		return false, err
 	}
-	j := p.Judge(policy.Call{Kind: r.Kind, ToolName: r.ToolName})
+	j, err := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, judgedRow(t.responseIn(actor, conv, r), r.ToolInputJSON, t.Now))
+	if err != nil {
+		return false, err
+	}
 	return j.Rule == policy.RuleExplicit && conv.BudgetAdded+want-*conv.EnergyBudget <= p.Document().AutoBudgetIncrease, nil
 }
 

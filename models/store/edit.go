@@ -43,7 +43,12 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if err != nil {
 		return nil, err
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, digest)
+	edited := judgedRow(a, string(in.Input), t.Now)
+	edited.digest = digest
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, edited)
+	if err != nil {
+		return nil, err
+	}
 	if j.Effect == policy.EffectDeny {
 		return nil, models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
 	}

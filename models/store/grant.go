@@ -130,7 +130,10 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	if !p.Document().GrantsEnabled {
 		return models.Errorf(models.CodeForbidden, "The policy has grants switched off (grants_enabled).")
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
+	if err != nil {
+		return err
+	}
 	switch {
 	case j.Effect == policy.EffectDeny:
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")

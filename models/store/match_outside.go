@@ -160,7 +160,10 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if err != nil {
 		return err
 	}
-	j := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, a.ID, a.Digest)
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
+	if err != nil {
+		return err
+	}
 	pending, when := models.StatusPending, t.Now
 	a.UpstreamID, a.CallID = new(string(u.ID)), &row.CallID
 	if row.ApprovalID != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"countersign/models"
@@ -37,20 +36,10 @@ func (t *tx) policy() (int64, *policy.Policy, error) {
 	if err != nil {
 		return 0, nil, fmt.Errorf("read policy: %w", err)
 	}
-	return version, p, nil
-}
-
-// judge asks the policy, and logs what it says at the level for finding faults:
-// rule and digest, never the input. A batch that runs again logs it again.
-func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, id models.ResponseID, digest string) policy.Judgement {
-	j := p.Judge(c)
-	if ctx := context.Background(); t.s.log.Enabled(ctx, slog.LevelDebug) {
-		t.s.log.LogAttrs(ctx, slog.LevelDebug, "policy judged",
-			slog.String("approval", string(id)), slog.String("tool", c.ToolName),
-			slog.String("effect", string(j.Effect)), slog.String("rule", j.Rule), slog.String("cause", string(j.Cause)),
-			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", digest))
+	if t.s.lastUsed.Load() != p {
+		t.s.lastUsed.Store(p)
 	}
-	return j
+	return version, p, nil
 }
 
 func (s *Store) compiled(row models.Policy) (PolicyVersion, error) {

@@ -124,7 +124,10 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	if err != nil {
 		return nil, err
 	}
-	verdict := t.judge(version, p, policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}, a.ID, q.digest)
+	verdict, err := t.judgeAsk(actor, version, p, q, a.ID)
+	if err != nil {
+		return nil, err
+	}
 	deadline, err := t.deadlineFor(q, p, verdict)
 	if err != nil {
 		return nil, err

@@ -151,8 +151,11 @@ func (t *tx) respond(actor models.Actor, conv *models.Conversation, r models.Res
 	if err != nil {
 		return nil, err
 	}
-	j := p.Judge(policy.Call{Kind: r.Kind, ToolName: models.ToolRespond})
 	a := t.responseIn(actor, conv, r)
+	j, err := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: models.ToolRespond}, judgedRow(a, "", t.Now))
+	if err != nil {
+		return nil, err
+	}
 	a.PolicyVersion, a.Risk, a.Energy = version, models.RiskLow, max(r.Energy, j.Energy)
 	next, err := t.spend(actor, conv.ID, a.Energy-min(prepaid, a.Energy))
 	if err != nil {
@@ -193,7 +196,10 @@ func (t *tx) addJudged(actor models.Actor, conv *models.Conversation, r models.R
 	}
 	latest := r.ApprovalTimeoutAt // zero: there is none
 	a := t.responseIn(actor, conv, r)
-	j := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, a.ID, r.Digest)
+	j, err := t.judge(version, p, policy.Call{Kind: r.Kind, ToolName: r.ToolName}, judgedRow(a, a.ToolInputJSON, t.Now))
+	if err != nil {
+		return nil, err
+	}
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Risk, a.Energy = version, j.Rule, j.Reason, j.Risk, on.least
 	if r.Kind != models.KindBudget {
 		a.Energy = max(on.least, j.Energy)

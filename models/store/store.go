@@ -15,9 +15,9 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"countersign/models"
@@ -84,7 +84,8 @@ type Store struct {
 	quota   quota
 	ready   readiness
 
-	policies sync.Map // int64 version -> *policy.Policy, compiled once
+	policies compiledPolicies
+	lastUsed atomic.Pointer[policy.Policy] // the one that a transaction used last
 
 	deadline chan struct{} // signalled when an earlier deadline was stored
 	ending   chan struct{} // closed: waits return what stands
@@ -178,20 +179,3 @@ func (s *Store) Now() time.Time { return s.db.Now() }
 
 // Bus is where changes are announced after they were committed.
 func (s *Store) Bus() *events.Bus { return s.db.Bus() }
-
-// policyFor returns the compiled form of a stored version; doc is parsed once.
-func (s *Store) policyFor(version int64, doc func() (string, error)) (*policy.Policy, error) {
-	if p, ok := s.policies.Load(version); ok {
-		return p.(*policy.Policy), nil
-	}
-	text, err := doc()
-	if err != nil {
-		return nil, err
-	}
-	p, err := policy.ParseStored([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("policy version %d: %w", version, err)
-	}
-	s.policies.Store(version, p)
-	return p, nil
-}

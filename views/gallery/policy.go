@@ -51,7 +51,9 @@ func policyStates() []State {
 		state("review-stale", "Somebody else saved a version meanwhile", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(staleReview()))),
 		state("try", "A call, on what stands and on a draft", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(tryInput()))),
 		state("try-error", "No tool of that name can be", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(pages.PolicyTryInput{
-			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>"}, Error: "may hold letters, digits, _ . : / @ - and spaces inside, nothing else",
+			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>", Facts: policy.Facts{Input: []byte(`{"amount": `)}}, Errors: map[string]string{
+				"tool": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else", "input": `must be JSON, such as {"amount": 101}`,
+			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),
 		state("json", "The draft as JSON, with what is wrong", pages.PolicyJSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
@@ -103,7 +105,7 @@ func policyRule(members ...string) policy.Form {
 
 func policyRules() []policy.Form {
 	return []policy.Form{
-		policyRule("name", "Force push", "tools", "Bash", "risk", "high", "timeout_minutes", "15", "energy", "1500", "reviewers", "bo@example.org",
+		policyRule("name", "Force push", "tools", "Bash", "when", `command(input).program == "git" && command(input).has("--force")`, "risk", "high", "timeout_minutes", "15", "energy", "1500", "reviewers", "bo@example.org",
 			"reject_reasons", "Rebase first\nAsk in the channel", "reason", "History of a protected branch would be rewritten."),
 		policyRule("name", "Reading", "note", "Harmless", "tools", "/read_.*/\nls", "effect", "allow"),
 		policyRule("name", "Never", "tools", "/^drop_/", "effect", "deny", "reason", "Not here."),
@@ -167,10 +169,13 @@ func tryInput() pages.PolicyTryInput {
 	draft.Rules = []policy.Rule{
 		{Name: "Reading", Tools: []string{"Read"}, Effect: policy.EffectAllow, Risk: models.RiskLow},
 		{Name: strings.Repeat("unbroken", 20), Tools: []string{"x"}, Effect: policy.EffectDeny, Risk: models.RiskLow, Disabled: true},
-		{Name: "Payments", Tools: []string{"/^payment\\./"}, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
+		{Name: "Small payments", Tools: []string{"/payment\\..*/"}, When: `input.amount < 10`, Effect: policy.EffectAllow, Risk: models.RiskLow},
+		{Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
 	}
 	return pages.PolicyTryInput{
-		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send"}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
+		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", Facts: policy.Facts{
+			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Now: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Input: []byte(`{"amount": 101, "to": "ACME"}`),
+		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
 		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
 	}
 }

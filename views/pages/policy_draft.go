@@ -50,7 +50,7 @@ type PolicyDraft struct {
 type PolicyRuleRow struct {
 	Index              int
 	Number, Name, Note string
-	Tools, Then        string
+	Tools, When, Then  string
 	Effect, Risk       ui.Word
 	Disabled           bool
 	First, Last        bool
@@ -92,7 +92,7 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 // ruleRow shows a rule as it is written so far.
 func ruleRow(i, of int, form policy.Form, problems map[string]string) PolicyRuleRow {
 	row := PolicyRuleRow{
-		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"],
+		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"], When: form["when"],
 		Disabled: form["disabled"] == "true", First: i == 0, Last: i == of-1,
 		Effect: effectWord(form["effect"]), Then: thenText(form),
 	}

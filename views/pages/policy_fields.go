@@ -17,6 +17,7 @@ type policyField struct {
 	least             string      // of a number
 	rows              int         // of a text that has several lines
 	optional          bool
+	mono              bool // what a text says is code
 }
 
 // policyGroup is what stands together in the form.
@@ -31,6 +32,8 @@ const (
 	timeoutHelp = "How long a tool call waits for a decision. Then it expires and must not run."
 	// What follows from it is said where it is typed, for it cannot be undone.
 	retentionHelp = "Days after which inputs, texts, answers and results of what is over are removed for good. 0 keeps them. What is pending is never touched; names, times, outcomes and digests stay."
+	whenHelp      = "The rule is only for calls of which this is true, such as input.amount > 100. It may read tool, input, agent, owner, conversation, kind and now. A call of which it can't be judged is never let through: a member is missing, or \"101\" is no number. The guide has more."
+	zoneHelp      = "Whose hours and days conditions read: UTC, or a name such as Europe/Berlin."
 	fallbackHelp  = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
@@ -59,6 +62,9 @@ var policyGroups = []policyGroup{
 		{path: "grant_max_hours", label: "The most hours of a pre-approval", least: "1"},
 		{path: "grant_max_uses", label: "The most uses of a pre-approval", least: "1"},
 	}},
+	{id: "time", title: "Time zone", fields: []policyField{
+		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
+	}},
 	{id: "retention", title: "Retention", fields: []policyField{
 		{path: "retention_days", label: "Days until contents are removed", help: retentionHelp, least: "0"},
 	}},
@@ -74,6 +80,7 @@ var unmatchedField = policyField{
 var rulePolicyFields = []policyField{
 	{path: "name", label: "Name", help: "Shown with each request that the rule decides."},
 	{path: "tools", label: "Tools", help: "One a line: an exact name, or a pattern between slashes such as /^payment\\./. A pattern matches anywhere in the name, but under “runs without a person” it must match all of it.", rows: 4},
+	{path: "when", label: "Condition", help: whenHelp, rows: 2, optional: true, mono: true},
 	{path: "effect", label: "What happens", choices: []ui.Choice{
 		{Value: string(policy.EffectRequire), Label: "Waits for a person"}, {Value: string(policy.EffectAllow), Label: "Runs without a person"}, {Value: string(policy.EffectDeny), Label: "Is denied"},
 	}},
@@ -132,6 +139,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 			in.Type = "text" // a browser shows nothing of what is no number
 		}
 	case policy.FieldText:
+		in.Mono = f.mono
 		if f.rows > 0 || strings.Contains(text, "\n") {
 			in.Type, in.Rows = "textarea", max(f.rows, 2)
 		}

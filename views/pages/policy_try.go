@@ -13,7 +13,8 @@ import (
 // PolicyTryInput is a call that is tried on the policy that stands, and on a draft.
 type PolicyTryInput struct {
 	Call    policy.Call
-	Error   string // what is wrong with the tool's name
+	When    string            // when it asks, as it was typed; empty: now
+	Errors  map[string]string // what is wrong, by field
 	Request models.ResponseID
 	Tried   []PolicyTried
 	Draft   string // why the draft can't be tried; empty: it can, or there is none
@@ -28,6 +29,10 @@ type PolicyTried struct {
 // PolicyTry is the view model of the page on which calls are tried.
 type PolicyTry struct {
 	Tool, Kind, Error string
+	Input             ui.Field
+	More              []ui.Field
+	MoreOpen          bool // something in them is filled in or wrong
+	Removed           bool
 	Explicit          bool
 	Kinds             []ui.Choice
 	RequestURL        string
@@ -63,7 +68,21 @@ var tryKinds = []ui.Choice{
 // NewPolicyTry makes the page.
 func NewPolicyTry(in PolicyTryInput) PolicyTry {
 	v := PolicyTry{
-		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Error, Kinds: tryKinds, Draft: in.Draft,
+		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Errors["tool"], Kinds: tryKinds, Draft: in.Draft,
+		Removed: in.Call.Facts.Removed,
+		Input: ui.Field{
+			Name: "input", Label: "Input", Type: "textarea", Rows: 4, Mono: true, Optional: true, Value: string(in.Call.Facts.Input), Error: in.Errors["input"],
+			Help: "As JSON, for conditions that read it. Empty is {}.",
+		},
+		More: []ui.Field{
+			{Name: "agent", Label: "Agent", Help: "Its name.", Value: in.Call.Facts.Agent, MaxLength: "200", Optional: true},
+			{Name: "owner", Label: "Owner", Help: "The e-mail address of its owner.", Value: in.Call.Facts.Owner, MaxLength: "254", Optional: true},
+			{Name: "conversation", Label: "Conversation", Help: "As the agent names it.", Value: in.Call.Facts.Conversation, MaxLength: "200", Optional: true},
+			{Name: "at", Label: "When it asks", Help: "In the policy's time zone. Empty is now.", Type: "datetime-local", Value: in.When, Error: in.Errors["at"], Optional: true},
+		},
+	}
+	for _, f := range v.More {
+		v.MoreOpen = v.MoreOpen || f.Value != "" || f.Error != ""
 	}
 	if in.Request != "" {
 		v.RequestURL = views.ApprovalURL(in.Request)

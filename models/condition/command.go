@@ -1,0 +1,132 @@
+package condition
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+)
+
+const maxLine = 16 << 10 // bytes of a command line, and of the words of a list
+
+// command is what is known of a command line.
+type command struct {
+	program string
+	args    []string
+	unclear string // why program and args are not known; empty: they are
+
+	words  []string // of all commands in the line, with the names of their programs
+	unread string   // why a part of the line can't be read; empty: all was
+
+	size int // in bytes, of the line
+}
+
+// commandOf reads the command of a tool's input: the input itself, or its member command
+// or cmd, as a line of a shell or a list of words.
+func commandOf(v ref.Val) ref.Val {
+	input, ok := v.(inputValue)
+	if !ok {
+		return readCommand(v)
+	}
+	if input.call.command == nil {
+		input.call.command = readCommand(v)
+	}
+	return input.call.command
+}
+
+func readCommand(v ref.Val) ref.Val {
+	if m, ok := v.(traits.Mapper); ok {
+		member, why := commandMember(m)
+		if why != "" {
+			return failure(why)
+		}
+		v = member
+	}
+	line := lineOf(v)
+	switch {
+	case line == nil:
+		return failure("the command is neither a text nor a list of texts")
+	case line.size() > maxLine:
+		return failure("the command is too long to be read")
+	}
+	c := &command{size: line.size()}
+	if line.words != nil {
+		c.readWords(line.words)
+	} else {
+		c.readLine(line.text)
+	}
+	return opaque{commandType, c}
+}
+
+func commandMember(m traits.Mapper) (ref.Val, string) {
+	one, hasOne := m.Find(types.String("command"))
+	other, hasOther := m.Find(types.String("cmd"))
+	switch {
+	case hasOne && hasOther:
+		return nil, "the input has both command and cmd"
+	case hasOne:
+		return one, ""
+	case hasOther:
+		return other, ""
+	}
+	return nil, "the input has no member command"
+}
+
+// commandLine is a command as a tool takes it: a text, or words.
+type commandLine struct {
+	text  string
+	words []string
+}
+
+func (l *commandLine) size() int {
+	n := len(l.text)
+	for _, w := range l.words {
+		n += len(w) + 1
+	}
+	return n
+}
+
+// lineOf reads a text or a list of texts; nil: it is neither.
+func lineOf(v ref.Val) *commandLine {
+	if text, ok := textOf(v); ok {
+		return &commandLine{text: text}
+	}
+	list, ok := v.(traits.Lister)
+	if !ok {
+		return nil
+	}
+	n, ok := list.Size().(types.Int)
+	if !ok || n == 0 || n > maxLine {
+		return nil
+	}
+	line := &commandLine{}
+	for i := range n {
+		word, ok := textOf(list.Get(i))
+		if !ok {
+			return nil
+		}
+		line.words = append(line.words, word)
+	}
+	return line
+}
+
+// commandHas reports whether any command in a line runs a program of this name, or has
+// this word among its arguments.
+func commandHas(v, word ref.Val) ref.Val {
+	o, ok := v.(opaque)
+	c, isCommand := o.value.(*command)
+	wanted, isText := textOf(word)
+	if !ok || !isCommand || !isText {
+		return failure("a value is of another type than the condition expects")
+	}
+	for _, w := range c.words {
+		if w == wanted || strings.HasSuffix(w, "/"+wanted) && !strings.Contains(wanted, "/") {
+			return types.True
+		}
+	}
+	if c.unread != "" {
+		return failure(c.unread)
+	}
+	return types.False
+}

@@ -1,0 +1,52 @@
+package condition
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// pathOf reads a path by its letters alone: links are not followed. Only an absolute one
+// without ".." is known.
+func pathOf(v ref.Val) ref.Val {
+	text, ok := textOf(v)
+	if !ok {
+		return failure("a path must be a text")
+	}
+	clean, why := absolute(text)
+	if why != "" {
+		return failure(why)
+	}
+	return opaque{pathType, clean}
+}
+
+// absolute is the shortest form of a path; why says why there is none.
+func absolute(text string) (clean, why string) {
+	switch {
+	case !strings.HasPrefix(text, "/"):
+		return "", "a path does not begin with /, so it depends on where the agent is"
+	case slices.Contains(strings.Split(text, "/"), ".."):
+		return "", "a path goes up with .., and what that leads to depends on links"
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '\uFFFD' }):
+		return "", "a path has characters that programs read differently"
+	}
+	return path.Clean(text), ""
+}
+
+// pathWithin reports whether a path is a folder or in it.
+func pathWithin(v, folder ref.Val) ref.Val {
+	o, ok := v.(opaque)
+	clean, isText := o.value.(string)
+	dir, isFolder := textOf(folder)
+	if !ok || !isText || !isFolder {
+		return failure("a value is of another type than the condition expects")
+	}
+	dir, why := absolute(dir)
+	if why != "" {
+		return failure(why)
+	}
+	return types.Bool(clean == dir || dir == "/" || strings.HasPrefix(clean, dir+"/"))
+}

@@ -1,0 +1,124 @@
+package condition
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// failed is why a value can't be told, in words of ours.
+type failed struct{ why string }
+
+func (f failed) Error() string { return f.why }
+
+// failure is a value that can't be told: whatever is made of it can't either, but for what
+// is true or false without it.
+func failure(why string) ref.Val { return types.WrapErr(failed{why}) }
+
+// whyFailed says in words why a condition is neither true nor false. The library's own
+// texts repeat what the call holds, so they are not passed on.
+func whyFailed(err error) string {
+	if own, ok := errors.AsType[failed](err); ok {
+		return own.why
+	}
+	text := err.Error()
+	for _, known := range [...]struct{ part, why string }{
+		{"no such key", "a member that it reads is missing"},
+		{"no such attribute", "a member that it reads is missing"},
+		{"index out of bounds", "an entry that it reads is missing"},
+		{"cost limit", "it takes too many steps"},
+		{"memory limit", "it takes too much memory"},
+		{"cancelled", "it takes too many steps"},
+		{"no such overload", "a value is of another type than the condition expects"},
+		{"unsupported index", "a value is of another type than the condition expects"},
+		{"unsupported key type", "a value is of another type than the condition expects"},
+		{"type conversion error", "a value is of another type than the condition expects"},
+		{"by zero", "it divides by zero"},
+		{"overflow", "a number gets too large"},
+		{"out of range", "a number gets too large"},
+		{"optional.none", "a member that it reads is missing"},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.why
+		}
+	}
+	return "a value is not what the condition expects"
+}
+
+// faultOf says where a condition is wrong, and how.
+func faultOf(issues *cel.Issues) string {
+	all := issues.Errors()
+	if len(all) == 0 {
+		return plainText(issues.Err().Error())
+	}
+	first := all[0]
+	at := ""
+	if first.Location != nil && first.Location.Line() > 0 {
+		at = fmt.Sprintf("at character %d: ", first.Location.Column()+1)
+		if first.Location.Line() > 1 {
+			at = fmt.Sprintf("in line %d at character %d: ", first.Location.Line(), first.Location.Column()+1)
+		}
+	}
+	return at + plainText(first.Message)
+}
+
+var (
+	undeclared = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
+	undefined  = regexp.MustCompile(`^undefined field '([^']*)'`)
+	noOverload = regexp.MustCompile(`^found no matching overload for '([^']*)' applied to '([^']*)'`)
+	operator   = regexp.MustCompile(`^_?(.*?)_?$`)
+)
+
+const maxFault = 300
+
+// plainText turns a text of the library for programmers into one for people.
+func plainText(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	switch {
+	case undeclared.MatchString(text):
+		name := undeclared.FindStringSubmatch(text)[1]
+		text = "“" + name + "” is not known; there are tool, input, agent, owner, conversation, kind, now, and the helpers command, path and host"
+	case undefined.MatchString(text):
+		text = "“" + undefined.FindStringSubmatch(text)[1] + "” is not known there"
+	case noOverload.MatchString(text):
+		found := noOverload.FindStringSubmatch(text)
+		text = "“" + operatorWord(found[1]) + "” does not work for " + strings.Trim(found[2], "()")
+	}
+	text = strings.TrimPrefix(text, "Syntax error: ")
+	if len(text) > maxFault {
+		text = strings.ToValidUTF8(text[:maxFault], "") + "…"
+	}
+	return text
+}
+
+// operatorWord is an operator as people write it: the library calls > “_>_”.
+func operatorWord(name string) string {
+	if !strings.Contains(name, "_") || strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") {
+		return name
+	}
+	return strings.Trim(operator.FindStringSubmatch(name)[1], "_")
+}
+
+// typeWord names a type for people.
+func typeWord(t *cel.Type) string {
+	switch t.Kind() { //nolint:exhaustive // the others are rare, and are named as CEL does
+	case types.IntKind, types.UintKind, types.DoubleKind:
+		return "a number"
+	case types.StringKind:
+		return "a text"
+	case types.ListKind:
+		return "a list"
+	case types.MapKind:
+		return "an object"
+	case types.TimestampKind:
+		return "a time"
+	case types.DurationKind:
+		return "a duration"
+	}
+	return t.TypeName()
+}

@@ -1,0 +1,118 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+const overHundred = `{"rules":[{"name":"payments over 100","tools":["/^payment\\./"],"when":"input.amount > 100","effect":"require","risk":"high","timeout_minutes":60,"reviewers":["bo@example.com"]}]}`
+
+// A call is held by what its input says, and what the policy made of it is frozen in the
+// request (I12). What can't be judged is not let through (I11).
+func TestAConditionHoldsARealCall(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
+	b.policy(t, overHundred)
+	for _, tt := range []struct {
+		input, why string
+		held       bool
+	}{
+		{`{"amount":99}`, "No rule concerns this tool", false},
+		{`{"amount":101}`, "requires approval", true},
+		{`{"amount":"101"}`, "can't be judged, so the rule applies: a value is of another type", true},
+		{`{}`, "a member that it reads is missing", true},
+	} {
+		a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(tt.input)})
+		read, err := b.Approval(t.Context(), b.owner, a.ID)
+		storetest.Must(t, err)
+		if held := read.Status() == models.StatusPending; held != tt.held || !strings.Contains(read.PolicyReason, tt.why) {
+			t.Errorf("%s: %s, %q", tt.input, read.Status(), read.PolicyReason)
+		}
+		if !tt.held {
+			continue
+		}
+		if read.Risk != models.RiskHigh || read.PolicyRule != "payments over 100" || read.ApprovalTimeoutAt.Sub(read.CreatedAt) != time.Hour {
+			t.Errorf("%s: %+v", tt.input, read.Response)
+		}
+		if _, err := b.Approval(t.Context(), bo, a.ID); err != nil {
+			t.Errorf("%s: the reviewer does not see it: %v", tt.input, err)
+		}
+	}
+	storetest.CheckRows(t, b.Store)
+}
+
+// A request that was judged before its transaction is judged again inside, if the policy
+// changed between the two.
+func TestARequestIsJudgedByThePolicyThatItIsStoredUnder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, overHundred)
+	in := models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":99}`)}
+	if a := b.tried(t, in); a.Status() != models.StatusNone {
+		t.Fatalf("99 is %s", a.Status())
+	}
+	b.policy(t, strings.Replace(overHundred, "> 100", "> 50", 1))
+	a := b.tried(t, in)
+	if a.Status() != models.StatusPending || a.PolicyVersion != 3 {
+		t.Errorf("99 of more than 50 is %s by version %d", a.Status(), a.PolicyVersion)
+	}
+}
+
+// An edit is judged by what it says: one that needs other approvers waits for them.
+func TestAnEditIsJudgedByItsConditions(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	storetest.Reviewer(t, b.Store, "bo@example.com")
+	b.policy(t, `{"rules":[
+ {"name":"never","tools":["pay"],"when":"input.amount > 1000","effect":"deny"},
+ {"name":"large","tools":["pay"],"when":"input.amount > 100","effect":"require","reviewers":["bo@example.com"],"reviewers_only":true},
+ {"name":"small","tools":["pay"],"effect":"require"}]}`)
+	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":5}`)})
+	edit := func(input string) (*models.Approval, error) {
+		in := yes()
+		in.Digest, in.Input = a.Digest, []byte(input)
+		return b.Decide(t.Context(), b.owner, a.ID, in)
+	}
+	_, err := edit(`{"amount":5000}`)
+	if refused := storetest.Refused(t, err, models.CodeInvalid); !strings.Contains(refused.Fields["input"], "denied by the policy") {
+		t.Errorf("%+v", refused)
+	}
+	got, err := edit(`{"amount":500}`)
+	storetest.Must(t, err)
+	if got.Status() != models.StatusPending || got.Vote == nil || got.Vote.WaitsFor == "" {
+		t.Errorf("an edit to 500 is %s", got.Status())
+	}
+	got, err = edit(`{"amount":50}`)
+	storetest.Must(t, err)
+	if got.Status() != models.StatusApproved {
+		t.Errorf("an edit to 50 is %s", got.Status())
+	}
+}
+
+// The page says what the policy would make of a request now, by what it says.
+func TestTheActivePolicyIsAskedWithTheInput(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, overHundred)
+	a := b.tried(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":101}`)})
+	if got := b.around(t, b.owner, a.ID); got.PolicyChanged || got.Now.Rule != "payments over 100" || got.Now.Differs {
+		t.Errorf("%+v", got.Now)
+	}
+	b.policy(t, strings.Replace(overHundred, "> 100", "> 200", 1))
+	if got := b.around(t, b.owner, a.ID); !got.PolicyChanged || got.Now.Rule == "payments over 100" || !got.Now.Differs {
+		t.Errorf("%+v", got.Now)
+	}
+}
+
+// tried asks as a hook does: the policy alone says whether a person decides.
+func (b *bench) tried(t *testing.T, in models.AskInput) *models.Approval {
+	t.Helper()
+	a, err := b.Ask(t.Context(), b.agent, in)
+	storetest.Must(t, err)
+	return a
+}
