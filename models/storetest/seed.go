@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"testing"
 
 	"countersign/models"
@@ -13,6 +14,7 @@ import (
 type Rows struct {
 	Settled int // approved long ago, one each second
 	Pending int // waiting, an hour or more to go
+	Pad     int // bytes that inputs are longer by; with some they have an amount too
 }
 
 // Seed stores rows of an agent as its asks and their decisions would have left
@@ -48,8 +50,8 @@ func Seed(tb testing.TB, s *store.Store, agent models.Actor, rows Rows) {
  SELECT printf('%08x-0000-7000-8000-%012x', i / 65536, i + (SELECT next_sequence FROM conversations WHERE id = ?1) * 16777216),
  ?1, (SELECT next_sequence FROM conversations WHERE id = ?1) + i, ?2, ?3, 'tool_call', '2026-01-01 00:00:00+00:00', printf('%064x', i), 'medium', TRUE, `+
 			status+`, `+stamp+`, CASE `+status+` WHEN 'pending' THEN '' ELSE 'reviewer' END, 1, '2026-01-01 00:00:00+00:00',
- printf('2097-01-01 %02d:%02d:%02d.%06d+00:00', i / 3600 % 24, i / 60 % 60, i % 60, i % 1000000), 1, 'seeded', 'Bash', printf('{"command":"make step-%d"}', i) FROM n`,
-			a.ConversationID, a.OwnerID, a.AgentID, n)
+ printf('2097-01-01 %02d:%02d:%02d.%06d+00:00', i / 3600 % 24, i / 60 % 60, i % 60, i % 1000000), 1, 'seeded', 'Bash', CASE ?5 WHEN '' THEN printf('{"command":"make step-%d"}', i) ELSE printf('{"command":"make","amount":%d,"pad":"%s"}', i, ?5) END FROM n`,
+			a.ConversationID, a.OwnerID, a.AgentID, n, strings.Repeat("x", rows.Pad))
 		exec(`UPDATE conversations SET next_sequence = next_sequence + ? WHERE id = ?`, n+1, a.ConversationID)
 	}
 	insert(rows.Settled, `'approved'`, `strftime('%Y-%m-%d %H:%M:%S', '2026-01-02', i || ' seconds') || '+00:00'`)

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// MaxReplayed is over how many calls a policy can be replayed at once.
+const MaxReplayed = 10_000
+
+// ReplayQuery names the calls to replay.
+type ReplayQuery struct {
+	Last  int       // the newest so many, at most MaxReplayed; 0: MaxReplayed
+	Since time.Time // not those before; zero: no limit
+}
+
+// ReplayedCall is a call of which another policy says something else.
+type ReplayedCall struct {
+	policy.Shift
+
+	Number    int64
+	ID        models.ResponseID
+	Tool      string
+	AgentName string
+	At        time.Time
+}
+
+// Replay is what another policy would have made of real calls.
+type Replay struct {
+	policy.Tally
+
+	Changes []ReplayedCall // the newest first
+	Oldest  time.Time      // when the oldest of the calls was asked; zero: there were none
+}
+
+// Of a replay: how much of the calls one worker takes at a time, and how many work. Two
+// shares wait or are read while two are judged, so 20 MiB of inputs are held at most.
+const (
+	replayShareCalls = 128
+	replayShareBytes = 4 << 20
+	replayWorkers    = 2
+	replayPage       = 500 // rows of one read
+)
+
+// replayedCalls reads calls downwards from a number: %s is the input, where it is needed.
+const replayedCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
+ FROM responses r JOIN agents a ON a.id = r.agent_id JOIN conversations c ON c.id = r.conversation_id
+ WHERE r.number < ? AND r.kind = 'tool_call' AND r.asked = TRUE AND r.policy_version > 0 ORDER BY r.number DESC LIMIT ?`
+
+type replayRow struct {
+	Number         int64
+	ID             models.ResponseID
+	ToolName       string
+	CreatedAt      time.Time
+	PolicyRule     string
+	OwnerID        models.UserID
+	ConversationID models.ConversationID
+	RunID          *string
+	AgentName      string
+	Input          string
+	Removed        bool
+}
+
+// ReplayPolicy judges calls that agents asked about by two policies, and tells of which the
+// second says something else. Progress is called from time to time with how many were
+// read. Nothing is written, and a context that ends ends it. Admins only.
+func (s *Store) ReplayPolicy(ctx context.Context, actor models.Actor, old, next *policy.Policy, q ReplayQuery, progress func(read int)) (*Replay, error) {
+	if !actor.MayAdminister() {
+		return nil, models.AdminsOnly()
+	}
+	if q.Last < 0 || q.Last > MaxReplayed {
+		return nil, models.Invalid("last", "must be from 1 to %d", MaxReplayed)
+	}
+	q.Last = cmp.Or(q.Last, MaxReplayed)
+	r := &replaying{old: old, next: next, shares: make(chan []replayRow)}
+	workers := make([]replayed, replayWorkers)
+	var group sync.WaitGroup
+	owners := s.ownerEmails(ctx)
+	for i := range workers {
+		group.Go(func() { workers[i].judge(r, owners) })
+	}
+	oldest, err := s.readReplay(ctx, r, q, progress)
+	close(r.shares)
+	group.Wait()
+	if err != nil {
+		return nil, err
+	}
+	out := &Replay{Oldest: oldest}
+	for i := range workers {
+		if workers[i].err != nil {
+			return nil, workers[i].err
+		}
+		out.Join(&workers[i].tally)
+		out.Changes = append(out.Changes, workers[i].changes...)
+	}
+	slices.SortFunc(out.Changes, func(a, b ReplayedCall) int { return cmp.Compare(b.Number, a.Number) })
+	return out, nil
+}
+
+// replaying is a replay under way.
+type replaying struct {
+	old, next *policy.Policy
+	shares    chan []replayRow
+}
+
+// readReplay hands the calls to the workers, some at a time.
+func (s *Store) readReplay(ctx context.Context, r *replaying, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
+	input := `''`
+	if r.old.HasConditions() || r.next.HasConditions() {
+		input = `r.tool_input_json`
+	}
+	statement := fmt.Sprintf(replayedCalls, input)
+	read := 0
+	for before := int64(1) << 62; read < q.Last; {
+		rows, err := s.db.Reads().QueryContext(ctx, statement, before, min(replayPage, q.Last-read))
+		if err != nil {
+			return oldest, fmt.Errorf("read calls: %w", err)
+		}
+		n := 0
+		var share []replayRow
+		size, over := 0, false
+		for rows.Next() {
+			var row replayRow
+			if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
+				_ = rows.Close()
+				return oldest, fmt.Errorf("read calls: %w", err)
+			}
+			n++
+			if over = row.CreatedAt.Before(q.Since); over {
+				break
+			}
+			before, oldest = row.Number, row.CreatedAt
+			read++
+			share, size = append(share, row), size+len(row.Input)
+			if len(share) >= replayShareCalls || size >= replayShareBytes {
+				if !r.hand(ctx, share) {
+					break
+				}
+				share, size = nil, 0
+			}
+		}
+		if err := errors.Join(rows.Close(), rows.Err(), ctx.Err()); err != nil {
+			return oldest, fmt.Errorf("read calls: %w", err)
+		}
+		if len(share) > 0 && !r.hand(ctx, share) {
+			return oldest, fmt.Errorf("read calls: %w", ctx.Err())
+		}
+		progress(read)
+		if over || n < replayPage {
+			break
+		}
+	}
+	return oldest, nil
+}
+
+func (r *replaying) hand(ctx context.Context, share []replayRow) bool {
+	select {
+	case r.shares <- share:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// replayed is what one worker found.
+type replayed struct {
+	tally   policy.Tally
+	changes []ReplayedCall
+	err     error
+}
+
+func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)) {
+	for share := range r.shares {
+		for i := range share {
+			if w.err == nil {
+				w.one(r, &share[i], owner)
+			}
+		}
+	}
+}
+
+func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
+	// How it was asked is not kept: see CallOf.
+	c := policy.Call{Kind: models.KindToolCall, ToolName: row.ToolName, Explicit: row.PolicyRule != policy.RuleUnmatched}
+	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
+		email, err := owner(row.OwnerID)
+		if err != nil {
+			w.err = err
+			return
+		}
+		conversation := string(row.ConversationID)
+		if row.RunID != nil {
+			conversation = *row.RunID
+		}
+		c.Facts = policy.Facts{
+			Agent: row.AgentName, Owner: email, Conversation: conversation, Now: row.CreatedAt, Input: []byte(row.Input), Removed: row.Removed,
+		}
+	}
+	shift, changed, judged := policy.Compare(r.old, r.next, c)
+	w.tally.Add(row.ToolName, shift, changed, judged)
+	if changed && judged {
+		w.changes = append(w.changes, ReplayedCall{Shift: shift, Number: row.Number, ID: row.ID, Tool: row.ToolName, AgentName: row.AgentName, At: row.CreatedAt})
+	}
+}
+
+// ownerEmails finds the e-mails of owners, each read once.
+func (s *Store) ownerEmails(ctx context.Context) func(models.UserID) (string, error) {
+	var mu sync.Mutex
+	known := map[models.UserID]string{}
+	return func(id models.UserID) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if email, ok := known[id]; ok {
+			return email, nil
+		}
+		f, err := factsOf(s.db.Gorm(ctx), judged{owner: id})
+		if err != nil {
+			return "", err
+		}
+		known[id] = f.Owner
+		return f.Owner, nil
+	}
+}

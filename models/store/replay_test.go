@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/policy"
+	"countersign/models/store"
+	"countersign/models/storetest"
+)
+
+func parsedPolicy(tb testing.TB, doc string) *policy.Policy {
+	tb.Helper()
+	p, err := policy.Parse([]byte(doc))
+	storetest.Must(tb, err)
+	return p
+}
+
+// A replay tells of each real call of which the other policy says something else, and
+// agrees with judging them one by one.
+func TestAReplayAgreesWithJudgingOneByOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	storetest.Reviewer(t, b.Store, "bo@example.com")
+	const stands = `{"required_approval_tools":["Bash"],"rules":[{"name":"small","tools":["pay"],"when":"input.amount < 10","effect":"allow"},{"name":"pay","tools":["pay"],"effect":"require","risk":"low"}]}`
+	b.policy(t, stands)
+	for i := range 40 {
+		b.tried(t, models.AskInput{ToolName: "pay", Input: fmt.Appendf(nil, `{"amount":%d}`, i*5)})
+		b.tried(t, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"command":"ls %d"}`, i)})
+		b.tried(t, models.AskInput{ToolName: "read"})
+	}
+	b.tried(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":"5"}`)})
+	b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Which?"}) // no call
+	const draft = `{"required_approval_tools":[],"rules":[{"name":"large","tools":["pay"],"when":"input.amount > 100","effect":"require","risk":"high","reviewers":["bo@example.com"]},{"name":"look","tools":["Bash"],"when":"command(input).program == \"ls\" && owner == \"ann@example.com\" && agent != \"\"","effect":"allow"}]}`
+	old, next := parsedPolicy(t, stands), parsedPolicy(t, draft)
+	var progress []int
+	got, err := b.ReplayPolicy(t.Context(), b.admin, old, next, store.ReplayQuery{}, func(n int) { progress = append(progress, n) })
+	storetest.Must(t, err)
+
+	var want policy.Tally
+	shifts := map[models.ResponseID]policy.Shift{}
+	page, err := b.Approvals(t.Context(), b.admin, store.ListQuery{Limit: 200})
+	storetest.Must(t, err)
+	for _, row := range page.Items {
+		if row.Kind != models.KindToolCall {
+			continue
+		}
+		a, err := b.Approval(t.Context(), b.admin, row.ID)
+		storetest.Must(t, err)
+		call, err := b.CallOf(t.Context(), a)
+		storetest.Must(t, err)
+		s, changed, judged := policy.Compare(old, next, call)
+		want.Add(a.ToolName, s, changed, judged)
+		if changed {
+			shifts[a.ID] = s
+		}
+	}
+	if got.Calls != 121 || got.Calls != want.Calls || got.Changed != want.Changed || got.Effects != want.Effects || len(got.Changes) != len(shifts) || got.Changed < 30 {
+		t.Errorf("replayed %+v, one by one %+v", got.Tally, want)
+	}
+	for i, c := range got.Changes {
+		if shifts[c.ID] != c.Shift || i > 0 && got.Changes[i-1].Number <= c.Number || c.Tool == "read" || c.AgentName == "" || c.At.IsZero() {
+			t.Errorf("%d: %+v, one by one %+v", i, c, shifts[c.ID])
+		}
+	}
+	groups := got.Groups()
+	if fmt.Sprint(groups) != fmt.Sprint(want.Groups()) || groups[0].SameEffect() || !groups[len(groups)-1].SameEffect() {
+		t.Errorf("%+v\n%+v", groups, want.Groups())
+	}
+	if len(progress) == 0 || progress[len(progress)-1] != 121 || got.Oldest.IsZero() {
+		t.Errorf("%v, %v", progress, got.Oldest)
+	}
+}
+
+// A replay is over as many calls as it was asked for, over a span of time, and ends when
+// nobody waits for it; what was removed is counted and not guessed.
+func TestHowFarAReplayGoes(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, admin, "builder")
+	const stands = `{"unmatched":"allow"}`
+	for i := range 10 {
+		_, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "pay", Input: fmt.Appendf(nil, `{"amount":%d}`, i)})
+		storetest.Must(t, err)
+		clock.Step(time.Hour)
+	}
+	old, next := parsedPolicy(t, stands), parsedPolicy(t, `{"rules":[{"name":"x","tools":["pay"],"when":"input.amount >= 5","effect":"deny"}]}`)
+	replay := func(q store.ReplayQuery) *store.Replay {
+		t.Helper()
+		got, err := s.ReplayPolicy(t.Context(), admin, old, next, q, func(int) {})
+		storetest.Must(t, err)
+		return got
+	}
+	if got := replay(store.ReplayQuery{}); got.Calls != 10 || got.Effects != 5 {
+		t.Errorf("%+v", got.Tally)
+	}
+	if got := replay(store.ReplayQuery{Last: 3}); got.Calls != 3 || got.Effects != 3 || !got.Oldest.Equal(clock.Now().Add(-3*time.Hour)) {
+		t.Errorf("%+v of %s", got.Tally, got.Oldest)
+	}
+	if got := replay(store.ReplayQuery{Since: clock.Now().Add(-4*time.Hour - time.Minute)}); got.Calls != 4 {
+		t.Errorf("%+v", got.Tally)
+	}
+	purge(t, s, models.PurgeQuery{Before: clock.Now().Add(-6*time.Hour - time.Minute)})
+	if got := replay(store.ReplayQuery{}); got.Calls != 10 || got.Unjudged != 4 || got.Effects != 5 {
+		t.Errorf("after contents were removed: %+v", got.Tally)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.ReplayPolicy(ended, admin, old, next, store.ReplayQuery{}, func(int) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits: %v", err)
+	}
+	wantCode(t, storetest.Err(s.ReplayPolicy(t.Context(), admin, old, next, store.ReplayQuery{Last: store.MaxReplayed + 1}, func(int) {})), models.CodeInvalid)
+	for name, who := range storetest.WhoMayNot(t, s) {
+		wantCode(t, storetest.Err(s.ReplayPolicy(t.Context(), who, old, next, store.ReplayQuery{}, func(int) {})), models.CodeForbidden)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+}
+
+// Ten thousand calls of 2 KiB, under two policies with conditions.
+func BenchmarkReplay(b *testing.B) {
+	s := storetest.New(b)
+	admin := storetest.Admin(b, s)
+	agent, _ := storetest.AgentToken(b, s, admin, "builder")
+	storetest.Seed(b, s, agent, storetest.Rows{Settled: store.MaxReplayed, Pad: 2000})
+	old := parsedPolicy(b, `{"rules":[{"name":"large","tools":["Bash"],"when":"input.amount > 5000","effect":"require"}]}`)
+	next := parsedPolicy(b, `{"rules":[{"name":"large","tools":["Bash"],"when":"input.amount > 100","effect":"require","risk":"high"},{"name":"rest","tools":["Bash"],"when":"command(input).program == \"make\"","effect":"allow"}]}`)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		got, err := s.ReplayPolicy(b.Context(), admin, old, next, store.ReplayQuery{}, func(int) {})
+		if err != nil || got.Calls != store.MaxReplayed || got.Changed < 4000 {
+			b.Fatal(got, err)
+		}
+	}
+}
