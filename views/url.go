@@ -69,6 +69,12 @@ func PolicyReviewURL() string { return "/policy/review" }
 // tried.
 func TryPolicyURL(from models.ResponseID) string { return with("/policy/try", "from", string(from)) }
 
+// ReplayPolicyURL says what the draft would have made of real calls.
+func ReplayPolicyURL() string { return "/policy/replay" }
+
+// ReplayExportURL is a file of what a replay found: csv or jsonl.
+func ReplayExportURL(format string) string { return with("/policy/replay/export", "format", format) }
+
 // PolicyJSONURL shows the draft as JSON.
 func PolicyJSONURL() string { return "/policy/json" }
 

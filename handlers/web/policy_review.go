@@ -1,15 +1,18 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/policy"
+	"countersign/models/store"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -40,12 +43,35 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		in.Changes = policy.Diff(base, in.After)
 	} else {
 		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.Lint(in.After)
+		in.Replayed = s.replayedBriefly(c, e)
 	}
 	frame, err := s.frame(c, "Review your draft", -1)
 	if err != nil {
 		return err
 	}
 	return handlers.Render(c, status, pages.PolicyReviewPage(frame, pages.NewPolicyReview(in)), nil)
+}
+
+// Of what a review says of real calls: how many are judged, and how long it waits for that.
+const (
+	reviewReplays = 1000
+	reviewWaits   = 2 * time.Second
+)
+
+// replayedBriefly is what the draft would have made of the last calls; nil if that can't be
+// told soon.
+func (s *Site) replayedBriefly(c echo.Context, e *editing) *policy.Tally {
+	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
+	defer cancel()
+	next, err := e.compiled()
+	if err != nil || next == nil {
+		return nil
+	}
+	found, err := s.store.ReplayPolicy(ctx, actorOf(c), e.standing.Compiled, next, store.ReplayQuery{Last: reviewReplays}, func(int) {})
+	if err != nil {
+		return nil
+	}
+	return &found.Tally
 }
 
 // saveOrMergePolicy makes the draft a version, or puts it on top of the version that

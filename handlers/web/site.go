@@ -41,6 +41,7 @@ type Site struct {
 	policies *policyWatch
 	streams  *handlers.Streams
 	chain    *chainCheck
+	replays  *replays
 	opts     Options
 	started  time.Time
 	reads    atomic.Int64 // of the inbox: see asOf
@@ -56,7 +57,8 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	site := &Site{
 		kit: kit, store: s, cookie: cookieFor(kit.PublicURL),
 		policies: watchPolicy(s), streams: kit.Streams,
-		chain: &chainCheck{store: s, now: kit.Now, log: kit.Log}, opts: opts, started: kit.Now(),
+		chain:   &chainCheck{store: s, now: kit.Now, log: kit.Log},
+		replays: &replays{store: s, now: kit.Now, log: kit.Log}, opts: opts, started: kit.Now(),
 	}
 	site.cookies = &sessionCookies{store: s, kind: site.cookie}
 	site.echo = kit.Router(site.fail)
@@ -85,6 +87,7 @@ func (s *Site) Routes() []handlers.Route { return handlers.Routes(s.echo) }
 func (s *Site) Stop() {
 	s.streams.Stop()
 	s.chain.stop()
+	s.replays.stop()
 	s.policies.close()
 }
 

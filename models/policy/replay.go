@@ -130,3 +130,14 @@ func (t *Tally) Groups() []ShiftGroup {
 
 // HasConditions reports whether a rule that is not disabled has one.
 func (p *Policy) HasConditions() bool { return p.conditional }
+
+// Turned is how many calls get this effect that had another.
+func (t *Tally) Turned(e Effect) int {
+	n := 0
+	for g, calls := range t.groups {
+		if g.New.Effect == e && !g.SameEffect() {
+			n += calls
+		}
+	}
+	return n
+}

@@ -56,6 +56,13 @@ func policyStates() []State {
 			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),
+		state("replay-none", "Nothing to replay", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(pages.PolicyReplayInput{
+			Draft: "You have no draft. Change something in the policy first: a replay compares your draft with the active version.", Now: Now,
+		}))),
+		state("replay-running", "A replay under way", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(pages.PolicyReplayInput{
+			Last: "10000", Now: Now, State: pages.ReplayState{Running: true, Read: 4500, Of: 10000},
+		}))),
+		state("replay-done", "What a draft would have changed", pages.PolicyReplayPage(Frame("Replay", "/policy/replay"), pages.NewPolicyReplay(replayInput()))),
 		state("json", "The draft as JSON, with what is wrong", pages.PolicyJSONPage(Frame("The policy as JSON", "/policy/json"), policyJSON())),
 		{Page: "policy", Name: "guide", Note: "How the policy works", Component: pages.PolicyGuidePage(Frame("How the policy works", "/policy/guide"))},
 		state("version", "An older one, as stored, with what it changed", pages.PolicyVersionPage(Frame("Policy v6", "/policy/versions/6"), policyVersion())),
@@ -139,8 +146,10 @@ func ReviewInput() pages.PolicyReviewInput {
 	after.Unmatched = policy.EffectRequire
 	after.RequiredApprovalTools = []string{"deploy"}
 	after.Rules = []policy.Rule{{Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh}}
+	replayed := replayInput().State.Tally
 	return pages.PolicyReviewInput{
 		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
+		Replayed: &replayed,
 	}
 }
 
@@ -178,6 +187,28 @@ func tryInput() pages.PolicyTryInput {
 		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
 		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
 	}
+}
+
+// replayInput is a replay that found something, of names that are long or would deceive.
+func replayInput() pages.PolicyReplayInput {
+	tally := policy.Tally{Calls: 986, Unjudged: 14}
+	waits := policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments over 100", Terms: "risk high, 60 min, asks finance@example.com"}
+	runs := policy.Outcome{Effect: policy.EffectAllow, Rule: policy.RuleUnmatched}
+	shifts := []policy.Shift{
+		{Old: runs, New: waits}, {Old: waits, New: policy.Outcome{Effect: policy.EffectDeny, Rule: strings.Repeat("unbroken", 20)}},
+		{Old: waits, New: policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments " + hostile, Terms: "risk critical, only " + strings.Repeat("long", 30) + "@example.org"}},
+	}
+	in := pages.PolicyReplayInput{Last: "1000", Since: "2026-01-31", Now: Now, Errors: map[string]string{}}
+	for i, s := range shifts {
+		for n := range 4 * (3 - i) {
+			tally.Add("payment.send", s, true, true)
+			if n == 0 {
+				in.State.Changes = append(in.State.Changes, pages.ReplayChange{Shift: s, ID: "01890a5d-ac96-774b-bcce-b302099a8059", Tool: "payment.send", Who: "claude " + hostile, At: Now.Add(-time.Duration(i+1) * time.Hour)})
+			}
+		}
+	}
+	in.State.Tally, in.State.Ended, in.State.Oldest, in.State.Total, in.State.Stale = tally, Now, Now.Add(-72*time.Hour), 24, true
+	return in
 }
 
 func policyJSON() pages.PolicyJSON {

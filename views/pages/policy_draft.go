@@ -226,9 +226,11 @@ type PolicyReviewInput struct {
 	Warnings                 []policy.Warning
 	Note, NoteError, Error   string
 	// By saved the version that stands, after the draft was begun; empty: it began with that.
-	By      string
-	Theirs  []policy.Change // what that changed
-	Clashes []policy.Clash  // what both changed
+	By     string
+	Theirs []policy.Change // what that changed
+	// Replayed is what the draft would have made of the last calls; nil: that is not known.
+	Replayed *policy.Tally
+	Clashes  []policy.Clash // what both changed
 }
 
 // PolicyReview shows what saving the draft would change.
@@ -238,6 +240,7 @@ type PolicyReview struct {
 	Changes, Theirs          []PolicyChange
 	Clashes                  []PolicyClash
 	Dangers                  []string
+	Replayed                 string // what it would have made of the last calls; empty: that is not known
 	Warnings                 []string
 	Note, NoteError, Problem string
 	By                       string // saved another version meanwhile; empty: nobody did
@@ -263,7 +266,7 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 		}
 		return v
 	}
-	v.Dangers = dangers(in.Before, in.After)
+	v.Dangers, v.Replayed = dangers(in.Before, in.After), ReplayedInOneLine(in.Replayed)
 	return v
 }
 

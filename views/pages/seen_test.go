@@ -34,7 +34,7 @@ var places = []struct{ name, selector, not string }{
 	{"empty", ".empty-state", ""},
 	{"acts", "main button, main a.btn, main a.act-link, main summary.btn, .decide summary", "[role=search] *, #bulk *, .editor *, .copy, [hidden], [hidden] *, tbody *, .row *"},
 	{"folds", "main > article summary", ".editor *, .decide *, .compared *, .confirm *, .act *, .warning *, .tree *, .btn"},
-	{"tried", ".tried-answer", ""},
+	{"tried", ".tried-answer, #replay-summary, #replayed-briefly, #replayed .panel-line [role=status]", ""},
 	{"help", "#ask-text-help, #approval > .decide-note, .decide > .decide-note, .sheet-head ~ p.quiet, main form > .quiet", "#bulk *, .open-part *"},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"leads", "main .pager a, main .filter a, .outcome-next a", ".btn"},
