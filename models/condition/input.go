@@ -27,7 +27,7 @@ func decode(raw []byte) any {
 }
 
 func decodeValue(d *jsontext.Decoder) (any, error) {
-	switch d.PeekKind() {
+	switch d.PeekKind() { //nolint:exhaustive // all others are one token
 	case '{':
 		return decodeObject(d)
 	case '[':

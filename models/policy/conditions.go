@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
 	// The zones of time_zone must be the same on every machine.
 	_ "time/tzdata"
 

@@ -49,8 +49,10 @@ func TestConditionsDecide(t *testing.T) {
 		{name: "the list of tools", rules: small, more: `,"required_approval_tools":["pay"]`, input: `{}`, tool: "pay", want: "require required_approval_tools medium", why: "“small” before it"},
 		{name: "an explicit ask", rules: small, input: `{}`, tool: "explicit", want: "require small high"},
 		{name: "the next rule for the same name", rules: over + "," + ask, input: `{"amount":1}`, tool: "pay", want: "require ask medium"},
-		{name: "an exact name after a condition that is false", rules: `{"name":"big","tools":["pay"],"when":"input.amount > 100","effect":"require"},{"name":"rest","tools":["pay"],"effect":"allow","risk":"low"}`,
-			input: `{"amount":1}`, tool: "pay", want: "allow rest low policy"},
+		{
+			name: "an exact name after a condition that is false", rules: `{"name":"big","tools":["pay"],"when":"input.amount > 100","effect":"require"},{"name":"rest","tools":["pay"],"effect":"allow","risk":"low"}`,
+			input: `{"amount":1}`, tool: "pay", want: "allow rest low policy",
+		},
 		{name: "a similar name", rules: `{"name":"big","tools":["pay"],"when":"input.amount > 100","effect":"require","risk":"high"},` + free, input: `{"amount":101}`, tool: "Pay", want: "require big high", why: "differs from “pay”"},
 		{name: "a similar name that the condition leaves out", rules: `{"name":"big","tools":["pay"],"when":"input.amount > 100","effect":"require","risk":"high"},` + free, input: `{"amount":99}`, tool: "Pay", want: "allow free low policy"},
 		{name: "a similar name under doubt", rules: `{"name":"big","tools":["pay"],"when":"input.amount > 100","effect":"require","risk":"high"},` + free, input: `{}`, tool: "Pay", want: "require big high"},

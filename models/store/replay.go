@@ -3,8 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -111,62 +113,68 @@ type replaying struct {
 	shares    chan []replayRow
 }
 
-// readReplay hands the calls to the workers, some at a time.
+// readReplay hands the calls to the workers, page by page.
 func (s *Store) readReplay(ctx context.Context, r *replaying, q ReplayQuery, progress func(int)) (oldest time.Time, err error) {
 	input := `''`
 	if r.old.HasConditions() || r.next.HasConditions() {
 		input = `r.tool_input_json`
 	}
-	statement := fmt.Sprintf(replayedCalls, input)
-	read := 0
-	for before := int64(1) << 62; read < q.Last; {
-		rows, err := s.db.Reads().QueryContext(ctx, statement, before, min(replayPage, q.Last-read))
-		if err != nil {
+	w := replayWalk{statement: fmt.Sprintf(replayedCalls, input), before: math.MaxInt64, since: q.Since}
+	for !w.over && w.read < q.Last {
+		if err := w.page(ctx, s.db.Reads(), r, min(replayPage, q.Last-w.read)); err != nil {
 			return oldest, fmt.Errorf("read calls: %w", err)
 		}
-		n := 0
-		var share []replayRow
-		size, over := 0, false
-		for rows.Next() {
-			var row replayRow
-			if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
-				_ = rows.Close()
-				return oldest, fmt.Errorf("read calls: %w", err)
-			}
-			n++
-			if over = row.CreatedAt.Before(q.Since); over {
-				break
-			}
-			before, oldest = row.Number, row.CreatedAt
-			read++
-			share, size = append(share, row), size+len(row.Input)
-			if len(share) >= replayShareCalls || size >= replayShareBytes {
-				if !r.hand(ctx, share) {
-					break
-				}
-				share, size = nil, 0
-			}
-		}
-		if err := errors.Join(rows.Close(), rows.Err(), ctx.Err()); err != nil {
-			return oldest, fmt.Errorf("read calls: %w", err)
-		}
-		if len(share) > 0 && !r.hand(ctx, share) {
-			return oldest, fmt.Errorf("read calls: %w", ctx.Err())
-		}
-		progress(read)
-		if over || n < replayPage {
-			break
-		}
+		progress(w.read)
 	}
-	return oldest, nil
+	return w.oldest, nil
 }
 
-func (r *replaying) hand(ctx context.Context, share []replayRow) bool {
+// replayWalk is how far down the calls were read.
+type replayWalk struct {
+	statement string
+	before    int64 // the number under which it goes on
+	since     time.Time
+	read      int
+	oldest    time.Time
+	over      bool // there are no more
+}
+
+// page reads some calls, and hands them over share by share.
+func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replaying, n int) error {
+	rows, err := from.QueryContext(ctx, w.statement, w.before, n)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var share []replayRow
+	found, size := 0, 0
+	for rows.Next() {
+		var row replayRow
+		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
+			return err
+		}
+		if w.over = row.CreatedAt.Before(w.since); w.over {
+			break
+		}
+		found, w.read, w.before, w.oldest = found+1, w.read+1, row.Number, row.CreatedAt
+		share, size = append(share, row), size+len(row.Input)
+		if len(share) >= replayShareCalls || size >= replayShareBytes {
+			if err := r.hand(ctx, share); err != nil {
+				return err
+			}
+			share, size = nil, 0
+		}
+	}
+	w.over = w.over || found < n
+	return errors.Join(rows.Err(), r.hand(ctx, share))
+}
+
+func (r *replaying) hand(ctx context.Context, share []replayRow) error {
 	select {
 	case r.shares <- share:
-		return true
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }
 

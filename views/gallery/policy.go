@@ -195,7 +195,8 @@ func replayInput() pages.PolicyReplayInput {
 	waits := policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments over 100", Terms: "risk high, 60 min, asks finance@example.com"}
 	runs := policy.Outcome{Effect: policy.EffectAllow, Rule: policy.RuleUnmatched}
 	shifts := []policy.Shift{
-		{Old: runs, New: waits}, {Old: waits, New: policy.Outcome{Effect: policy.EffectDeny, Rule: strings.Repeat("unbroken", 20)}},
+		{Old: runs, New: waits},
+		{Old: waits, New: policy.Outcome{Effect: policy.EffectDeny, Rule: strings.Repeat("unbroken", 20)}},
 		{Old: waits, New: policy.Outcome{Effect: policy.EffectRequire, Rule: "Payments " + hostile, Terms: "risk critical, only " + strings.Repeat("long", 30) + "@example.org"}},
 	}
 	in := pages.PolicyReplayInput{Last: "1000", Since: "2026-01-31", Now: Now, Errors: map[string]string{}}
