@@ -70,6 +70,15 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, "unmatched") {
 		t.Errorf("another document: %s", out)
 	}
+	if out := must(t, `{"rules": [{"name": "a", "tools": ["/.*/"], "effect": "allow"}]}`, "policy", "check", "-", data); !strings.Contains(out, "rules[0].tools[0]: Lets every tool through.") {
+		t.Errorf("a document that lets everything through: %s", out)
+	}
+	if out := must(t, `{}`, "policy", "check", "-", data); !strings.Contains(out, "the document is valid") {
+		t.Errorf("a document that says nothing: %s", out)
+	}
+	if out, said, code := run(t, `{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "when": "x >"}]}`, "policy", "check", "-", data); code != 1 || out != "" || !strings.Contains(said, "rules[0].when") {
+		t.Errorf("a document that is wrong: exit %d, %q, %q", code, said, out)
+	}
 	for _, refused := range [][]string{
 		{"policy", "apply", "/nonexistent", data},
 		{"user", "add", "ada@example.com", "--name", "Twice", "--password-stdin", data},

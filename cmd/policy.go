@@ -14,7 +14,7 @@ import (
 
 func newPolicy() *cobra.Command {
 	c := &cobra.Command{Use: "policy", Short: "Show and change what needs approval", Args: cobra.NoArgs}
-	c.AddCommand(newPolicyShow(), newPolicyApply())
+	c.AddCommand(newPolicyShow(), newPolicyApply(), newPolicyCheck())
 	return c
 }
 
@@ -72,6 +72,43 @@ func newPolicyApply() *cobra.Command {
 		}
 		for _, w := range policy.Lint(doc) {
 			fmt.Fprintf(c.ErrOrStderr(), "warning: %s: %s\n", plain(w.Path), plain(w.Text))
+		}
+		return nil
+	})
+}
+
+func newPolicyCheck() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Say what is wrong with a document, and what is perhaps not meant (- reads standard input)",
+		Long: "Say what is wrong with a policy document, and what is perhaps not meant, beside the tools that agents asked about in the last 90 days and the people who may sign in. " +
+			"Nothing is changed. It fails if the document could not be applied.",
+		Args: cobra.ExactArgs(1),
+	}
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		raw, err := readDocument(c, args[0])
+		if err != nil {
+			return err
+		}
+		active, err := s.CurrentPolicy(c.Context())
+		if err != nil {
+			return err
+		}
+		p, err := policy.ParseChanged(raw, active.Compiled.Document())
+		if err != nil {
+			return err
+		}
+		practice, err := s.Practice(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		out := c.OutOrStdout()
+		warnings := policy.LintIn(p.Document(), practice)
+		for _, w := range warnings {
+			fmt.Fprintf(out, "%s: %s\n", plain(w.Path), plain(w.Text))
+		}
+		if len(warnings) == 0 {
+			fmt.Fprintln(out, "the document is valid, and nothing in it looks as if it were not meant")
 		}
 		return nil
 	})

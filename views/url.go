@@ -81,6 +81,9 @@ func PolicyJSONURL() string { return "/policy/json" }
 // PolicyRuleURL is the form of one rule of the draft, counted from 1.
 func PolicyRuleURL(n int) string { return "/policy/rules/" + strconv.Itoa(n) }
 
+// ToolMatchesURL says which tools the tools of a rule match, while they are typed.
+func ToolMatchesURL() string { return "/policy/rules/matches" }
+
 // NewPolicyRuleURL is the form of a new rule; from names a request that fills it in.
 func NewPolicyRuleURL(from models.ResponseID) string {
 	if from == "" {

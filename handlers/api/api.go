@@ -71,6 +71,7 @@ func (a *API) register() {
 	a.registerApprovals()
 	a.registerQueue()
 	a.registerPolicy()
+	a.registerPolicyJudging()
 	a.registerTools()
 	a.registerConversations()
 	a.registerRuns()

@@ -34,7 +34,7 @@ type operationDoc struct {
 // program that builds the document makes the examples.
 func operationDocs() map[string]operationDoc {
 	all := map[string]operationDoc{}
-	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
+	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
 		maps.Copy(all, docs())
 	}
 	return all

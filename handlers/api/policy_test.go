@@ -65,3 +65,54 @@ func TestThePolicyIsReadAndChanged(t *testing.T) {
 	same.want(t, http.StatusOK, map[string]any{"version": changed.at("version")})
 	w.call(w.agent, "POST", "/api/approval/request", `{"tool_use_id":"1","tool_name":"pay.send","session_id":"s"}`).want(t, http.StatusOK, map[string]any{"status": "PENDING"})
 }
+
+// What the policy says of a call, what another would have made of real ones, and what is
+// perhaps not meant: to read for admins, and nothing changes by it.
+func TestThePolicyIsTriedReplayedAndLookedThrough(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const draft = `{"rules":[{"name":"payments over 100","tools":["/^payment\\./"],"when":"input.amount > 100","effect":"require","risk":"high"}]}`
+	for _, input := range []string{`{"amount":99}`, `{"amount":101}`} {
+		w.call(w.agent, "POST", "/api/approval/request", `{"tool_name":"payment.send","tool_input":`+input+`,"session_id":"s","tool_use_id":"`+input[10:12]+`"}`)
+	}
+	for _, path := range []string{"try", "replay", "lint"} {
+		for _, token := range []string{w.agent, w.reviewer} {
+			w.call(token, "POST", "/v1/policy/"+path, `{"document":{},"toolName":"x"}`).want(t, http.StatusForbidden, map[string]any{"code": "forbidden"})
+		}
+	}
+	w.unchanged("asked about", func() {
+		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"payment.send","input":{"amount":101},"document":`+draft+`}`).want(t, http.StatusOK, map[string]any{
+			"active.effect": "allow", "active.rule": "unmatched", "draft.effect": "require", "draft.rule": "payments over 100", "draft.risk": "high", "draft.unjudged": false,
+		})
+		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"payment.send","input":{"amount":"101"},"document":`+draft+`}`).want(t, http.StatusOK, map[string]any{
+			"draft.effect": "require", "draft.unjudged": true,
+		})
+		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"payment.send"}`).want(t, http.StatusOK, map[string]any{"active.effect": "allow", "draft": nil})
+		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"rm -rf ;"}`).want(t, http.StatusUnprocessableEntity, map[string]any{"code": "invalid"})
+		w.call(w.admin, "POST", "/v1/policy/try", `{}`).want(t, http.StatusUnprocessableEntity, map[string]any{"code": "invalid"})
+		w.call(w.admin, "POST", "/v1/policy/try", `{"approvalId":"nothing"}`).want(t, http.StatusUnprocessableEntity, nil)
+		w.call(w.admin, "POST", "/v1/policy/try", `{"toolName":"x","document":{"colour":1}}`).want(t, http.StatusUnprocessableEntity, map[string]any{"code": "invalid"})
+
+		got := w.call(w.admin, "POST", "/v1/policy/replay", `{"last":100,"document":`+draft+`}`)
+		got.want(t, http.StatusOK, map[string]any{"more": false})
+		if !strings.Contains(got.body, `"calls":2,"changed":1,"effects":1,"unjudged":0`) || !strings.Contains(got.body, `"active":{"effect":"allow","rule":"unmatched","terms":""},"draft":{"effect":"require","rule":"payments over 100","terms":"risk high"}`) {
+			t.Errorf("%s", got.body)
+		}
+		for _, wrong := range []string{`{"document":{},"last":0}`, `{"document":{},"last":10001}`, `{}`, `{"document":{"rules":[{}]}}`, `{"document":{},"since":"yesterday"}`} {
+			w.call(w.admin, "POST", "/v1/policy/replay", wrong).want(t, http.StatusUnprocessableEntity, nil)
+		}
+
+		lint := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"rules":[{"name":"a","tools":["Payment.Send"],"effect":"require"}]}}`)
+		lint.want(t, http.StatusOK, nil)
+		if !strings.Contains(lint.body, `"problems":[]`) || !strings.Contains(lint.body, `{"path":"rules[0].tools[0]","text":"Narrowly misses “payment.send”`) {
+			t.Errorf("%s", lint.body)
+		}
+		faults := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"rules":[{"name":"a","tools":["/(/"],"effect":"require","when":"x >"}]}}`)
+		faults.want(t, http.StatusOK, nil)
+		for _, path := range []string{"rules[0].tools[0]", "rules[0].when"} {
+			if !strings.Contains(faults.body, `"path":"`+path+`"`) {
+				t.Errorf("%s: %s", path, faults.body)
+			}
+		}
+	})
+}

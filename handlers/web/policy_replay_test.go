@@ -137,3 +137,26 @@ func TestARuleWithAConditionIsWrittenTriedAndHolds(t *testing.T) {
 		t.Errorf("99 is %s", b.Status())
 	}
 }
+
+// While a rule is written, its form says which tools it would match that were really seen;
+// the review says what is perhaps not meant.
+func TestARuleIsWrittenBesideTheToolsThatWereSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tool := range []string{"payment.send", "Payment.Send", "read_file"} {
+		w.ask(func(in *models.AskInput) { in.ToolName = tool })
+	}
+	p := w.signedIn(adminEmail)
+	p.get("/policy/rules/new?from=" + string(w.ask().ID)).says("#tool-matches", "“Bash” matches 1 tool seen in the last 90 days: Bash.")
+	form := p.get("/policy/rules/new").form("#rule-form", "#keep-rule")
+	form.Set("name", "payments")
+	form.Set("tools", "/^payment\\./\n/(/\nnever.seen")
+	form.Set("risk", "high")
+	p.post("/policy/rules/matches", form, htmx).is(http.StatusOK).isFragment().
+		says("#tool-matches", "matches 1 tool seen in the last 90 days: payment.send; it narrowly misses Payment.Send.", "“/(/” is not a regular expression", "“never.seen” matches no tool")
+	p.post("/policy/rules/matches", form).is(http.StatusSeeOther)
+	w.signedIn(ownerEmail).post("/policy/rules/matches", form, htmx).is(http.StatusForbidden)
+	form.Set("tools", "/^payment\\./")
+	p.post("/policy/rules/new", form).is(http.StatusSeeOther)
+	p.get("/policy/review").is(http.StatusOK).says("#warnings", "Narrowly misses “Payment.Send”", "Is all that covers “Bash”, “read_file”", "the agent's owner may approve alone")
+}

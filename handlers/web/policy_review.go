@@ -42,7 +42,11 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		in.By, in.Theirs, in.Clashes = e.standing.AuthorName, policy.Diff(base, in.Before), clashes
 		in.Changes = policy.Diff(base, in.After)
 	} else {
-		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.Lint(in.After)
+		practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+		if err != nil {
+			return err
+		}
+		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, practice)
 		in.Replayed = s.replayedBriefly(c, e)
 	}
 	frame, err := s.frame(c, "Review your draft", -1)

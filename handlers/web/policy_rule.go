@@ -77,12 +77,32 @@ func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyR
 	if in.People, err = s.whoMayReview(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
+	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	in.Seen = &practice
 	v := pages.NewPolicyRuleForm(in)
 	frame, err := s.frame(c, "Rule", -1)
 	if err != nil {
 		return err
 	}
 	return handlers.Render(c, status, pages.PolicyRulePage(frame, v), nil)
+}
+
+// showToolMatches says which tools that were seen the tools of a rule match, as they are
+// typed.
+func (s *Site) showToolMatches(c echo.Context) error {
+	if !handlers.WantsFragment(c.Request()) {
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	form := c.Request().PostForm
+	panel := pages.ToolMatches(pages.NewToolMatches(form.Get("tools"), form.Get("effect"), practice))
+	return handlers.Render(c, http.StatusOK, panel, panel)
 }
 
 // changePolicyRule puts a rule into the draft.

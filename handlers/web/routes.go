@@ -136,6 +136,7 @@ func (s *Site) table() []route {
 		{get, "/policy/replay", admin, s.showReplay},
 		{post, "/policy/replay", admin, s.replayPolicy},
 		{get, "/policy/replay/export", admin, s.exportReplay},
+		{post, "/policy/rules/matches", admin, s.showToolMatches},
 		{get, "/policy/rules/:n", admin, s.showPolicyRule},
 		{post, "/policy/rules/:n", admin, s.changePolicyRule},
 		{get, "/policy/versions/:n", admin, s.policyVersion},

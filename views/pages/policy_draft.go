@@ -174,9 +174,10 @@ type PolicyRuleInput struct {
 	Form     policy.Form
 	Problems map[string]string // by path in the document
 	Notice   string
-	People   []string // e-mail addresses to pick reviewers from
-	First    bool     // a new one goes before all others
-	From     string   // the request that filled it in
+	People   []string         // e-mail addresses to pick reviewers from
+	First    bool             // a new one goes before all others
+	From     string           // the request that filled it in
+	Seen     *policy.Practice // nil: nothing is known
 }
 
 // PolicyRuleForm is the form of one rule.
@@ -186,6 +187,7 @@ type PolicyRuleForm struct {
 	Fields                                        []PolicyFormField
 	Reviewers                                     []string
 	ReviewersError                                string
+	Matches                                       []string
 	People                                        []string
 	Others                                        []string
 }
@@ -212,6 +214,9 @@ func NewPolicyRuleForm(in PolicyRuleInput) PolicyRuleForm {
 	}
 	for range spareReviewers {
 		v.Reviewers = append(v.Reviewers, "")
+	}
+	if in.Seen != nil {
+		v.Matches = NewToolMatches(in.Form["tools"], in.Form["effect"], *in.Seen)
 	}
 	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
 	v.Others = otherProblems(in.Problems, "", policy.RuleFields(), at)

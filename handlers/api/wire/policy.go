@@ -21,3 +21,106 @@ type PolicyChange struct {
 	Document jsontext.Value `json:"document"`
 	Note     string         `json:"note" doc:"Why, for those who read the versions; at most 4000 bytes"`
 }
+
+// PolicyTry is a call that policies are asked about. Nothing is asked of a person and
+// nothing is stored.
+type PolicyTry struct {
+	Document     jsontext.Value `json:"document,omitempty" doc:"A policy to judge it by besides the active one"`
+	ApprovalID   string         `json:"approvalId,omitempty" doc:"A request whose call is tried; the other members but document are then left out"`
+	ToolName     string         `json:"toolName,omitempty"`
+	Kind         string         `json:"kind,omitempty" enum:"tool_call,question,proposal,budget" doc:"tool_call if left out"`
+	Input        jsontext.Value `json:"input,omitempty" doc:"For conditions that read it; {} if left out"`
+	Explicit     bool           `json:"explicit,omitzero" doc:"The agent asks for approval itself, as over /v1/approvals"`
+	Agent        string         `json:"agent,omitempty" doc:"Its name, for conditions that read it"`
+	Owner        string         `json:"owner,omitempty" doc:"The e-mail address of its owner"`
+	Conversation string         `json:"conversation,omitempty" doc:"As the agent names it"`
+	At           *time.Time     `json:"at,omitempty" doc:"When it asks; now if left out"`
+}
+
+// PolicyTried is what the policies say.
+type PolicyTried struct {
+	Active PolicyAnswer  `json:"active"`
+	Draft  *PolicyAnswer `json:"draft,omitempty" doc:"By the document that was sent"`
+}
+
+// PolicyAnswer is what one policy says of a call, and how it came to that.
+type PolicyAnswer struct {
+	Effect         string       `json:"effect" enum:"allow,require,deny"`
+	Cause          string       `json:"cause,omitempty" doc:"Of what is settled without a person"`
+	Rule           string       `json:"rule"`
+	Reason         string       `json:"reason"`
+	Unjudged       bool         `json:"unjudged" doc:"A condition could not be judged; reason says why"`
+	Risk           string       `json:"risk" enum:"low,medium,high,critical"`
+	TimeoutMinutes *int         `json:"timeoutMinutes" doc:"null: no rule says"`
+	Reviewers      []string     `json:"reviewers"`
+	ReviewersOnly  bool         `json:"reviewersOnly"`
+	SelfApproval   SelfApproval `json:"selfApproval"`
+	Steps          []PolicyStep `json:"steps" doc:"In the order in which they were asked; the last decided"`
+}
+
+// PolicyStep is one rule that was asked about a call.
+type PolicyStep struct {
+	Rule string `json:"rule"`
+	Why  string `json:"why"`
+}
+
+// PolicyReplay asks what a document would have made of real calls.
+type PolicyReplay struct {
+	Document jsontext.Value `json:"document"`
+	Last     *int           `json:"last,omitempty" minimum:"1" maximum:"10000" doc:"The newest so many; 10000 if left out"`
+	Since    *time.Time     `json:"since,omitempty" doc:"No older ones"`
+}
+
+// PolicyReplayed is what it would have made of them.
+type PolicyReplayed struct {
+	Calls    int                  `json:"calls"`
+	Changed  int                  `json:"changed" doc:"Of which something else would have become"`
+	Effects  int                  `json:"effects" doc:"Of the changed, those with another effect; the others wait on other terms"`
+	Unjudged int                  `json:"unjudged" doc:"Can't be judged: their contents were removed"`
+	OldestAt *time.Time           `json:"oldestAt" doc:"When the oldest was asked; null: there were none"`
+	Groups   []PolicyReplayGroup  `json:"groups"`
+	Changes  []PolicyReplayChange `json:"changes" doc:"The newest 1000"`
+	More     bool                 `json:"more" doc:"There are more changes than are listed"`
+}
+
+// PolicyReplayGroup counts the calls of a tool of which the same would have become.
+type PolicyReplayGroup struct {
+	ToolName string        `json:"toolName"`
+	Active   PolicyOutcome `json:"active"`
+	Draft    PolicyOutcome `json:"draft"`
+	Calls    int           `json:"calls"`
+}
+
+// PolicyReplayChange is one of them.
+type PolicyReplayChange struct {
+	ApprovalID string        `json:"approvalId"`
+	ToolName   string        `json:"toolName"`
+	Agent      string        `json:"agent"`
+	AskedAt    time.Time     `json:"askedAt"`
+	Active     PolicyOutcome `json:"active"`
+	Draft      PolicyOutcome `json:"draft"`
+}
+
+// PolicyOutcome is what becomes of a call.
+type PolicyOutcome struct {
+	Effect string `json:"effect" enum:"allow,require,deny"`
+	Rule   string `json:"rule"`
+	Terms  string `json:"terms" doc:"On what terms it waits, in words; empty: it does not wait"`
+}
+
+// PolicyDocument is a document that is looked through.
+type PolicyDocument struct {
+	Document jsontext.Value `json:"document"`
+}
+
+// PolicyLinted is what is wrong with a document, and what is perhaps not meant.
+type PolicyLinted struct {
+	Problems []PolicyRemark `json:"problems" doc:"It can't be saved because of these"`
+	Warnings []PolicyRemark `json:"warnings"`
+}
+
+// PolicyRemark is a remark about a place in a document.
+type PolicyRemark struct {
+	Path string `json:"path" doc:"Such as rules[2].tools[0]"`
+	Text string `json:"text"`
+}

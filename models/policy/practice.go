@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+)
+
+// PracticeDays is over how many days tools are looked for that were seen.
+const PracticeDays = 90
+
+// Practice is what is known of the installation that a document is for.
+type Practice struct {
+	Tools []string // that agents asked about in the last PracticeDays, sorted
+	More  bool     // there were more than are listed
+	// People are those who may sign in; nil: that is not known.
+	People []Person
+}
+
+// LintIn is Lint, and reads the document beside what is known of its installation.
+func LintIn(d Document, in Practice) []Warning {
+	pats := check(d, always).patterns
+	l := &practiceLinter{linter: linter{doc: d, pats: pats, policy: compile(d, pats)}, in: in}
+	l.warnings = Lint(d)
+	for i := range d.Rules {
+		if !d.Rules[i].Disabled {
+			l.rule(i)
+		}
+	}
+	l.uncovered()
+	if in.People != nil {
+		l.warnings = append(l.warnings, d.Unmeetable(in.People)...)
+		l.warnings = append(l.warnings, d.Stuck(in.People)...)
+	}
+	return l.warnings
+}
+
+type practiceLinter struct {
+	linter
+
+	in Practice
+}
+
+func (l *practiceLinter) rule(i int) {
+	r, path := l.doc.Rules[i], fmt.Sprintf("rules[%d]", i)
+	matched := 0
+	for j, pat := range l.pats.rules[i] {
+		m := matchesOf(pat, l.in.Tools)
+		matched += len(m.Hit)
+		if len(m.Missed) > 0 {
+			l.warn(toolPath(i, j), "Narrowly misses %s, which agents asked about.", someOf(m.Missed))
+		}
+		if r.Effect == EffectAllow && r.When == "" && len(m.Hit) > 0 && len(m.Hit) <= maxListed && !l.in.More && openEnded(pat) {
+			l.warn(toolPath(i, j), "Lets through more than was ever used: only %s in the last %d days. List the names instead.", someOf(m.Hit), PracticeDays)
+		}
+	}
+	if matched == 0 && len(l.in.Tools) > 0 && !l.in.More {
+		l.warn(path, "Matched no tool that agents asked about in the last %d days.", PracticeDays)
+	}
+	if r.Effect != EffectRequire || l.in.People == nil {
+		return
+	}
+	for k, email := range r.Reviewers {
+		if !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, email) }) {
+			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in has this address.")
+		}
+	}
+	l.alone(path, r)
+}
+
+// alone finds rules under which nobody besides the one who asks need look.
+func (l *practiceLinter) alone(path string, r Rule) {
+	if len(l.in.People) < 2 || r.ReviewersOnly || r.SelfApproval == models.SelfNever {
+		return
+	}
+	if slices.Index(models.Risks(), r.Risk) >= slices.Index(models.Risks(), models.RiskHigh) {
+		l.warn(path+".self_approval", "The risk is %s, and the agent's owner may approve alone.", r.Risk)
+	}
+	askers := slices.DeleteFunc(slices.Clone(l.in.People), func(p Person) bool { return !p.Owns })
+	if len(r.Reviewers) == 1 && len(askers) == 1 && strings.EqualFold(r.Reviewers[0], askers[0].Email) {
+		l.warn(path+".reviewers", "Only names the person to whom all agents belong, so nobody else is asked.")
+	}
+}
+
+// uncovered names the tools that no rule and no list covers.
+func (l *practiceLinter) uncovered() {
+	var left []string
+	for _, tool := range l.in.Tools {
+		r := l.policy.find(tool)
+		if len(r.rules) == 0 && !r.required && len(r.near) == 0 {
+			left = append(left, tool)
+		}
+	}
+	if len(left) > 0 {
+		l.warn("unmatched", "Is all that covers %s (%s).", someOf(left), l.doc.Unmatched)
+	}
+}
+
+// Matches are the tools that an entry of a rule matches, and those that it nearly does.
+type Matches struct{ Hit, Missed []string }
+
+// ToolMatches says which of the tools that were seen a line of a rule's tools matches; problem
+// says why it is none. allow says that it is for a rule that allows.
+func ToolMatches(entry string, allow bool, tools []string) (m Matches, problem string) {
+	if s := ""; strings.HasPrefix(entry, `"`) && json.Unmarshal([]byte(entry), &s) == nil {
+		entry = s // as a form writes what nobody would see
+	}
+	pat, problem := readPattern(entry, allow, false)
+	if problem != "" {
+		return Matches{}, problem
+	}
+	return matchesOf(pat, tools), ""
+}
+
+func matchesOf(pat pattern, tools []string) (m Matches) {
+	folded := string(fold(nil, pat.text))
+	for _, tool := range tools {
+		switch {
+		case pat.match(tool):
+			m.Hit = append(m.Hit, tool)
+		case pat.exact() && folded == string(fold(nil, tool)),
+			pat.folds != nil && pat.folds.MatchString(tool),
+			pat.whole && pat.re.MatchString(tool):
+			m.Missed = append(m.Missed, tool)
+		}
+	}
+	return m
+}
+
+// openEnded reports whether a pattern matches more names than one would list.
+func openEnded(pat pattern) bool {
+	if pat.re == nil {
+		return false
+	}
+	tree, err := syntax.Parse(pat.text[1:len(pat.text)-1], syntax.Perl)
+	if err != nil {
+		return false
+	}
+	var open func(*syntax.Regexp) bool
+	open = func(re *syntax.Regexp) bool {
+		switch re.Op { //nolint:exhaustive // all others are as open as what is in them
+		case syntax.OpStar, syntax.OpPlus, syntax.OpRepeat, syntax.OpAnyChar, syntax.OpAnyCharNotNL, syntax.OpCharClass:
+			return true
+		}
+		return slices.ContainsFunc(re.Sub, open)
+	}
+	return open(tree)
+}
+
+// maxListed is how many tools a sentence names.
+const maxListed = 10
+
+// someOf names tools, and counts the rest.
+func someOf(tools []string) string {
+	shown := tools[:min(len(tools), maxListed)]
+	text := "“" + strings.Join(shown, "”, “") + "”"
+	if rest := len(tools) - len(shown); rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return cmp.Or(text, none)
+}

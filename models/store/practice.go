@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/people"
+	"countersign/models/policy"
+)
+
+// maxPracticeTools bounds the tools that are looked up, over all agents.
+const maxPracticeTools = 2000
+
+// The tools of an agent are found one after another: each by its place in the index, and
+// when it was asked about last, however often it was.
+const (
+	nextToolOf = `SELECT tool_name FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name > ? ORDER BY tool_name LIMIT 1`
+	lastOfTool = `SELECT created_at FROM responses` + db.ByResponsesTool + ` WHERE asked = TRUE AND agent_id = ? AND tool_name = ? ORDER BY number DESC LIMIT 1`
+)
+
+// Practice is what is known of the installation: which tools agents asked about in the
+// last policy.PracticeDays, and who may sign in. Admins and the operator only.
+func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practice, error) {
+	out := policy.Practice{People: []policy.Person{}}
+	if !actor.MayAdminister() {
+		return out, models.AdminsOnly()
+	}
+	q := s.db.Gorm(ctx)
+	if err := q.Raw(people.WhoMayApprove).Scan(&out.People).Error; err != nil {
+		return out, fmt.Errorf("read people: %w", err)
+	}
+	var agents []models.AgentID
+	if err := q.Model(&models.Agent{}).Order("id").Limit(maxPracticeTools).Pluck("id", &agents).Error; err != nil {
+		return out, fmt.Errorf("read agents: %w", err)
+	}
+	since, looked := s.Now().Add(-policy.PracticeDays*24*time.Hour), 0
+	for _, agent := range agents {
+		for tool := ""; ; looked++ {
+			if looked == maxPracticeTools {
+				out.More = true
+				break
+			}
+			var last time.Time
+			if err := q.Raw(nextToolOf, agent, tool).Row().Scan(&tool); errors.Is(err, sql.ErrNoRows) {
+				break
+			} else if err != nil {
+				return out, fmt.Errorf("read tools: %w", err)
+			}
+			if err := q.Raw(lastOfTool, agent, tool).Row().Scan(&last); err != nil {
+				return out, fmt.Errorf("read tools: %w", err)
+			}
+			if !last.Before(since) {
+				out.Tools = append(out.Tools, tool)
+			}
+		}
+	}
+	slices.Sort(out.Tools)
+	out.Tools = slices.Compact(out.Tools)
+	return out, nil
+}
