@@ -147,7 +147,7 @@ func TestARuleIsWrittenBesideTheToolsThatWereSeen(t *testing.T) {
 		w.ask(func(in *models.AskInput) { in.ToolName = tool })
 	}
 	p := w.signedIn(adminEmail)
-	p.get("/policy/rules/new?from=" + string(w.ask().ID)).says("#tool-matches", "“Bash” matches 1 tool seen in the last 90 days: Bash.")
+	p.get("/policy/rules/new?from="+string(w.ask().ID)).says("#tool-matches", "“Bash” matches 1 tool seen in the last 90 days: Bash.")
 	form := p.get("/policy/rules/new").form("#rule-form", "#keep-rule")
 	form.Set("name", "payments")
 	form.Set("tools", "/^payment\\./\n/(/\nnever.seen")

@@ -133,7 +133,7 @@ func (p *Policy) addFolded(rule int, j Judgement, pat pattern) {
 }
 
 func (p *Policy) addListed(l listed) {
-	key := string(fold(nil, l.name))
+	key := fold(l.name)
 	p.similar[key] = append(p.similar[key], l)
 }
 
@@ -194,12 +194,13 @@ func whereListed(j Judgement) string {
 	return "which the rule “" + j.Rule + "” lists"
 }
 
-// fold appends the name in lower case without '-', '_' and ' '.
-func fold(buf []byte, name string) []byte {
+// fold is the name in lower case without '-', '_' and ' '.
+func fold(name string) string {
+	buf := make([]byte, 0, len(name))
 	for i := range len(name) {
 		switch c := name[i]; {
 		case c >= utf8.RuneSelf:
-			return append(buf, foldUnicode(name[i:])...)
+			return string(append(buf, foldUnicode(name[i:])...))
 		case c == '-' || c == '_' || c == ' ':
 		case 'A' <= c && c <= 'Z':
 			buf = append(buf, c+'a'-'A')
@@ -207,7 +208,7 @@ func fold(buf []byte, name string) []byte {
 			buf = append(buf, c)
 		}
 	}
-	return buf
+	return string(buf)
 }
 
 func foldUnicode(rest string) string {

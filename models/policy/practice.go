@@ -119,12 +119,12 @@ func ToolMatches(entry string, allow bool, tools []string) (m Matches, problem s
 }
 
 func matchesOf(pat pattern, tools []string) (m Matches) {
-	folded := string(fold(nil, pat.text))
+	folded := fold(pat.text)
 	for _, tool := range tools {
 		switch {
 		case pat.match(tool):
 			m.Hit = append(m.Hit, tool)
-		case pat.exact() && folded == string(fold(nil, tool)),
+		case pat.exact() && folded == fold(tool),
 			pat.folds != nil && pat.folds.MatchString(tool),
 			pat.whole && pat.re.MatchString(tool):
 			m.Missed = append(m.Missed, tool)

@@ -87,7 +87,7 @@ func (p *Policy) findNear(r *reach, name string, end int) {
 		_, found := slices.BinarySearch(r.rules, rule)
 		return found || r.required && rule == len(p.rules)
 	}
-	all := p.similar[string(fold(nil, name))]
+	all := p.similar[fold(name)]
 	for i := range all {
 		if l := &all[i]; l.rule < end && l.name != name && !matched(l.rule) {
 			r.near = append(r.near, l)
