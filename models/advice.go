@@ -89,10 +89,12 @@ func adviceRejected(cause Cause, kind Kind) string {
 		return "An earlier request that this one depended on was rejected, so this one was rejected with it: deal with that rejection before asking for anything that builds on it."
 	case CauseNoReviewer:
 		return "There is nobody who could decide this: do not retry, tell the user that a reviewer has to be set up first."
+	case CauseStopped:
+		return "A person stopped this agent, so nobody was asked: do not act on it, and do not ask again until told to go on; then ask under a new key. decision.reason says who stopped it and why."
 	case CauseUndelivered:
 		return "The decision could not be delivered to where it was needed, so this counts as rejected: do not act on it, and ask again later under a new key."
 	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout, CauseCancelled,
-		CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
+		CauseElsewhere, CauseGone, CauseRunEnded:
 		switch kind {
 		case KindQuestion:
 			return "A person declined to answer: do not ask the same question again; decision.reason quotes what they said, go on without an answer or stop."
@@ -112,7 +114,7 @@ func adviceCancelled(cause Cause) string {
 	case CauseRunEnded:
 		return "The run that this belonged to has ended, so it was withdrawn: do not act on it."
 	case CauseStopped:
-		return "A person stopped this conversation, so the request was withdrawn: do not act on it and do not ask again until told to go on."
+		return "A person stopped this conversation, or this agent, so the request was withdrawn: do not act on it and do not ask again until told to go on."
 	case CauseCascade:
 		return "An earlier request that this one depended on did not go through, so this one was withdrawn with it: do not act on it."
 	case CauseNone, CauseReviewer, CausePolicy, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout,

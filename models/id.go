@@ -29,6 +29,8 @@ type (
 	NoteID string
 	// GrantID names a grant.
 	GrantID string
+	// StopID names a Stop.
+	StopID string
 )
 
 // NewID makes a fresh UUIDv7 of the wanted type.

@@ -46,6 +46,7 @@ const (
 	ByResponsesTool                = by + "responses_tool"
 	ByResponsesToolUse             = by + "responses_tool_use"
 	ByResponsesUnfinished          = by + "responses_unfinished"
+	ByStopsStanding                = by + "stops_standing"
 	ByReviewersSettled             = by + "reviewers_settled"
 	ByReviewersToolUse             = by + "reviewers_tool_use"
 	ByUpstreamsDue                 = by + "upstreams_due"

@@ -159,6 +159,12 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 		a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
 		a.RequiresApproval, a.ApprovalRequestedAt = true, &at
 	}
+	if stop, err := t.stopOf(a.AgentID); err != nil {
+		return nil, err
+	} else if stop != nil {
+		settle(models.StatusRejected, models.CauseStopped, stop.Text())
+		return nil, nil
+	}
 	switch j.Effect {
 	case policy.EffectAllow:
 		a.Cause = j.Cause

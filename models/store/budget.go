@@ -222,6 +222,9 @@ func (t *tx) requestBudget(actor models.Actor, conv *models.Conversation, want i
 	}
 	switch a.Status() {
 	case models.StatusRejected:
+		if a.Cause == models.CauseStopped {
+			return a, nil // it may ask again when the stop is lifted
+		}
 		return a, t.budgetRefused(conv, a)
 	case models.StatusPending:
 		if small {

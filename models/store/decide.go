@@ -151,6 +151,11 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if verdict != models.VerdictReject && a.InputBytes != nil {
 		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)
 	}
+	if verdict != models.VerdictReject {
+		if err := t.checkRunning(a); err != nil {
+			return nil, err
+		}
+	}
 	if verdict != models.VerdictReject && in.Digest == "" && a.Risk.NeedsDigest() {
 		return nil, &models.Error{
 			Code: models.CodeDigestRequired, Text: fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),

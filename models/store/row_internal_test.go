@@ -33,6 +33,7 @@ var rowModels = map[string][]any{
 	"ledger":            {&models.Entry{}},
 	"policies":          {&models.Policy{}},
 	"policy_drafts":     {&models.PolicyDraft{}},
+	"stops":             {&models.Stop{}},
 	"deliveries":        {&models.Delivery{}},
 	"leases":            {&models.Lease{}},
 	"signin_failures":   {&models.SignInFailure{}},

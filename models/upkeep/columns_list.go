@@ -125,6 +125,17 @@ var columns = map[string]map[string]column{
 		"note":        {byDigest, keptSetting},
 		"created_at":  {proof: byEntry},
 	},
+	"stops": {
+		"*":           {proof: "not: each stop and its end have an entry (agents.stopped, agents.resumed), which no row is compared with"},
+		"id":          {removal: keptID},
+		"agent_id":    {removal: keptID},
+		"note":        {removal: keptSetting},
+		"by_id":       {removal: keptID},
+		"by_name":     {removal: keptName},
+		"lifted_id":   {removal: keptID},
+		"lifted_name": {removal: keptName},
+		"lifted_note": {removal: keptSetting},
+	},
 	"policy_drafts": {
 		"*":        {proof: "not: what an admin is writing, which has no effect"},
 		"user_id":  {removal: keptID},

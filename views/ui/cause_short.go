@@ -33,7 +33,7 @@ func CauseInShort(c models.Cause) string {
 	case models.CauseRunEnded:
 		return "its run ended"
 	case models.CauseStopped:
-		return "its run was stopped"
+		return "its run or agent was stopped"
 	case models.CauseNone:
 	}
 	return ""

@@ -85,7 +85,7 @@ func CauseText(c models.Cause) string {
 	case models.CauseRunEnded:
 		return "The agent's run ended first."
 	case models.CauseStopped:
-		return "The run was stopped."
+		return "The run, or the agent, was stopped."
 	case models.CauseNone:
 	}
 	return ""

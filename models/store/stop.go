@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/events"
+	"countersign/models/ledger"
+)
+
+const (
+	// standingStops are few: one for each agent, and one for all.
+	standingStops = `SELECT s.*, coalesce(a.name, '') AS agent_name FROM stops s` + db.ByStopsStanding + ` LEFT JOIN agents a ON a.id = s.agent_id
+ WHERE s.lifted_at IS NULL ORDER BY s.at, s.id`
+
+	// What waits of one agent, or of all, is withdrawn when it is stopped. What another system
+	// asks about stays: it would go on waiting.
+	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND agent_id = ? AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND ? = '' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+)
+
+// stopAtOnce is how many requests a stop withdraws in one transaction.
+const stopAtOnce = 256
+
+// stopEntry is what the ledger keeps of a stop and its end.
+type stopEntry struct {
+	Stop  models.StopID  `json:"stop"`
+	Agent models.AgentID `json:"agent,omitempty"` // empty: all
+	Note  string         `json:"note_digest"`
+}
+
+// Stop stops an agent, or with an empty id all agents: what they ask is rejected (cause
+// stopped), also what the policy would let through, and nothing of theirs can be approved.
+// What waits is cancelled. It tells how many requests that were. An agent's owner and
+// admins may stop it; all agents, admins and the operator only.
+//
+// Codes: forbidden, not_found, invalid (note), conflict (it is stopped already).
+func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.AgentID, note string) (stop *models.Stop, cancelled int, err error) {
+	if note, err = stopNote(note); err != nil {
+		return nil, 0, err
+	}
+	err = s.writeAnyway(ctx, func(t *tx) error {
+		about, err := t.mayStop(actor, agent)
+		if err != nil {
+			return err
+		}
+		standing, err := t.stops()
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(standing, func(s models.Stop) bool { return s.AgentID == agent }) {
+			return models.Errorf(models.CodeConflict, "It is stopped already.")
+		}
+		stop = &models.Stop{ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name}
+		if err := t.Gorm().Create(stop).Error; err != nil {
+			return fmt.Errorf("store stop: %w", err)
+		}
+		t.stopsChanged()
+		return t.record(actor, "agents.stopped", about, stopEntry{stop.ID, agent, models.DigestOfText(note)})
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	cancelled, err = s.cancelStopped(ctx, actor, stop)
+	return stop, cancelled, err
+}
+
+func stopNote(note string) (string, error) {
+	note = strings.TrimSpace(note)
+	if note == "" {
+		return "", models.Invalid("note", "must say why, for those who find their agents stopped")
+	}
+	return note, models.CheckText("note", note, models.MaxDescription)
+}
+
+// mayStop refuses who may not stop an agent, or all, and says whom it is about.
+func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (ledger.Subject, error) {
+	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
+		return ledger.Subject{}, models.Errorf(models.CodeForbidden, "Only a person may stop agents.")
+	}
+	if agent == "" {
+		if !actor.MayAdminister() {
+			return ledger.Subject{}, models.Errorf(models.CodeForbidden, "Only an admin may stop all agents.")
+		}
+		return ledger.Subject{}, nil
+	}
+	var found models.Agent
+	if err := t.Gorm().Where("id = ?", agent).Take(&found).Error; err != nil {
+		return ledger.Subject{}, db.NotFoundAs(err, models.NotFound("agent"))
+	}
+	if !actor.MayAdminister() && found.OwnerID != actor.UserID() {
+		return ledger.Subject{}, models.NotFound("agent")
+	}
+	return ledger.Subject{Owner: found.OwnerID}, nil
+}
+
+// cancelStopped withdraws what waits of whom a stop is about. What expired before, and what
+// is on its way to another system, is left alone.
+func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *models.Stop) (int, error) {
+	query, n := stoppedOfAgent, 0
+	if stop.All() {
+		query = stoppedOfAll
+	}
+	for last := models.ResponseID(""); ; {
+		var ids []models.ResponseID
+		done := 0
+		err := s.writeAnyway(ctx, func(t *tx) error {
+			done = 0
+			if err := t.Gorm().Raw(query, stop.AgentID, last, stopAtOnce).Scan(&ids).Error; err != nil {
+				return fmt.Errorf("read what waits: %w", err)
+			}
+			for _, id := range ids {
+				ended, err := t.cancelAs(actor, id, stop.Text())
+				if err != nil {
+					return err
+				}
+				if ended {
+					done++
+				}
+			}
+			return nil
+		})
+		n += done
+		if err != nil || len(ids) < stopAtOnce {
+			return n, err
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+func (t *tx) cancelAs(actor models.Actor, id models.ResponseID, text string) (bool, error) {
+	a, err := t.standing(id)
+	if err != nil {
+		return false, err
+	}
+	if a.PastDeadline(t.Now) {
+		return false, t.expireNow(a)
+	}
+	if a.HeldUntil != nil {
+		if begun, err := t.deliveryBegun(a.ID); begun || err != nil {
+			return false, err
+		}
+	}
+	return true, t.settleAs(actor, a, models.StatusCancelled, models.CauseStopped, text)
+}
+
+// Lift ends a stop. Who made it and admins may.
+//
+// Codes: forbidden, not_found (also one that was lifted), invalid (note).
+func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, note string) error {
+	note, err := stopNote(note)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		standing, err := t.stops()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(standing, func(s models.Stop) bool { return s.ID == id })
+		if i < 0 {
+			return models.NotFound("stop")
+		}
+		stop := standing[i]
+		about, err := t.mayStop(actor, stop.AgentID)
+		if err != nil {
+			return err
+		}
+		if !actor.MayAdminister() && stop.ByID != actor.UserID() {
+			return models.Errorf(models.CodeForbidden, "Only who stopped it and admins may lift this stop.")
+		}
+		one := t.Gorm().Model(&models.Stop{}).Where("id = ? AND lifted_at IS NULL", id)
+		if err := t.updateOne(one, map[string]any{"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note}); err != nil {
+			return fmt.Errorf("lift stop: %w", err)
+		}
+		t.stopsChanged()
+		return t.record(actor, "agents.resumed", about, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
+	})
+}
+
+// Stops are those in force that the actor may know of, the oldest first: all for admins and
+// the operator, for others those of all agents and of their own. Agents know none.
+func (s *Store) Stops(ctx context.Context, actor models.Actor) ([]models.Stop, error) {
+	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may see what is stopped.")
+	}
+	var all []models.Stop
+	if err := s.db.Gorm(ctx).Raw(standingStops).Scan(&all).Error; err != nil {
+		return nil, fmt.Errorf("list stops: %w", err)
+	}
+	if actor.MayAdminister() {
+		return all, nil
+	}
+	agents, err := s.People.Agents(ctx, actor)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(s models.Stop) bool {
+		return !s.All() && !slices.ContainsFunc(agents, func(a models.Agent) bool { return a.ID == s.AgentID })
+	}), nil
+}
+
+// stopsChanged has everybody look again.
+func (t *tx) stopsChanged() {
+	t.s.known.stops = nil
+	t.Publish(events.Policy)
+}
+
+// stops are those in force, remembered until one changes.
+func (t *tx) stops() ([]models.Stop, error) {
+	k := &t.s.known
+	if k.stops == nil {
+		found := []models.Stop{}
+		if err := t.Gorm().Raw(standingStops).Scan(&found).Error; err != nil {
+			return nil, fmt.Errorf("read stops: %w", err)
+		}
+		k.stops = found
+	}
+	return k.stops, nil
+}
+
+// stopOf is what stops an agent; nil: nothing.
+func (t *tx) stopOf(agent models.AgentID) (*models.Stop, error) {
+	all, err := t.stops()
+	for i := range all {
+		if all[i].All() || all[i].AgentID == agent {
+			return &all[i], err
+		}
+	}
+	return nil, err
+}
+
+// checkRunning refuses an approval of what a stopped agent asked.
+func (t *tx) checkRunning(a *models.Approval) error {
+	stop, err := t.stopOf(a.AgentID)
+	if stop == nil || err != nil {
+		return err
+	}
+	return models.Errorf(models.CodeWrongDecisionKind, "%s Lift the stop first; until then you may only reject its requests.", stop.Text())
+}

@@ -1,0 +1,148 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// What a stopped agent asks is rejected, whatever the policy, a pre-approval or the switched
+// off gate would say, and what waited is cancelled; other agents go on.
+func TestAStoppedAgentGetsNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	other, _ := storetest.AgentToken(t, b.Store, b.owner, "other")
+	b.policy(t, `{"rules":[{"name":"reading","tools":["Read"],"effect":"allow"}],"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0}}`)
+	waits := b.ask(t, models.AskInput{ToolName: "pay"})
+	held := b.ask(t, models.AskInput{ToolName: "pay"})
+	approved := yes()
+	got, err := b.Decide(t.Context(), b.owner, held.ID, approved)
+	storetest.Must(t, err)
+	if got.HeldUntil == nil {
+		t.Fatal("nothing holds the approval")
+	}
+	theirs, err := b.Ask(t.Context(), other, models.AskInput{ToolName: "pay", Explicit: true})
+	storetest.Must(t, err)
+
+	before := storetest.LedgerAt(t, b.Store)
+	stop, n, err := b.Stop(t.Context(), b.owner, b.agent.AgentID(), " It deletes things ")
+	storetest.Must(t, err)
+	if n != 2 || stop.Note != "It deletes things" || stop.ByID != b.owner.UserID() {
+		t.Errorf("%d cancelled by %+v", n, stop)
+	}
+	b.wantActions(t, before, "agents.stopped", "approval.cancelled", "approval.cancelled")
+	for _, id := range []models.ResponseID{waits.ID, held.ID} {
+		a, err := b.Approval(t.Context(), b.agent, id)
+		storetest.Must(t, err)
+		if a.Status() != models.StatusCancelled || a.Cause != models.CauseStopped || !strings.Contains(a.Feedback(), "It deletes things") {
+			t.Errorf("what waited is %s by %s: %s", a.Status(), a.Cause, a.Feedback())
+		}
+	}
+	if a, err := b.Approval(t.Context(), other, theirs.ID); err != nil || a.Status() != models.StatusPending {
+		t.Errorf("the other agent's is %s (%v)", a.Status(), err)
+	}
+	for name, in := range map[string]models.AskInput{
+		"allowed": {ToolName: "Read"}, "unmatched": {ToolName: "x"}, "explicit": {ToolName: "pay", Explicit: true}, "a question": {Kind: models.KindQuestion, Description: "May I?"},
+	} {
+		a, err := b.Ask(t.Context(), b.agent, in)
+		storetest.Must(t, err)
+		if a.Status() != models.StatusRejected || a.Cause != models.CauseStopped || a.Feedback() != stop.Text() {
+			t.Errorf("%s is %s by %q: %s", name, a.Status(), a.Cause, a.Feedback())
+		}
+	}
+	b.policy(t, `{"approval_enabled":false}`)
+	if a := b.tried(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusRejected || a.Cause != models.CauseStopped {
+		t.Errorf("with the gate off it is %s by %q", a.Status(), a.Cause)
+	}
+	if a, err := b.Ask(t.Context(), other, models.AskInput{ToolName: "Read"}); err != nil || a.Status() != models.StatusNone {
+		t.Errorf("the other agent: %v, %v", a, err)
+	}
+
+	storetest.Must(t, b.Lift(t.Context(), b.owner, stop.ID, "Mended"))
+	if a := b.tried(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusNone {
+		t.Errorf("after the stop was lifted it is %s", a.Status())
+	}
+	wantCode(t, b.Lift(t.Context(), b.owner, stop.ID, "Again"), models.CodeNotFound)
+	storetest.CheckRows(t, b.Store)
+}
+
+// A stop of all agents stops every one, and those that are registered later.
+func TestAStopOfAllAgents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range 300 { // more than are withdrawn at once
+		b.ask(t, models.AskInput{ToolName: "pay"})
+	}
+	stop, n, err := b.Stop(t.Context(), b.admin, "", "Incident 12")
+	storetest.Must(t, err)
+	if n != 300 || !stop.All() {
+		t.Errorf("%d cancelled by %+v", n, stop)
+	}
+	late, _ := storetest.AgentToken(t, b.Store, b.stranger, "late")
+	if a, err := b.Ask(t.Context(), late, models.AskInput{ToolName: "x"}); err != nil || a.Cause != models.CauseStopped {
+		t.Errorf("%+v, %v", a, err)
+	}
+	wantCode(t, second3(b.Stop(t.Context(), b.admin, "", "Again")), models.CodeConflict)
+	one, _, err := b.Stop(t.Context(), b.owner, b.agent.AgentID(), "Mine too")
+	storetest.Must(t, err)
+	storetest.Must(t, b.Lift(t.Context(), b.admin, stop.ID, "Over"))
+	if a := b.tried(t, models.AskInput{ToolName: "x"}); a.Cause != models.CauseStopped || a.Feedback() != one.Text() {
+		t.Errorf("its own stop is lifted with that of all: %s by %q", a.Status(), a.Cause)
+	}
+	again := storetest.Again(t, b.Store)
+	if a, err := again.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x"}); err != nil || a.Cause != models.CauseStopped {
+		t.Errorf("after a restart: %v, %v", a, err)
+	}
+}
+
+// Nothing of a stopped agent can be approved, also if something of it were still pending.
+func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{ToolName: "pay"})
+	// As if the server had ended between the stop and the withdrawals.
+	_, err := storetest.Tamper(t, b.Store).Exec(`INSERT INTO stops (id, agent_id, note, at, by_id, by_name) VALUES ('s', ?, 'why', '2026-01-01 00:00:00+00:00', '', 'operator')`, b.agent.ID)
+	storetest.Must(t, err)
+	storetest.Must(t, b.CheckOutside(t.Context()))
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeWrongDecisionKind)
+	got, err := b.Decide(t.Context(), b.owner, a.ID, no("stopped"))
+	storetest.Must(t, err)
+	if got.Status() != models.StatusRejected {
+		t.Errorf("rejected, it is %s", got.Status())
+	}
+}
+
+// Who may stop what, and lift it.
+func TestWhoMayStopAgents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.agent.AgentID()
+	wantCode(t, second3(b.Stop(t.Context(), b.agent, id, "x")), models.CodeForbidden)
+	wantCode(t, second3(b.Stop(t.Context(), b.owner, "", "x")), models.CodeForbidden)
+	wantCode(t, second3(b.Stop(t.Context(), b.stranger, id, "x")), models.CodeNotFound)
+	wantCode(t, second3(b.Stop(t.Context(), b.admin, "0190f5a0-0000-7000-8000-000000000001", "x")), models.CodeNotFound)
+	for _, note := range []string{"", "  ", strings.Repeat("x", models.MaxDescription+1)} {
+		wantCode(t, second3(b.Stop(t.Context(), b.owner, id, note)), models.CodeInvalid)
+	}
+	stop, _, err := b.Stop(t.Context(), b.admin, id, "By an admin")
+	storetest.Must(t, err)
+	wantCode(t, b.Lift(t.Context(), b.owner, stop.ID, "x"), models.CodeForbidden)
+	wantCode(t, b.Lift(t.Context(), b.stranger, stop.ID, "x"), models.CodeNotFound)
+	wantCode(t, b.Lift(t.Context(), b.agent, stop.ID, "x"), models.CodeForbidden)
+	wantCode(t, b.Lift(t.Context(), b.admin, stop.ID, " "), models.CodeInvalid)
+	for who, want := range map[*models.Actor]int{&b.admin: 1, &b.owner: 1, &b.stranger: 0} {
+		got, err := b.Stops(t.Context(), *who)
+		if err != nil || len(got) != want || want == 1 && got[0].AgentName == "" {
+			t.Errorf("%s sees %+v (%v)", who.Name, got, err)
+		}
+	}
+	wantCode(t, storetest.Err(b.Stops(t.Context(), b.agent)), models.CodeForbidden)
+	storetest.Must(t, b.Lift(t.Context(), storetest.Operator(), stop.ID, "By the operator"))
+	if got, err := b.Stops(t.Context(), b.admin); err != nil || len(got) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func second3[A, B any](_ A, _ B, err error) error { return err }
