@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,6 +95,48 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 		}
 	}
 	must(t, "", "audit", "verify", data)
+}
+
+// A stop by command holds for a server that runs, at once, and so does its end.
+func TestAgentsAreStoppedByCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := "--data=" + w.dir
+	token := strings.TrimSpace(must(t, "", "token", "add", "helper", "--user", storetest.AdminEmail, data))
+	ask := func(id string) *wire.Approval {
+		t.Helper()
+		got, err := w.client(token).Ask(t.Context(), wire.AskRequest{ToolUseID: id, ToolName: "deploy"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := ask("call-1"); got.Status != wire.StatusPending {
+		t.Fatalf("it is %s", got.Status)
+	}
+	for _, wrong := range [][]string{
+		{"stop", data, "--note", "x"}, {"stop", data, "--all", "--agent", "helper", "--note", "x"}, {"stop", data, "--agent", "helper", "--note", "x"},
+		{"stop", data, "--agent", "nobody", "--user", storetest.AdminEmail, "--note", "x"}, {"stop", data, "--all"}, {"stop", "lift", "nothing", data, "--note", "x"},
+	} {
+		if out, said, code := run(t, "", wrong...); code != 1 || said == "" || out != "" {
+			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", wrong, code, said, out)
+		}
+	}
+	out := must(t, "", "stop", data, "--agent", "helper", "--user", storetest.AdminEmail, "--note", "It deletes things")
+	if !strings.Contains(out, "stopped helper, 1 requests cancelled") {
+		t.Errorf("%s", out)
+	}
+	if got := ask("call-2"); got.Status != wire.StatusRejected || got.Cause != wire.Cause(models.CauseStopped) {
+		t.Errorf("a stopped agent gets %+v", got)
+	}
+	list := strings.Fields(must(t, "", "stop", "list", data))
+	if len(list) < 6 || !slices.Contains(list, "helper") {
+		t.Fatalf("%v", list)
+	}
+	must(t, "", "stop", "lift", list[5], data, "--note", "mended")
+	if got := ask("call-3"); got.Status != wire.StatusPending {
+		t.Errorf("after the stop was lifted it is %s by %s", got.Status, got.Cause)
+	}
 }
 
 func TestCommandLineAndServerNoticeEachOther(t *testing.T) {

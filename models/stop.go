@@ -2,6 +2,9 @@ package models
 
 import "time"
 
+// MaxStopNote is how long the note of a stop may be, in bytes: pages show it as a warning.
+const MaxStopNote = 500
+
 // Stop is that a person stopped an agent, or all of them: what they ask is rejected, and
 // what waits was cancelled, until it is lifted.
 type Stop struct {
@@ -16,11 +19,19 @@ type Stop struct {
 	LiftedName string
 	LiftedNote string
 
-	AgentName string `gorm:"->"` // read beside the row; empty: all agents
+	// What is read beside the row; empty for all agents.
+	AgentName  string `gorm:"->"`
+	AgentOwner UserID `gorm:"->"`
 }
 
 // All reports whether it is for every agent.
 func (s *Stop) All() bool { return s.AgentID == "" }
+
+// ConcernsUser reports whether a person is told of it: admins of each, others of those of all
+// agents and of their own.
+func (s *Stop) ConcernsUser(user UserID, admin bool) bool {
+	return admin || s.All() || s.AgentOwner == user
+}
 
 // Text says in a sentence what it does to an agent.
 func (s *Stop) Text() string {

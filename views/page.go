@@ -21,6 +21,8 @@ type Page struct {
 	Watch  []models.ResponseID // requests on the page that its stream tells about
 	// Conversation is the one on the page, which its stream tells about too.
 	Conversation models.ConversationID
+	// Stopped are the agents that a person stopped.
+	Stopped []Stopped
 	// GateOff says that approval_enabled is false: no tool call is held.
 	GateOff bool
 	// FallbackOn says that fallback_auto_approve is true.
@@ -112,4 +114,17 @@ func (p Page) places() []place {
 		out[i].current = p.Path == out[i].url || out[i].url != InboxURL() && strings.HasPrefix(p.Path, out[i].url+"/")
 	}
 	return out
+}
+
+// Stopped is one agent, or all where it has no name, that a person stopped.
+type Stopped struct{ Agent, By, Note string }
+
+// shownStops is how many of them a page names; the page of agents has all.
+const shownStops = 3
+
+func (s Stopped) who() string {
+	if s.Agent == "" {
+		return "All agents are stopped"
+	}
+	return "The agent “" + models.RevealString(s.Agent, false) + "” is stopped"
 }

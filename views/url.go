@@ -131,6 +131,15 @@ func ApprovalTopic(id models.ResponseID) string { return "approval:" + string(id
 // to wait for it.
 func PresenceTopic(id models.ResponseID) string { return "presence:" + string(id) }
 
+// StopsURL is where agents are stopped, on the page of agents.
+func StopsURL() string { return "/agents#stops" }
+
+// StopURL takes the form that stops agents.
+func StopURL() string { return "/agents/stops" }
+
+// LiftURL takes the form that lifts a stop.
+func LiftURL(id models.StopID) string { return "/agents/stops/" + string(id) + "/lift" }
+
 // PolicyTopic is the event sent when the policy changed.
 func PolicyTopic() string { return "policy" }
 

@@ -72,6 +72,7 @@ func (a *API) register() {
 	a.registerQueue()
 	a.registerPolicy()
 	a.registerPolicyJudging()
+	a.registerStops()
 	a.registerTools()
 	a.registerConversations()
 	a.registerRuns()

@@ -34,7 +34,7 @@ type operationDoc struct {
 // program that builds the document makes the examples.
 func operationDocs() map[string]operationDoc {
 	all := map[string]operationDoc{}
-	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
+	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, stopDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
 		maps.Copy(all, docs())
 	}
 	return all
@@ -70,6 +70,7 @@ func (a *API) describe() {
 		{Name: "Approvals", Description: approvalsGuide},
 		{Name: "Tool approval", Description: toolGuide},
 		{Name: "Policy", Description: policyGuide},
+		{Name: "Stops", Description: "People stop one agent or all: what they ask is rejected and what waits is cancelled, until the stop is lifted."},
 		{Name: "Conversations", Description: conversationsGuide},
 		{Name: "Run events", Description: runEventsGuide},
 		{Name: "Streams", Description: streamsGuide},

@@ -19,7 +19,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
 	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
-		"/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
+		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
 		w.tb.Fatalf("no value for the parameters of %s", route.Path)
@@ -127,6 +127,9 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/policy/rules/new", 403, 403, 200},
 		{"GET", "/policy/rules/9", 403, 403, 404},
 		{"GET", "/policy/try", 403, 403, 200},
+		{"GET", "/policy/replay", 403, 403, 200},
+		{"GET", "/policy/replay/export?format=csv", 403, 403, 404},
+		{"POST", "/agents/stops/nonsense/lift", 422, 422, 422},
 		{"GET", "/policy/versions/1", 403, 403, 200},
 		{"GET", "/policy/versions/99", 403, 403, 404},
 		{"GET", "/policy/versions/x", 403, 403, 404},

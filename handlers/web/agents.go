@@ -35,6 +35,13 @@ func (s *Site) agentsPage(c echo.Context, status int, in pages.AgentsInput) erro
 	if err != nil {
 		return err
 	}
+	if in.Stops, err = s.store.Stops(ctx, actor); err != nil {
+		return err
+	}
+	if in.Stoppers, err = s.mayBeStopped(ctx, actor, in.Agents); err != nil {
+		return err
+	}
+	in.Reader = actor.UserID()
 	in.Admin, frame.Path = actor.Admin, views.AgentsURL()
 	return handlers.Render(c, status, pages.AgentsPage(frame, pages.NewAgents(in, frame.Now)), nil)
 }

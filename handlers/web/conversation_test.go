@@ -153,7 +153,7 @@ func TestSteeringAConversation(t *testing.T) {
 	if p.get(path).doc.Find("details.confirm #stop").Length() != 1 {
 		t.Error("to stop asks for no confirmation")
 	}
-	steer("#stop").says("#conversation-head", "failed").says("#history", "The run was stopped.")
+	steer("#stop").says("#conversation-head", "failed").says("#history", "The run, or the agent, was stopped.")
 	if got := w.stands(b.ID); got.Status() != models.StatusCancelled || got.Cause != models.CauseStopped {
 		t.Errorf("what waited is %s, %s", got.Status(), got.Cause)
 	}

@@ -35,6 +35,9 @@ func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, err
 		return p, nil
 	}
 	p.Viewer, p.Inbox = v.view(), counted
+	if err := s.warnOfStops(ctx, &p, v.actor); err != nil {
+		return p, err
+	}
 	if counted < 0 {
 		p.Inbox, err = s.waiting(ctx, v.actor)
 	}
@@ -45,6 +48,18 @@ func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, err
 func (s *Site) warn(ctx context.Context, p *views.Page) error {
 	doc, err := s.policies.document(ctx)
 	p.GateOff, p.FallbackOn = !doc.ApprovalEnabled, doc.FallbackAutoApprove
+	return err
+}
+
+// warnOfStops has the page say in red which agents are stopped, of those that concern its
+// reader.
+func (s *Site) warnOfStops(ctx context.Context, p *views.Page, actor models.Actor) error {
+	stops, err := s.policies.stopped(ctx)
+	for i := range stops {
+		if stop := &stops[i]; stop.ConcernsUser(actor.UserID(), actor.Admin) {
+			p.Stopped = append(p.Stopped, views.Stopped{Agent: stop.AgentName, By: stop.ByName, Note: stop.Note})
+		}
+	}
 	return err
 }
 
@@ -65,6 +80,7 @@ type policyWatch struct {
 	changes *events.Subscription
 	mu      sync.Mutex
 	doc     *policy.Document
+	stops   []models.Stop
 	closed  atomic.Bool
 }
 
@@ -75,17 +91,38 @@ func watchPolicy(s *store.Store) *policyWatch {
 func (w *policyWatch) document(ctx context.Context) (policy.Document, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.doc != nil && !w.changed() && !w.closed.Load() {
-		return *w.doc, nil
+	if err := w.look(ctx); err != nil {
+		return policy.Document{}, err
 	}
+	return *w.doc, nil
+}
+
+// stopped are the stops in force.
+func (w *policyWatch) stopped(ctx context.Context) ([]models.Stop, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.look(ctx); err != nil {
+		return nil, err
+	}
+	return w.stops, nil
+}
+
+// look reads again what may have changed.
+func (w *policyWatch) look(ctx context.Context) error {
+	if w.doc != nil && !w.changed() && !w.closed.Load() {
+		return nil
+	}
+	w.doc = nil
 	v, err := w.store.CurrentPolicy(ctx)
 	if err != nil {
-		w.doc = nil
-		return policy.Document{}, err
+		return err
+	}
+	if w.stops, err = w.store.StandingStops(ctx); err != nil {
+		return err
 	}
 	doc := v.Compiled.Document()
 	w.doc = &doc
-	return doc, nil
+	return nil
 }
 
 func (w *policyWatch) changed() bool {

@@ -14,7 +14,7 @@ import (
 
 const (
 	// standingStops are few: one for each agent, and one for all.
-	standingStops = `SELECT s.*, coalesce(a.name, '') AS agent_name FROM stops s` + db.ByStopsStanding + ` LEFT JOIN agents a ON a.id = s.agent_id
+	standingStops = `SELECT s.*, coalesce(a.name, '') AS agent_name, coalesce(a.owner_id, '') AS agent_owner FROM stops s` + db.ByStopsStanding + ` LEFT JOIN agents a ON a.id = s.agent_id
  WHERE s.lifted_at IS NULL ORDER BY s.at, s.id`
 
 	// What waits of one agent, or of all, is withdrawn when it is stopped. What another system
@@ -44,7 +44,7 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 		return nil, 0, err
 	}
 	err = s.writeAnyway(ctx, func(t *tx) error {
-		about, err := t.mayStop(actor, agent)
+		of, err := t.mayStop(actor, agent)
 		if err != nil {
 			return err
 		}
@@ -55,12 +55,12 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 		if slices.ContainsFunc(standing, func(s models.Stop) bool { return s.AgentID == agent }) {
 			return models.Errorf(models.CodeConflict, "It is stopped already.")
 		}
-		stop = &models.Stop{ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name}
+		stop = &models.Stop{ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name, AgentName: of.Name, AgentOwner: of.OwnerID}
 		if err := t.Gorm().Create(stop).Error; err != nil {
 			return fmt.Errorf("store stop: %w", err)
 		}
 		t.stopsChanged()
-		return t.record(actor, "agents.stopped", about, stopEntry{stop.ID, agent, models.DigestOfText(note)})
+		return t.record(actor, "agents.stopped", ledger.Subject{Owner: of.OwnerID}, stopEntry{stop.ID, agent, models.DigestOfText(note)})
 	})
 	if err != nil {
 		return nil, 0, err
@@ -74,28 +74,28 @@ func stopNote(note string) (string, error) {
 	if note == "" {
 		return "", models.Invalid("note", "must say why, for those who find their agents stopped")
 	}
-	return note, models.CheckText("note", note, models.MaxDescription)
+	return note, models.CheckText("note", note, models.MaxStopNote)
 }
 
-// mayStop refuses who may not stop an agent, or all, and says whom it is about.
-func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (ledger.Subject, error) {
+// mayStop refuses who may not stop an agent, or all, and returns the agent; of all it is
+// the zero value.
+func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (found models.Agent, err error) {
 	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
-		return ledger.Subject{}, models.Errorf(models.CodeForbidden, "Only a person may stop agents.")
+		return found, models.Errorf(models.CodeForbidden, "Only a person may stop agents.")
 	}
 	if agent == "" {
 		if !actor.MayAdminister() {
-			return ledger.Subject{}, models.Errorf(models.CodeForbidden, "Only an admin may stop all agents.")
+			return found, models.Errorf(models.CodeForbidden, "Only an admin may stop all agents.")
 		}
-		return ledger.Subject{}, nil
+		return found, nil
 	}
-	var found models.Agent
 	if err := t.Gorm().Where("id = ?", agent).Take(&found).Error; err != nil {
-		return ledger.Subject{}, db.NotFoundAs(err, models.NotFound("agent"))
+		return found, db.NotFoundAs(err, models.NotFound("agent"))
 	}
 	if !actor.MayAdminister() && found.OwnerID != actor.UserID() {
-		return ledger.Subject{}, models.NotFound("agent")
+		return found, models.NotFound("agent")
 	}
-	return ledger.Subject{Owner: found.OwnerID}, nil
+	return found, nil
 }
 
 // cancelStopped withdraws what waits of whom a stop is about. What expired before, and what
@@ -166,7 +166,7 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 			return models.NotFound("stop")
 		}
 		stop := standing[i]
-		about, err := t.mayStop(actor, stop.AgentID)
+		of, err := t.mayStop(actor, stop.AgentID)
 		if err != nil {
 			return err
 		}
@@ -178,30 +178,27 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 			return fmt.Errorf("lift stop: %w", err)
 		}
 		t.stopsChanged()
-		return t.record(actor, "agents.resumed", about, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
+		return t.record(actor, "agents.resumed", ledger.Subject{Owner: of.OwnerID}, stopEntry{id, stop.AgentID, models.DigestOfText(note)})
 	})
 }
 
-// Stops are those in force that the actor may know of, the oldest first: all for admins and
-// the operator, for others those of all agents and of their own. Agents know none.
+// Stops are those in force that concern the actor, the oldest first. Agents see none.
 func (s *Store) Stops(ctx context.Context, actor models.Actor) ([]models.Stop, error) {
 	if !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil, models.Errorf(models.CodeForbidden, "Only a person may see what is stopped.")
 	}
+	all, err := s.StandingStops(ctx)
+	return slices.DeleteFunc(all, func(s models.Stop) bool { return !s.ConcernsUser(actor.UserID(), actor.MayAdminister()) }), err
+}
+
+// StandingStops are all that are in force, for the warnings on pages. Whom each concerns is
+// for the caller to ask.
+func (s *Store) StandingStops(ctx context.Context) ([]models.Stop, error) {
 	var all []models.Stop
 	if err := s.db.Gorm(ctx).Raw(standingStops).Scan(&all).Error; err != nil {
 		return nil, fmt.Errorf("list stops: %w", err)
 	}
-	if actor.MayAdminister() {
-		return all, nil
-	}
-	agents, err := s.People.Agents(ctx, actor)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(s models.Stop) bool {
-		return !s.All() && !slices.ContainsFunc(agents, func(a models.Agent) bool { return a.ID == s.AgentID })
-	}), nil
+	return all, nil
 }
 
 // stopsChanged has everybody look again.

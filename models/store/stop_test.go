@@ -123,7 +123,7 @@ func TestWhoMayStopAgents(t *testing.T) {
 	wantCode(t, second3(b.Stop(t.Context(), b.owner, "", "x")), models.CodeForbidden)
 	wantCode(t, second3(b.Stop(t.Context(), b.stranger, id, "x")), models.CodeNotFound)
 	wantCode(t, second3(b.Stop(t.Context(), b.admin, "0190f5a0-0000-7000-8000-000000000001", "x")), models.CodeNotFound)
-	for _, note := range []string{"", "  ", strings.Repeat("x", models.MaxDescription+1)} {
+	for _, note := range []string{"", "  ", strings.Repeat("x", models.MaxStopNote+1)} {
 		wantCode(t, second3(b.Stop(t.Context(), b.owner, id, note)), models.CodeInvalid)
 	}
 	stop, _, err := b.Stop(t.Context(), b.admin, id, "By an admin")

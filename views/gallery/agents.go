@@ -9,6 +9,7 @@ import (
 
 	"countersign/models"
 	"countersign/views/pages"
+	"countersign/views/ui"
 )
 
 func agentsStates() []State {
@@ -24,6 +25,7 @@ func agentsStates() []State {
 		{Page: "agents", Name: "limited", Note: "What the agents spent, of what the policy allows", Component: page(limited)},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
 		{Page: "agents", Name: "many", Note: "Many, with hostile and long names, to a reviewer", Component: page(manyAgents())},
+		{Page: "agents", Name: "stopped", Note: "Two stops, and a note that is missing", Component: page(stoppedAgents())},
 		{Page: "agents", Name: "empty", Note: "Nothing yet, and an error in the form", Component: page(pages.AgentsInput{Form: pages.TokenForm{Scope: models.ScopeAgent, Agent: "x", Errors: map[string]string{"agent": "is taken"}}})},
 	}
 }
@@ -40,6 +42,19 @@ func AgentsInput() pages.AgentsInput {
 			{ID: "01890a5d-ac96-774b-bcce-b302099a8403", Hint: "csa_old9", Scope: models.ScopeAgent, AgentID: new(AgentID), CreatedAt: made, RevokedAt: new(Now.Add(-time.Hour))},
 		},
 	}
+}
+
+// stoppedAgents are all and one, of which the reader may lift one.
+func stoppedAgents() pages.AgentsInput {
+	in := AgentsInput()
+	in.Admin, in.Reader = false, UserID
+	in.Stoppers = []ui.Choice{{Value: string(AgentID), Label: "release-bot"}}
+	in.Stops = []models.Stop{
+		{ID: "01890a5d-ac96-774b-bcce-b302099a8601", Note: "Incident 12 " + hostile, At: Now.Add(-time.Hour), ByID: "01890a5d-ac96-774b-bcce-b302099a8999", ByName: "Bo " + strings.Repeat("unbroken", 12)},
+		{ID: "01890a5d-ac96-774b-bcce-b302099a8602", AgentID: AgentID, AgentName: "release-bot", Note: "It deletes things.", At: Now.Add(-time.Minute), ByID: UserID, ByName: "Ada Berg"},
+	}
+	in.StopForm = pages.StopForm{Lift: in.Stops[1].ID, Errors: map[string]string{"note": "must say why, for those who find their agents stopped"}}
+	return in
 }
 
 // manyAgents are as many as somebody might have, named as badly as can be.

@@ -17,6 +17,19 @@ type AgentsInput struct {
 	Form   TokenForm
 	// Budgets are what the agents may spend and have spent; nil without a limit.
 	Budgets map[models.AgentID]models.AgentBudget
+	// Stops are those in force that concern the reader.
+	Stops    []models.Stop
+	Stoppers []ui.Choice // whom the reader may stop
+	Reader   models.UserID
+	StopForm StopForm
+}
+
+// StopForm is what was filled in when agents could not be stopped, or a stop not lifted.
+type StopForm struct {
+	Agent, Note string
+	Lift        models.StopID // which was to be lifted; empty: agents were to be stopped
+	LiftNote    string
+	Errors      map[string]string // by field
 }
 
 // FreshToken is a token that was made just now; its secret is shown once.
@@ -44,6 +57,41 @@ type Agents struct {
 	// Window is how far back what the agents spent counts, such as 24 hours; empty
 	// without a limit.
 	Window string
+
+	Stops      []StopRow
+	StopAgent  ui.Field
+	Stoppers   []ui.Choice
+	StopNote   ui.Field
+	StopsError string
+}
+
+// StopRow is a stop in force.
+type StopRow struct {
+	ID, Who, By, Note string
+	At                views.Moment
+	LiftURL           string // empty: another has to lift it
+	Lift              ui.Field
+}
+
+// newStops makes the rows of the stops that are in force.
+func newStops(in AgentsInput, now time.Time) []StopRow {
+	var out []StopRow
+	for i := range in.Stops {
+		s := &in.Stops[i]
+		row := StopRow{ID: string(s.ID), Who: "All agents", By: s.ByName, Note: s.Note, At: views.Ago(s.At, now)}
+		if !s.All() {
+			row.Who = s.AgentName
+		}
+		if in.Admin || s.ByID == in.Reader {
+			row.LiftURL = views.LiftURL(s.ID)
+		}
+		row.Lift = ui.Field{ID: "lift-" + row.ID, Name: "note", Label: "Note", Required: true, MaxLength: "500", Help: "Why it may go on."}
+		if in.StopForm.Lift == s.ID {
+			row.Lift.Value, row.Lift.Error = in.StopForm.LiftNote, in.StopForm.Errors["note"]
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // AgentRow is one registered agent.
@@ -73,7 +121,12 @@ type TokenRow struct {
 
 // NewAgents makes the page as of now.
 func NewAgents(in AgentsInput, now time.Time) Agents {
-	v := Agents{Admin: in.Admin, Fresh: in.Fresh, Form: in.Form}
+	v := Agents{Admin: in.Admin, Fresh: in.Fresh, Form: in.Form, Stops: newStops(in, now), Stoppers: in.Stoppers}
+	v.StopAgent = ui.Field{ID: "stop-agent", Name: "agent", Label: "Agent", Value: in.StopForm.Agent}
+	v.StopNote = ui.Field{ID: "stop-note", Name: "note", Label: "Note", Required: true, MaxLength: "500", Value: in.StopForm.Note, Help: "Why, for those who find their agents stopped."}
+	if in.StopForm.Lift == "" {
+		v.StopNote.Error, v.StopAgent.Error = in.StopForm.Errors["note"], in.StopForm.Errors["agent"]
+	}
 	names := make(map[models.AgentID]string, len(in.Agents))
 	live := make(map[models.AgentID]int64)
 	used := make(map[models.AgentID]*time.Time)

@@ -163,6 +163,13 @@ var inboxPages = []page{
 	{key: "shell-long", like: "inbox-empty", seen: seen{
 		"warns": "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … unbrokenunbrokenunbrokenunbrokenunbroken (480 bytes, 0e8a9fbcd950d532)",
 	}},
+	{key: "shell-stopped", seen: seen{
+		"title": "Inbox",
+		"tally": "0 waiting",
+		"warns": "All agents are stopped by Ann: Incident 12: payments went to … Agents 2 more agents are stopped. Agents (886 bytes, 9b6ab70216b78145)",
+		"empty": "Nothing waits for you Requests of your agents, and those that rules send to you, appear here by themselves, soonest deadline first.",
+		"acts":  "Make an agent token",
+	}},
 	{key: "shell-red", like: "inbox-empty", seen: seen{
 		"warns": "The gate is off. approval_enabled is false: tool calls go ahead without anyone being asked. Policy Fallback is on. fallback_auto_approve is true: clients go ahead when no server answers. Policy",
 	}},

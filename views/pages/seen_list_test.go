@@ -10,6 +10,13 @@ var listPages = []page{
 	{key: "agents-fresh", like: "agents-limited", seen: seen{
 		"rows": "release-bot 1 live 40 s ago 3 d ago | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
 	}},
+	{key: "agents-stopped", seen: seen{
+		"title":  "Agents and tokens",
+		"errors": "must say why, for those who find their agents stopped",
+		"rows":   "release-bot 1 live 40 s ago 3 d ago | All agents stopped 1 h ago Bo unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken Incident 12 safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> An admin can lift it. | release-bot stopped 1 min ago Ada Berg It deletes things. Note must say why, for those who find their agents stopped Why it may go on. Lift the stop | csa_7Kd2… release-bot agent live 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csr_P0x1… laptop reviewer live never never 3 d ago Revoke… Whoever uses it is refused within a second. This cannot be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
+		"acts":   "Stop now | Make agent token | Make reviewer token",
+		"help":   "Asks, waits and withdraws its own requests. A second token for the same agent takes the place of its first. | Decides in your name, as you would in the inbox.",
+	}},
 	{key: "agents-many", seen: seen{
 		"title": "Agents and tokens",
 		"rows":  "agent-100 none live never 1 h ago | <b>⟨U+202E⟩tob none  … Revoke now (315 bytes, 2d8cb7c8ac3d9369) (7883 bytes, b25be03372bc705e)",

@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"countersign/models"
+	"countersign/models/store"
+)
+
+func newStop() *cobra.Command {
+	var agent, email, note string
+	var all bool
+	c := &cobra.Command{
+		Use:   "stop --agent NAME --user EMAIL | --all",
+		Short: "Stop one agent, or all: what they ask is rejected, and what waits is cancelled",
+		Long: "Stop one agent, or all. What a stopped agent asks is rejected, whatever the policy says, and what waits of it is\n" +
+			"cancelled at once, also while a server runs. It goes on when the stop is lifted.",
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&agent, "agent", "", "the agent's registered name")
+	c.Flags().StringVar(&email, "user", "", "whose agent it is, by e-mail")
+	c.Flags().BoolVar(&all, "all", false, "all agents")
+	c.Flags().StringVar(&note, "note", "", "why, for those who find their agents stopped")
+	stop := dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		id := models.AgentID("")
+		if all == (agent != "") {
+			return errors.New("name an agent with --agent and --user, or say --all")
+		}
+		if !all {
+			var err error
+			if id, err = agentNamed(c, s, agent, email); err != nil {
+				return err
+			}
+		}
+		stop, n, err := s.Stop(c.Context(), operator(), id, note)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "stopped %s, %d requests cancelled; lift it with: countersign stop lift %s --note WHY\n", plain(stoppedWho(stop)), n, stop.ID)
+		return nil
+	})
+	stop.AddCommand(newStopList(), newStopLift())
+	return stop
+}
+
+// agentNamed finds an agent by its name, and its owner's e-mail.
+func agentNamed(c *cobra.Command, s *store.Store, name, email string) (models.AgentID, error) {
+	if email == "" {
+		return "", errors.New("--user: must name the agent's owner by e-mail")
+	}
+	owner, err := s.People.UserByEmail(c.Context(), operator(), email)
+	if err != nil {
+		return "", err
+	}
+	agents, err := s.People.Agents(c.Context(), operator())
+	if err != nil {
+		return "", err
+	}
+	for i := range agents {
+		if agents[i].OwnerID == owner.ID && agents[i].Name == name {
+			return agents[i].ID, nil
+		}
+	}
+	return "", fmt.Errorf("--agent: %s has no agent of that name", plain(owner.Email))
+}
+
+func stoppedWho(s *models.Stop) string { return cmp.Or(s.AgentName, "all agents") }
+
+func newStopList() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List what is stopped", Args: cobra.NoArgs}
+	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+		stops, err := s.Stops(c.Context(), operator())
+		if err != nil {
+			return err
+		}
+		rows := make([][]string, 0, len(stops))
+		for i := range stops {
+			rows = append(rows, []string{string(stops[i].ID), stoppedWho(&stops[i]), listTime(&stops[i].At), stops[i].ByName, stops[i].Note})
+		}
+		return printTable(c.OutOrStdout(), []string{"ID", "AGENT", "STOPPED", "BY", "NOTE"}, rows)
+	})
+}
+
+func newStopLift() *cobra.Command {
+	var note string
+	c := &cobra.Command{Use: "lift ID", Short: "Let stopped agents go on", Args: cobra.ExactArgs(1)}
+	c.Flags().StringVar(&note, "note", "", "why they may go on")
+	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+		if err := s.Lift(c.Context(), operator(), models.StopID(args[0]), note); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout(), "lifted")
+		return nil
+	})
+}
