@@ -115,8 +115,12 @@ func TestAgentsAreStoppedByCommand(t *testing.T) {
 		t.Fatalf("it is %s", got.Status)
 	}
 	for _, wrong := range [][]string{
-		{"stop", data, "--note", "x"}, {"stop", data, "--all", "--agent", "helper", "--note", "x"}, {"stop", data, "--agent", "helper", "--note", "x"},
-		{"stop", data, "--agent", "nobody", "--user", storetest.AdminEmail, "--note", "x"}, {"stop", data, "--all"}, {"stop", "lift", "nothing", data, "--note", "x"},
+		{"stop", data, "--note", "x"},
+		{"stop", data, "--all", "--agent", "helper", "--note", "x"},
+		{"stop", data, "--agent", "helper", "--note", "x"},
+		{"stop", data, "--agent", "nobody", "--user", storetest.AdminEmail, "--note", "x"},
+		{"stop", data, "--all"},
+		{"stop", "lift", "nothing", data, "--note", "x"},
 	} {
 		if out, said, code := run(t, "", wrong...); code != 1 || said == "" || out != "" {
 			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", wrong, code, said, out)

@@ -103,7 +103,7 @@ func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 	b := newBench(t)
 	a := b.ask(t, models.AskInput{ToolName: "pay"})
 	// As if the server had ended between the stop and the withdrawals.
-	_, err := storetest.Tamper(t, b.Store).Exec(`INSERT INTO stops (id, agent_id, note, at, by_id, by_name) VALUES ('s', ?, 'why', '2026-01-01 00:00:00+00:00', '', 'operator')`, b.agent.ID)
+	_, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `INSERT INTO stops (id, agent_id, note, at, by_id, by_name) VALUES ('s', ?, 'why', '2026-01-01 00:00:00+00:00', '', 'operator')`, b.agent.ID)
 	storetest.Must(t, err)
 	storetest.Must(t, b.CheckOutside(t.Context()))
 	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeWrongDecisionKind)

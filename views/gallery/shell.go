@@ -24,8 +24,11 @@ func shellStates() []State {
 		}),
 		around("stopped", "Agents are stopped", func(p *views.Page) {
 			p.Stopped = []views.Stopped{
-				{By: "Ann", Note: "Incident 12: payments went to the wrong account."}, {Agent: "release-bot " + hostile, By: hostile, Note: strings.Repeat("unbroken", 60)},
-				{Agent: "three", By: "Bo", Note: "x"}, {Agent: "four", By: "Bo", Note: "x"}, {Agent: "five", By: "Bo", Note: "x"},
+				{By: "Ann", Note: "Incident 12: payments went to the wrong account."},
+				{Agent: "release-bot " + hostile, By: hostile, Note: strings.Repeat("unbroken", 60)},
+				{Agent: "three", By: "Bo", Note: "x"},
+				{Agent: "four", By: "Bo", Note: "x"},
+				{Agent: "five", By: "Bo", Note: "x"},
 			}
 		}),
 		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
