@@ -3,6 +3,7 @@ package views
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"countersign/models"
 )
@@ -58,6 +59,23 @@ func AuditURL() string { return "/audit" }
 
 // PolicyURL shows, and for admins changes, what needs approval.
 func PolicyURL() string { return "/policy" }
+
+// RulesOnAPage is how many rules of a draft are on one page.
+const RulesOnAPage = 100
+
+// PolicyRulesURL shows a page of the rules of a draft, counted from 1.
+func PolicyRulesURL(page int) string {
+	if page <= 1 {
+		return PolicyURL() + "#rules-title"
+	}
+	return PolicyURL() + "?rules=" + strconv.Itoa(page) + "#rules-title"
+}
+
+// PolicyRuleRowURL leads to a rule in the list, counted from 1.
+func PolicyRuleRowURL(n int) string {
+	page, _, _ := strings.Cut(PolicyRulesURL((n-1)/RulesOnAPage+1), "#")
+	return page + "#rule-" + strconv.Itoa(n)
+}
 
 // PolicyGuideURL explains the policy document.
 func PolicyGuideURL() string { return "/policy/guide" }

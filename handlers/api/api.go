@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -114,7 +115,7 @@ type input[I any] interface {
 // register adds one route. Its body is read strictly and its errors become
 // problem documents.
 func register[I, O any, P input[I]](a *API, who Capability, op huma.Operation, fn func(context.Context, *I) (*O, error)) {
-	op.MaxBodyBytes = models.MaxBody + 1 // huma refuses a body that reaches the limit
+	op.MaxBodyBytes = cmp.Or(op.MaxBodyBytes, models.MaxBody+1) // huma refuses a body that reaches the limit
 	op.BodyReadTimeout = bodyTimeout
 	op.SkipValidateBody = true
 	if op.Method != http.MethodGet {

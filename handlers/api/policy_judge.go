@@ -23,19 +23,19 @@ const shownReplayed = 1000
 
 func (a *API) registerPolicyJudging() {
 	register(a, Admins, huma.Operation{
-		OperationID: "try-policy", Method: http.MethodPost, Path: "/v1/policy/try", Tags: policyTags,
+		OperationID: "try-policy", Method: http.MethodPost, Path: "/v1/policy/try", Tags: policyTags, MaxBodyBytes: policyBody,
 		Summary:     "Say what the policy would do with a call",
 		Description: "Which rule decides, and why each before it did not; by the active version, and by a document that is sent. Nothing is stored.",
 		Errors:      []int{401, 403, 404, 413, 422, 503},
 	}, a.tryPolicy)
 	register(a, Admins, huma.Operation{
-		OperationID: "replay-policy", Method: http.MethodPost, Path: "/v1/policy/replay", Tags: policyTags,
+		OperationID: "replay-policy", Method: http.MethodPost, Path: "/v1/policy/replay", Tags: policyTags, MaxBodyBytes: policyBody,
 		Summary:     "Say what a policy would have made of real calls",
 		Description: "Each of the last calls that agents asked about is judged by the active version and by the document. Nothing is stored.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.replayPolicy)
 	register(a, Admins, huma.Operation{
-		OperationID: "lint-policy", Method: http.MethodPost, Path: "/v1/policy/lint", Tags: policyTags,
+		OperationID: "lint-policy", Method: http.MethodPost, Path: "/v1/policy/lint", Tags: policyTags, MaxBodyBytes: policyBody,
 		Summary:     "Look a policy through",
 		Description: "What is wrong with a document, and what is perhaps not meant, beside the tools that were seen in the last 90 days and the people who may sign in. Nothing is stored.",
 		Errors:      []int{401, 403, 413, 422, 503},

@@ -11,7 +11,9 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"countersign/models"
+	"countersign/models/policy"
 	"countersign/static"
+	"countersign/views"
 )
 
 // contentPolicy lets a page load what this server serves and nothing else: no
@@ -59,7 +61,7 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.Method != http.MethodPost {
 			return next(c)
 		}
-		r.Body = http.MaxBytesReader(c.Response(), r.Body, models.MaxBody)
+		r.Body = http.MaxBytesReader(c.Response(), r.Body, formLimit(r.URL.Path))
 		// A deadline that has passed ends a read that hangs. It is set by a timer,
 		// so that no clock is read.
 		rc := http.NewResponseController(c.Response())
@@ -71,6 +73,15 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// formLimit is how many bytes a form may have. Those of the policy hold a document, in which
+// each byte may be sent as three.
+func formLimit(path string) int64 {
+	if path == views.PolicyURL() || strings.HasPrefix(path, views.PolicyURL()+"/") {
+		return 4 * policy.MaxDocument
+	}
+	return models.MaxBody
 }
 
 // badForm is the error of a form that could not be read.

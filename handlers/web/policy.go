@@ -56,6 +56,10 @@ func (s *Site) policyRead(c echo.Context) error {
 func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string) error {
 	in := policyInput(e.standing, e.standing.Compiled.Document())
 	in.Draft = e.view(notice)
+	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // what is none is the first
+	if sent := c.Request().PostForm.Get("rules"); sent != "" {
+		in.Draft.Page, _ = strconv.Atoi(sent)
+	}
 	var err error
 	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c)); err != nil {
 		return err

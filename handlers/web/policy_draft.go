@@ -280,9 +280,9 @@ func changeRules(d *policy.Draft, step, which string) string {
 		d.SwitchRule(i, step == "disable")
 	case "delete":
 		d.DeleteRule(i)
-		return views.PolicyURL() + "#rules-title"
+		return views.PolicyRulesURL(i/views.RulesOnAPage + 1)
 	}
-	return views.PolicyURL() + "#rule-" + strconv.Itoa(at)
+	return views.PolicyRuleRowURL(at)
 }
 
 // beginWith puts an example into the draft.

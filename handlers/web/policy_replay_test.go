@@ -160,3 +160,43 @@ func TestARuleIsWrittenBesideTheToolsThatWereSeen(t *testing.T) {
 	p.post("/policy/rules/new", form).is(http.StatusSeeOther)
 	p.get("/policy/review").is(http.StatusOK).says("#warnings", "Narrowly misses “Payment.Send”", "Is all that covers “Bash”, “read_file”", "the agent's owner may approve alone")
 }
+
+// A policy of many rules is written on pages of a hundred; one of nearly 1 MiB is taken as
+// JSON.
+func TestAPolicyOfManyRulesIsPaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var rules []string
+	for i := range 250 {
+		rules = append(rules, fmt.Sprintf(`{"name":"rule %d","tools":["tool%d"],"effect":"require","note":"%s"}`, i+1, i, strings.Repeat("n", 1900)))
+	}
+	p := w.signedIn(adminEmail)
+	text := `{"rules":[` + strings.Join(rules, ",") + `]}`
+	form := p.get("/policy/json").form("#json-form", "#review")
+	form.Set("document", text)
+	p.post("/policy/json", form).is(http.StatusSeeOther)
+
+	first := p.get("/policy").is(http.StatusOK).says(".rule-pages", "1–100", "101–200", "201–250")
+	if n := first.doc.Find("[id^=rule-]").Length(); n != 100 {
+		t.Errorf("%d rules on the first page", n)
+	}
+	last := p.get("/policy?rules=3").says("#rule-250", "rule 250").says(".everything-else", "251")
+	if n := last.doc.Find("[id^=rule-]").Length(); n != 50 {
+		t.Errorf("%d rules on the last page", n)
+	}
+	second := p.get("/policy?rules=2").form("#policy-form", `button[value="down:199"]`)
+	p.post("/policy", second).redirects("/policy?rules=3#rule-201")
+	p.get("/policy?rules=3").says("#rule-201", "rule 200")
+	wrong := p.get("/policy?rules=2").form("#policy-form", "#review")
+	wrong.Set("grant_max_uses", "many")
+	p.post("/policy", wrong).is(http.StatusUnprocessableEntity).says("#rule-101", "rule 101")
+	wrong.Set("grant_max_uses", "50")
+	wrong.Set("revision", p.get("/policy").form("#policy-form", "#review").Get("revision"))
+	p.post("/policy", wrong).is(http.StatusSeeOther)
+	p.get("/policy/review").is(http.StatusOK).says("main", "rule 250")
+
+	form = p.get("/policy/json").form("#json-form", "#review")
+	form.Set("document", strings.Repeat(" ", 1<<20)+text)
+	p.post("/policy/json", form).is(http.StatusUnprocessableEntity).says("main", "is too large; at most 1024 KiB are taken")
+	p.post("/grants", url.Values{"x": {strings.Repeat("x", 2<<20)}}).is(http.StatusRequestEntityTooLarge)
+}

@@ -151,7 +151,7 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 			return s.ruleForm(c, http.StatusUnprocessableEntity, e, in)
 		}
 	}
-	return c.Redirect(http.StatusSeeOther, views.PolicyURL()+"#rule-"+strconv.Itoa(in.Index+1))
+	return c.Redirect(http.StatusSeeOther, views.PolicyRuleRowURL(in.Index+1))
 }
 
 // ruleNotKept shows the form again when the draft was too large, or changed meanwhile.

@@ -67,7 +67,7 @@ type PolicyVersionRow struct {
 // NewPolicy makes the page as of now.
 func NewPolicy(in PolicyInput, now time.Time) Policy {
 	v := Policy{Version: "v" + views.Number(in.Version), Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields)}
-	for i, r := range in.Rules {
+	for i, r := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
 		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), r, nil))
 	}
 	for i, version := range in.Versions {

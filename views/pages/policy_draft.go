@@ -26,6 +26,7 @@ type PolicyDraftInput struct {
 	Notice    string
 	// Unreadable says why the draft can't be shown as a form; empty: it can.
 	Unreadable string
+	Page       int // of the rules, counted from 1
 }
 
 // PolicyDraft is an admin's draft as a form.
@@ -40,6 +41,10 @@ type PolicyDraft struct {
 	Unreadable     string
 	Groups         []PolicyFormGroup
 	Rules          []PolicyRuleRow
+	All            int        // rules, on all pages
+	Page           string     // of the rules
+	Pages          []RulePage // empty: there is only one
+	Faulty         []RulePage // rules on other pages in which something is wrong
 	Unmatched      PolicyFormField
 	LetsThrough    bool             // everything else is allowed
 	Examples       []policy.Example // to begin with, while there are no rules
@@ -79,14 +84,52 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	v.Unmatched = drawField(unmatchedField, policy.Settings(), in.Settings, "", in.Problems)
 	v.Unmatched.Input.ID = "everything-else"
 	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
-	for i, form := range in.Rules {
-		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), form, in.Problems))
-	}
+	v.rules(in)
 	if len(in.Rules) == 0 {
 		v.Examples = policy.Examples()
 	}
 	v.Others = otherProblems(in.Problems, "rules[", policy.Settings(), "")
 	return v
+}
+
+// RulePage leads to a page of rules, or to one of them.
+type RulePage struct {
+	Label, URL string
+	Current    bool
+}
+
+// shownFaulty is how many rules on other pages are named in which something is wrong.
+const shownFaulty = 10
+
+// rules shows one page of them, and leads to the others.
+func (v *PolicyDraft) rules(in PolicyDraftInput) {
+	v.All = len(in.Rules)
+	pages := max(1, (len(in.Rules)+views.RulesOnAPage-1)/views.RulesOnAPage)
+	page := min(max(1, in.Page), pages)
+	v.Page = strconv.Itoa(page)
+	first, last := (page-1)*views.RulesOnAPage, min(page*views.RulesOnAPage, len(in.Rules))
+	for i := first; i < last; i++ {
+		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), in.Rules[i], in.Problems))
+	}
+	if pages == 1 {
+		return
+	}
+	for n := range pages {
+		from, to := n*views.RulesOnAPage+1, min((n+1)*views.RulesOnAPage, len(in.Rules))
+		v.Pages = append(v.Pages, RulePage{strconv.Itoa(from) + "–" + strconv.Itoa(to), views.PolicyRulesURL(n + 1), n+1 == page})
+	}
+	for i := range in.Rules {
+		if i >= first && i < last || len(v.Faulty) == shownFaulty {
+			continue
+		}
+		at := fmt.Sprintf("rules[%d]", i)
+		for path := range in.Problems {
+			if path == at || strings.HasPrefix(path, at+".") {
+				v.Faulty = append(v.Faulty, RulePage{"Rule " + strconv.Itoa(i+1), views.PolicyRuleRowURL(i + 1), false})
+				break
+			}
+		}
+	}
 }
 
 // ruleRow shows a rule as it is written so far.
@@ -260,7 +303,11 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base), Revision: strconv.FormatInt(in.Revision, 10),
 		Changes: changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
 	}
-	for _, w := range in.Warnings {
+	for i, w := range in.Warnings {
+		if i == shownPolicyChanges {
+			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks, which `countersign policy check` lists")
+			break
+		}
 		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
 	}
 	if in.Base != in.Standing {
@@ -275,9 +322,15 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 	return v
 }
 
+// shownPolicyChanges is how many changes a page lists.
+const shownPolicyChanges = 300
+
 func changesRead(changes []policy.Change) []PolicyChange {
 	var out []PolicyChange
-	for _, c := range changes {
+	for i, c := range changes {
+		if i == shownPolicyChanges {
+			return append(out, PolicyChange{What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…"})
+		}
 		out = append(out, PolicyChange{What: inWords(c.Path), Path: c.Path, Before: orNothing(c.Before), After: orNothing(c.After)})
 	}
 	return out
