@@ -45,6 +45,11 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			for _, amount := range []string{"50", "5000"} { // what it would have made of real calls
+				w.ask(func(in *models.AskInput) {
+					in.ToolName, in.Input, in.Explicit = "payment.send", []byte(`{"amount":`+amount+`}`), false
+				})
+			}
 			p := w.adminTab(c.width, c.scripts)
 			p.open("/policy")
 			p.retype("#default_timeout_minutes", "8")
@@ -52,6 +57,10 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			p.sees("main h1", "A new rule")
 			p.retype("#name", "payments")
 			p.retype("#tools", "/^payment/")
+			if c.scripts {
+				p.sees("#tool-matches", "matches 1 tool seen in the last 90 days: payment.send")
+			}
+			p.retype("#when", "input.amount > 100")
 			p.do("choose the risk", chromedp.SendKeys(chromedp.CSS("#risk"), "high"))
 			p.retype("#timeout_minutes", "60")
 			p.retype("#reviewers-1", ownerEmail)
@@ -62,9 +71,32 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 				t.Errorf("what was typed before became %q", got)
 			}
 			p.fits()
+			for input, want := range map[string]string{
+				`{"amount": 99}`: "runs without a person", `{"amount": 101}`: "its condition is true", `{"amount": "101"}`: "can't be judged, so the rule applies",
+			} {
+				p.open("/policy/try")
+				p.retype("#tool", "payment.send")
+				p.retype("#input", input)
+				p.click("#try")
+				p.sees(".tried-answer:nth-child(2)", want)
+				p.fits()
+			}
+			p.open("/policy/replay")
+			p.click("#replay")
+			if !c.scripts {
+				p.sees("main h1", "Replay")
+				for p.value(`document.querySelector("#replay-summary") !== null`) != "true" && t.Context().Err() == nil {
+					p.open("/policy/replay") // as "Look again" does
+				}
+			}
+			p.sees("#replay-summary", "Of 2 calls")
+			p.sees("#replayed", "payments")
+			p.fits()
+			p.open("/policy")
 			p.click("#review")
 			p.sees("main h1", "Review your draft")
 			p.sees("table", "payments")
+			p.sees("#replayed-briefly", "Of the last 2 calls, 1 would have waited.")
 			p.fits()
 			w.policyIs(1)
 			p.retype("#note", "payments need finance")
@@ -73,7 +105,9 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			if doc := w.policyIs(2); doc.DefaultTimeoutMinutes != 8 || len(doc.Rules) != 1 || doc.Rules[0].Risk != models.RiskHigh || doc.Rules[0].Effect != policy.EffectRequire {
 				t.Fatalf("saved %+v", doc)
 			}
-			held := w.ask(func(in *models.AskInput) { in.ToolName = "payment.send" })
+			held := w.ask(func(in *models.AskInput) {
+				in.ToolName, in.Input, in.Explicit = "payment.send", []byte(`{"amount":101}`), false
+			})
 			if held.Status() != models.StatusPending || held.Risk != models.RiskHigh || held.PolicyRule != "payments" {
 				t.Errorf("it is %s at %s by %q", held.Status(), held.Risk, held.PolicyRule)
 			}
@@ -110,4 +144,57 @@ func TestInABrowserEnterReviewsThePolicy(t *testing.T) {
 	p.do("press it", chromedp.KeyEvent("\r"))
 	p.becomes(`document.querySelector("#rule-1 td")?.innerText.trim() === "b" && document.querySelector("#rule-2 td")?.innerText.trim() === "a"`)
 	w.policyIs(2)
+}
+
+// The same by keys alone: from field to field with Tab, and Enter or Space on what is
+// focused.
+func TestInABrowserARuleIsWrittenByKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.adminTab(1440, true)
+	// to moves with Tab until something is focused.
+	to := func(selector string) {
+		t.Helper()
+		for range 120 {
+			if p.value(`document.activeElement?.matches(`+"`"+selector+"`"+`) === true`) == "true" {
+				return
+			}
+			p.do("tab", chromedp.KeyEvent("\t"))
+		}
+		t.Fatalf("Tab does not lead to %s", selector)
+	}
+	write := func(selector, text string) {
+		t.Helper()
+		to(selector)
+		p.do("type", chromedp.KeyEvent(text))
+	}
+	p.open("/policy")
+	to("#add-rule")
+	p.do("add", chromedp.KeyEvent("\r"))
+	p.sees("main h1", "A new rule")
+	write("#name", "payments over 100")
+	write("#tools", "/^payment/")
+	write("#when", "input.amount > 100")
+	write("#risk", "high")
+	to("#keep-rule")
+	p.do("keep", chromedp.KeyEvent("\r"))
+	p.sees("#rule-1", "input.amount > 100")
+	p.open("/policy/try")
+	write("#tool", "payment.send")
+	write("#input", `{"amount": 101}`)
+	to("#try")
+	p.do("try", chromedp.KeyEvent("\r"))
+	p.sees(".tried-answer:nth-child(2)", "its condition is true")
+	p.open("/policy/replay")
+	to("#replay")
+	p.do("replay", chromedp.KeyEvent("\r"))
+	p.sees("#replay-summary", "There were no calls.")
+	p.open("/policy/review")
+	write("#note", "by keys")
+	to("#save")
+	p.do("save", chromedp.KeyEvent("\r"))
+	p.sees(".flash", "new version")
+	if doc := w.policyIs(2); len(doc.Rules) != 1 || doc.Rules[0].When != "input.amount > 100" || doc.Rules[0].Risk != models.RiskHigh {
+		t.Errorf("saved %+v", doc)
+	}
 }

@@ -93,6 +93,7 @@ func documents() *rapid.Generator[policy.Document] {
 			d.BudgetPerAgent = &policy.BudgetPerAgent{Energy: rapid.Int64Range(1, models.MaxBudget).Draw(t, "energy"), Hours: rapid.IntRange(1, 720).Draw(t, "hours")}
 		}
 		d.UndoSeconds = policy.UndoSeconds{High: rapid.IntRange(0, 600).Draw(t, "undo")}
+		d.TimeZone = rapid.SampledFrom([]string{"", "Europe/Berlin", "Asia/Tokyo"}).Draw(t, "zone")
 		d.RetentionDays = rapid.IntRange(0, 3).Draw(t, "days")
 		for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
 			r := policy.Rule{
@@ -101,6 +102,7 @@ func documents() *rapid.Generator[policy.Document] {
 				Risk: rapid.SampledFrom(models.Risks()).Draw(t, "risk"), Disabled: rapid.Bool().Draw(t, "disabled"),
 				Energy: rapid.Int64Range(0, 5).Draw(t, "costs"),
 			}
+			r.When = rapid.SampledFrom([]string{"", "input.a > 1", "input.s == \"\\u202e\"", " tool == 'x' ", "input.a == 1\n&& input.b == 2", "input.s == \"a\u202eb\""}).Draw(t, "when")
 			if rapid.Bool().Draw(t, "ends") {
 				r.TimeoutMinutes = new(rapid.IntRange(1, 1440).Draw(t, "rule minutes"))
 			}
