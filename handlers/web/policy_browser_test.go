@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"countersign/models"
 	"countersign/models/policy"
@@ -197,4 +198,37 @@ func TestInABrowserARuleIsWrittenByKeys(t *testing.T) {
 	if doc := w.policyIs(2); len(doc.Rules) != 1 || doc.Rules[0].When != "input.amount > 100" || doc.Rules[0].Risk != models.RiskHigh {
 		t.Errorf("saved %+v", doc)
 	}
+}
+
+// Rules are dragged to another place, and moved by Alt and the arrow keys, with the focus
+// staying on them; the lines of the JSON are numbered.
+func TestInABrowserRulesAreDraggedAndMovedByKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(`{"rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["y"], "effect": "deny"}, {"name": "c", "tools": ["z"], "effect": "deny"}]}`)
+	p := w.adminTab(1440, true)
+	order := func(want string) {
+		t.Helper()
+		p.becomes(`[...document.querySelectorAll("tr[id^=rule-] td:nth-child(2)")].map((td) => td.innerText.trim()).join("") === "` + want + `"`)
+	}
+	p.open("/policy")
+	p.becomes(`document.querySelector("#rule-1 [data-drag]")?.draggable === true`)
+	const drag = `((from, to, bottom) => {
+  const carry = new DataTransfer(), box = document.querySelector(to).getBoundingClientRect(), y = bottom ? box.bottom - 2 : box.top + 2;
+  const send = (at, type) => document.querySelector(at).dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: carry, clientY: y }));
+  send(from + " [data-drag]", "dragstart"); send(to + " td", "dragover"); send(to + " td", "drop"); send(from + " [data-drag]", "dragend");
+})`
+	p.value(drag + `("#rule-1", "#rule-3", true)`)
+	order("bca")
+	p.value(drag + `("#rule-3", "#rule-1", false)`)
+	order("abc")
+	p.becomes(`document.activeElement?.closest("tr")?.id === "rule-1"`)
+	p.do("down by keys", chromedp.KeyEvent(kb.ArrowDown, chromedp.KeyModifiers(chromedp.ModifierAlt)))
+	order("bac")
+	p.becomes(`document.activeElement?.closest("tr")?.id === "rule-2"`)
+
+	p.open("/policy/json")
+	p.becomes(`document.querySelector(".gutter")?.textContent.startsWith("1\n2\n3")`)
+	p.becomes(`document.querySelector(".gutter").textContent.split("\n").length === document.querySelector("#document").value.split("\n").length`)
+	p.fits()
 }

@@ -251,6 +251,7 @@ func (s *Site) notKept(c echo.Context, e *editing, err error) error {
 // changeRules does what a button in the list of rules says, and tells where that leads;
 // empty: to what the button of the page says.
 func changeRules(d *policy.Draft, step, which string) string {
+	which, place, _ := strings.Cut(which, ":")
 	i, err := strconv.Atoi(which)
 	there := err == nil && i >= 0 && i < d.Rules()
 	switch step {
@@ -258,7 +259,7 @@ func changeRules(d *policy.Draft, step, which string) string {
 		return views.NewPolicyRuleURL("")
 	case "edit":
 		return views.PolicyRuleURL(i + 1)
-	case "up", "down", "duplicate", "enable", "disable", "delete":
+	case "up", "down", "move", "duplicate", "enable", "disable", "delete":
 	default:
 		return ""
 	}
@@ -273,6 +274,13 @@ func changeRules(d *policy.Draft, step, which string) string {
 	case "down":
 		d.MoveRule(i, i+1)
 		at = min(d.Rules(), i+2)
+	case "move":
+		to, err := strconv.Atoi(place)
+		if err != nil || to < 0 || to >= d.Rules() {
+			return views.PolicyURL()
+		}
+		d.MoveRule(i, to)
+		at = to + 1
 	case "duplicate":
 		d.DuplicateRule(i)
 		at = i + 2
