@@ -97,6 +97,45 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	must(t, "", "audit", "verify", data)
 }
 
+// The policy of a server elsewhere is shown, checked and changed with an admin's token.
+func TestThePolicyOfAServerIsChangedByCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	env := []string{"COUNTERSIGN_TOKEN=" + strings.TrimSpace(must(t, "", "token", "add", "ops", "--user", storetest.AdminEmail, "--scope", "admin", "--data="+w.dir))}
+	at := "--server=" + "http://" + w.addr
+	works := func(stdin string, args ...string) string {
+		t.Helper()
+		out, said, code := runWith(t, env, stdin, args...)
+		if code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, said)
+		}
+		return out
+	}
+	if doc := works("", "policy", "show", at); !strings.Contains(doc, "\n  \"unmatched\": ") {
+		t.Errorf("%s", doc)
+	}
+	const doc = `{"rules": [{"name": "a", "tools": ["/.*/"], "effect": "allow"}]}`
+	if out := works(doc, "policy", "check", "-", at); !strings.Contains(out, "rules[0].tools[0]: Lets every tool through.") {
+		t.Errorf("%s", out)
+	}
+	if out := works(doc, "policy", "apply", "-", at, "--note", "x"); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, `rules["a"]`) {
+		t.Errorf("%s", out)
+	}
+	if out := works(doc, "policy", "apply", "-", at, "--note", "x"); !strings.Contains(out, "version 2 says the same already") {
+		t.Errorf("%s", out)
+	}
+	for _, wrong := range [][]string{
+		{"policy", "show", at, "--data=" + w.dir}, {"policy", "apply", "-", at}, {"policy", "show", "--server", "nowhere"},
+	} {
+		if out, said, code := runWith(t, env, `{"unmatched": "require"}`, wrong...); code != 1 || said == "" || out != "" {
+			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", wrong, code, said, out)
+		}
+	}
+	if out, said, code := runWith(t, env, `{"rules": [{"name": "a", "tools": ["/(/"], "effect": "deny"}]}`, "policy", "check", "-", at); code != 1 || out != "" || !strings.Contains(said, "rules[0].tools[0]") {
+		t.Errorf("exit %d, %q, %q", code, out, said)
+	}
+}
+
 // A stop by command holds for a server that runs, at once, and so does its end.
 func TestAgentsAreStoppedByCommand(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/handlers/api/client"
 	"countersign/models/policy"
 	"countersign/models/store"
 )
@@ -24,7 +25,7 @@ func newPolicyShow() *cobra.Command {
 		Short: "Print the policy document that stands",
 		Args:  cobra.NoArgs,
 	}
-	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
+	return orOnServer(dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		v, err := s.CurrentPolicy(c.Context())
 		if err != nil {
 			return err
@@ -36,7 +37,7 @@ func newPolicyShow() *cobra.Command {
 		fmt.Fprintf(c.ErrOrStderr(), "version %d, by %s, %s\n", v.Version, plain(v.AuthorName), v.CreatedAt.UTC().Format(time.DateTime+"Z"))
 		fmt.Fprintln(c.OutOrStdout(), string(doc))
 		return nil
-	})
+	}), showPolicyOf)
 }
 
 func newPolicyApply() *cobra.Command {
@@ -47,7 +48,7 @@ func newPolicyApply() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&note, "note", "", "why it is changed, for those who read the versions")
-	return firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return orOnServer(firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		raw, err := readDocument(c, args[0])
 		if err != nil {
 			return err
@@ -60,21 +61,36 @@ func newPolicyApply() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := c.OutOrStdout()
-		if after.Version == before.Version {
-			fmt.Fprintf(out, "version %d says the same already\n", before.Version)
-			return nil
-		}
-		fmt.Fprintf(out, "version %d is active\n", after.Version)
 		doc := after.Compiled.Document()
-		for _, ch := range policy.Diff(before.Compiled.Document(), doc) {
-			fmt.Fprintf(out, "  %s: %s -> %s\n", plain(ch.Path), plain(ch.Before), plain(ch.After))
+		practice, err := s.Practice(c.Context(), operator())
+		if err != nil {
+			return err
 		}
-		for _, w := range policy.Lint(doc) {
-			fmt.Fprintf(c.ErrOrStderr(), "warning: %s: %s\n", plain(w.Path), plain(w.Text))
+		return tellApplied(c, before.Version, after.Version, before.Compiled.Document(), doc, policy.LintIn(doc, practice))
+	}), func(c *cobra.Command, args []string, server *client.Client) error {
+		raw, err := readDocument(c, args[0])
+		if err != nil {
+			return err
 		}
-		return nil
+		return applyPolicyTo(c, server, raw, note)
 	})
+}
+
+// tellApplied says what a new version changes, and what in it is perhaps not meant.
+func tellApplied(c *cobra.Command, before, after int64, was, is policy.Document, warnings []policy.Warning) error {
+	out := c.OutOrStdout()
+	if after == before {
+		fmt.Fprintf(out, "version %d says the same already\n", before)
+		return nil
+	}
+	fmt.Fprintf(out, "version %d is active\n", after)
+	for _, ch := range policy.Diff(was, is) {
+		fmt.Fprintf(out, "  %s: %s -> %s\n", plain(ch.Path), plain(ch.Before), plain(ch.After))
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(c.ErrOrStderr(), "warning: %s: %s\n", plain(w.Path), plain(w.Text))
+	}
+	return nil
 }
 
 func newPolicyCheck() *cobra.Command {
@@ -85,7 +101,7 @@ func newPolicyCheck() *cobra.Command {
 			"Nothing is changed. It fails if the document could not be applied.",
 		Args: cobra.ExactArgs(1),
 	}
-	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
+	return orOnServer(dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		raw, err := readDocument(c, args[0])
 		if err != nil {
 			return err
@@ -102,16 +118,19 @@ func newPolicyCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := c.OutOrStdout()
-		warnings := policy.LintIn(p.Document(), practice)
-		for _, w := range warnings {
-			fmt.Fprintf(out, "%s: %s\n", plain(w.Path), plain(w.Text))
-		}
-		if len(warnings) == 0 {
-			fmt.Fprintln(out, "the document is valid, and nothing in it looks as if it were not meant")
-		}
+		tellChecked(c, policy.LintIn(p.Document(), practice))
 		return nil
-	})
+	}), checkPolicyOn)
+}
+
+func tellChecked(c *cobra.Command, warnings []policy.Warning) {
+	out := c.OutOrStdout()
+	for _, w := range warnings {
+		fmt.Fprintf(out, "%s: %s\n", plain(w.Path), plain(w.Text))
+	}
+	if len(warnings) == 0 {
+		fmt.Fprintln(out, "the document is valid, and nothing in it looks as if it were not meant")
+	}
 }
 
 // readDocument reads a file that may be standard input, up to one byte more than

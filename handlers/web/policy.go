@@ -60,7 +60,13 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
 		in.Draft.Page, _ = strconv.Atoi(sent)
 	}
-	var err error
+	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	if e.doc != nil && len(e.problems()) == 0 {
+		in.Draft.Warnings = policy.LintIn(e.checked.Document, practice)
+	}
 	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}

@@ -160,11 +160,11 @@ func TestJudgingAgreesWithReadingRulesInOrder(t *testing.T) {
 				Effect: policy.Effect(pick([]string{"allow", "require", "deny"})),
 			})
 		}
-		p := compiled(t, doc)
+		p, alone := compiled(t, doc), oneByOne(t, doc)
 		for range 40 {
 			c := with(pick(words), pick(inputs))
 			j := p.Judge(c)
-			if got, want := fmt.Sprint(j.Effect, " ", j.Rule), inOrder(t, doc, c); got != want {
+			if got, want := fmt.Sprint(j.Effect, " ", j.Rule), inOrder(doc, alone, c); got != want {
 				t.Fatalf("%s %s under %+v: %s, want %s", c.ToolName, c.Facts.Input, doc.Rules, got, want)
 			}
 			results[string(j.Effect)+fmt.Sprint(j.Unjudged)]++
@@ -180,14 +180,23 @@ func TestJudgingAgreesWithReadingRulesInOrder(t *testing.T) {
 	}
 }
 
-// inOrder judges by policies of one rule each, which have nothing to remember or to skip.
-func inOrder(t *testing.T, doc policy.Document, c policy.Call) string {
+// oneByOne are policies of one rule each, which have nothing to remember or to skip.
+func oneByOne(t *testing.T, doc policy.Document) []*policy.Policy {
 	t.Helper()
-	doubt := ""
+	var out []*policy.Policy
 	for _, rule := range doc.Rules {
 		one := policy.Default()
 		one.Rules = []policy.Rule{rule}
-		j := compiled(t, one).Judge(c)
+		out = append(out, compiled(t, one))
+	}
+	return out
+}
+
+// inOrder judges by them, one after another.
+func inOrder(doc policy.Document, alone []*policy.Policy, c policy.Call) string {
+	doubt := ""
+	for i, rule := range doc.Rules {
+		j := alone[i].Judge(c)
 		switch {
 		case j.Rule != rule.Name:
 			continue

@@ -77,7 +77,9 @@ func PolicyInput() pages.PolicyInput {
 	return pages.PolicyInput{
 		Version: 7, Unmatched: policy.EffectAllow,
 		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
-		Draft:  &pages.PolicyDraftInput{Base: 7, Settings: settings, Rules: policyRules()},
+		Draft: &pages.PolicyDraftInput{Base: 7, Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
+			{Path: "rules[1].tools[0]", Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead."}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
+		}},
 		Versions: []pages.PolicyVersion{
 			{Version: 7, Author: "Ada Berg", At: Now.Add(-26 * time.Hour), Note: "Ask Bo about force pushes"},
 			{Version: 6, Author: "operator root", At: Now.Add(-80 * time.Hour)},

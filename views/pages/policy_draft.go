@@ -27,6 +27,8 @@ type PolicyDraftInput struct {
 	// Unreadable says why the draft can't be shown as a form; empty: it can.
 	Unreadable string
 	Page       int // of the rules, counted from 1
+	// Warnings are what is perhaps not meant, of a draft that is valid.
+	Warnings []policy.Warning
 }
 
 // PolicyDraft is an admin's draft as a form.
@@ -45,6 +47,8 @@ type PolicyDraft struct {
 	Page           string     // of the rules
 	Pages          []RulePage // empty: there is only one
 	Faulty         []RulePage // rules on other pages in which something is wrong
+	Warnings       []string
+	MoreWarnings   string
 	Unmatched      PolicyFormField
 	LetsThrough    bool             // everything else is allowed
 	Examples       []policy.Example // to begin with, while there are no rules
@@ -85,12 +89,22 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	v.Unmatched.Input.ID = "everything-else"
 	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
 	v.rules(in)
+	for i, w := range in.Warnings {
+		if i == shownWarnings {
+			v.MoreWarnings = views.Number(int64(len(in.Warnings)-i)) + " more are in the review."
+			break
+		}
+		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
+	}
 	if len(in.Rules) == 0 {
 		v.Examples = policy.Examples()
 	}
 	v.Others = otherProblems(in.Problems, "rules[", policy.Settings(), "")
 	return v
 }
+
+// shownWarnings is how many remarks the form lists.
+const shownWarnings = 10
 
 // RulePage leads to a page of rules, or to one of them.
 type RulePage struct {
