@@ -178,7 +178,7 @@ func TestDoctorTellsOfRetention(t *testing.T) {
 		t.Errorf("on: %+v", found["retention"])
 	}
 	w.stop()
-	infect(t, w.dir, `DROP TRIGGER responses_outcome`, `UPDATE responses SET created_at = '2020-01-01 00:00:00+00:00', approval_timestamp = '2020-01-01 00:00:00+00:00'`)
+	infect(t, w.dir, `UPDATE policies SET created_at = '2020-01-01 00:00:00+00:00'`, `DROP TRIGGER responses_outcome`, `UPDATE responses SET created_at = '2020-01-01 00:00:00+00:00', approval_timestamp = '2020-01-01 00:00:00+00:00'`)
 	if found, _ := examine(t, w.dir); found["retention"].Result != "warn" || !strings.Contains(found["retention"].Text, "2 requests") {
 		t.Errorf("late: %+v", found["retention"])
 	}

@@ -87,6 +87,9 @@ func PolicyReviewURL() string { return "/policy/review" }
 // tried.
 func TryPolicyURL(from models.ResponseID) string { return with("/policy/try", "from", string(from)) }
 
+// CancelRetentionURL takes the form that cancels a retention that has not begun.
+func CancelRetentionURL() string { return "/policy/retention/cancel" }
+
 // ReplayPolicyURL says what the draft would have made of real calls.
 func ReplayPolicyURL() string { return "/policy/replay" }
 

@@ -17,6 +17,8 @@ var flashes = map[string]views.Flash{
 	"signed-out":              {Tone: views.ToneNeutral, Text: "You are signed out."},
 	"set-up":                  {Tone: views.ToneGood, Text: "The account is made, and you are signed in."},
 	"password-changed":        {Tone: views.ToneGood, Text: "The password is changed. Your other sessions have ended."},
+	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled: contents are kept as before."},
+	"retention-begun":         {Tone: views.ToneWarn, Text: "There was nothing to cancel: it has begun, or was cancelled."},
 	"agents-stopped":          {Tone: views.ToneGood, Text: "Stopped: what waited is cancelled, and what comes is rejected."},
 	"stop-lifted":             {Tone: views.ToneGood, Text: "The stop is lifted: what agents ask is judged again."},
 	"token-revoked":           {Tone: views.ToneGood, Text: "The token is revoked."},

@@ -60,6 +60,11 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
 		in.Draft.Page, _ = strconv.Atoi(sent)
 	}
+	retention, err := s.store.Retention(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	in.Retention = pages.PolicyRetention{Days: retention.Days, Next: retention.Next, Begins: retention.Begins}
 	practice, err := s.store.Practice(c.Request().Context(), actorOf(c))
 	if err != nil {
 		return err
@@ -71,6 +76,20 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 		return err
 	}
 	return s.policyPage(c, status, in)
+}
+
+// keepLonger cancels a retention that has not begun.
+func (s *Site) keepLonger(c echo.Context) error {
+	_, err := s.store.KeepLonger(c.Request().Context(), actorOf(c))
+	if failed := asError(err, models.CodeConflict); failed != nil {
+		s.setFlash(c, "retention-begun")
+		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, "retention-cancelled")
+	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 }
 
 func policyInput(standing store.PolicyVersion, doc policy.Document) pages.PolicyInput {

@@ -13,6 +13,7 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/models/store"
+	"countersign/models/upkeep"
 	"countersign/views"
 	"countersign/views/pages"
 )
@@ -48,12 +49,39 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		}
 		in.Changes, in.Warnings = policy.Diff(in.Before, in.After), policy.LintIn(in.After, practice)
 		in.Replayed = s.replayedBriefly(c, e)
+		if in.Removal == nil {
+			in.Removal = &pages.PolicyRemoval{}
+		}
+		if err := s.removal(c, &in); err != nil {
+			return err
+		}
 	}
 	frame, err := s.frame(c, "Review your draft", -1)
 	if err != nil {
 		return err
 	}
 	return handlers.Render(c, status, pages.PolicyReviewPage(frame, pages.NewPolicyReview(in)), nil)
+}
+
+// removal says what a retention will remove that starts or gets shorter.
+func (s *Site) removal(c echo.Context, in *pages.PolicyReviewInput) error {
+	days := in.After.RetentionDays
+	if !policy.KeepsLonger(in.Before.RetentionDays, days) {
+		in.Removal = nil
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), reviewWaits)
+	defer cancel()
+	dry, err := upkeep.New(s.store).NewPurge(ctx, actorOf(c), models.PurgeQuery{Before: s.store.Now().AddDate(0, 0, -days), DryRun: true})
+	if err != nil {
+		return err
+	}
+	_, err = dry.All(ctx)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	in.Removal.Days, in.Removal.Rows, in.Removal.AtLeast = days, dry.Report.Rows(), err != nil
+	return nil
 }
 
 // Of what a review says of real calls: how many are judged, and how long it waits for that.
@@ -99,6 +127,12 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 	}
 	if strings.TrimSpace(in.Note) == "" {
 		in.NoteError = "Say why, for those who read the history."
+	}
+	days := e.checked.Document.RetentionDays
+	if typed := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && typed != strconv.Itoa(days) {
+		in.Removal = &pages.PolicyRemoval{Typed: typed, Error: "must be " + strconv.Itoa(days) + ", to confirm that contents are removed"}
+	}
+	if in.NoteError != "" || in.Removal != nil {
 		return s.policyReview(c, http.StatusUnprocessableEntity, e, in)
 	}
 	saved, err := s.store.ApplyDraft(c.Request().Context(), actorOf(c), e.draft.Revision, strings.TrimSpace(in.Note))

@@ -85,11 +85,29 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	form = p.get("/policy").form("#policy-form", "#review")
 	form.Set("retention_days", "90")
 	p.post("/policy", form).redirects("/policy/review")
-	save := p.get("/policy/review").is(http.StatusOK).says("main", "removed for good, also what is that old now").form("form:has(#save)", "#save")
+	w.ask() // what waits is not counted
+	save := p.get("/policy/review").is(http.StatusOK).says("main", "removed for good, also what is that old now").says("#removal", "begins 24 hours after you save", "As old as that are now: 0 requests").form("form:has(#save)", "#save")
 	save.Set("note", "ninety days")
+	again := p.post("/policy/review", save).is(http.StatusUnprocessableEntity).says("#retention_typed-error", "must be 90")
+	if got := again.form("form:has(#save)", "#save").Get("note"); got != "ninety days" {
+		t.Errorf("the note comes back as %q", got)
+	}
+	save.Set("retention_typed", "90")
 	p.post("/policy/review", save).redirects("/policy")
 	now, err := w.store.CurrentPolicy(t.Context())
 	if err != nil || now.Compiled.Document().RetentionDays != 90 {
 		t.Errorf("saved: %v, %v", now.Compiled.Document().RetentionDays, err)
 	}
+
+	// Until it begins it can be cancelled, and a restored version asks again.
+	cancel := p.get("/policy").says("#retention-soon", "removed 90 days after they are over", "Until then nothing is removed").form("#retention-soon form", "#keep-longer")
+	p.post("/policy/retention/cancel", cancel).redirects("/policy")
+	if n := p.get("/policy").doc.Find("#retention-soon").Length(); n != 0 {
+		t.Error("it is still announced")
+	}
+	p.post("/policy/retention/cancel", cancel).redirects("/policy")
+	p.get("/policy").says(".flash", "nothing to cancel")
+	p.post("/policy/versions/2/restore", p.get("/policy/versions/2").form(`form:has(#restore)`, "#restore")).is(http.StatusSeeOther)
+	p.get("/policy/review").says("#removal", "begins 24 hours after you save")
+	w.signedIn(ownerEmail).post("/policy/retention/cancel", cancel).is(http.StatusForbidden)
 }

@@ -136,6 +136,7 @@ func (s *Site) table() []route {
 		{post, "/policy/review", admin, s.saveOrMergePolicy},
 		{get, "/policy/try", admin, s.tryPolicy},
 		{post, "/policy/try", admin, s.tryPolicy},
+		{post, "/policy/retention/cancel", admin, s.keepLonger},
 		{get, "/policy/replay", admin, s.showReplay},
 		{post, "/policy/replay", admin, s.replayPolicy},
 		{get, "/policy/replay/export", admin, s.exportReplay},

@@ -121,7 +121,7 @@ func commandHas(v, word ref.Val) ref.Val {
 		return failure("a value is of another type than the condition expects")
 	}
 	for _, w := range c.words {
-		if w == wanted || strings.HasSuffix(w, "/"+wanted) && !strings.Contains(wanted, "/") {
+		if sameWord(w, wanted) {
 			return types.True
 		}
 	}
@@ -129,4 +129,17 @@ func commandHas(v, word ref.Val) ref.Val {
 		return failure(c.unread)
 	}
 	return types.False
+}
+
+// sameWord compares a word of a command with one that is looked for: itself, or as the name
+// of a program in some folder. Letter case counts only in options, for there are file systems
+// on which RM runs rm.
+func sameWord(word, wanted string) bool {
+	if strings.HasPrefix(wanted, "-") {
+		return word == wanted
+	}
+	if !strings.Contains(wanted, "/") {
+		word = word[strings.LastIndexByte(word, '/')+1:]
+	}
+	return strings.EqualFold(word, wanted)
 }

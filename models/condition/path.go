@@ -48,5 +48,9 @@ func pathWithin(v, folder ref.Val) ref.Val {
 	if why != "" {
 		return failure(why)
 	}
-	return types.Bool(clean == dir || dir == "/" || strings.HasPrefix(clean, dir+"/"))
+	dir = strings.TrimSuffix(dir, "/") + "/"
+	if inside := clean + "/"; len(inside) >= len(dir) && inside[:len(dir)] != dir && strings.EqualFold(inside[:len(dir)], dir) {
+		return failure("a path differs from the folder only in letter case, which counts on some systems and not on others")
+	}
+	return types.Bool(strings.HasPrefix(clean+"/", dir))
 }

@@ -40,6 +40,10 @@ func TestWhatIsKnownOfACommandLine(t *testing.T) {
 		{`'rm' x`, no, yes},
 		{"r\\\nm x", no, yes},
 		{`echo rm`, no, yes},
+		{`RM -rf /`, no, yes},
+		{`/BIN/Rm x`, no, yes},
+		{`ls rm/x`, no, no},
+		{`ls x/rm`, no, yes},
 		{`rmdir x`, no, no},
 		{`git log @{u}`, un, un},
 		{`git log HEAD^`, yes, no},
@@ -195,6 +199,10 @@ func TestCommandsAsWords(t *testing.T) {
 		{`command(input).program == "git"`, `[]`, un},
 		{`command(input).args.exists(a, a == "--force")`, `{"command":"git push --force"}`, yes},
 		{`command(input).args.exists(a, a == "--force")`, `{"command":"git push $X"}`, un},
+		{`command(input).has("-R")`, `{"command":"chmod -R x"}`, yes},
+		{`command(input).has("-R")`, `{"command":"chmod -r x"}`, no},
+		{`command(input).has("/bin/rm")`, `{"command":"/bin/rm x"}`, yes},
+		{`command(input).has("/bin/rm")`, `{"command":"/usr/bin/rm x"}`, no},
 		{`command(input).args.size() == 0`, `{"command":"git"}`, yes},
 	} {
 		if got := judge(t, tt.source, tt.input); got.Result != tt.want {
@@ -208,7 +216,7 @@ func TestPaths(t *testing.T) {
 	for file, want := range map[string]condition.Result{
 		"/srv/app": yes, "/srv/app/": yes, "/srv/app/a.go": yes, "/srv/app/./a.go": yes, "/srv//app/a": yes, "//srv/app/a": yes,
 		"/srv/app/..hidden": yes, "/srv/app/[id]/$x.tsx": yes, "/srv/app/~": yes,
-		"/srv/application": no, "/srv": no, "/": no, "/etc/passwd": no, "/SRV/APP/a": no, "/srv/app\u200b/a": no,
+		"/srv/application": no, "/srv": no, "/": no, "/etc/passwd": no, "/SRV/APP/a": un, "/srv/App": un, "/srv/app\u200b/a": no,
 		"": un, "a.go": un, "./a.go": un, "~/a.go": un, "~root/a": un, "/srv/app/../../etc/passwd": un, "/srv/app/..": un, "../x": un,
 		"/srv/app/a\x00b": un, "/srv/app\\..\\x": un, "C:\\srv": un, "/srv/app/a\nb": un, "file:///srv/app": un,
 	} {

@@ -176,3 +176,6 @@ func cloneMinutes(m *int) *int {
 	}
 	return new(*m)
 }
+
+// KeepsLonger reports whether retention_days of a keep contents longer than those of b.
+func KeepsLonger(a, b int) bool { return b > 0 && (a == 0 || a > b) }

@@ -15,6 +15,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/store"
 )
 
 // Inspection looks at a data folder from outside, as it is: it makes nothing,
@@ -145,6 +146,15 @@ func (i *Inspection) Policy(ctx context.Context) (version int64, document string
 		return 0, "", fmt.Errorf("read policy: %w", err)
 	}
 	return version, document, nil
+}
+
+// Retention is how long contents are kept now, and what changes soon.
+func (i *Inspection) Retention(ctx context.Context, now time.Time) (store.Retention, error) {
+	rows, err := i.db.QueryContext(ctx, store.RetentionSteps, db.Stamp(now.Add(-store.RetentionBegins)))
+	if err != nil {
+		return store.Retention{}, fmt.Errorf("read retention: %w", err)
+	}
+	return store.ReadRetention(rows, now)
 }
 
 // CheckFolder reports whether a data folder and the files of ours in it are

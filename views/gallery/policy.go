@@ -76,7 +76,8 @@ func PolicyInput() pages.PolicyInput {
 	settings["auto_budget_increase"] = "25"
 	return pages.PolicyInput{
 		Version: 7, Unmatched: policy.EffectAllow,
-		Fields: pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
+		Fields:    pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
+		Retention: pages.PolicyRetention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
 		Draft: &pages.PolicyDraftInput{Base: 7, Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
 			{Path: "rules[1].tools[0]", Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead."}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
 		}},
@@ -152,7 +153,7 @@ func ReviewInput() pages.PolicyReviewInput {
 	replayed := replayInput().State.Tally
 	return pages.PolicyReviewInput{
 		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
-		Replayed: &replayed,
+		Replayed: &replayed, Removal: &pages.PolicyRemoval{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
 	}
 }
 

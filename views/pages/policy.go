@@ -39,8 +39,15 @@ type PolicyInput struct {
 	Versions []PolicyVersion // newest first; admins only
 	// Unmatched is what happens to calls that nothing else settles.
 	Unmatched policy.Effect
+	Retention PolicyRetention // for admins
 	// Draft is what an admin is writing; nil for whoever only reads.
 	Draft *PolicyDraftInput
+}
+
+// PolicyRetention is a retention that begins soon; the zero value: nothing changes.
+type PolicyRetention struct {
+	Days, Next int
+	Begins     time.Time
 }
 
 // Policy is the view model of what needs approval.
@@ -50,6 +57,8 @@ type Policy struct {
 	Rules     []PolicyRuleRow
 	Versions  []PolicyVersionRow
 	Unmatched string // what happens to a tool that no rule names
+	Retention string // what begins soon; empty: nothing
+	Begins    views.Moment
 	Draft     *PolicyDraft
 }
 
@@ -79,6 +88,14 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 			row.Compare = views.PolicyCompareURL(version.Version, in.Versions[i+1].Version)
 		}
 		v.Versions = append(v.Versions, row)
+	}
+	if r := in.Retention; !r.Begins.IsZero() {
+		kept := "Until then nothing is removed."
+		if r.Days > 0 {
+			kept = "Until then they are kept for " + views.Number(int64(r.Days)) + " days."
+		}
+		v.Begins = views.Exact(r.Begins)
+		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) + " days after they are over. " + kept + " It begins"
 	}
 	if in.Draft != nil {
 		v.Draft = newPolicyDraft(*in.Draft, in.Version, now)

@@ -290,6 +290,8 @@ type PolicyReviewInput struct {
 	// By saved the version that stands, after the draft was begun; empty: it began with that.
 	By     string
 	Theirs []policy.Change // what that changed
+	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
+	Removal *PolicyRemoval
 	// Replayed is what the draft would have made of the last calls; nil: that is not known.
 	Replayed *policy.Tally
 	Clashes  []policy.Clash // what both changed
@@ -302,6 +304,8 @@ type PolicyReview struct {
 	Changes, Theirs          []PolicyChange
 	Clashes                  []PolicyClash
 	Dangers                  []string
+	Removal                  string // what a retention will remove; empty: it does not start or get shorter
+	Typed                    ui.Field
 	Replayed                 string // what it would have made of the last calls; empty: that is not known
 	Warnings                 []string
 	Note, NoteError, Problem string
@@ -331,6 +335,11 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 			v.Clashes = append(v.Clashes, PolicyClash{What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine)})
 		}
 		return v
+	}
+	if r := in.Removal; r != nil {
+		days := strconv.Itoa(r.Days)
+		v.Removal = removalText(r)
+		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
 	}
 	v.Dangers, v.Replayed = dangers(in.Before, in.After), ReplayedInOneLine(in.Replayed)
 	return v
@@ -408,6 +417,25 @@ func dangers(before, after policy.Document) []string {
 		out = append(out, "Contents of what has been over for "+views.Number(int64(days))+" days or more are removed for good, also what is that old now. Only a backup brings them back.")
 	}
 	return out
+}
+
+// PolicyRemoval is what a retention will remove.
+type PolicyRemoval struct {
+	Days    int
+	Rows    int64  // that are as old now
+	AtLeast bool   // not all could be counted
+	Typed   string // what was typed to confirm it
+	Error   string
+}
+
+// removalText says what will be removed, and when.
+func removalText(r *PolicyRemoval) string {
+	count := views.Number(r.Rows)
+	if r.AtLeast {
+		count = "at least " + count
+	}
+	return "Removing begins 24 hours after you save, and can be cancelled until then on the page Policy. As old as that are now: " + count +
+		" requests, messages and other texts."
 }
 
 // PolicyJSON is the draft as JSON.

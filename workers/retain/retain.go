@@ -16,7 +16,7 @@ import (
 // Pause is left between two steps, so that those who ask and decide go first.
 const Pause = 20 * time.Millisecond
 
-// Worker applies the policy's retention_days.
+// Worker applies the policy's retention_days, once they have begun.
 type Worker struct {
 	Store *store.Store
 	Log   *slog.Logger
@@ -28,11 +28,11 @@ type Worker struct {
 
 // Once removes all that is due now.
 func (w *Worker) Once(ctx context.Context) error {
-	now, err := w.Store.CurrentPolicy(ctx)
+	now, err := w.Store.Retention(ctx)
 	if err != nil {
 		return err
 	}
-	if days := now.Compiled.Document().RetentionDays; days > 0 {
+	if days := now.Days; days > 0 {
 		if !w.begun {
 			w.begun, w.owed = true, true // a process that died may have removed, and not emptied the log
 		}

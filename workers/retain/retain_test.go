@@ -81,6 +81,11 @@ func TestTheRuleRemovesWhatIsOlderThanItKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	once()
+	if got := inputs(t, s); strings.Count(got, "older") != 60 {
+		t.Fatalf("before the rule begins there is left %s", got)
+	}
+	clock.Step(store.RetentionBegins)
+	once()
 	if got := inputs(t, s); strings.Count(got, ", by the retention rule") != 60 || strings.Count(got, "newer") != 1 {
 		t.Errorf("the rule left %s", got)
 	}
