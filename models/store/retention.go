@@ -24,9 +24,9 @@ type Retention struct {
 	Begins time.Time
 }
 
-// RetentionSteps are the versions that were active since a time, the newest first: when each
+// retentionSteps are the versions that were active since a time, the newest first: when each
 // began, and its retention_days.
-var RetentionSteps = `SELECT created_at, coalesce(` + db.JSONMember(`document`, `retention_days`) + `, 0) FROM policies
+var retentionSteps = `SELECT created_at, coalesce(` + db.JSONMember(`document`, `retention_days`) + `, 0) FROM policies
  WHERE version >= coalesce((SELECT max(version) FROM policies WHERE created_at <= ?), 0) ORDER BY version DESC`
 
 // RetentionStep is one of them.
@@ -60,16 +60,15 @@ func RetentionOf(steps []RetentionStep, now time.Time) Retention {
 
 // Retention is how long contents are kept now, and what changes soon.
 func (s *Store) Retention(ctx context.Context) (Retention, error) {
-	now := s.Now()
-	rows, err := s.db.Reads().QueryContext(ctx, RetentionSteps, db.Stamp(now.Add(-RetentionBegins)))
+	return ReadRetention(ctx, s.db.Reads(), s.Now())
+}
+
+// ReadRetention is Retention, of a database that is only looked at.
+func ReadRetention(ctx context.Context, from *sql.DB, now time.Time) (Retention, error) {
+	rows, err := from.QueryContext(ctx, retentionSteps, db.Stamp(now.Add(-RetentionBegins)))
 	if err != nil {
 		return Retention{}, fmt.Errorf("read retention: %w", err)
 	}
-	return ReadRetention(rows, now)
-}
-
-// ReadRetention reads the rows of RetentionSteps, and closes them.
-func ReadRetention(rows *sql.Rows, now time.Time) (Retention, error) {
 	defer rows.Close()
 	var steps []RetentionStep
 	for rows.Next() {

@@ -150,11 +150,7 @@ func (i *Inspection) Policy(ctx context.Context) (version int64, document string
 
 // Retention is how long contents are kept now, and what changes soon.
 func (i *Inspection) Retention(ctx context.Context, now time.Time) (store.Retention, error) {
-	rows, err := i.db.QueryContext(ctx, store.RetentionSteps, db.Stamp(now.Add(-store.RetentionBegins)))
-	if err != nil {
-		return store.Retention{}, fmt.Errorf("read retention: %w", err)
-	}
-	return store.ReadRetention(rows, now)
+	return store.ReadRetention(ctx, i.db, now)
 }
 
 // CheckFolder reports whether a data folder and the files of ours in it are
