@@ -26,6 +26,8 @@ type Retention struct {
 
 // retentionSteps are the versions that were active since a time, the newest first: when each
 // began, and its retention_days.
+//
+//nolint:gosec // all of it is ours
 var retentionSteps = `SELECT created_at, coalesce(` + db.JSONMember(`document`, `retention_days`) + `, 0) FROM policies
  WHERE version >= coalesce((SELECT max(version) FROM policies WHERE created_at <= ?), 0) ORDER BY version DESC`
 
