@@ -14,7 +14,6 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
-	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 )
 
@@ -130,10 +129,6 @@ func look(expr ast.Expr) (names []string, err error) {
 			call := e.AsCall()
 			if args := call.Args(); call.FunctionName() == "matches" && len(args) > 0 && args[len(args)-1].Kind() != ast.LiteralKind {
 				err = errors.New("the regular expression of matches() must be written in the condition itself, in quotation marks")
-			}
-			// An index that is not there is an error; a name that depends on the call reads no less.
-			if call.FunctionName() == operators.Index && len(call.Args()) < 2 {
-				err = errors.New("can't be used: an index without a value")
 			}
 		}
 	}))
