@@ -62,6 +62,11 @@ func readCommand(v ref.Val) ref.Val {
 func commandMember(m traits.Mapper) (ref.Val, string) {
 	one, hasOne := m.Find(types.String("command"))
 	other, hasOther := m.Find(types.String("cmd"))
+	for _, name := range [...]string{"args", "arguments", "argv"} {
+		if _, has := m.Find(types.String(name)); has {
+			return nil, "the input has " + name + " beside the command"
+		}
+	}
 	switch {
 	case hasOne && hasOther:
 		return nil, "the input has both command and cmd"

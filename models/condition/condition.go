@@ -14,6 +14,7 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 )
 
@@ -25,7 +26,7 @@ const (
 
 	maxNodes       = 2_000 // of a condition, macros written out
 	maxNesting     = 50
-	maxRegexSize   = 4_000 // instructions of one regular expression
+	maxRegexSize   = 300 // instructions of one regular expression
 	maxLiveObjects = 1_000_000
 )
 
@@ -185,6 +186,7 @@ func (c *Condition) Judge(call *Call) (out Outcome) {
 // costs charges the helpers for what they read.
 func costs() []cost.TrackerOption {
 	return []cost.TrackerOption{
+		cost.OverloadTracker(overloads.MatchesString, chargeMatch), // by its text, whatever the expression
 		cost.OverloadTracker(overloadCommand, chargeText),
 		cost.OverloadTracker(overloadPath, chargeText),
 		cost.OverloadTracker(overloadHost, chargeText),

@@ -77,6 +77,7 @@ func TestCostlyConditionsEnd(t *testing.T) {
 		{`input.all(x, input.all(y, x == y))`, many},
 		{`input.map(x, input.map(y, input)).size() > 0`, many},
 		{`input.s.matches("(a|aa)+$") && input.s.matches("(a*)*b") && input.s.matches("a.*a.*a.*b")`, `{"s":"` + long + `"}`},
+		{`input.s.matches("(a?){140}b") && input.s.matches("(.?){140}b")`, `{"s":"` + long + `"}`},
 		{`(input.s + input.s + input.s + input.s + input.s + input.s).contains("aaaaaaaaaaaaaab")`, `{"s":"` + long + `"}`},
 		{`[1,2,3,4,5,6,7,8].map(a, [1,2,3,4,5,6,7,8].map(b, [1,2,3,4,5,6,7,8].map(c, [1,2,3,4,5,6,7,8].map(d, [1,2,3,4,5,6,7,8].map(e, [1,2,3,4,5,6,7,8]))))) != []`, `{}`},
 		{`input.s.split("") == []`, `{"s":"` + long + `"}`},

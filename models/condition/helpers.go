@@ -157,6 +157,16 @@ func chargeText(args []ref.Val, _ ref.Val) *uint64 {
 
 const callCost = 10
 
+// chargeMatch charges a regular expression for the text that it is tried on: one of the
+// largest that are taken needs some µs for each KiB.
+func chargeMatch(args []ref.Val, _ ref.Val) *uint64 {
+	charge := uint64(callCost)
+	if len(args) > 0 {
+		charge += 2 * sizeOf(args[0])
+	}
+	return &charge
+}
+
 func sizeOf(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:

@@ -38,6 +38,11 @@ func hostIn(text string) (host, why string) {
 	if err != nil || !strings.EqualFold(library.Scheme, strings.TrimSuffix(browser.Protocol(), ":")) {
 		return "", differ
 	}
+	switch library.Scheme {
+	case "http", "https", "ws", "wss", "ftp":
+	default:
+		return "", "the address is not one of a host that programs connect to"
+	}
 	one, other := bareHost(browser.Hostname()), bareHost(strings.ToLower(library.Hostname()))
 	switch {
 	case one != other:

@@ -33,7 +33,16 @@ func absolute(text string) (clean, why string) {
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\\' || r == '\uFFFD' }):
 		return "", "a path has characters that programs read differently"
 	}
+	lower := strings.ToLower(text)
+	if strings.Contains(lower, "%2e") || strings.Contains(lower, "%2f") || slices.ContainsFunc(components(text), func(c string) bool { return c != "." && c != strings.TrimRight(c, ". ") }) {
+		return "", "a path has characters that programs read differently"
+	}
 	return path.Clean(text), ""
+}
+
+// components are the names in a path.
+func components(p string) []string {
+	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
 // pathWithin reports whether a path is a folder or in it.
@@ -48,9 +57,13 @@ func pathWithin(v, folder ref.Val) ref.Val {
 	if why != "" {
 		return failure(why)
 	}
-	dir = strings.TrimSuffix(dir, "/") + "/"
-	if inside := clean + "/"; len(inside) >= len(dir) && inside[:len(dir)] != dir && strings.EqualFold(inside[:len(dir)], dir) {
+	parts, wanted := components(clean), components(dir)
+	if len(parts) < len(wanted) {
+		return types.False
+	}
+	same := slices.Equal(parts[:len(wanted)], wanted)
+	if !same && slices.EqualFunc(parts[:len(wanted)], wanted, strings.EqualFold) {
 		return failure("a path differs from the folder only in letter case, which counts on some systems and not on others")
 	}
-	return types.Bool(strings.HasPrefix(clean+"/", dir))
+	return types.Bool(same)
 }

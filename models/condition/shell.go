@@ -2,6 +2,7 @@ package condition
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,19 +12,36 @@ import (
 // maxShells bounds how deep shells may be nested: sh -c "sh -c …".
 const maxShells = 5
 
-// Programs that run what their arguments say, so that the arguments of a command with one
-// of them are not simply arguments.
+// What a command is told to run is read only where it is plain. All lists err on the side of
+// "can't be read": a program that is missing in one is taken for an ordinary one.
 var (
-	shells   = []string{"sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "csh", "tcsh", "rbash", "pwsh", "powershell", "cmd", "cmd.exe"}
-	wrappers = []string{
-		".", "alias", "at", "batch", "bind", "builtin", "busybox", "chroot", "chrt", "command", "complete", "coproc", "docker", "doas", "enable",
-		"entr", "env", "eval", "exec", "flock", "function", "ionice", "kubectl", "ltrace", "mapfile", "nice", "nocorrect", "noglob", "nohup", "npx", "nsenter",
-		"parallel", "pkexec", "podman", "proxychains", "readarray", "rsh", "runuser", "schedtool", "screen", "script", "setarch", "setpriv", "setsid", "source",
-		"ssh", "start-stop-daemon", "stdbuf", "strace", "su", "sudo", "systemd-run", "taskset", "time", "timeout", "tmux", "toybox", "trap", "unbuffer",
-		"unshare", "uvx", "watch", "xargs",
+	// readable are shells whose scripts are read as Bash reads them.
+	readable = []string{"sh", "bash", "dash", "ash", "ksh", "mksh", "zsh"}
+	// anyShell are names that look like one of a shell.
+	anyShell = regexp.MustCompile(`^-?[a-z]{0,4}sh[0-9.-]*(\.exe)?$`)
+	// scriptFlag is the option before a script.
+	scriptFlag = regexp.MustCompile(`^-[lixeu]*c$`)
+
+	// prefixes run the command behind them, with its words as they are.
+	prefixes = []string{"sudo", "doas", "env", "nohup", "nice", "ionice", "time", "timeout", "setsid", "stdbuf", "command", "builtin", "exec", "chrt", "taskset"}
+	// plainWords are words behind a prefix that no option of one reads as a command.
+	plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]*$`)
+
+	// others run what their arguments, their input or a file says, or change what later
+	// commands do.
+	others = []string{
+		"-", ".", "alias", "at", "batch", "bind", "busybox", "chroot", "cmd", "cmd.exe", "compgen", "complete", "compopt", "coproc", "declare", "docker", "emulate",
+		"enable", "entr", "eval", "export", "fakeroot", "fc", "flock", "function", "gosu", "hash", "history", "hyperfine", "kubectl", "let", "local", "ltrace",
+		"mapfile", "nocorrect", "noglob", "npx", "nsenter", "parallel", "pkexec", "podman", "powershell", "proxychains", "readarray", "readonly", "repeat", "rlwrap",
+		"runuser", "schedtool", "screen", "script", "set", "setarch", "setpriv", "sg", "shopt", "source", "start-stop-daemon", "strace", "su", "systemd-run",
+		"tmux", "toybox", "trap", "typeset", "unbuffer", "unshare", "uvx", "watch", "xargs", "zargs", "genv", "gtimeout", "gnice", "gnohup",
 	}
+	// evaluators are builtins that evaluate what stands in brackets of an argument.
+	evaluators = []string{"test", "[", "printf", "print", "read", "unset", "wait", "getopts"}
 	runsOthers = []string{"-exec", "-execdir", "-ok", "-okdir"} // of find, as arguments
 )
+
+const runsAnotherWhy = "the command runs another one"
 
 // readLine reads a line as a shell would.
 func (c *command) readLine(line string) {
@@ -47,9 +65,13 @@ func (c *command) readWords(words []string) {
 	if c.unread != "" && c.unclear == "" {
 		c.unclear = c.unread
 	}
+	if c.unclear != "" {
+		c.program, c.args = "", nil
+	}
 }
 
-// read takes the commands of a line in, at a depth of nested shells.
+// read takes the commands of a line in, at a depth of nested shells. What it does not know
+// by its kind can't be read: shells differ in the rest, and evaluate what looks like text.
 func (c *command) read(line string, depth int) {
 	if depth > maxShells {
 		c.cannot("shells are nested too deep to be read")
@@ -58,6 +80,10 @@ func (c *command) read(line string, depth int) {
 	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f || r == '\uFFFD' }) {
 		c.cannot("the command has characters that shells read differently")
 		return
+	}
+	// The parser goes on with the line behind a comment that ends in a backslash; shells do not.
+	if strings.Contains(line, "#") && strings.Contains(line, "\\\n") {
+		c.cannot("the command may have a comment that shells end differently")
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
@@ -69,28 +95,30 @@ func (c *command) read(line string, depth int) {
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch node := node.(type) {
+		case nil, *syntax.File, *syntax.Stmt, *syntax.Comment, *syntax.BinaryCmd, *syntax.Subshell, *syntax.Block, *syntax.IfClause, *syntax.WhileClause,
+			*syntax.CaseClause, *syntax.CaseItem, *syntax.WordIter, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		case *syntax.ForClause:
+			if _, words := node.Loop.(*syntax.WordIter); !words || node.Select {
+				c.cannot("the command has a loop that shells read differently")
+			}
 		case *syntax.CallExpr:
+			if len(node.Assigns) > 0 {
+				c.cannot("the command sets variables, which may change what is run")
+			}
 			c.add(c.literals(node.Args), depth)
-		case *syntax.DeclClause: // declare, export and their like
-			c.words = append(c.words, node.Variant.Value)
-		case *syntax.FuncDecl:
-			c.cannot("the command defines a function")
 		case *syntax.Word:
 			if _, literal := literalWord(node); !literal {
 				c.cannot("a part of the command is only known when it runs")
 			}
 		case *syntax.Redirect:
-			if node.Hdoc != nil && onlyText(node.Hdoc) {
-				return false // what a program reads is no command; a shell that reads is told apart
+			if node.Hdoc != nil {
+				c.cannot("the command is given a text that a program may run")
 			}
+		default:
+			c.cannot("a part of the command is only known when it runs")
 		}
 		return true
 	})
-}
-
-// onlyText reports whether nothing in a text is expanded.
-func onlyText(w *syntax.Word) bool {
-	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, lit := p.(*syntax.Lit); return !lit })
 }
 
 // simpleLine takes the program and its arguments, if the line is one simple command.
@@ -122,7 +150,7 @@ func (c *command) simple(words []string) {
 	case len(words) == 0 || words[0] == "":
 		c.unclear = "there is no command"
 	case runsAnother(words):
-		c.unclear = "the command runs another one"
+		c.unclear = runsAnotherWhy
 	default:
 		c.program, c.args = words[0], append([]string{}, words[1:]...)
 	}
@@ -130,9 +158,10 @@ func (c *command) simple(words []string) {
 
 func runsAnother(words []string) bool {
 	name := programName(words[0])
-	if slices.Contains(shells, name) || slices.Contains(wrappers, name) {
-		return true
-	}
+	return anyShell.MatchString(name) || slices.Contains(prefixes, name) || slices.Contains(others, name) || findRuns(words)
+}
+
+func findRuns(words []string) bool {
 	return slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(runsOthers, w) })
 }
 
@@ -154,43 +183,50 @@ func (c *command) literals(args []*syntax.Word) []string {
 // add takes the words of one command in, and what they say that it runs.
 func (c *command) add(words []string, depth int) {
 	c.words = append(c.words, words...)
-	for i, word := range words {
-		name := programName(word)
-		switch {
-		case i > 0 && !runsAnother(words):
-			return
-		case slices.Contains(shells, name):
-			c.addShell(words[i+1:], depth)
-			return
-		case name == "alias" || name == "source" || name == "." || name == "bind" || name == "enable":
-			c.cannot("the command changes what others do")
-			return
-		case name == "eval":
-			c.read(strings.Join(words[i+1:], " "), depth+1)
-			return
-		case i > 0 && strings.ContainsAny(word, " \t\n;|&<>$`()"):
-			c.read(word, depth+1) // as ssh, watch and trap take their commands
+	if len(words) == 0 {
+		return
+	}
+	switch name := programName(words[0]); {
+	case slices.Contains(readable, name) && len(words) > 2 && scriptFlag.MatchString(words[1]) && !strings.HasPrefix(words[2], "-") && !strings.HasPrefix(words[2], "+"):
+		c.read(words[2], depth+1)
+	case anyShell.MatchString(name), slices.Contains(others, name):
+		c.addScripts(words[1:], depth)
+		c.cannot("a shell, or a program that runs others, reads its commands from somewhere else")
+	case slices.Contains(prefixes, name):
+		c.addBehind(words[1:], depth)
+	case findRuns(words):
+		c.addBehind(words[1:], depth)
+	case slices.Contains(evaluators, name):
+		if slices.ContainsFunc(words[1:], func(w string) bool { return w != "]" && strings.ContainsAny(w, "[$`(") }) {
+			c.cannot("a part of the command is only known when it runs")
 		}
 	}
 }
 
-// addShell reads what a shell is told to run. One that reads it from somewhere else can't
-// be read.
-func (c *command) addShell(args []string, depth int) {
-	for i, arg := range args {
-		if !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+") {
-			break
-		}
-		if !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c") {
-			for _, script := range args[i+1:] {
-				if !strings.HasPrefix(script, "-") {
-					c.read(script, depth+1)
-					return
-				}
-			}
+// addBehind takes in what a prefix runs: words that are plain are those of a command. All
+// others may be read by the prefix in its own way.
+func (c *command) addBehind(words []string, depth int) {
+	for _, w := range words {
+		name := programName(w)
+		if !plainWords.MatchString(w) || strings.HasPrefix(w, "-S") || strings.HasPrefix(w, "--s") || anyShell.MatchString(name) || slices.Contains(others, name) ||
+			slices.Contains(evaluators, name) || w == "-s" || w == "-i" {
+			c.addScripts(words, depth)
+			c.cannot(runsAnotherWhy)
+			return
 		}
 	}
-	c.cannot("a shell reads its commands from somewhere else")
+}
+
+// addScripts finds commands in words that may be scripts.
+func (c *command) addScripts(words []string, depth int) {
+	if depth >= maxShells {
+		return
+	}
+	for _, w := range words {
+		if strings.ContainsAny(w, " \t\n;|&<>$`()\\'\"") {
+			c.read(w, depth+1)
+		}
+	}
 }
 
 // cannot keeps the first reason.
@@ -245,12 +281,18 @@ func plainLiteral(text string, first bool) (string, bool) {
 			if text[i] != '\n' {
 				b.WriteByte(text[i])
 			}
-		case '*', '?', '[', '{', '}', '^', '#', '!':
-			if (text[i] == '#' || text[i] == '!' || text[i] == '^') && i > 0 {
-				b.WriteByte(text[i])
-				continue
-			}
+		case '*', '?', '{', '}':
 			return "", false
+		case '[':
+			if text != "[" { // the program of that name
+				return "", false
+			}
+			b.WriteByte('[')
+		case '^', '#', '!':
+			if i == 0 {
+				return "", false
+			}
+			b.WriteByte(text[i])
 		case ':', '=':
 			// ~ is expanded behind these too, in an assignment.
 			if i+1 < len(text) && text[i+1] == '~' {

@@ -73,6 +73,7 @@ func (p *Policy) judge(e *evaluation) Judgement {
 	}
 	r := p.reach(c.ToolName)
 	var before *doubt
+	var held *Judgement
 	for _, i := range r.rules {
 		j := p.rules[i]
 		if p.conditions[i] != nil {
@@ -81,6 +82,12 @@ func (p *Policy) judge(e *evaluation) Judgement {
 			case condition.False:
 				continue
 			case condition.Failed:
+				if j.Effect == EffectRequire && !p.doc.ApprovalEnabled && held == nil {
+					// With the gate off it would let the call through, so a rule behind
+					// it that denies must be heard.
+					held = new(before.beside(unjudged(j, out.Why)))
+					continue
+				}
 				if j.Effect != EffectAllow {
 					return before.beside(unjudged(j, out.Why))
 				}
@@ -89,6 +96,9 @@ func (p *Policy) judge(e *evaluation) Judgement {
 				}
 				continue
 			}
+		}
+		if held != nil && j.Effect != EffectDeny {
+			continue
 		}
 		if j.Effect == EffectAllow {
 			if before != nil {
@@ -99,6 +109,9 @@ func (p *Policy) judge(e *evaluation) Judgement {
 			}
 		}
 		return before.beside(j)
+	}
+	if held != nil {
+		return *held
 	}
 	return p.behindRules(e, r, before)
 }

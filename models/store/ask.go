@@ -178,8 +178,10 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 	if err != nil {
 		return nil, err
 	}
-	if through, err := t.granted(a); through || err != nil {
-		return nil, err
+	if !j.Unjudged { // a rule behind it might deny the call if it could be judged
+		if through, err := t.granted(a); through || err != nil {
+			return nil, err
+		}
 	}
 	if !able {
 		settle(models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response))
