@@ -62,6 +62,7 @@ func TestConditionsDecide(t *testing.T) {
 		{name: "disabled", rules: strings.Replace(over, `"name"`, `"disabled":true,"name"`, 1), input: `{"amount":101}`, want: "allow unmatched medium policy"},
 		{name: "gate off", rules: over, more: `,"approval_enabled":false`, input: `{}`, want: "allow over critical gate_off", why: "can't be judged"},
 		{name: "gate off, and a deny rule behind what can't be judged", rules: over + "," + never, more: `,"approval_enabled":false`, input: `{"amount":"x"}`, want: "deny never medium policy"},
+		{name: "gate off, and a deny rule behind two such", rules: over + "," + strings.Replace(over, `"over"`, `"over again"`, 1) + "," + ask + "," + never, more: `,"approval_enabled":false`, input: `{"amount":"x"}`, want: "deny never medium policy"},
 		{name: "gate off, and a deny rule that is false behind it", rules: `{"name":"over","tools":["/^pay/"],"when":"input.note == 1 || input.x > 1","effect":"require","risk":"critical"},` + never, more: `,"approval_enabled":false`, input: `{"amount":5,"note":2}`, want: "allow over critical gate_off", why: "can't be judged"},
 		{name: "gate off denies", rules: never, more: `,"approval_enabled":false`, input: `{}`, want: "deny never medium policy"},
 		{name: "agent and owner", rules: `{"name":"mine","tools":["pay"],"when":"agent == \"builder\" && owner == \"ann@example.com\"","effect":"require"}`, tool: "pay", want: "require mine medium"},

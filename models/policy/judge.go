@@ -82,17 +82,19 @@ func (p *Policy) judge(e *evaluation) Judgement {
 			case condition.False:
 				continue
 			case condition.Failed:
-				if j.Effect == EffectRequire && !p.doc.ApprovalEnabled && held == nil {
-					// With the gate off it would let the call through, so a rule behind
-					// it that denies must be heard.
-					held = new(before.beside(unjudged(j, out.Why)))
-					continue
-				}
-				if j.Effect != EffectAllow {
+				switch {
+				case j.Effect == EffectAllow:
+					if before == nil {
+						before = &doubt{j, out.Why}
+					}
+				case j.Effect == EffectRequire && !p.doc.ApprovalEnabled:
+					// With the gate off it lets the call through, so a rule behind it that
+					// denies must be heard.
+					if held == nil {
+						held = new(before.beside(unjudged(j, out.Why)))
+					}
+				default:
 					return before.beside(unjudged(j, out.Why))
-				}
-				if before == nil {
-					before = &doubt{j, out.Why}
 				}
 				continue
 			}
