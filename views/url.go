@@ -60,6 +60,14 @@ func AuditURL() string { return "/audit" }
 // PolicyURL shows, and for admins changes, what needs approval.
 func PolicyURL() string { return "/policy" }
 
+// PolicyVersionsURL lists the versions before one; 0: the newest.
+func PolicyVersionsURL(before int64) string {
+	if before == 0 {
+		return PolicyURL() + "#versions-title"
+	}
+	return PolicyURL() + "?before=" + strconv.FormatInt(before, 10) + "#versions-title"
+}
+
 // RulesOnAPage is how many rules of a draft are on one page.
 const RulesOnAPage = 100
 

@@ -72,8 +72,14 @@ func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string)
 	if e.doc != nil && len(e.problems()) == 0 {
 		in.Draft.Warnings = policy.LintIn(e.checked.Document, practice)
 	}
-	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c)); err != nil {
+	before, _ := strconv.ParseInt(c.QueryParam("before"), 10, 64) // what is none begins with the newest
+	if in.Versions, err = s.versions(c.Request().Context(), actorOf(c), max(0, before), versionsShown+1); err != nil {
 		return err
+	}
+	in.NotNewest = before > 0
+	if len(in.Versions) > versionsShown {
+		in.Versions = in.Versions[:versionsShown]
+		in.Older = in.Versions[versionsShown-1].Version
 	}
 	return s.policyPage(c, status, in)
 }
@@ -110,8 +116,8 @@ func (s *Site) policyPage(c echo.Context, status int, in pages.PolicyInput) erro
 	return handlers.Render(c, status, pages.PolicyPage(frame, pages.NewPolicy(in, frame.Now)), nil)
 }
 
-func (s *Site) versions(ctx context.Context, actor models.Actor) ([]pages.PolicyVersion, error) {
-	versions, err := s.store.Policies(ctx, actor, 0, versionsShown)
+func (s *Site) versions(ctx context.Context, actor models.Actor, before int64, n int) ([]pages.PolicyVersion, error) {
+	versions, err := s.store.Policies(ctx, actor, before, n)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +180,7 @@ func (s *Site) policyVersion(c echo.Context) error {
 		}
 		in.Changes = policy.Diff(before.Compiled.Document(), version.Compiled.Document())
 	}
-	if in.Versions, err = s.versions(ctx, actor); err != nil {
+	if in.Versions, err = s.versions(ctx, actor, 0, versionsShown); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, "Policy v"+views.Number(n), -1)

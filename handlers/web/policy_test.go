@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -388,4 +389,26 @@ func TestThePolicySaysWhatItDoesToBudgets(t *testing.T) {
 		t.Errorf("the form shows %q", got)
 	}
 	w.signedIn(ownerEmail).get("/policy").is(http.StatusOK).saysNot("main", "1,500", "costs at least")
+}
+
+// All versions are reached, fifty at a time.
+func TestVersionsArePaged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 60 {
+		w.applyPolicy(fmt.Sprintf(`{"grant_max_uses":%d}`, i+1))
+	}
+	p := w.signedIn(adminEmail)
+	older, _ := p.get("/policy").is(http.StatusOK).says("main", "v61", "v12").doc.Find(".pager a[rel=next]").Attr("href")
+	if older != "/policy?before=12#versions-title" {
+		t.Fatalf("older versions are at %q", older)
+	}
+	if n := p.get("/policy").doc.Find(`a[href="/policy/versions/12?before=11"]`).Length(); n != 1 {
+		t.Errorf("the last of the page is compared with the one before it %d times", n)
+	}
+	last := p.get("/policy?before=12").is(http.StatusOK).says("main", "v11", "v1").says(".pager", "Back to the start")
+	if n := last.doc.Find(".pager a[rel=next]").Length(); n != 0 {
+		t.Errorf("%d links lead behind the first version", n)
+	}
+	p.get("/policy?before=x").is(http.StatusOK).says("main", "v61")
 }

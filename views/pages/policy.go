@@ -33,10 +33,12 @@ type PolicyVersion struct {
 
 // PolicyInput is what the policy page is made of.
 type PolicyInput struct {
-	Version  int64
-	Fields   PolicyFields
-	Rules    []policy.Form   // as readers see them; an admin sees the draft's
-	Versions []PolicyVersion // newest first; admins only
+	Version   int64
+	Fields    PolicyFields
+	Rules     []policy.Form   // as readers see them; an admin sees the draft's
+	Versions  []PolicyVersion // newest first; admins only
+	Older     int64           // there are more before this version; 0: there are none
+	NotNewest bool            // they do not begin with the newest
 	// Unmatched is what happens to calls that nothing else settles.
 	Unmatched policy.Effect
 	Retention PolicyRetention // for admins
@@ -56,6 +58,8 @@ type Policy struct {
 	Fields    []PolicyField
 	Rules     []PolicyRuleRow
 	Versions  []PolicyVersionRow
+	NewestURL string // empty: they begin with the newest
+	OlderURL  string // empty: there are none
 	Unmatched string // what happens to a tool that no rule names
 	Retention string // what begins soon; empty: nothing
 	Begins    views.Moment
@@ -79,6 +83,12 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 	for i, r := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
 		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), r, nil))
 	}
+	if in.NotNewest {
+		v.NewestURL = views.PolicyVersionsURL(0)
+	}
+	if in.Older > 0 {
+		v.OlderURL = views.PolicyVersionsURL(in.Older)
+	}
 	for i, version := range in.Versions {
 		row := PolicyVersionRow{
 			Number: "v" + views.Number(version.Version), URL: views.PolicyVersionURL(version.Version),
@@ -86,6 +96,8 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 		}
 		if i+1 < len(in.Versions) {
 			row.Compare = views.PolicyCompareURL(version.Version, in.Versions[i+1].Version)
+		} else if in.Older > 0 {
+			row.Compare = views.PolicyCompareURL(version.Version, version.Version-1) // on the next page
 		}
 		v.Versions = append(v.Versions, row)
 	}
