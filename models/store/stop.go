@@ -19,8 +19,8 @@ const (
 
 	// What waits of one agent, or of all, is withdrawn when it is stopped. What another system
 	// asks about stays: it would go on waiting.
-	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND agent_id = ? AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
-	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND ? = '' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
+	stoppedOfAgent = `SELECT id FROM responses` + db.ByResponsesPendingAgent + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? AND agent_id = ? ORDER BY id LIMIT ?`
+	stoppedOfAll   = `SELECT id FROM responses` + db.ByResponsesPending + ` WHERE approval_status = 'pending' AND upstream_id IS NULL AND id > ? ORDER BY id LIMIT ?`
 )
 
 // stopAtOnce is how many requests a stop withdraws in one transaction.
@@ -98,23 +98,54 @@ func (t *tx) mayStop(actor models.Actor, agent models.AgentID) (found models.Age
 	return found, nil
 }
 
-// cancelStopped withdraws what waits of whom a stop is about. What expired before, and what
-// is on its way to another system, is left alone.
-func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *models.Stop) (int, error) {
-	query, n := stoppedOfAgent, 0
-	if stop.All() {
-		query = stoppedOfAll
+// CancelStopped withdraws what still waits of stopped agents, after a server ended in the
+// midst of it, and says how many requests that were. When there is nothing it only reads.
+func (s *Store) CancelStopped(ctx context.Context) (int, error) {
+	stops, err := s.StandingStops(ctx)
+	if err != nil {
+		return 0, err
 	}
+	n := 0
+	for i := range stops {
+		query, args := stoppedBy(&stops[i], "", 1)
+		var some []models.ResponseID
+		if err := s.db.Gorm(ctx).Raw(query, args...).Scan(&some).Error; err != nil {
+			return n, fmt.Errorf("read what waits: %w", err)
+		}
+		if len(some) == 0 {
+			continue
+		}
+		done, err := s.cancelStopped(ctx, models.System("stop"), &stops[i])
+		if n += done; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// stoppedBy asks for what waits behind an id of whom a stop is about.
+func stoppedBy(stop *models.Stop, last models.ResponseID, n int) (query string, args []any) {
+	if stop.All() {
+		return stoppedOfAll, []any{last, n}
+	}
+	return stoppedOfAgent, []any{last, stop.AgentID, n}
+}
+
+// cancelStopped withdraws what waits of whom a stop is about. What expired before is only
+// written down.
+func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *models.Stop) (int, error) {
+	n := 0
 	for last := models.ResponseID(""); ; {
 		var ids []models.ResponseID
 		done := 0
 		err := s.writeAnyway(ctx, func(t *tx) error {
 			done = 0
-			if err := t.Gorm().Raw(query, stop.AgentID, last, stopAtOnce).Scan(&ids).Error; err != nil {
+			query, args := stoppedBy(stop, last, stopAtOnce)
+			if err := t.Gorm().Raw(query, args...).Scan(&ids).Error; err != nil {
 				return fmt.Errorf("read what waits: %w", err)
 			}
 			for _, id := range ids {
-				ended, err := t.cancelAs(actor, id, stop.Text())
+				ended, err := t.cancelFor(stop, actor, id)
 				if err != nil {
 					return err
 				}
@@ -132,20 +163,16 @@ func (s *Store) cancelStopped(ctx context.Context, actor models.Actor, stop *mod
 	}
 }
 
-func (t *tx) cancelAs(actor models.Actor, id models.ResponseID, text string) (bool, error) {
+// cancelFor withdraws a request because of a stop; false: it had expired.
+func (t *tx) cancelFor(stop *models.Stop, actor models.Actor, id models.ResponseID) (bool, error) {
 	a, err := t.standing(id)
 	if err != nil {
 		return false, err
 	}
-	if a.PastDeadline(t.Now) {
+	if a.PastDeadline(t.Now) && a.HeldUntil == nil {
 		return false, t.expireNow(a)
 	}
-	if a.HeldUntil != nil {
-		if begun, err := t.deliveryBegun(a.ID); begun || err != nil {
-			return false, err
-		}
-	}
-	return true, t.settleAs(actor, a, models.StatusCancelled, models.CauseStopped, text)
+	return true, t.settleAs(actor, a, models.StatusCancelled, models.CauseStopped, stop.Text())
 }
 
 // Lift ends a stop. Who made it and admins may.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/models/storetest"
@@ -52,6 +53,15 @@ func TestAStoppedAgentGetsNothing(t *testing.T) {
 			t.Errorf("%s is %s by %q: %s", name, a.Status(), a.Cause, a.Feedback())
 		}
 	}
+	conversation := models.NewID[models.ConversationID]()
+	proposal, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindProposal, Content: "Delete the logs"})
+	storetest.Must(t, err)
+	if proposal.Status() != models.StatusRejected || proposal.Cause != models.CauseStopped {
+		t.Errorf("a proposal is %s by %q", proposal.Status(), proposal.Cause)
+	}
+	if _, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conversation, Kind: models.KindReply, Content: "I am stopped."}); err != nil {
+		t.Errorf("a reply asks for nothing, and is refused: %v", err)
+	}
 	b.policy(t, `{"approval_enabled":false}`)
 	if a := b.tried(t, models.AskInput{ToolName: "Read"}); a.Status() != models.StatusRejected || a.Cause != models.CauseStopped {
 		t.Errorf("with the gate off it is %s by %q", a.Status(), a.Cause)
@@ -97,21 +107,57 @@ func TestAStopOfAllAgents(t *testing.T) {
 	}
 }
 
-// Nothing of a stopped agent can be approved, also if something of it were still pending.
+// Nothing of a stopped agent is approved though the server ended between the stop and the
+// withdrawals: not by a person, and not by the end of an undo window. What is left is
+// withdrawn later.
 func TestNothingOfAStoppedAgentIsApproved(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	a := b.ask(t, models.AskInput{ToolName: "pay"})
-	// As if the server had ended between the stop and the withdrawals.
-	_, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `INSERT INTO stops (id, agent_id, note, at, by_id, by_name) VALUES ('s', ?, 'why', '2026-01-01 00:00:00+00:00', '', 'operator')`, b.agent.ID)
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	owner := storetest.Admin(t, s)
+	agent, _ := storetest.AgentToken(t, s, owner, "builder")
+	_, err := s.ApplyPolicy(t.Context(), owner, []byte(`{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0}}`), "", 0)
 	storetest.Must(t, err)
-	storetest.Must(t, b.CheckOutside(t.Context()))
-	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeWrongDecisionKind)
-	got, err := b.Decide(t.Context(), b.owner, a.ID, no("stopped"))
+	ask := func() *models.Approval {
+		t.Helper()
+		a, err := s.Ask(t.Context(), agent, models.AskInput{ToolName: "pay", Explicit: true})
+		storetest.Must(t, err)
+		return a
+	}
+	waits, refused, held := ask(), ask(), ask()
+	_, err = s.Decide(t.Context(), owner, held.ID, yes())
+	storetest.Must(t, err)
+	if n, err := s.CancelStopped(t.Context()); n != 0 || err != nil {
+		t.Fatalf("%d withdrawn though nothing is stopped (%v)", n, err)
+	}
+	_, err = storetest.Tamper(t, s).ExecContext(t.Context(), `INSERT INTO stops (id, agent_id, note, at, by_id, by_name) VALUES ('s', ?, 'why', '2026-01-01 00:00:00+00:00', '', 'operator')`, agent.ID)
+	storetest.Must(t, err)
+	storetest.Must(t, s.CheckOutside(t.Context()))
+
+	wantCode(t, storetest.Err(s.Decide(t.Context(), owner, waits.ID, yes())), models.CodeWrongDecisionKind)
+	got, err := s.Decide(t.Context(), owner, refused.ID, no("stopped"))
 	storetest.Must(t, err)
 	if got.Status() != models.StatusRejected {
 		t.Errorf("rejected, it is %s", got.Status())
 	}
+	clock.Step(61 * time.Second)
+	if n, err := s.ReleaseDue(t.Context(), 10); n != 1 || err != nil {
+		t.Errorf("%d windows ended (%v)", n, err)
+	}
+	if n, err := s.CancelStopped(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d withdrawn later (%v)", n, err)
+	}
+	if n, err := s.CancelStopped(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d withdrawn once more (%v)", n, err)
+	}
+	for _, id := range []models.ResponseID{waits.ID, held.ID} {
+		a, err := s.Approval(t.Context(), owner, id)
+		storetest.Must(t, err)
+		if a.Status() != models.StatusCancelled || a.Cause != models.CauseStopped {
+			t.Errorf("it is %s by %s", a.Status(), a.Cause)
+		}
+	}
+	storetest.CheckRows(t, s)
 }
 
 // Who may stop what, and lift it.

@@ -215,6 +215,11 @@ func (t *tx) release(id models.ResponseID) (bool, error) {
 	if a.Status() != models.StatusPending || a.HeldUntil == nil {
 		return false, nil
 	}
+	if stop, err := t.stopOf(a.AgentID); err != nil {
+		return false, err
+	} else if stop != nil {
+		return t.cancelFor(stop, models.System("stop"), id)
+	}
 	vote, err := t.heldVote(id)
 	if err != nil {
 		return false, err

@@ -1,5 +1,5 @@
 // Package expire writes down what silence has settled: deadlines that have passed
-// and undo windows that are over. Deadlines hold without it (I3): it only makes
+// and undo windows that are over, and what is left of stopped agents. Deadlines hold without it (I3): it only makes
 // the stored state say what every reader already sees, and tells those who wait.
 package expire
 
@@ -27,6 +27,9 @@ func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	expires, err := all(ctx, s, s.NextDeadline, s.ExpireDue)
 	if err != nil {
 		err = fmt.Errorf("expire what is due: %w", err)
+	}
+	if _, failed := s.CancelStopped(ctx); failed != nil {
+		err = errors.Join(err, fmt.Errorf("cancel what stopped agents asked: %w", failed))
 	}
 	releases, failed := all(ctx, s, s.NextRelease, s.ReleaseDue)
 	if failed != nil {
