@@ -91,15 +91,7 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 	if b.At != nil {
 		call.Facts.Now = *b.At
 	}
-	if call.ToolName != "" || call.Kind == models.KindToolCall {
-		if err := models.CheckToolName("toolName", call.ToolName); err != nil {
-			return policy.Call{}, err
-		}
-	}
-	if len(b.Input) > models.MaxInput {
-		return policy.Call{}, models.Invalid("input", "is %d bytes long; at most %d are taken", len(b.Input), models.MaxInput)
-	}
-	return call, nil
+	return call, call.Check()
 }
 
 func policyAnswer(e policy.Explanation) wire.PolicyAnswer {

@@ -2,9 +2,7 @@ package web
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,21 +97,13 @@ var auditColumns = []string{
 }
 
 func auditCSV(w io.Writer) (func(*models.TrailEntry) error, error) {
-	out := csv.NewWriter(w)
-	put := func(row []string) error {
-		err := out.Write(row)
-		out.Flush() // w gathers
-		return errors.Join(err, out.Error())
-	}
+	put, err := csvRows(w, auditColumns)
 	return func(e *models.TrailEntry) error {
 		x := auditedOf(e)
 		row := []string{
 			strconv.FormatInt(x.Seq, 10), x.At, x.Who, string(x.WhoKind), x.Action, x.Outcome, x.Reason, string(x.Kind), x.Tool, x.Summary, x.Agent, x.Owner,
 			string(x.RequestID), string(x.ConversationID), x.Page, e.Data, x.Hash,
 		}
-		for i := range row {
-			row[i] = models.HarmlessCell(row[i])
-		}
 		return put(row)
-	}, put(auditColumns)
+	}, err
 }

@@ -3,10 +3,12 @@ package web
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -110,4 +112,18 @@ func (s *Site) sendExport(ctx context.Context, w *echo.Response, out *bufio.Writ
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	return nil
+}
+
+// csvRows writes a header, and gives what writes a row whose cells no spreadsheet runs.
+func csvRows(w io.Writer, columns []string) (func(row []string) error, error) {
+	out := csv.NewWriter(w)
+	put := func(row []string) error {
+		for i := range row {
+			row[i] = models.HarmlessCell(row[i])
+		}
+		err := out.Write(row)
+		out.Flush() // w gathers
+		return errors.Join(err, out.Error())
+	}
+	return put, put(slices.Clone(columns))
 }

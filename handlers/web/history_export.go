@@ -2,9 +2,7 @@ package web
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -147,12 +145,7 @@ var exportColumns = []string{
 }
 
 func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
-	out := csv.NewWriter(w)
-	put := func(row []string) error {
-		err := out.Write(row)
-		out.Flush() // w gathers
-		return errors.Join(err, out.Error())
-	}
+	put, err := csvRows(w, exportColumns)
 	return func(a *models.Approval) error {
 		e := exportedOf(a)
 		took := ""
@@ -168,9 +161,6 @@ func exportCSV(w io.Writer) (func(*models.Approval) error, error) {
 			string(e.Risk), e.AskedAt, took, e.Digest, strconv.FormatInt(e.PolicyVersion, 10), e.PolicyRule, e.Agent, e.Owner, e.Conversation, e.RunID, string(e.GrantID),
 			views.ApprovalURL(a.ID), string(e.ReportedInput),
 		}
-		for i := range row {
-			row[i] = models.HarmlessCell(row[i])
-		}
 		return put(row)
-	}, put(exportColumns)
+	}, err
 }

@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -278,21 +276,13 @@ func replayJSONL(w io.Writer) (func(*store.ReplayedCall) error, error) {
 var replayColumns = []string{"id", "asked_at", "agent", "tool", "active", "active_rule", "active_terms", "draft", "draft_rule", "draft_terms", "url"}
 
 func replayCSV(w io.Writer) (func(*store.ReplayedCall) error, error) {
-	out := csv.NewWriter(w)
-	put := func(row []string) error {
-		err := out.Write(row)
-		out.Flush() // w gathers
-		return errors.Join(err, out.Error())
-	}
+	put, err := csvRows(w, replayColumns)
 	return func(c *store.ReplayedCall) error {
 		e := exportedReplayOf(c)
 		row := []string{
 			string(e.ID), e.AskedAt, e.Agent, e.Tool, string(e.Active.Effect), e.Active.Rule, e.Active.Terms,
 			string(e.Draft.Effect), e.Draft.Rule, e.Draft.Terms, e.Approval,
 		}
-		for i := range row {
-			row[i] = models.HarmlessCell(row[i])
-		}
 		return put(row)
-	}, put(replayColumns)
+	}, err
 }

@@ -93,21 +93,12 @@ func checkTried(in *pages.PolicyTryInput) {
 	if in.Errors == nil {
 		in.Errors = map[string]string{}
 	}
-	call := &in.Call
-	if call.ToolName != "" || call.Kind == models.KindToolCall {
-		if wrong := asError(models.CheckToolName("tool", call.ToolName), models.CodeInvalid); wrong != nil {
-			in.Errors["tool"] = wrong.Fields["tool"]
+	if wrong := asError(in.Call.Check(), models.CodeInvalid); wrong != nil {
+		for _, field := range [...]string{"input", "toolName"} {
+			if text := wrong.Fields[field]; text != "" {
+				in.Errors[field] = text
+			}
 		}
-	}
-	if len(call.Facts.Input) == 0 {
-		return
-	}
-	if len(call.Facts.Input) > models.MaxInput {
-		in.Errors["input"] = "is too long; at most 256 KiB are taken"
-		return
-	}
-	if _, err := models.Canonical(models.KindToolCall, call.ToolName, call.Facts.Input); err != nil {
-		in.Errors["input"] = "must be JSON, such as {\"amount\": 101}"
 	}
 }
 

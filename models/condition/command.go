@@ -123,7 +123,7 @@ func commandHas(v, word ref.Val) ref.Val {
 	c, isCommand := o.value.(*command)
 	wanted, isText := textOf(word)
 	if !ok || !isCommand || !isText {
-		return failure("a value is of another type than the condition expects")
+		return failure(otherType)
 	}
 	for _, w := range c.words {
 		if sameWord(w, wanted) {

@@ -100,7 +100,7 @@ func memberOf(kind *cel.Type, get func(*command) any) *types.FieldType {
 		GetFrom: func(target any) (any, error) {
 			c, ok := target.(*command)
 			if !ok {
-				return nil, failed{"a value is of another type than the condition expects"}
+				return nil, failed{otherType}
 			}
 			if c.unclear != "" {
 				return nil, failed{c.unclear}
@@ -118,7 +118,7 @@ type opaque struct {
 
 // ConvertToNative refuses: the value is for the helpers only.
 func (opaque) ConvertToNative(reflect.Type) (any, error) {
-	return nil, failed{"a value is of another type than the condition expects"}
+	return nil, failed{otherType}
 }
 
 // ConvertToType knows no other type.
@@ -126,12 +126,12 @@ func (o opaque) ConvertToType(to ref.Type) ref.Val {
 	if to.TypeName() == types.TypeType.TypeName() {
 		return o.kind
 	}
-	return failure("a value is of another type than the condition expects")
+	return failure(otherType)
 }
 
 // Equal can't be told.
 func (opaque) Equal(ref.Val) ref.Val {
-	return failure("a value is of another type than the condition expects")
+	return failure(otherType)
 }
 
 // Type is the value's type.

@@ -51,7 +51,7 @@ func pathWithin(v, folder ref.Val) ref.Val {
 	clean, isText := o.value.(string)
 	dir, isFolder := textOf(folder)
 	if !ok || !isText || !isFolder {
-		return failure("a value is of another type than the condition expects")
+		return failure(otherType)
 	}
 	dir, why := absolute(dir)
 	if why != "" {

@@ -11,6 +11,9 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
+// otherType is the most common reason.
+const otherType = "a value is of another type than the condition expects"
+
 // failed is why a value can't be told, in words of ours.
 type failed struct{ why string }
 
@@ -34,10 +37,10 @@ func whyFailed(err error) string {
 		{"cost limit", "it takes too many steps"},
 		{"memory limit", "it takes too much memory"},
 		{"cancelled", "it takes too many steps"},
-		{"no such overload", "a value is of another type than the condition expects"},
-		{"unsupported index", "a value is of another type than the condition expects"},
-		{"unsupported key type", "a value is of another type than the condition expects"},
-		{"type conversion error", "a value is of another type than the condition expects"},
+		{"no such overload", otherType},
+		{"unsupported index", otherType},
+		{"unsupported key type", otherType},
+		{"type conversion error", otherType},
 		{"by zero", "it divides by zero"},
 		{"overflow", "a number gets too large"},
 		{"out of range", "a number gets too large"},

@@ -16,6 +16,25 @@ type Call struct {
 	Facts Facts
 }
 
+// Check refuses a call that no agent could ask about: CodeInvalid, with the fields toolName
+// and input. Only a tool call needs a name.
+func (c *Call) Check() error {
+	if c.ToolName != "" || c.Kind == models.KindToolCall {
+		if err := models.CheckToolName("toolName", c.ToolName); err != nil {
+			return err
+		}
+	}
+	if len(c.Facts.Input) > models.MaxInput {
+		return models.Invalid("input", "is %d bytes long; at most %d are taken", len(c.Facts.Input), models.MaxInput)
+	}
+	if len(c.Facts.Input) > 0 {
+		if _, err := models.Canonical(models.KindToolCall, c.ToolName, c.Facts.Input); err != nil {
+			return models.Invalid("input", "must be JSON, such as {\"amount\": 101}")
+		}
+	}
+	return nil
+}
+
 // Judgement is what the policy says of one call. What Timeout and Reviewers point
 // to belongs to the policy and must not be written to.
 type Judgement struct {

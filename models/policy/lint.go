@@ -17,8 +17,19 @@ type Warning struct {
 // of the document. It takes any document, valid or not, and says nothing of what
 // ParseStored refuses.
 func Lint(d Document) []Warning {
+	l := newLinter(d)
+	l.document()
+	return l.warnings
+}
+
+func newLinter(d Document) *linter {
 	pats := check(d, always).patterns
-	l := &linter{doc: d, pats: pats, policy: compile(d, pats)}
+	return &linter{doc: d, pats: pats, policy: compile(d, pats)}
+}
+
+// document looks at all that can be told without knowing who uses it.
+func (l *linter) document() {
+	d := l.doc
 	l.settings()
 	for i := range d.Rules {
 		if d.Rules[i].Disabled {
@@ -29,7 +40,6 @@ func Lint(d Document) []Warning {
 		l.held(i)
 		l.unused(i)
 	}
-	return l.warnings
 }
 
 // shortRetention is under how many days contents may still be wanted.

@@ -25,9 +25,8 @@ type Practice struct {
 
 // LintIn is Lint, and reads the document beside what is known of its installation.
 func LintIn(d Document, in Practice) []Warning {
-	pats := check(d, always).patterns
-	l := &practiceLinter{linter: linter{doc: d, pats: pats, policy: compile(d, pats)}, in: in}
-	l.warnings = Lint(d)
+	l := &practiceLinter{linter: newLinter(d), in: in}
+	l.document()
 	for i := range d.Rules {
 		if !d.Rules[i].Disabled {
 			l.rule(i)
@@ -42,7 +41,7 @@ func LintIn(d Document, in Practice) []Warning {
 }
 
 type practiceLinter struct {
-	linter
+	*linter
 
 	in Practice
 }

@@ -13,8 +13,8 @@ import (
 	"countersign/models/policy"
 )
 
-// judged is a call that the policy is asked about, as far as conditions read it.
-type judged struct {
+// judgedCall is a call that the policy is asked about, as far as conditions read it.
+type judgedCall struct {
 	id           models.ResponseID
 	digest       string
 	agent        string // its name
@@ -26,38 +26,45 @@ type judged struct {
 }
 
 // judgedRow is a call that is stored; its input may be another one, where a person edits it.
-func judgedRow(a *models.Approval, input string, at time.Time) judged {
-	conversation := string(a.ConversationID)
-	if a.RunID != nil {
-		conversation = *a.RunID
-	}
-	return judged{
-		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID, conversation: conversation, at: at, input: []byte(input), removed: a.IsRemoved(),
+func judgedRow(a *models.Approval, input string, at time.Time) judgedCall {
+	return judgedCall{
+		id: a.ID, digest: a.Digest, agent: a.AgentName, owner: a.OwnerID, conversation: agentsName(a.ConversationID, a.RunID), at: at, input: []byte(input), removed: a.IsRemoved(),
 	}
 }
 
+// agentsName is what an agent calls a conversation that is stored.
+func agentsName(id models.ConversationID, run *string) string {
+	if run != nil {
+		return *run
+	}
+	return string(id)
+}
+
 // judgedAsk is a call that an agent asks about.
-func judgedAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) judged {
-	return judged{
+func judgedAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) judgedCall {
+	return judgedCall{
 		id: id, digest: q.digest, agent: actor.Name, owner: actor.OwnerID, conversation: cmp.Or(q.RunID, q.Session, string(q.conversation)),
 		at: at, input: q.Input,
 	}
 }
 
 // factsOf reads what conditions need.
-func factsOf(q *gorm.DB, of judged) (policy.Facts, error) {
+func factsOf(q *gorm.DB, of judgedCall) (policy.Facts, error) {
 	var owner string
 	if err := q.Model(&models.User{}).Where("id = ?", of.owner).Pluck("email", &owner).Error; err != nil {
 		return policy.Facts{}, fmt.Errorf("read the agent's owner: %w", err)
 	}
-	return policy.Facts{
-		Agent: of.agent, Owner: owner, Conversation: of.conversation, Now: of.at, Input: of.input, Removed: of.removed,
-	}, nil
+	return of.facts(owner), nil
+}
+
+// facts are what conditions read of it.
+func (of *judgedCall) facts(owner string) policy.Facts {
+	return policy.Facts{Agent: of.agent, Owner: owner, Conversation: of.conversation, Now: of.at, Input: of.input, Removed: of.removed}
 }
 
 // judge asks the policy, and logs what it says at the level for finding faults:
 // rule and digest, never the input. A batch that runs again logs it again.
-func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judged) (policy.Judgement, error) {
+func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	if p.Conditional(c.ToolName) {
 		var err error
 		if c.Facts, err = factsOf(t.Gorm(), of); err != nil {
@@ -69,7 +76,7 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judged) (p
 	return j, nil
 }
 
-func (s *Store) logJudgement(version int64, c policy.Call, of judged, j policy.Judgement) {
+func (s *Store) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement) {
 	if ctx := context.Background(); s.log.Enabled(ctx, slog.LevelDebug) {
 		s.log.LogAttrs(ctx, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
@@ -113,10 +120,15 @@ func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *as
 
 // CallOf is a request as the policy would be asked about it now.
 func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, error) {
-	// How it was asked is not kept: what is held because nothing matched was not
-	// asked for explicitly, and of all else it is taken to be, which holds it.
-	c := policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: a.PolicyRule != policy.RuleUnmatched}
+	c := callAgain(a.Kind, a.ToolName, a.PolicyRule)
 	var err error
 	c.Facts, err = factsOf(s.db.Gorm(ctx), judgedRow(a, a.ToolInputJSON, a.CreatedAt))
 	return c, err
+}
+
+// callAgain is a call that was judged before, by a rule. How it was asked is not kept: what
+// is held because nothing matched was not asked for explicitly, and of all else it is taken
+// to be, which holds it.
+func callAgain(kind models.Kind, tool, rule string) policy.Call {
+	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched}
 }

@@ -39,7 +39,7 @@ func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practi
 	if err := q.Model(&models.Agent{}).Order("id").Limit(maxPracticeTools).Pluck("id", &agents).Error; err != nil {
 		return out, fmt.Errorf("read agents: %w", err)
 	}
-	since, looked := s.Now().Add(-policy.PracticeDays*24*time.Hour), 0
+	read, since, looked := s.db.Reads(), s.Now().Add(-policy.PracticeDays*24*time.Hour), 0
 	for _, agent := range agents {
 		for tool := ""; ; looked++ {
 			if looked == maxPracticeTools {
@@ -47,12 +47,12 @@ func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practi
 				break
 			}
 			var last time.Time
-			if err := q.Raw(nextToolOf, agent, tool).Row().Scan(&tool); errors.Is(err, sql.ErrNoRows) {
+			if err := read.QueryRowContext(ctx, nextToolOf, agent, tool).Scan(&tool); errors.Is(err, sql.ErrNoRows) {
 				break
 			} else if err != nil {
 				return out, fmt.Errorf("read tools: %w", err)
 			}
-			if err := q.Raw(lastOfTool, agent, tool).Row().Scan(&last); err != nil {
+			if err := read.QueryRowContext(ctx, lastOfTool, agent, tool).Scan(&last); err != nil {
 				return out, fmt.Errorf("read tools: %w", err)
 			}
 			if !last.Before(since) {

@@ -196,21 +196,15 @@ func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)
 }
 
 func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
-	// How it was asked is not kept: see CallOf.
-	c := policy.Call{Kind: models.KindToolCall, ToolName: row.ToolName, Explicit: row.PolicyRule != policy.RuleUnmatched}
+	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)
 		if err != nil {
 			w.err = err
 			return
 		}
-		conversation := string(row.ConversationID)
-		if row.RunID != nil {
-			conversation = *row.RunID
-		}
-		c.Facts = policy.Facts{
-			Agent: row.AgentName, Owner: email, Conversation: conversation, Now: row.CreatedAt, Input: []byte(row.Input), Removed: row.Removed,
-		}
+		of := judgedCall{agent: row.AgentName, conversation: agentsName(row.ConversationID, row.RunID), at: row.CreatedAt, input: []byte(row.Input), removed: row.Removed}
+		c.Facts = of.facts(email)
 	}
 	shift, changed, judged := policy.Compare(r.old, r.next, c)
 	w.tally.Add(row.ToolName, shift, changed, judged)
@@ -229,7 +223,7 @@ func (s *Store) ownerEmails(ctx context.Context) func(models.UserID) (string, er
 		if email, ok := known[id]; ok {
 			return email, nil
 		}
-		f, err := factsOf(s.db.Gorm(ctx), judged{owner: id})
+		f, err := factsOf(s.db.Gorm(ctx), judgedCall{owner: id})
 		if err != nil {
 			return "", err
 		}

@@ -52,7 +52,7 @@ func policyStates() []State {
 		state("try", "A call, on what stands and on a draft", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(tryInput()))),
 		state("try-error", "No tool of that name can be", pages.PolicyTryPage(Frame("Try a call", "/policy/try"), pages.NewPolicyTry(pages.PolicyTryInput{
 			Call: policy.Call{Kind: models.KindToolCall, ToolName: "rm -rf /; <b>", Facts: policy.Facts{Input: []byte(`{"amount": `)}}, Errors: map[string]string{
-				"tool": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else", "input": `must be JSON, such as {"amount": 101}`,
+				"toolName": "may hold letters, digits, _ . : / @ - and spaces inside, nothing else", "input": `must be JSON, such as {"amount": 101}`,
 			},
 			Draft: "Your draft is not valid yet, so it can't be tried.",
 		}))),

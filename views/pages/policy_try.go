@@ -68,7 +68,7 @@ var tryKinds = []ui.Choice{
 // NewPolicyTry makes the page.
 func NewPolicyTry(in PolicyTryInput) PolicyTry {
 	v := PolicyTry{
-		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Errors["tool"], Kinds: tryKinds, Draft: in.Draft,
+		Tool: in.Call.ToolName, Kind: string(in.Call.Kind), Explicit: in.Call.Explicit, Error: in.Errors["toolName"], Kinds: tryKinds, Draft: in.Draft,
 		Removed: in.Call.Facts.Removed,
 		Input: ui.Field{
 			Name: "input", Label: "Input", Type: "textarea", Rows: 4, Mono: true, Optional: true, Value: string(in.Call.Facts.Input), Error: in.Errors["input"],

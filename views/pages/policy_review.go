@@ -1,0 +1,169 @@
+package pages
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"countersign/models/policy"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// PolicyReviewInput is what a review of the draft is made of.
+type PolicyReviewInput struct {
+	Base, Revision, Standing int64
+	Changes                  []policy.Change
+	Before, After            policy.Document
+	Warnings                 []policy.Warning
+	Note, NoteError, Error   string
+	// By saved the version that stands, after the draft was begun; empty: it began with that.
+	By     string
+	Theirs []policy.Change // what that changed
+	// Removal is what a retention that starts or gets shorter will remove; nil: it does neither.
+	Removal *PolicyRemoval
+	// Replayed is what the draft would have made of the last calls; nil: that is not known.
+	Replayed *policy.Tally
+	Clashes  []policy.Clash // what both changed
+}
+
+// PolicyReview shows what saving the draft would change.
+type PolicyReview struct {
+	Version, Began           string
+	Revision                 string
+	Changes, Theirs          []PolicyChange
+	Clashes                  []PolicyClash
+	Dangers                  []string
+	Removal                  string // what a retention will remove; empty: it does not start or get shorter
+	Typed                    ui.Field
+	Replayed                 string // what it would have made of the last calls; empty: that is not known
+	Warnings                 []string
+	Note, NoteError, Problem string
+	By                       string // saved another version meanwhile; empty: nobody did
+}
+
+// PolicyClash is what two people changed in different ways.
+type PolicyClash struct{ What, Path, Base, Theirs, Mine string }
+
+// NewPolicyReview makes the review.
+func NewPolicyReview(in PolicyReviewInput) PolicyReview {
+	v := PolicyReview{
+		Version: "v" + views.Number(in.Standing), Began: "v" + views.Number(in.Base), Revision: strconv.FormatInt(in.Revision, 10),
+		Changes: changesRead(in.Changes), Note: in.Note, NoteError: in.NoteError, Problem: in.Error,
+	}
+	for i, w := range in.Warnings {
+		if i == shownPolicyChanges {
+			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks, which `countersign policy check` lists")
+			break
+		}
+		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
+	}
+	if in.Base != in.Standing {
+		v.By = in.By
+		v.Theirs = changesRead(in.Theirs)
+		for _, c := range in.Clashes {
+			v.Clashes = append(v.Clashes, PolicyClash{What: inWords(c.Path), Path: c.Path, Base: orNothing(c.Base), Theirs: orNothing(c.Theirs), Mine: orNothing(c.Mine)})
+		}
+		return v
+	}
+	if r := in.Removal; r != nil {
+		days := strconv.Itoa(r.Days)
+		v.Removal = removalText(r)
+		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
+	}
+	v.Dangers, v.Replayed = dangers(in.Before, in.After), ReplayedInOneLine(in.Replayed)
+	return v
+}
+
+// shownPolicyChanges is how many changes a page lists.
+const shownPolicyChanges = 300
+
+func changesRead(changes []policy.Change) []PolicyChange {
+	var out []PolicyChange
+	for i, c := range changes {
+		if i == shownPolicyChanges {
+			return append(out, PolicyChange{What: views.Number(int64(len(changes)-i)) + " more changes", Path: "not listed here", Before: "…", After: "…"})
+		}
+		out = append(out, PolicyChange{What: inWords(c.Path), Path: c.Path, Before: orNothing(c.Before), After: orNothing(c.After)})
+	}
+	return out
+}
+
+// inWords names what a path leads to, as the forms do; empty: the path says it best.
+func inWords(path string) string {
+	if rest, ok := strings.CutPrefix(path, "rules["); ok {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return ""
+		}
+		name, err := strconv.Unquote(quoted)
+		if err != nil {
+			return ""
+		}
+		rule := "Rule “" + name + "”"
+		if label := policyLabel(rulePolicyFields, strings.TrimPrefix(rest[len(quoted):], "].")); label != "" {
+			return rule + ": " + label
+		}
+		return rule
+	}
+	for _, g := range policyGroups {
+		if label := policyLabel(g.fields, path); label != "" {
+			return label
+		}
+	}
+	switch path {
+	case "unmatched":
+		return unmatchedField.label
+	case "undo_seconds":
+		return "Seconds to undo an approval"
+	case "budget_per_agent":
+		return "What one agent may spend"
+	case "order of rules":
+		return "Order of rules"
+	}
+	return ""
+}
+
+func policyLabel(fields []policyField, path string) string {
+	if i := slices.IndexFunc(fields, func(f policyField) bool { return f.path == path }); i >= 0 {
+		return fields[i].label
+	}
+	return ""
+}
+
+// dangers is what the changes would open, or remove for good.
+func dangers(before, after policy.Document) []string {
+	var out []string
+	if before.ApprovalEnabled && !after.ApprovalEnabled {
+		out = append(out, "The gate goes off: no tool call is held any more. What is pending stays pending.")
+	}
+	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
+		out = append(out, "Everything else is allowed: a tool that no rule and no list names runs without a person.")
+	}
+	if !before.FallbackAutoApprove && after.FallbackAutoApprove {
+		out = append(out, "Fallback goes on: clients run calls without asking anyone when no server answers.")
+	}
+	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
+		out = append(out, "Contents of what has been over for "+views.Number(int64(days))+" days or more are removed for good, also what is that old now. Only a backup brings them back.")
+	}
+	return out
+}
+
+// PolicyRemoval is what a retention will remove.
+type PolicyRemoval struct {
+	Days    int
+	Rows    int64  // that are as old now
+	AtLeast bool   // not all could be counted
+	Typed   string // what was typed to confirm it
+	Error   string
+}
+
+// removalText says what will be removed, and when.
+func removalText(r *PolicyRemoval) string {
+	count := views.Number(r.Rows)
+	if r.AtLeast {
+		count = "at least " + count
+	}
+	return "Removing begins 24 hours after you save, and can be cancelled until then on the page Policy. As old as that are now: " + count +
+		" requests, messages and other texts."
+}

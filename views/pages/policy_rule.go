@@ -1,0 +1,69 @@
+package pages
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"countersign/models/policy"
+	"countersign/views"
+)
+
+// PolicyRuleInput is what the form of one rule is made of.
+type PolicyRuleInput struct {
+	Index    int // in the draft; behind the last for a new one
+	New      bool
+	Base     int64
+	Revision int64
+	Was      string // its name as it is kept
+	Form     policy.Form
+	Problems map[string]string // by path in the document
+	Notice   string
+	People   []string         // e-mail addresses to pick reviewers from
+	First    bool             // a new one goes before all others
+	From     string           // the request that filled it in
+	Seen     *policy.Practice // nil: nothing is known
+}
+
+// PolicyRuleForm is the form of one rule.
+type PolicyRuleForm struct {
+	Title, URL, Was, Base, Revision, Notice, From string
+	New, First                                    bool
+	Fields                                        []PolicyFormField
+	Reviewers                                     []string
+	ReviewersError                                string
+	Matches                                       []string
+	People                                        []string
+	Others                                        []string
+}
+
+// spareReviewers is how many empty fields there are for more people.
+const spareReviewers = 2
+
+// NewPolicyRuleForm makes the form of one rule.
+func NewPolicyRuleForm(in PolicyRuleInput) PolicyRuleForm {
+	at := fmt.Sprintf("rules[%d].", in.Index)
+	v := PolicyRuleForm{
+		Title: "Rule “" + in.Was + "”", URL: views.PolicyRuleURL(in.Index + 1), Was: in.Was, Notice: in.Notice, From: in.From,
+		Base: strconv.FormatInt(in.Base, 10), Revision: strconv.FormatInt(in.Revision, 10),
+		New: in.New, First: in.First, People: in.People,
+	}
+	if in.New {
+		v.Title, v.URL = "A new rule", views.NewPolicyRuleURL("")
+	}
+	for _, f := range rulePolicyFields {
+		v.Fields = append(v.Fields, drawField(f, policy.RuleFields(), in.Form, at, in.Problems))
+	}
+	if text := in.Form["reviewers"]; text != "" {
+		v.Reviewers = strings.Split(text, "\n")
+	}
+	for range spareReviewers {
+		v.Reviewers = append(v.Reviewers, "")
+	}
+	if in.Seen != nil {
+		v.Matches = NewToolMatches(in.Form["tools"], in.Form["effect"], *in.Seen)
+	}
+	v.ReviewersError = problemAt(in.Problems, at+"reviewers")
+	v.Others = otherProblems(in.Problems, "", policy.RuleFields(), at)
+	return v
+}
