@@ -101,14 +101,14 @@ func TestGrantsGoNoFurtherThanTheySay(t *testing.T) {
 		"grants switched off":                 {after: []aftermath{policies(off)}, want: waits},
 		"grants switched off and on":          {after: []aftermath{policies(off, rule("require", ""))}, want: granted},
 		"held under a condition that is true": {after: []aftermath{policies(rule("require", `,"when":"input.command == 'ls'"`))}, want: granted},
-		"held under a condition that can't be judged": {after: []aftermath{policies(rule("require", `,"when":"input.n > 1"`))}, want: waits},
-		"denied by a rule":                            {after: []aftermath{policies(rule("deny", ""))}, want: "rejected/policy"},
-		"allowed by a rule":                           {after: []aftermath{policies(rule("allow", ""))}, want: "/policy"},
-		"the gate off":                                {after: []aftermath{policies(`{"approval_enabled":false}`)}, want: "/gate_off"},
-		"its maker disabled":                          {after: []aftermath{makerDisabled}, want: waits},
-		"its maker disabled and enabled":              {after: []aftermath{makerDisabled, makerEnabled}, want: granted},
-		"the admin who made it is none":               {after: []aftermath{byAdmin(models.RoleReviewer)}, want: waits},
-		"the admin who made it is still one":          {after: []aftermath{byAdmin(models.RoleAdmin)}, want: granted},
+		"held by what can't be judged":        {after: []aftermath{policies(rule("require", `,"when":"input.n > 1"`))}, want: waits},
+		"denied by a rule":                    {after: []aftermath{policies(rule("deny", ""))}, want: "rejected/policy"},
+		"allowed by a rule":                   {after: []aftermath{policies(rule("allow", ""))}, want: "/policy"},
+		"the gate off":                        {after: []aftermath{policies(`{"approval_enabled":false}`)}, want: "/gate_off"},
+		"its maker disabled":                  {after: []aftermath{makerDisabled}, want: waits},
+		"its maker disabled and enabled":      {after: []aftermath{makerDisabled, makerEnabled}, want: granted},
+		"the admin who made it is none":       {after: []aftermath{byAdmin(models.RoleReviewer)}, want: waits},
+		"the admin who made it is still one":  {after: []aftermath{byAdmin(models.RoleAdmin)}, want: granted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
