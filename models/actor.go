@@ -24,6 +24,8 @@ type Actor struct {
 	// Admin is true for a session or an admin token of a person who is an admin
 	// now. A reviewer token of an admin leaves it false.
 	Admin bool
+	// Groups are the names of those that the person is in now.
+	Groups []string
 
 	// TokenID or SessionID names the credential, so that open waits can end when
 	// it is revoked. Both are empty for system and operator.
@@ -44,6 +46,9 @@ func (a Actor) UserID() UserID {
 	}
 	return ""
 }
+
+// Voter is the acting person as a rule's demands see them; the zero Voter for others.
+func (a Actor) Voter() Voter { return Voter{ID: a.UserID(), Groups: a.Groups} }
 
 // AgentID is the acting agent, or empty.
 func (a Actor) AgentID() AgentID {

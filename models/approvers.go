@@ -17,10 +17,34 @@ const (
 	SelfNever   SelfApproval = "never"
 )
 
-// Approver is a person whom a rule names.
+// Approver is a person or a group whom a rule names.
 type Approver struct {
-	ID    UserID `json:"id"`
-	Email string `json:"email"`
+	ID    UserID `json:"id,omitempty"`
+	Email string `json:"email,omitempty"`
+	// Group is a name: whoever is in the group when they decide.
+	Group string `json:"group,omitempty"`
+}
+
+// Voter is a person as a rule's demands see them.
+type Voter struct {
+	ID     UserID
+	Groups []string // the names of those that they are in
+}
+
+// is reports whether a person is meant.
+func (a Approver) is(who Voter) bool {
+	if a.Group != "" {
+		return slices.Contains(who.Groups, a.Group)
+	}
+	return a.ID == who.ID
+}
+
+// text is how sentences name whom a rule names.
+func (a Approver) text() string {
+	if a.Group != "" {
+		return "somebody in " + a.Group
+	}
+	return a.Email
 }
 
 // Approvers is what a rule demands of whoever approves. The zero value demands
@@ -29,8 +53,9 @@ type Approver struct {
 type Approvers struct {
 	ReviewersOnly bool         `json:"reviewers_only,omitzero"` // only those in Named
 	SelfApproval  SelfApproval `json:"self_approval,omitempty"`
-	// Named are the enabled people whom the rule names and who may approve, as of
-	// the ask. Set only where the rule makes a demand.
+	// Named are the enabled people whom the rule names and who may approve, as of the
+	// ask, and the groups that it names. Set only where the rule makes a demand or names
+	// a group.
 	Named []Approver `json:"named,omitempty"`
 }
 
@@ -39,11 +64,27 @@ func (w Approvers) Limited() bool { return w.ReviewersOnly || w.SelfApproval == 
 
 // Allow reports whether a person may approve what an agent of the owner asks, if
 // they may see it.
-func (w Approvers) Allow(owner, user UserID) bool {
-	if w.SelfApproval == SelfNever && user == owner {
+func (w Approvers) Allow(owner UserID, who Voter) bool {
+	if w.SelfApproval == SelfNever && who.ID == owner {
 		return false
 	}
-	return !w.ReviewersOnly || slices.ContainsFunc(w.Named, func(a Approver) bool { return a.ID == user })
+	return !w.ReviewersOnly || slices.ContainsFunc(w.Named, func(a Approver) bool { return a.is(who) })
+}
+
+// Groups are the names of the groups in Named.
+func (w Approvers) Groups() []string {
+	var out []string
+	for _, a := range w.Named {
+		if a.Group != "" {
+			out = append(out, a.Group)
+		}
+	}
+	return out
+}
+
+// Names reports whether a person is named as such, and not only by a group.
+func (w Approvers) Names(user UserID) bool {
+	return slices.ContainsFunc(w.Named, func(a Approver) bool { return a.Group == "" && a.ID == user })
 }
 
 // shownApprovers is how many people a sentence names.
@@ -58,7 +99,7 @@ func (w Approvers) Must() string {
 			names = append(names, fmt.Sprintf("%d others", rest))
 			break
 		}
-		names = append(names, a.Email)
+		names = append(names, a.text())
 	}
 	switch {
 	case !w.Limited():
@@ -78,11 +119,11 @@ func (w Approvers) Must() string {
 }
 
 // Refusal says in one line why a person may not approve; empty if they may.
-func (w Approvers) Refusal(owner, user UserID) string {
+func (w Approvers) Refusal(owner UserID, who Voter) string {
 	switch {
-	case w.Allow(owner, user):
+	case w.Allow(owner, who):
 		return ""
-	case w.SelfApproval == SelfNever && user == owner:
+	case w.SelfApproval == SelfNever && who.ID == owner:
 		return "You own this agent, so you can't approve its request. " + w.Must() + "."
 	}
 	return "You can't approve this request. " + w.Must() + "."
@@ -114,7 +155,7 @@ func (r *Response) SetApprovers(w Approvers) {
 
 // MayApprove reports whether a person who sees the request may approve it as it
 // was asked.
-func (r *Response) MayApprove(user UserID) bool { return r.Approvers().Allow(r.OwnerID, user) }
+func (r *Response) MayApprove(who Voter) bool { return r.Approvers().Allow(r.OwnerID, who) }
 
 // Waits are those who must approve an edit that this vote proposes; false where
 // the vote counts alone.
@@ -135,11 +176,16 @@ func (v *Vote) WaitFor(w Approvers) {
 	}
 }
 
-// Emails are the e-mails of those in Named; nil for none.
-func (w Approvers) Emails() []string {
+// Reviewers names those in Named as a rule's reviewers do: people by e-mail, groups with
+// their prefix; nil for none.
+func (w Approvers) Reviewers() []string {
 	var out []string
 	for _, a := range w.Named {
-		out = append(out, a.Email)
+		if a.Group != "" {
+			out = append(out, GroupReviewer(a.Group))
+		} else {
+			out = append(out, a.Email)
+		}
 	}
 	return out
 }

@@ -80,7 +80,7 @@ type ConversationView struct {
 	BuiltIn   bool // run by the system's own agent, not by one outside
 	Pending   int  // requests that wait for a person, capped at StatsCap
 
-	Reader UserID // the person for whom it was read; empty: an agent
+	Reader Voter // the person for whom it was read; the zero Voter: an agent
 }
 
 // Steering is what an owner or admin does to a conversation as a whole.

@@ -31,6 +31,10 @@ type (
 	GrantID string
 	// StopID names a Stop.
 	StopID string
+	// GroupID names a Group, also one whose name was used again.
+	GroupID string
+	// GroupMemberID names a GroupMember.
+	GroupMemberID string
 )
 
 // NewID makes a fresh UUIDv7 of the wanted type.

@@ -23,7 +23,7 @@ func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*mod
 		return nil, err
 	}
 	for i, row := range rows {
-		all[i].Policy.Approvers, all[i].Waiting = row.Approvers().Emails(), a.waitingFor(actor, row.ID, row.Status())
+		all[i].Policy.Approvers, all[i].Waiting = row.Approvers().Reviewers(), a.waitingFor(actor, row.ID, row.Status())
 		if o, ok := origins[row.ID]; ok {
 			all[i].Origin = originOf(row.CallID, &o)
 		}

@@ -206,7 +206,7 @@ func refusedInBulk(a *models.Approval, verdict models.Verdict, digest string) st
 func leaveToApprovers(actor models.Actor, items []pages.BulkItem) {
 	for i := range items {
 		if a := items[i].Approval; a != nil && items[i].Refused == "" {
-			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.UserID())
+			items[i].Refused = a.Approvers().Refusal(a.OwnerID, actor.Voter())
 		}
 	}
 }

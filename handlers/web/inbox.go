@@ -174,7 +174,7 @@ func (s *Site) inboxList(c echo.Context, place views.InboxPlace) error {
 // readInbox reads what a place shows. decided is the request that was just
 // decided; gone may have left the list, and leave a line in it.
 func (s *Site) readInbox(ctx context.Context, actor models.Actor, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID) (pages.InboxInput, error) {
-	in := pages.InboxInput{Place: place, Reader: actor.UserID(), AsOf: s.asOf()}
+	in := pages.InboxInput{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
 	page, err := s.store.Inbox(ctx, actor, inboxQuery(place))
 	if err != nil {
 		return in, err

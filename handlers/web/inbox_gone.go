@@ -45,7 +45,7 @@ func (s *Site) readGone(ctx context.Context, actor models.Actor, in *pages.Inbox
 			}
 		}
 		if id == decided {
-			in.Said, in.Done = pages.Decided(a, in.Reader, now), a
+			in.Said, in.Done = pages.Decided(a, in.Reader.ID, now), a
 		}
 	}
 	return nil

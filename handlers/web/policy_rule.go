@@ -67,7 +67,7 @@ func (s *Site) ruleFrom(c echo.Context, id models.ResponseID) (policy.Form, erro
 	if a.ToolName != "" {
 		form["name"] = a.ToolName
 	}
-	form["reviewers"] = strings.Join(a.Approvers().Emails(), "\n")
+	form["reviewers"] = strings.Join(a.Approvers().Reviewers(), "\n")
 	return form, nil
 }
 

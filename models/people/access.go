@@ -135,6 +135,10 @@ func (p *People) loadToken(ctx context.Context, token *models.Token, now time.Ti
 		}
 		actor.Kind, actor.ID, actor.Name = models.ActorUser, string(user.ID), user.Name
 		actor.Admin = token.Scope == models.ScopeAdmin
+		var err error
+		if actor.Groups, err = groupsOf(pool, user.ID); err != nil {
+			return cachedToken{}, err
+		}
 	default:
 		return cachedToken{}, unauthenticated()
 	}

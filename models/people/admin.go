@@ -124,8 +124,8 @@ func (t *tx) keepAnAdmin(user *models.User, what string) error {
 }
 
 // EnableUser lets a disabled person sign in again, with the password and the
-// reviewer and admin tokens that stood; sessions stay ended. Enabling twice is
-// harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
+// reviewer and admin tokens that stood; sessions stay ended. What waits for their groups
+// is in their inbox again. Enabling twice is harmless. For admins and the operator, else CodeForbidden; CodeNotFound if
 // there is no such person.
 func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.UserID) error {
 	if err := actor.NeedAdmin(); err != nil {
@@ -144,7 +144,10 @@ func (p *People) EnableUser(ctx context.Context, actor models.Actor, id models.U
 			return models.NotFound("user")
 		}
 		t.accessChanged()
-		return t.record(actor, "user.enabled", ledger.Subject{Owner: id}, userData{UserID: id, Email: user.Email})
+		if err := t.record(actor, "user.enabled", ledger.Subject{Owner: id}, userData{UserID: id, Email: user.Email}); err != nil {
+			return err
+		}
+		return t.rejoin(actor, id)
 	})
 }
 

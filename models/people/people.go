@@ -24,6 +24,11 @@ type Options struct {
 	// Stranded is called, within the transaction, after somebody has lost the right to
 	// decide: what nobody may approve any more ends.
 	Stranded func(*db.Tx) error
+	// Joined and Left are called, within the transaction, after somebody has come into a
+	// group or out of it: what waits for the group goes into their inbox or leaves it.
+	Joined, Left func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
+	// RulesOfGroup names the rules of the policy that name a group.
+	RulesOfGroup func(t *db.Tx, group string) ([]string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.
 	AccessChanged func()
 }

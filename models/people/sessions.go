@@ -98,6 +98,10 @@ func (p *People) loadSession(ctx context.Context, row *models.WebSession, now ti
 	}
 	session := &cachedSession{actor: personActor(&user), user: *withoutHash(&user), expires: row.ExpiresAt}
 	session.actor.SessionID = row.ID
+	var err error
+	if session.actor.Groups, err = groupsOf(p.db.Gorm(ctx), user.ID); err != nil {
+		return nil, err
+	}
 	session.lastSeen.Store(row.LastSeenAt.UnixMicro())
 	if row.RevokedAt != nil || !user.Enabled() || session.ended(now) {
 		return nil, notSignedIn()

@@ -3,6 +3,7 @@ package people_test
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,7 +34,7 @@ func TestSignInOpensASession(t *testing.T) {
 	actor, who, err := s.People.AuthenticateSession(t.Context(), first)
 	storetest.Must(t, err)
 	want := models.Actor{Kind: models.ActorUser, ID: ada.ID, Name: "ada@example.com", OwnerID: ada.OwnerID, Admin: true, SessionID: actor.SessionID}
-	if actor != want || actor.SessionID == "" || who.Email != "ada@example.com" || who.PasswordHash != "" {
+	if !reflect.DeepEqual(actor, want) || actor.SessionID == "" || who.Email != "ada@example.com" || who.PasswordHash != "" {
 		t.Errorf("actor %+v of %+v, want %+v", actor, who, want)
 	}
 	if address := storetest.Scalar[string](t, s, `SELECT address FROM web_sessions WHERE id = ?`, string(actor.SessionID)); address != "192.0.2.7" {

@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 		if scope == models.ScopeAgent {
 			want.Kind, want.ID, want.Name = models.ActorAgent, string(*token.AgentID), "bot"
 		}
-		if actor != want {
+		if !reflect.DeepEqual(actor, want) {
 			t.Errorf("%s: actor %+v, want %+v", scope, actor, want)
 		}
 	}

@@ -234,6 +234,8 @@ func (t *tx) live(pool *gorm.DB) *gorm.DB {
 }
 
 // WhoMayApprove reads a policy.Person of everybody who may sign in.
-const WhoMayApprove = `SELECT u.email, u.role = 'admin' AS admin,
- EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns
+var WhoMayApprove = `SELECT u.email, u.role = 'admin' AS admin,
+ EXISTS (SELECT 1 FROM agents a WHERE a.owner_id = u.id AND a.disabled_at IS NULL) AS owns,
+ coalesce((SELECT ` + db.Joined("g.name") + ` FROM group_members m` + db.ByGroupMembersUser + ` JOIN groups g ON g.id = m.group_id
+  WHERE m.user_id = u.id AND m.left_at IS NULL), '') AS groups
  FROM users u WHERE u.disabled_at IS NULL ORDER BY u.email`

@@ -121,9 +121,13 @@ func (c *checker) rule(path string, r Rule) {
 	if r.SelfApproval != "" && r.SelfApproval != models.SelfAllowed && r.SelfApproval != models.SelfNever {
 		c.add(path+".self_approval", "must be allowed or never")
 	}
-	for i, email := range r.Reviewers {
-		if !looksLikeEmail(email) {
-			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com")
+	for i, reviewer := range r.Reviewers {
+		if group, ok := models.GroupOf(reviewer); ok {
+			if models.CheckGroupName("", group) != nil {
+				c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must name a group after “group:”, such as group:finance")
+			}
+		} else if !looksLikeEmail(reviewer) {
+			c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must be an e-mail address such as ann@example.com, or a group such as group:finance")
 		}
 	}
 }

@@ -100,7 +100,7 @@ type Rule struct {
 	Effect         Effect      `json:"effect"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
 	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
-	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails: who may decide besides the owner
+	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails, and groups as group:NAME: who may decide besides the owner
 	// ReviewersOnly lets nobody but Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
 	// SelfApproval says whether the agent's owner may approve: allowed, as when it

@@ -21,6 +21,8 @@ type Practice struct {
 	More  bool     // there were more than are listed
 	// People are those who may sign in; nil: that is not known.
 	People []Person
+	// Groups are the names of those that there are; nil: that is not known.
+	Groups []string
 }
 
 // LintIn is Lint, and reads the document beside what is known of its installation.
@@ -33,6 +35,9 @@ func LintIn(d Document, in Practice) []Warning {
 		}
 	}
 	l.uncovered()
+	if in.Groups != nil {
+		l.warnings = append(l.warnings, d.UnknownGroups(in.Groups)...)
+	}
 	if in.People != nil {
 		l.warnings = append(l.warnings, d.Unmeetable(in.People)...)
 		l.warnings = append(l.warnings, d.Stuck(in.People)...)
@@ -65,8 +70,12 @@ func (l *practiceLinter) rule(i int) {
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	for k, email := range r.Reviewers {
-		if !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, email) }) {
+	for k, reviewer := range r.Reviewers {
+		group, isGroup := models.GroupOf(reviewer)
+		if isGroup && slices.Contains(l.in.Groups, group) && !slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
+			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in is in this group.")
+		}
+		if !isGroup && !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, reviewer) }) {
 			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in has this address.")
 		}
 	}
@@ -82,7 +91,8 @@ func (l *practiceLinter) alone(path string, r Rule) {
 		l.warn(path+".self_approval", "The risk is %s, and the agent's owner may approve alone.", r.Risk)
 	}
 	askers := slices.DeleteFunc(slices.Clone(l.in.People), func(p Person) bool { return !p.Owns })
-	if len(r.Reviewers) == 1 && len(askers) == 1 && strings.EqualFold(r.Reviewers[0], askers[0].Email) {
+	others := slices.ContainsFunc(l.in.People, func(p Person) bool { return !p.Owns && p.namedBy(r) })
+	if len(r.Reviewers) > 0 && len(askers) == 1 && !others && askers[0].namedBy(r) {
 		l.warn(path+".reviewers", "Only names the person to whom all agents belong, so nobody else is asked.")
 	}
 }

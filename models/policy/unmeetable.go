@@ -13,6 +13,44 @@ type Person struct {
 	Email string // in lower case
 	Admin bool
 	Owns  bool // agents that may ask
+	// Groups are the names of those that they are in, with a space between.
+	Groups string
+}
+
+func (p Person) isIn(group string) bool { return slices.Contains(strings.Fields(p.Groups), group) }
+
+// namedBy reports whether a rule's reviewers name the person, as such or by a group.
+func (p Person) namedBy(r Rule) bool {
+	return slices.ContainsFunc(r.Reviewers, func(reviewer string) bool {
+		if group, ok := models.GroupOf(reviewer); ok {
+			return p.isIn(group)
+		}
+		return strings.EqualFold(reviewer, p.Email)
+	})
+}
+
+// RulesOfGroup names the rules that name a group, disabled ones too.
+func (d Document) RulesOfGroup(group string) []string {
+	var out []string
+	for _, r := range d.Rules {
+		if slices.Contains(r.Reviewers, models.GroupReviewer(group)) {
+			out = append(out, r.Name)
+		}
+	}
+	return out
+}
+
+// UnknownGroups finds where rules name a group that is not among those that there are.
+func (d Document) UnknownGroups(groups []string) []Warning {
+	var out []Warning
+	for i, r := range d.Rules {
+		for j, reviewer := range r.Reviewers {
+			if name, ok := models.GroupOf(reviewer); ok && !slices.Contains(groups, name) {
+				out = append(out, Warning{fmt.Sprintf("rules[%d].reviewers[%d]", i, j), "There is no group named " + name + ". An admin adds groups under People."})
+			}
+		}
+	}
+	return out
 }
 
 // Unmeetable names the rules whose requests nobody among the enabled people could
@@ -30,7 +68,7 @@ func (d Document) Unmeetable(people []Person) []Warning {
 		switch {
 		case len(able) == 0:
 			out = append(out, Warning{path + ".reviewers", "Nobody could approve under the rule “" + r.Name +
-				"”: none of its reviewers is a person who may sign in. Add one, or name others."})
+				"”: none of its reviewers may sign in, or is a group with somebody who may. Add a person, or name others."})
 		case self && ownsAll(able, people):
 			out = append(out, Warning{path + ".self_approval", "Nobody could approve under the rule “" + r.Name + "”: only " + able[0].Email +
 				" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})
@@ -59,8 +97,7 @@ func (d Document) Stuck(people []Person) []Warning {
 func approversAmong(r Rule, people []Person) []Person {
 	var out []Person
 	for _, p := range people {
-		named := slices.ContainsFunc(r.Reviewers, func(email string) bool { return strings.EqualFold(email, p.Email) })
-		if named || p.Admin && !r.ReviewersOnly {
+		if p.namedBy(r) || p.Admin && !r.ReviewersOnly {
 			out = append(out, p)
 		}
 	}

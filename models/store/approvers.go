@@ -12,26 +12,36 @@ import (
 	"countersign/models/policy"
 )
 
-// whoDecides resolves the people whom a rule names to those who are enabled, and
-// freezes in the row who may approve it. It returns whom the request is routed to
-// besides the owner, and whether anybody at all is able to approve.
+// whoDecides resolves the people and groups whom a rule names to people who are enabled,
+// and freezes in the row who may approve it: people as they are now, groups by name. It
+// returns whom the request is routed to besides the owner, and whether anybody at all is
+// able to approve.
 func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval}
-	limited := who.Limited()
-	people, err := t.named(j.Reviewers)
+	emails, groups := splitReviewers(j.Reviewers)
+	limited, frozen := who.Limited(), who.Limited() || len(groups) > 0
+	named, err := t.named(emails)
 	if err != nil {
 		return nil, false, err
 	}
-	for _, p := range people {
+	for _, p := range named {
 		if p.ID != r.OwnerID {
 			routed = append(routed, p.ID)
 		}
-		if limited && (p.ID != r.OwnerID || who.SelfApproval != models.SelfNever) {
+		if frozen && (p.ID != r.OwnerID || who.SelfApproval != models.SelfNever) {
 			who.Named = append(who.Named, p)
 		}
 	}
-	if limited {
+	for _, g := range groups {
+		who.Named = append(who.Named, models.Approver{Group: g})
+	}
+	if routed, err = t.andMembers(r, routed, groups); err != nil {
+		return nil, false, err
+	}
+	if frozen {
 		r.SetApprovers(who)
+	}
+	if limited {
 		able, err = t.canApprove(r)
 		return routed, able, err
 	}
@@ -40,6 +50,30 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	}
 	able, err = db.Exists(t.Row(t.s.hot.anyAdmin))
 	return routed, able, err
+}
+
+// splitReviewers parts whom a rule names into the e-mails of people and the names of groups.
+func splitReviewers(reviewers []string) (emails, groups []string) {
+	for _, r := range reviewers {
+		if name, ok := models.GroupOf(r); !ok {
+			emails = append(emails, r)
+		} else if !slices.Contains(groups, name) {
+			groups = append(groups, name)
+		}
+	}
+	return emails, groups
+}
+
+// andMembers adds the members of groups to those a request is routed to, but for its owner.
+func (t *tx) andMembers(r *models.Response, routed []models.UserID, groups []string) ([]models.UserID, error) {
+	members, err := t.s.People.EnabledMembers(t.Tx, groups)
+	for _, id := range members {
+		if id != r.OwnerID && !slices.Contains(routed, id) {
+			routed = append(routed, id)
+		}
+	}
+	slices.Sort(routed)
+	return routed, err
 }
 
 // named are the enabled people among e-mails.
@@ -72,8 +106,20 @@ const (
 func (t *tx) canApprove(r *models.Response) (bool, error) {
 	who := r.Approvers()
 	for _, p := range who.Named {
+		if p.Group != "" {
+			continue
+		}
 		if able, err := t.enabled(p.ID); err != nil || able {
 			return able, err
+		}
+	}
+	members, err := t.s.People.EnabledMembers(t.Tx, who.Groups())
+	if err != nil {
+		return false, err
+	}
+	for _, id := range members {
+		if id != r.OwnerID || who.SelfApproval != models.SelfNever {
+			return true, nil
 		}
 	}
 	var found []int
@@ -84,7 +130,7 @@ func (t *tx) canApprove(r *models.Response) (bool, error) {
 		return len(found) > 0, err
 	}
 	// Whom an edit was routed to may approve the request as well.
-	err := t.Gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
+	err = t.Gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
 	return len(found) > 0, err
 }
 
@@ -98,6 +144,19 @@ func noReviewerText(r *models.Response) string {
 // selfApproval is the member as stored.
 func selfApproval(r *models.Response) models.SelfApproval {
 	return cmp.Or(r.SelfApproval, models.SelfAllowed)
+}
+
+// allows reports whether a person may approve what an agent of the owner asks, with the
+// groups that they are in as the transaction sees them.
+func (t *tx) allows(who models.Approvers, owner, user models.UserID) (bool, error) {
+	as := models.Voter{ID: user}
+	if len(who.Groups()) > 0 {
+		var err error
+		if as.Groups, err = t.s.People.GroupsOf(t.Tx, user); err != nil {
+			return false, err
+		}
+	}
+	return who.Allow(owner, as), nil
 }
 
 // notAReviewer refuses who sees a request and may not approve it.
@@ -152,17 +211,25 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 	return t.budgetRefused(conv, a) // as at the ask: nobody is asked again at once
 }
 
-// checkMeetable refuses a document with a rule under which nobody could approve.
+// checkMeetable refuses a document with a rule that names a group which is not there, or
+// under which nobody could approve.
 func (t *tx) checkMeetable(doc policy.Document) error {
-	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.ReviewersOnly || r.SelfApproval == models.SelfNever }) {
+	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool {
+		_, groups := splitReviewers(r.Reviewers)
+		return r.ReviewersOnly || r.SelfApproval == models.SelfNever || len(groups) > 0
+	}) {
 		return nil
 	}
 	var persons []policy.Person
 	if err := t.Gorm().Raw(people.WhoMayApprove).Scan(&persons).Error; err != nil {
 		return fmt.Errorf("read people: %w", err)
 	}
+	var groups []string
+	if err := t.Gorm().Model(&models.Group{}).Where("removed_at IS NULL").Pluck("name", &groups).Error; err != nil {
+		return fmt.Errorf("read groups: %w", err)
+	}
 	wrong := map[string]string{}
-	for _, w := range doc.Unmeetable(persons) {
+	for _, w := range slices.Concat(doc.UnknownGroups(groups), doc.Unmeetable(persons)) {
 		wrong[w.Path] = w.Text
 	}
 	if len(wrong) == 0 {

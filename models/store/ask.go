@@ -295,7 +295,7 @@ type askedEntry struct {
 
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
-	Approvers     string              `json:"approvers_digest,omitempty"` // of the people whom the rule names
+	Approvers     string              `json:"approvers_digest,omitempty"` // of the people and groups whom the rule names
 }
 
 // askedData is the entry of a request. running is how its conversation was shown
@@ -312,8 +312,11 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 	if a.Status() == models.StatusNone {
 		e.Status = "let_through"
 	}
+	if a.ApproversJSON != "" {
+		e.Approvers = models.DigestOfText(a.ApproversJSON)
+	}
 	if w := a.Approvers(); w.Limited() {
-		e.ReviewersOnly, e.Approvers = w.ReviewersOnly, models.DigestOfText(a.ApproversJSON)
+		e.ReviewersOnly = w.ReviewersOnly
 		if w.SelfApproval == models.SelfNever {
 			e.SelfApproval = w.SelfApproval
 		}

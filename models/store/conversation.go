@@ -155,7 +155,7 @@ func (t *tx) wake(actor models.Actor, id models.ConversationID) error {
 // CodeNotFound unless the actor is its agent, its owner or an admin.
 func (s *Store) Conversation(ctx context.Context, actor models.Actor, id models.ConversationID) (*models.ConversationView, error) {
 	var v models.ConversationView
-	v.Reader = actor.UserID()
+	v.Reader = actor.Voter()
 	err := scanView(s.db.Reader(ctx).QueryRowContext(context.WithoutCancel(ctx), selectView+` WHERE c.id = ?`, id), &v)
 	if err != nil {
 		return nil, sqlNotFoundAs(err, models.NotFound("conversation"))

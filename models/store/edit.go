@@ -87,16 +87,18 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 	if err := t.mayApprove(actor, a, vote); err != nil {
 		return err
 	}
-	if !now.MayApprove(actor.UserID()) {
+	alone, err := t.allows(now.Approvers(), now.OwnerID, actor.UserID())
+	if err == nil && !alone {
 		vote.WaitFor(now.Approvers())
 	}
-	return nil
+	return err
 }
 
 // mayApprove judges by the request's own rule.
 func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vote) error {
-	if a.MayApprove(actor.UserID()) {
-		return nil
+	who := a.Approvers()
+	if able, err := t.allows(who, a.OwnerID, actor.UserID()); err != nil || able {
+		return err
 	}
 	if vote.InputDigest != nil {
 		proposed, err := t.waitingEdits(a.ID)
@@ -104,12 +106,15 @@ func (t *tx) mayApprove(actor models.Actor, a *models.Approval, vote *models.Vot
 			return err
 		}
 		for _, v := range proposed {
-			if v.UserID != actor.UserID() && *v.InputDigest == *vote.InputDigest && a.MayApprove(v.UserID) {
-				return nil
+			if v.UserID == actor.UserID() || *v.InputDigest != *vote.InputDigest {
+				continue
+			}
+			if able, err := t.allows(who, a.OwnerID, v.UserID); err != nil || able {
+				return err
 			}
 		}
 	}
-	return notAReviewer(a.Approvers(), "You can't approve this request; you may reject it. ")
+	return notAReviewer(who, "You can't approve this request; you may reject it. ")
 }
 
 // waitingEdits are the edits of a request that wait for somebody's approval.
@@ -137,9 +142,13 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	who, _ := vote.Waits()
 	var routed []models.UserID
 	for _, p := range who.Named {
-		if p.ID != a.OwnerID {
+		if p.Group == "" && p.ID != a.OwnerID {
 			routed = append(routed, p.ID)
 		}
+	}
+	routed, err := t.andMembers(&a.Response, routed, who.Groups())
+	if err != nil {
+		return nil, err
 	}
 	if err := t.addDeciders(&a.Response, routed); err != nil {
 		return nil, err

@@ -145,7 +145,11 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	for _, r := range [...]*models.Response{&a.Response, &now} {
-		if !r.MayApprove(actor.UserID()) {
+		able, err := t.allows(r.Approvers(), r.OwnerID, actor.UserID())
+		if err != nil {
+			return err
+		}
+		if !able {
 			return notAReviewer(r.Approvers(), "Only people who may approve such calls can pre-approve them. ")
 		}
 	}
@@ -316,7 +320,9 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 		if err := rows.Scan(coverRow.Targets(g)...); err != nil {
 			return nil, fmt.Errorf("look for a grant: %w", err)
 		}
-		if !who.Allow(a.OwnerID, g.MadeBy) {
+		if able, err := t.allows(who, a.OwnerID, g.MadeBy); err != nil {
+			return nil, err
+		} else if !able {
 			continue // who may not approve the call has not approved it beforehand
 		}
 		if call.Whole == nil {

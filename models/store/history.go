@@ -73,7 +73,7 @@ func (s *Store) History(ctx context.Context, actor models.Actor, id models.Conve
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	h := pageOf(entries, direction, q, limit)
-	view.Reader = actor.UserID()
+	view.Reader = actor.Voter()
 	h.Conversation = view
 	return h, nil
 }

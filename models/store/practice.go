@@ -25,7 +25,7 @@ const (
 )
 
 // Practice is what is known of the installation: which tools agents asked about in the
-// last policy.PracticeDays, and who may sign in. Admins and the operator only.
+// last policy.PracticeDays, who may sign in, and what groups there are. Admins and the operator only.
 func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practice, error) {
 	out := policy.Practice{People: []policy.Person{}}
 	if !actor.MayAdminister() {
@@ -34,6 +34,10 @@ func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practi
 	q := s.db.Gorm(ctx)
 	if err := q.Raw(people.WhoMayApprove).Scan(&out.People).Error; err != nil {
 		return out, fmt.Errorf("read people: %w", err)
+	}
+	out.Groups = []string{}
+	if err := q.Model(&models.Group{}).Where("removed_at IS NULL").Order("name").Pluck("name", &out.Groups).Error; err != nil {
+		return out, fmt.Errorf("read groups: %w", err)
 	}
 	var agents []models.AgentID
 	if err := q.Model(&models.Agent{}).Order("id").Limit(maxPracticeTools).Pluck("id", &agents).Error; err != nil {

@@ -34,6 +34,8 @@ var rowModels = map[string][]any{
 	"policies":          {&models.Policy{}},
 	"policy_drafts":     {&models.PolicyDraft{}},
 	"stops":             {&models.Stop{}},
+	"groups":            {&models.Group{}},
+	"group_members":     {&models.GroupMember{}},
 	"deliveries":        {&models.Delivery{}},
 	"leases":            {&models.Lease{}},
 	"signin_failures":   {&models.SignInFailure{}},

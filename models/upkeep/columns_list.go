@@ -136,6 +136,20 @@ var columns = map[string]map[string]column{
 		"lifted_name": {removal: keptName},
 		"lifted_note": {removal: keptSetting},
 	},
+	"groups": {
+		"id":         {byEntry, keptID},
+		"name":       {byEntry, keptName},
+		"note":       {byDigest, keptSetting},
+		"created_at": {proof: byEntry},
+		"removed_at": {proof: byEntry},
+	},
+	"group_members": {
+		"id":        {byEntry, keptID},
+		"group_id":  {byEntry, keptID},
+		"user_id":   {byEntry, keptID},
+		"joined_at": {proof: byEntry},
+		"left_at":   {proof: byEntry},
+	},
 	"policy_drafts": {
 		"*":        {proof: "not: what an admin is writing, which has no effect"},
 		"user_id":  {removal: keptID},

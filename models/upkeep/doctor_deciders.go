@@ -37,14 +37,17 @@ var strandedCount = `SELECT count(*) FROM (SELECT 1 FROM responses r WHERE r.app
 const aloneQuery = `SELECT a.name FROM agents a JOIN users u ON u.id = a.owner_id
  WHERE a.disabled_at IS NULL AND u.disabled_at IS NOT NULL ORDER BY a.name LIMIT 10`
 
-// Deciders counts who can decide. emails are the reviewers that the policy names.
-func (i *Inspection) Deciders(ctx context.Context, emails []string) (Deciders, error) {
+// Deciders counts who can decide. reviewers are those that the policy names.
+func (i *Inspection) Deciders(ctx context.Context, reviewers []string) (Deciders, error) {
 	var d Deciders
 	err := i.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE role = 'admin') FROM users WHERE disabled_at IS NULL`).Scan(&d.People, &d.Admins)
 	if err != nil {
 		return d, fmt.Errorf("count people: %w", err)
 	}
-	for _, email := range emails {
+	for _, email := range reviewers {
+		if _, isGroup := models.GroupOf(email); isGroup {
+			continue // UnknownGroups and Unmeetable tell of these
+		}
 		var there bool
 		err := i.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM users WHERE email = ? AND disabled_at IS NULL)`, people.FoldEmail(email)).Scan(&there)
 		if err != nil {
@@ -83,7 +86,7 @@ func (i *Inspection) Approvable(ctx context.Context, doc policy.Document) (unmee
 	var people []policy.Person
 	for rows.Next() {
 		var p policy.Person
-		if err := rows.Scan(&p.Email, &p.Admin, &p.Owns); err != nil {
+		if err := rows.Scan(&p.Email, &p.Admin, &p.Owns, &p.Groups); err != nil {
 			return nil, nil, fmt.Errorf("read people: %w", err)
 		}
 		people = append(people, p)

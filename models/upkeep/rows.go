@@ -34,7 +34,7 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	c := &rowCheck{
 		ctx: ctx, dbtx: dbtx, seed: maphash.MakeSeed(), open: map[rowKey]map[string]claim{}, named: map[string]map[uint64]struct{}{},
-		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, lookUps: map[string]*sql.Stmt{},
+		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, routing: map[string][]string{}, lookUps: map[string]*sql.Stmt{},
 		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}},
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -79,6 +79,10 @@ type rowCheck struct {
 	held  map[string]string              // the vote that holds a response
 	waits map[[2]string]string           // the edit that waits for others, of a response and a person
 	uses  map[string]grantUse
+
+	// routing is to whom a request was routed as of the entry before, where that is not so
+	// any more.
+	routing map[string][]string
 }
 
 type rowKey struct{ table, id string }

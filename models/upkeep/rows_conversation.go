@@ -200,6 +200,8 @@ func (c *rowCheck) unnamed() error {
 		{"grants", "id", "FALSE"},
 		{"upstreams", "id", "FALSE"},
 		{"invites", "id", "FALSE"},
+		{"groups", "id", "FALSE"},
+		{"group_members", "id", "FALSE"},
 		{"web_sessions", "id", "FALSE"},
 		{"conversations", "id", "FALSE"},
 		{"notes", "id", "FALSE"},

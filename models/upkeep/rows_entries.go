@@ -3,7 +3,6 @@ package upkeep
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,6 +58,10 @@ type entryData struct {
 	Approvers     string `json:"approvers_digest"`
 	WaitsFor      string `json:"waits_for_digest"`
 	Ends          string `json:"until"`
+	Joined        string `json:"joined"`
+	Gone          string `json:"left"`
+	Group         string `json:"group"`
+	Member        string `json:"member"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
@@ -110,6 +113,7 @@ var entryChecks = map[string]entryCheck{
 	"approval.extended":    extendedCheck,
 	"approval.asked_back":  noteCheck,
 	"approval.note_added":  noteCheck,
+	"approval.routed":      routedCheck,
 	"response.adopted":     adoptedCheck,
 
 	"user.added":            userAddedCheck,
@@ -130,6 +134,11 @@ var entryChecks = map[string]entryCheck{
 	"upstream.key_changed":  upstreamCheck,
 	"upstream.enabled":      upstreamCheck,
 	"upstream.disabled":     upstreamCheck,
+	"group.added":           groupCheck,
+	"group.described":       groupCheck,
+	"group.removed":         groupCheck,
+	"group.joined":          memberCheck,
+	"group.left":            memberCheck,
 	"grant.made":            grantMadeCheck,
 	"grant.revoked":         grantRevokedCheck,
 
@@ -195,7 +204,7 @@ func firstEntryCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows
 		c.uncovered(oldAsk)
 	} else {
 		a.proves(askProven, d.Row, askProof(r))
-		a.proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
+		a.routedTo(d.Reviewers, with.routed)
 	}
 	return a.content()
 }

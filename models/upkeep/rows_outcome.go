@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"strconv"
-	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -150,7 +149,7 @@ func votedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) err
 	}
 	c.vote(e, d, v)
 	if d.WaitsFor != "" {
-		c.compare(e, "responses", id, r).proves("reviewers", strings.Join(d.Reviewers, " "), with.routed)
+		c.compare(e, "responses", id, r).routedTo(d.Reviewers, with.routed)
 		return c.waiting(e, v.text("id"))
 	}
 	a := c.compare(e, "votes", v.text("id"), v)

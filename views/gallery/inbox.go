@@ -24,8 +24,8 @@ func Rows() []models.Brief {
 func InboxPage(in pages.InboxInput) templ.Component {
 	p := Frame("Inbox", "/")
 	p.Inbox = max(in.Count, in.Waiting)
-	if in.Reader == "" {
-		in.Reader = UserID
+	if in.Reader.ID == "" {
+		in.Reader.ID = UserID
 	}
 	if in.Card == nil && !in.Missing && len(in.Rows) > 0 {
 		beside(&in)

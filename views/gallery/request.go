@@ -32,7 +32,7 @@ func Around(a models.Approval) *models.Around {
 
 // whole gives a request all that its page shows around it.
 func whole(in *pages.ApprovalInput) {
-	in.Around, in.Sees, in.Reader = Around(in.Approval), true, UserID
+	in.Around, in.Sees, in.Reader.ID = Around(in.Approval), true, UserID
 }
 
 // LongScript is a command of high risk that is longer than what is shown of it.

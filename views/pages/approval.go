@@ -27,7 +27,7 @@ type ApprovalInput struct {
 	// Opened are the folded parts that the reader has opened, see Folds.
 	Opened []string
 	// Reader is who looks, and Admin whether as an admin.
-	Reader models.UserID
+	Reader models.Voter
 	Admin  bool
 	// Around is what stands around the request; nil where it stands among others:
 	// then nothing but a verdict is offered.

@@ -113,7 +113,7 @@ func (v *Approval) card(in ApprovalInput, now time.Time) {
 	if !v.Pending {
 		return
 	}
-	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
+	if vote := a.Vote; a.HeldUntil != nil && vote != nil && vote.UserID == in.Reader.ID && vote.UndoUntil != nil && now.Before(*vote.UndoUntil) {
 		v.Undo = &Undo{URL: views.UndoURL(v.ID), Left: views.Seconds(*vote.UndoUntil, now), Until: vote.UndoUntil.UTC().Format(time.RFC3339Nano)}
 	}
 	if in.Sees && !v.Outside {

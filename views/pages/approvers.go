@@ -45,11 +45,11 @@ func newProposedEdit(v *Approval, in ApprovalInput, vote *models.Vote) ProposedE
 	who, _ := vote.Waits()
 	p := ProposedEdit{
 		ID: v.id("proposed-" + string(vote.ID)), By: vote.UserName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
-		Approves: in.MayDecide && vote.UserID != in.Reader && who.Allow(in.Approval.OwnerID, in.Reader),
+		Approves: in.MayDecide && vote.UserID != in.Reader.ID && who.Allow(in.Approval.OwnerID, in.Reader),
 	}
 	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: indentJSON(p.Sends), Numbers: true}
 	p.Change = ui.DiffOf("What the edit changes", indentJSON(in.Approval.ToolInputJSON), p.Input.Text)
-	if vote.UserID == in.Reader {
+	if vote.UserID == in.Reader.ID {
 		p.By, p.UndoURL = "", views.UndoURL(v.ID)
 	}
 	return p

@@ -260,7 +260,7 @@ func newThread(in ApprovalInput, open bool, now time.Time) Thread {
 	if !open || a.OpenNote == nil {
 		return t
 	}
-	if in.Reader == a.OwnerID {
+	if in.Reader.ID == a.OwnerID {
 		t.AnswerURL = views.NotesURL(a.ID)
 	}
 	if !a.HasDeadline() {

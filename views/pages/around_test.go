@@ -12,7 +12,7 @@ import (
 
 // whole is a request with all that stands around it, read by its owner.
 func whole(a models.Approval, mend ...func(*pages.ApprovalInput)) pages.Approval {
-	in := pages.ApprovalInput{Approval: a, MayDecide: true, Sees: true, Reader: gallery.UserID, Around: gallery.Around(a)}
+	in := pages.ApprovalInput{Approval: a, MayDecide: true, Sees: true, Reader: models.Voter{ID: gallery.UserID}, Around: gallery.Around(a)}
 	for _, m := range mend {
 		m(&in)
 	}

@@ -33,7 +33,7 @@ func newDecisionNotice(in InboxInput, now time.Time) *DecisionNotice {
 		d.Word = capitalize(d.Word)
 	case a.HeldUntil == nil:
 		d.Word = "Undone"
-	case vote != nil && vote.UndoUntil != nil && vote.UserID == in.Reader:
+	case vote != nil && vote.UndoUntil != nil && vote.UserID == in.Reader.ID:
 		d.Word, d.UndoURL = "Approved", views.UndoURL(a.ID)
 		d.Left, d.Until = views.Seconds(*vote.UndoUntil, now), vote.UndoUntil.UTC().Format(time.RFC3339Nano)
 	default:

@@ -30,7 +30,7 @@ type InboxInput struct {
 	// Searched is after how many rows the search ended early; 0: it did not.
 	Searched int
 	// Reader is who looks: whose own verdicts may be taken back.
-	Reader models.UserID
+	Reader models.Voter
 	// Gone are requests that have just left the list; each leaves a line where it
 	// stood.
 	Gone []models.Approval

@@ -156,7 +156,7 @@ func (row *InboxRow) held(a *models.Approval, in InboxInput, now time.Time) {
 	case a.HeldUntil == nil:
 	case a.Vote != nil && a.Vote.UndoUntil != nil:
 		row.Until, row.Held, row.Left = views.Left(*a.Vote.UndoUntil, a.Vote.At, now), "Approved by "+models.RevealString(a.Vote.UserName, false), views.Moment{}
-		if a.Vote.UserID == in.Reader {
+		if a.Vote.UserID == in.Reader.ID {
 			row.Held, row.UndoURL = "Approved by you", views.UndoURL(a.ID)
 		}
 	case a.UpstreamID == nil:
@@ -168,7 +168,7 @@ func (row *InboxRow) held(a *models.Approval, in InboxInput, now time.Time) {
 func newGoneRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 	return InboxRow{
 		ID: string(a.ID), PageURL: views.ApprovalURL(a.ID), URL: in.Place.At(a.ID).URL(), Current: a.ID == in.Place.Open,
-		Tool: a.ToolName, Kind: kindTitle(a.Kind), Agent: a.AgentName, Gone: OutcomeBy(a, in.Reader, now),
+		Tool: a.ToolName, Kind: kindTitle(a.Kind), Agent: a.AgentName, Gone: OutcomeBy(a, in.Reader.ID, now),
 	}
 }
 

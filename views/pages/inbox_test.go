@@ -175,7 +175,7 @@ func TestInboxLinesStandWhereRequestsStood(t *testing.T) {
 	}
 	rows := gallery.Briefs(at(1, "a"), at(3, "c"), at(4, "d"))
 	gone := gallery.Settle(at(2, "b"), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
-	v := pages.NewInbox(pages.InboxInput{Rows: rows, Gone: []models.Approval{gone}, Reader: gone.Vote.UserID}, now)
+	v := pages.NewInbox(pages.InboxInput{Rows: rows, Gone: []models.Approval{gone}, Reader: models.Voter{ID: gone.Vote.UserID}}, now)
 	if len(v.Rows) != 4 || v.Rows[1].ID != "b" || v.Rows[1].Gone != "Approved by you" || v.Rows[2].Gone != "" {
 		t.Errorf("%+v", v.Rows)
 	}

@@ -1,0 +1,295 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+const byFinance = `,"reviewers":["group:finance"]`
+
+// group makes a group with some members.
+func (b *bench) group(t *testing.T, name string, members ...models.Actor) {
+	t.Helper()
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, name, ""))
+	for _, m := range members {
+		b.joins(t, name, m)
+	}
+}
+
+func (b *bench) joins(t *testing.T, name string, who models.Actor) {
+	t.Helper()
+	storetest.Must(t, b.People.JoinGroup(t.Context(), b.admin, name, who.Name))
+}
+
+func (b *bench) leaves(t *testing.T, name string, who models.Actor) {
+	t.Helper()
+	storetest.Must(t, b.People.LeaveGroup(t.Context(), b.admin, name, who.UserID()))
+}
+
+// asks reports whether a pending request is in somebody's inbox, which is whether they see
+// it at all unless they own it or are an admin.
+func (b *bench) asks(t *testing.T, who models.Actor, id models.ResponseID) bool {
+	t.Helper()
+	n := storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM deciders WHERE user_id = ? AND response_id = ?`, who.UserID(), id)
+	_, err := b.Approval(t.Context(), who, id)
+	if sees := err == nil; sees != (n == 1) {
+		t.Fatalf("%s: in the inbox %d times, and seeing it gives %v", who.Name, n, err)
+	}
+	return n == 1
+}
+
+// The rule's group is frozen by name (I12), and who is in it is judged at the vote; who
+// joins has what waits in their inbox at once, and who leaves has not.
+func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo)
+	b.policy(t, payments(byFinance+only))
+	first, second, third := b.pay(t, 1), b.pay(t, 2), b.pay(t, 3)
+	b.policy(t, payments("")) // what waits is not judged again
+	if must := first.Approvers().Must(); must != "somebody in finance must approve" {
+		t.Errorf("%q", must)
+	}
+	if !b.asks(t, bo, first.ID) || b.asks(t, cy, first.ID) {
+		t.Error("it does not wait for who is in the group, and for nobody else")
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.admin, first.ID, yes())), models.CodeNotAReviewer)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, yes())), models.CodeNotFound)
+
+	b.joins(t, "finance", cy)
+	if !b.asks(t, cy, first.ID) {
+		t.Error("who joined has nothing to decide")
+	}
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, first.ID, yes())))
+	b.standsAs(t, first.ID, models.StatusApproved)
+
+	b.leaves(t, "finance", bo)
+	if b.asks(t, bo, second.ID) {
+		t.Error("who left still has it in their inbox")
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), bo, second.ID, yes())), models.CodeNotFound)
+	if _, err := b.Approval(t.Context(), bo, first.ID); err != nil {
+		t.Errorf("what was settled while they were in the group: %v", err)
+	}
+
+	b.leaves(t, "finance", cy)
+	for _, id := range []models.ResponseID{second.ID, third.ID} {
+		if got := b.standsAs(t, id, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+			t.Errorf("with nobody in the group: %s", got.Cause)
+		}
+	}
+	if late := b.pay(t, 4); late.Status() == models.StatusRejected {
+		t.Error("the policy of now names no group")
+	}
+	b.policy(t, payments(""))
+}
+
+// Each joining and leaving is an entry, and so is each request that it moves (I7); the
+// person reads of a request only while it is theirs to decide.
+func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
+	b.group(t, "finance")
+	b.policy(t, payments(byFinance))
+	a := b.pay(t, 1)
+	other := b.ask(t, models.AskInput{ToolName: "other", Explicit: true})
+	after := b.head(t)
+	b.joins(t, "finance", bo)
+	b.joins(t, "finance", bo) // twice is once
+	b.wantActions(t, after, "group.joined", "approval.routed")
+	reads := func() int {
+		return storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM ledger_readers k JOIN ledger l ON l.seq = k.seq WHERE k.reader_id = ? AND l.response_id = ?`, bo.UserID(), a.ID)
+	}
+	if b.asks(t, bo, other.ID) || !b.asks(t, bo, a.ID) || reads() != 1 {
+		t.Errorf("they read %d entries", reads())
+	}
+	after = b.head(t)
+	b.leaves(t, "finance", bo)
+	b.wantActions(t, after, "group.left", "approval.routed")
+	if b.asks(t, bo, a.ID) || reads() != 0 {
+		t.Errorf("they still read %d entries", reads())
+	}
+	// And where the entries are found by their keys.
+	b.joins(t, "finance", bo)
+	storetest.IndexLedger(t, b.Store, storetest.LedgerAt(t, b.Store))
+	b.leaves(t, "finance", bo)
+	if reads() != 0 {
+		t.Errorf("of indexed entries they still read %d", reads())
+	}
+	wantCode(t, b.People.LeaveGroup(t.Context(), b.admin, "finance", bo.UserID()), models.CodeNotFound)
+}
+
+// Who is named besides, or is in another group that is, goes on deciding; the owner of the
+// agent has it in any case.
+func TestLeavingOneOfSeveralReasons(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo, cy, b.owner)
+	b.group(t, "board", cy)
+	b.policy(t, payments(`,"reviewers":["group:finance","Bo@example.com","group:board","group:finance"]`+only))
+	a := b.pay(t, 1)
+	if must := a.Approvers().Must(); must != "bo@example.com, somebody in finance or somebody in board must approve" {
+		t.Errorf("%q", must)
+	}
+	for _, who := range []models.Actor{bo, cy, b.owner} {
+		b.leaves(t, "finance", who)
+		if !b.asks(t, who, a.ID) {
+			t.Errorf("%s is not asked any more", who.Name)
+		}
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	b.leaves(t, "board", cy)
+	if b.asks(t, cy, a.ID) {
+		t.Error("cy is in none of the groups")
+	}
+	b.joins(t, "finance", b.owner)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+}
+
+// Who owns the agent may be in the group, and still not approve where the rule says never.
+func TestAGroupOfNobodyButTheOwner(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
+	b.group(t, "finance", b.owner, bo)
+	b.policy(t, payments(byFinance+only+never))
+	a := b.pay(t, 1)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	b.leaves(t, "finance", bo)
+	if got := b.standsAs(t, a.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+		t.Errorf("%s", got.Cause)
+	}
+	if late := b.pay(t, 2); late.Cause != models.CauseNoReviewer {
+		t.Errorf("at the ask: %s %s", late.Status(), late.Cause)
+	}
+}
+
+// Disabled members are asked nothing; enabled again they have what waits.
+func TestDisabledMembers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo, cy)
+	b.policy(t, payments(byFinance+only))
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, bo.UserID())))
+	a := b.pay(t, 1)
+	if b.asks(t, bo, a.ID) {
+		t.Error("somebody is asked who may not sign in")
+	}
+	storetest.Must(t, b.People.EnableUser(t.Context(), b.admin, bo.UserID()))
+	if !b.asks(t, bo, a.ID) {
+		t.Error("enabled again, they have nothing to decide")
+	}
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, cy.UserID())))
+	wantCode(t, b.People.JoinGroup(t.Context(), b.admin, "finance", cy.Name), models.CodeInvalid)
+	storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, bo.UserID())))
+	if got := b.standsAs(t, a.ID, models.StatusRejected); got.Cause != models.CauseNoReviewer {
+		t.Errorf("%s", got.Cause)
+	}
+}
+
+// An edit under a rule that wants a group waits for whoever is in it when they sign.
+func TestAnEditWaitsForAGroup(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo := storetest.Reviewer(t, b.Store, "bo@example.com")
+	storetest.Must(t, b.People.AddGroup(t.Context(), b.admin, "finance", ""))
+	b.policy(t, payments(""))
+	a := b.pay(t, 1)
+	b.joins(t, "finance", b.stranger)
+	b.policy(t, payments(byFinance+only))
+	edited := yes()
+	edited.Input = []byte(`{"amount":9}`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edited)))
+	if !b.asks(t, b.stranger, a.ID) {
+		t.Error("the edit did not go to the group")
+	}
+	b.joins(t, "finance", bo)
+	b.leaves(t, "finance", b.stranger)
+	if b.asks(t, b.stranger, a.ID) || !b.asks(t, bo, a.ID) {
+		t.Error("the edit did not follow who is in the group")
+	}
+	done, err := b.Decide(t.Context(), bo, a.ID, edited)
+	storetest.Must(t, err)
+	if done.Status() != models.StatusApproved || done.Vote.UserID != bo.UserID() {
+		t.Errorf("%+v", done.Response)
+	}
+}
+
+// A pre-approval covers while its maker is in the group, and no longer.
+func TestAGrantOfAMember(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.group(t, "finance", b.owner, b.stranger)
+	b.policy(t, payments(byFinance+only))
+	a := b.pay(t, 1)
+	storetest.Must(t, second(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})))
+	if got := b.pay(t, 2); got.Cause != models.CauseGrant {
+		t.Fatalf("%s %q", got.Status(), got.Cause)
+	}
+	b.leaves(t, "finance", b.owner)
+	if got := b.pay(t, 3); got.Status() != models.StatusPending {
+		t.Errorf("%s %q", got.Status(), got.Cause)
+	}
+	wantCode(t, storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 5, Digest: a.Digest})), models.CodeNotAReviewer)
+}
+
+// What a group may be called, and what keeps it.
+func TestGroupsAreKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, name := range []string{"", "Finance", "a b", "group:x", "-x", "é", string(make([]byte, 64))} {
+		if err := b.People.AddGroup(t.Context(), b.admin, name, ""); models.FieldsOf(err)["name"] == "" {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	b.group(t, "finance", b.stranger)
+	wantCode(t, b.People.AddGroup(t.Context(), b.admin, "finance", ""), models.CodeConflict)
+	storetest.Must(t, b.People.DescribeGroup(t.Context(), b.admin, "finance", "Who pays."))
+	for _, rule := range []string{`,"reviewers":["group:gone"]`, `,"reviewers":["group:finance","group:gone"]` + only} {
+		_, err := b.ApplyPolicy(t.Context(), b.admin, []byte(payments(rule)), "x", 0)
+		if at := models.FieldsOf(err); len(at) != 1 || !slices.ContainsFunc([]string{"rules[0].reviewers[0]", "rules[0].reviewers[1]"}, func(path string) bool { return at[path] != "" }) {
+			t.Errorf("%s: %v %v", rule, err, at)
+		}
+	}
+	b.policy(t, payments(byFinance))
+	wantCode(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"), models.CodeConflict)
+	a := b.pay(t, 1)
+	b.policy(t, payments(""))
+	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"))
+	if b.asks(t, b.stranger, a.ID) {
+		t.Error("it still waits for who was in the group")
+	}
+	wantCode(t, b.People.JoinGroup(t.Context(), b.admin, "finance", b.stranger.Name), models.CodeNotFound)
+
+	b.clock.Step(time.Second)
+	b.group(t, "finance", b.stranger) // the name is free
+	if !b.asks(t, b.stranger, a.ID) {
+		t.Error("the request froze the name, and the group of that name does not have it")
+	}
+	all, err := b.People.Groups(t.Context(), b.owner)
+	storetest.Must(t, err)
+	if len(all) != 1 || all[0].Members != 1 || all[0].Note != "" {
+		t.Errorf("%+v", all)
+	}
+	for who, actor := range storetest.WhoMayNot(t, b.Store) {
+		for what, err := range map[string]error{
+			"add":      b.People.AddGroup(t.Context(), actor, "x", ""),
+			"describe": b.People.DescribeGroup(t.Context(), actor, "finance", "x"),
+			"join":     b.People.JoinGroup(t.Context(), actor, "finance", b.owner.Name),
+			"leave":    b.People.LeaveGroup(t.Context(), actor, "finance", b.stranger.UserID()),
+			"remove":   b.People.RemoveGroup(t.Context(), actor, "finance"),
+		} {
+			if models.ErrorCode(err) != models.CodeForbidden {
+				t.Errorf("%s may %s: %v", who, what, err)
+			}
+		}
+	}
+}
