@@ -54,5 +54,14 @@ func CheckGroupName(field, name string) error {
 	return Invalid(field, "%s", GroupNameWanted)
 }
 
+// CheckGroupNote is CodeInvalid, naming the field, for what can't say what a group is for.
+// It is edited as it is written, so that nothing in it may be hidden.
+func CheckGroupNote(field, note string) error {
+	if _, hidden := Reveal(note, false); hidden.Any() {
+		return Invalid(field, "must not hold characters that nobody sees: it has %s", hidden)
+	}
+	return CheckText(field, note, MaxGroupNote)
+}
+
 // GroupNameWanted says what the name of a group looks like.
 const GroupNameWanted = "must be 1 to 63 lower-case letters, digits, dots, hyphens or underscores, and begin with a letter or digit, such as finance"

@@ -87,3 +87,20 @@ func UpstreamsURL() string { return "/upstreams" }
 func UpstreamURL(id models.UpstreamID, what string) string {
 	return UpstreamsURL() + "/" + url.PathEscape(string(id)) + "/" + what
 }
+
+// GroupsURL lists the groups, and takes the POST that adds one.
+func GroupsURL() string { return "/people/groups" }
+
+// GroupURL shows one group, and takes the POST that says what it is for.
+func GroupURL(name string) string { return GroupsURL() + "/" + url.PathEscape(name) }
+
+// RemoveGroupURL takes the POST that removes a group.
+func RemoveGroupURL(name string) string { return GroupURL(name) + "/remove" }
+
+// GroupMembersURL takes the POST that puts a person into a group.
+func GroupMembersURL(name string) string { return GroupURL(name) + "/members" }
+
+// LeaveGroupURL takes the POST that takes a person out of a group.
+func LeaveGroupURL(name string, id models.UserID) string {
+	return GroupMembersURL(name) + "/" + url.PathEscape(string(id)) + "/remove"
+}

@@ -19,6 +19,7 @@ var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin",
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
 	path := strings.NewReplacer("/conversations/:id", "/conversations/"+string(a.ConversationID), "/decide/:response", "/decide/"+string(a.ID), "/calls/:response", "/calls/"+string(a.ID), "/approvals/:id", "/approvals/"+string(a.ID), "/tokens/:id", "/tokens/"+string(token),
 		"/invites/:id", "/invites/"+string(models.NewID[models.InviteID]()), "/people/:id", "/people/"+w.owner.ID,
+		"/groups/:name/members/:id", "/groups/finance/members/"+w.owner.ID, "/groups/:name", "/groups/finance",
 		"/stops/:id", "/stops/"+string(models.NewID[models.StopID]()), "/grants/:id", "/grants/"+string(models.NewID[models.GrantID]()), "/upstreams/:id", "/upstreams/"+string(models.NewID[models.UpstreamID]()),
 		"/sessions/:id", "/sessions/"+string(models.NewID[models.SessionID]()), ":n", "1").Replace(route.Path)
 	if strings.ContainsAny(path, ":*") {
@@ -142,6 +143,15 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/people/invites", 403, 403, 303},
 		{"POST", "/people/invites", 403, 403, 422},
 		{"POST", "/people/invites/nonsense/withdraw", 403, 403, 404},
+		{"GET", "/people/groups", 403, 403, 200},
+		{"POST", "/people/groups", 403, 403, 422},
+		{"GET", "/people/groups/none", 403, 403, 404},
+		{"POST", "/people/groups/none", 403, 403, 404},
+		{"GET", "/people/groups/none/members", 403, 403, 303},
+		{"POST", "/people/groups/none/members", 403, 403, 404},
+		{"POST", "/people/groups/none/members/nonsense/remove", 403, 403, 404},
+		{"GET", "/people/groups/none/remove", 403, 403, 303},
+		{"POST", "/people/groups/none/remove", 403, 403, 404},
 		{"POST", "/people/nonsense/role", 403, 403, 404},
 		{"POST", "/people/" + string(models.NewID[models.UserID]()) + "/disable", 403, 403, 404},
 		{"POST", "/people/" + w.owner.ID + "/role", 403, 403, 422},

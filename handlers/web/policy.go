@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -44,8 +43,9 @@ func (s *Site) policyRead(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	reader := policy.Person{Email: visitorOf(c).user.Email, Groups: strings.Join(actorOf(c).Groups, " ")}
 	for i, r := range doc.Rules {
-		if namesReviewer(r, visitorOf(c).user.Email) {
+		if reader.NamedBy(r) {
 			in.Rules = append(in.Rules, shown.Rule(i))
 		}
 	}
@@ -135,10 +135,6 @@ func (s *Site) policyGuide(c echo.Context) error {
 		return err
 	}
 	return handlers.Render(c, http.StatusOK, pages.PolicyGuidePage(frame), nil)
-}
-
-func namesReviewer(r policy.Rule, email string) bool {
-	return slices.ContainsFunc(r.Reviewers, func(named string) bool { return strings.EqualFold(named, email) })
 }
 
 func versionView(v store.PolicyVersion) pages.PolicyVersion {

@@ -203,7 +203,7 @@ func withoutBlanks(values []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(values), func(s string) bool { return strings.TrimSpace(s) == "" }), "\n")
 }
 
-// whoMayReview are the people to pick reviewers from.
+// whoMayReview are the people and groups to pick reviewers from.
 func (s *Site) whoMayReview(ctx context.Context, actor models.Actor) ([]string, error) {
 	users, err := s.store.People.Users(ctx, actor)
 	if err != nil {
@@ -215,5 +215,9 @@ func (s *Site) whoMayReview(ctx context.Context, actor models.Actor) ([]string, 
 			out = append(out, users[i].Email)
 		}
 	}
-	return out, nil
+	groups, err := s.store.People.Groups(ctx, actor)
+	for i := range groups {
+		out = append(out, models.GroupReviewer(groups[i].Name))
+	}
+	return out, err
 }

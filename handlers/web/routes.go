@@ -35,6 +35,7 @@ const (
 func (s *Site) table() []route {
 	toInbox, toAgents, toPeople := goTo(views.InboxURL()), goTo(views.AgentsURL()), goTo(views.PeopleURL())
 	toRequest, toConversation, toCall, toGrant := backToPageOfRequest, s.backToConversation, s.backToCall, s.backToGrant
+	toGroup := func(c echo.Context) error { return goTo(views.GroupURL(c.Param("name")))(c) }
 	rows := []route{
 		// Before there is a session.
 		{get, static.Prefix + "*", anyone, serveStatic},
@@ -164,6 +165,15 @@ func (s *Site) table() []route {
 		{get, "/people/invites", admin, toPeople},
 		{post, "/people/invites", admin, s.invite},
 		{post, "/people/invites/:id/withdraw", admin, s.withdrawInvite},
+		{get, "/people/groups", admin, s.groups},
+		{post, "/people/groups", admin, s.addGroup},
+		{get, "/people/groups/:name", admin, s.group},
+		{post, "/people/groups/:name", admin, s.describeGroup},
+		{get, "/people/groups/:name/members", admin, toGroup},
+		{post, "/people/groups/:name/members", admin, s.joinGroup},
+		{post, "/people/groups/:name/members/:id/remove", admin, s.leaveGroup},
+		{get, "/people/groups/:name/remove", admin, toGroup},
+		{post, "/people/groups/:name/remove", admin, s.removeGroup},
 		{post, "/people/:id/role", admin, s.changePerson("role-changed", s.setRole)},
 		{post, "/people/:id/disable", admin, s.changePerson("person-disabled", s.disablePerson)},
 		{post, "/people/:id/enable", admin, s.changePerson("person-enabled", s.enablePerson)},

@@ -29,4 +29,5 @@ func TestTheLedgerIsReadByAnIndex(t *testing.T) {
 		}
 	}
 	check("actions", actionsQuery)
+	check("what is no longer read", unread, "u", "c", "r")
 }

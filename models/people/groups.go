@@ -98,7 +98,7 @@ func (p *People) AddGroup(ctx context.Context, actor models.Actor, name, note st
 	}
 	name, note = strings.TrimSpace(name), strings.TrimSpace(note)
 	wrong := models.FieldsOf(models.CheckGroupName("name", name))
-	for field, text := range models.FieldsOf(models.CheckText("note", note, models.MaxGroupNote)) {
+	for field, text := range models.FieldsOf(models.CheckGroupNote("note", note)) {
 		if wrong == nil {
 			wrong = map[string]string{}
 		}
@@ -135,7 +135,7 @@ func (p *People) DescribeGroup(ctx context.Context, actor models.Actor, name, no
 		return err
 	}
 	note = strings.TrimSpace(note)
-	if err := models.CheckText("note", note, models.MaxGroupNote); err != nil {
+	if err := models.CheckGroupNote("note", note); err != nil {
 		return err
 	}
 	return p.write(ctx, func(t *tx) error {

@@ -18,6 +18,8 @@ func TestPeopleAreReadByAnIndex(t *testing.T) {
 		"people":     {peopleQuery, []any{now, now, 9, now, now, "", 51}},
 		"devices":    {deviceQuery, []any{"u", "~", now, now, 51}},
 		"invitation": {openInvite, []any{"h", now}},
+		"members":    {membersOfGroup, []any{"g"}},
+		"groups of":  {groupsOfUser, []any{"u"}},
 	} {
 		plan := dbtest.Plan(t, d, q.text, q.args...)
 		for line := range strings.SplitSeq(plan, "\n") {

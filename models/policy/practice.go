@@ -91,8 +91,8 @@ func (l *practiceLinter) alone(path string, r Rule) {
 		l.warn(path+".self_approval", "The risk is %s, and the agent's owner may approve alone.", r.Risk)
 	}
 	askers := slices.DeleteFunc(slices.Clone(l.in.People), func(p Person) bool { return !p.Owns })
-	others := slices.ContainsFunc(l.in.People, func(p Person) bool { return !p.Owns && p.namedBy(r) })
-	if len(r.Reviewers) > 0 && len(askers) == 1 && !others && askers[0].namedBy(r) {
+	others := slices.ContainsFunc(l.in.People, func(p Person) bool { return !p.Owns && p.NamedBy(r) })
+	if len(r.Reviewers) > 0 && len(askers) == 1 && !others && askers[0].NamedBy(r) {
 		l.warn(path+".reviewers", "Only names the person to whom all agents belong, so nobody else is asked.")
 	}
 }

@@ -19,8 +19,8 @@ type Person struct {
 
 func (p Person) isIn(group string) bool { return slices.Contains(strings.Fields(p.Groups), group) }
 
-// namedBy reports whether a rule's reviewers name the person, as such or by a group.
-func (p Person) namedBy(r Rule) bool {
+// NamedBy reports whether a rule's reviewers name the person, as such or by a group.
+func (p Person) NamedBy(r Rule) bool {
 	return slices.ContainsFunc(r.Reviewers, func(reviewer string) bool {
 		if group, ok := models.GroupOf(reviewer); ok {
 			return p.isIn(group)
@@ -97,7 +97,7 @@ func (d Document) Stuck(people []Person) []Warning {
 func approversAmong(r Rule, people []Person) []Person {
 	var out []Person
 	for _, p := range people {
-		if p.namedBy(r) || p.Admin && !r.ReviewersOnly {
+		if p.NamedBy(r) || p.Admin && !r.ReviewersOnly {
 			out = append(out, p)
 		}
 	}

@@ -14,8 +14,8 @@ var (
 	// waitForGroups are the requests that wait for a group, by their own rule or that of an
 	// edit; which group is for the caller to read.
 	waitForGroups = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` + db.Contains(`approvers`, `'"group":'`) + `
- UNION SELECT r.id FROM votes v` + db.ByVotesWaiting + ` JOIN responses r ON r.id = v.response_id
- WHERE v.waits_for <> '' AND v.withdrawn_at IS NULL AND r.approval_status = 'pending' AND ` + db.Contains(`v.waits_for`, `'"group":'`) + ` ORDER BY 1`
+ UNION ALL SELECT r.id FROM votes v` + db.ByVotesWaiting + ` CROSS JOIN responses r ON r.id = v.response_id
+ WHERE v.waits_for <> '' AND v.withdrawn_at IS NULL AND r.approval_status = 'pending' AND ` + db.Contains(`v.waits_for`, `'"group":'`)
 
 	dropDecider  = `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`
 	dropReviewer = `DELETE FROM reviewers WHERE user_id = ? AND response_id = ?`
@@ -68,7 +68,8 @@ func (t *tx) eachWaitingFor(group string, do func(*tx, *models.Approval, models.
 	if err := t.Gorm().Raw(waitForGroups).Scan(&ids).Error; err != nil {
 		return fmt.Errorf("look for what waits for a group: %w", err)
 	}
-	for _, id := range ids {
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
 		a, err := t.standing(id)
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 )
 
 const rowsPolicy = `{"undo_seconds":{"high":30},"grant_max_uses":10,"rules":[
- {"name":"money","tools":["pay"],"effect":"require","risk":"high","reviewers":["finance@example.com"]},
+ {"name":"money","tools":["pay"],"effect":"require","risk":"high","reviewers":["finance@example.com","group:treasury"]},
  {"name":"never","tools":["format"],"effect":"deny"}]}`
 
 // pastOf is a database in which most of what can happen has happened.
@@ -19,6 +19,7 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	ctx := t.Context()
 	w := newOutsideWorld(t, opts...)
 	finance := storetest.Reviewer(t, w.Store, "finance@example.com")
+	storetest.Must(t, w.People.AddGroup(ctx, w.admin, "treasury", "Who pays."))
 	w.policy(t, rowsPolicy)
 	step := func() { w.clock.Step(time.Second) }
 
@@ -64,6 +65,12 @@ func pastOf(t *testing.T, opts ...storetest.Option) *outsideWorld {
 	w.clock.Step(time.Minute)
 	w.release(t, 1)
 	w.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":6}`), RunID: "run-1"})
+
+	step()
+	cy := storetest.Reviewer(t, w.Store, "cy@example.com")
+	storetest.Must(t, w.People.JoinGroup(ctx, w.admin, "treasury", cy.Name))
+	storetest.Must(t, w.People.JoinGroup(ctx, w.admin, "treasury", w.stranger.Name))
+	storetest.Must(t, w.People.LeaveGroup(ctx, w.admin, "treasury", w.stranger.UserID()))
 
 	base := w.run(t, "go test", "/src")
 	g := w.grant(t, base, 5, "cwd")

@@ -46,7 +46,7 @@ func States() []State {
 		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
-		peopleStates(), sessionsStates(), systemStates(), upstreamsStates(),
+		peopleStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(),
 		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), componentStates(),
 	)
 }

@@ -86,7 +86,7 @@ var rulePolicyFields = []policyField{
 	}},
 	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: riskChoices()},
 	{path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the minutes above.", least: "1", optional: true},
-	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, besides the agent's owner and admins. Empty a line to take a person off.", optional: true},
+	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, or groups such as group:finance, besides the agent's owner and admins. Empty a line to take one off.", optional: true},
 	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
 	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},

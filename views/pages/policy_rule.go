@@ -19,7 +19,7 @@ type PolicyRuleInput struct {
 	Form     policy.Form
 	Problems map[string]string // by path in the document
 	Notice   string
-	People   []string         // e-mail addresses to pick reviewers from
+	People   []string         // and groups, to pick reviewers from
 	First    bool             // a new one goes before all others
 	From     string           // the request that filled it in
 	Seen     *policy.Practice // nil: nothing is known

@@ -126,9 +126,21 @@ func triedWord(j policy.Judgement) ui.Word {
 	return ui.Word{Text: "waits for a person", Tone: views.ToneAccent}
 }
 
+// reviewerWords names whom a rule names, for sentences.
+func reviewerWords(reviewers []string) []string {
+	var out []string
+	for _, r := range reviewers {
+		if group, ok := models.GroupOf(r); ok {
+			r = "members of " + group
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // whoDecides is who may approve a call that waits.
 func whoDecides(j policy.Judgement) string {
-	reviewers := strings.Join(j.Reviewers, ", ")
+	reviewers := strings.Join(reviewerWords(j.Reviewers), ", ")
 	never := j.SelfApproval == models.SelfNever
 	switch {
 	case j.ReviewersOnly && never:

@@ -143,10 +143,10 @@ var listPages = []page{
 	{key: "people-one", seen: seen{
 		"title":  "People",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c)",
-		"acts":   "Make the link",
+		"acts":   "Groups → /people/groups | Make the link",
 		"help":   "You get a link to hand over. Whoever opens it chooses name and password: nobody else ever sees that.",
 		"filled": "role=reviewer",
-		"says":   "Who may sign in, and what they may do. A change holds from their next request on.",
+		"says":   "Who may sign in, and what they may do. A change counts from their next request on.",
 	}},
 	{key: "people-fresh", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … still ask: others decide it. Disable now (294 bytes, 4a1011e6de2eedd2) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (481 bytes, da86f65e22ff3aad) | new@example.org reviewer Ada Berg 6 d 23 h left Withdraw… The link stops working. You can invite them again. Withdraw now",
@@ -159,7 +159,48 @@ var listPages = []page{
 	}},
 	{key: "people-paged", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (371 bytes, bef998df7f5a935c) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … still ask: others decide it. Disable now (294 bytes, 4a1011e6de2eedd2) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (481 bytes, da86f65e22ff3aad)",
-		"acts": "Back to the start → /people | More people → /people?after=z%40example.org | Make the link",
+		"acts": "Groups → /people/groups | Back to the start → /people | More people → /people?after=z%40example.org | Make the link",
+	}},
+	{key: "groups", seen: seen{
+		"title": "Groups",
+		"rows":  "finance Who answers for payments. 3 30 d ago | longlonglonglonglonglonglonglonglonglonglonglonglonglonglong … nunbroken… 480 characters 200 30 d ago (292 bytes, 72d79f64b04252e1)",
+		"acts":  "Add the group",
+		"says":  "Named sets of people. A rule of the policy names a group among its reviewers; whoever is in the group at that moment decides.",
+	}},
+	{key: "groups-empty", seen: seen{
+		"title": "Groups",
+		"acts":  "Add the group",
+		"help":  "There is no group yet.",
+		"says":  "Named sets of people. A rule of the policy names a group among its reviewers; whoever is in the group at that moment decides. | There is no group yet.",
+	}},
+	{key: "groups-wrong", seen: seen{
+		"title":  "Groups",
+		"errors": "must be 1 to 63 lower-case letters, digits, dots, hyphens or underscores, and begin with a letter or digit, such as finance",
+		"rows":   "finance Who answers for payments. 3 30 d ago",
+		"acts":   "Add the group",
+		"filled": "name=Finance | note=Pays.",
+		"says":   "Named sets of people. A rule of the policy names a group among its reviewers; whoever is in the group at that moment decides.",
+	}},
+	{key: "group", seen: seen{
+		"title":  "finance",
+		"rows":   "Ada Bergada@example.org enabled Take out… What waits for the group leaves their inbox, unless they are asked for another reason. What nobody else may approve is rejected. Take Ada Berg out | Bo⟨U+202E⟩ Lindbo@example.org enabled Take out… What waits for the group leaves their inbox, unless they are asked for another reason. What nobody else may approve is rejected. Take Bo⟨U+202E⟩ Lind out | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … lse may approve is rejected. Take Cy out (336 bytes, 5280ee0fb72d655f)",
+		"acts":   "Add to the group | Save",
+		"filled": "note=Who answers for payments.",
+		"says":   "Name it among the reviewers of a rule as group:finance",
+	}},
+	{key: "group-empty", seen: seen{
+		"title": "board",
+		"acts":  "Add to the group | Save | Remove… | Remove the group",
+		"says":  "Name it among the reviewers of a rule as group:board",
+	}},
+	{key: "group-wrong", seen: seen{
+		"title":  "longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
+		"warns":  "The group has 200 members, and may have no more.",
+		"errors": "must be the e-mail of a person who may sign in",
+		"rows":   "Ada Bergada@example.org enabled Take out… What waits for the group leaves their inbox, unless they are asked for another reason. What nobody else may approve is rejected. Take Ada Berg out",
+		"acts":   "Add to the group | Save",
+		"filled": "email=gone@example.org | note=unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroke … unbrokenunbrokenunbrokenunbrokenunbroken (485 bytes, c7949184396867d7)",
+		"says":   "Name it among the reviewers of a rule as group:longlonglonglonglonglonglonglonglonglonglonglonglonglonglong",
 	}},
 	{key: "sessions-one", seen: seen{
 		"title": "My sessions",

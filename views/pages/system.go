@@ -26,7 +26,7 @@ type SystemInput struct {
 // System is the view model of the page of the system.
 type System struct {
 	Health    []Health
-	Facts     []Group
+	Facts     []FactGroup
 	Oldest    *WaitingRow
 	Stranded  []WaitingRow
 	More      bool
@@ -40,8 +40,8 @@ type Health struct {
 	Text string
 }
 
-// Group is a heading with facts under it.
-type Group struct {
+// FactGroup is a heading with facts under it.
+type FactGroup struct {
 	ID, Title string
 	Facts     []Fact
 }
@@ -70,7 +70,7 @@ func NewSystem(in SystemInput, now time.Time) System {
 	if version == "" {
 		version = "not known"
 	}
-	v.Facts = []Group{
+	v.Facts = []FactGroup{
 		{ID: "now", Title: "Now", Facts: []Fact{
 			{Name: "Pending", Value: views.Count(s.Pending)},
 			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents that are blocked in a wait"},

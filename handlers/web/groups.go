@@ -1,0 +1,125 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+func (s *Site) groups(c echo.Context) error {
+	return s.groupsPage(c, http.StatusOK, pages.GroupForm{})
+}
+
+// groupsPage lists the groups; form is one that is to be corrected.
+func (s *Site) groupsPage(c echo.Context, status int, form pages.GroupForm) error {
+	all, err := s.store.People.Groups(c.Request().Context(), actorOf(c))
+	if err != nil {
+		return err
+	}
+	frame, err := s.frame(c, "Groups", -1)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.PeopleURL()
+	return handlers.Render(c, status, pages.GroupsPage(frame, pages.NewGroups(pages.GroupsInput{Groups: all, Form: form}, frame.Now)), nil)
+}
+
+func (s *Site) addGroup(c echo.Context) error {
+	form := c.Request().PostForm
+	sent := pages.GroupForm{Name: strings.TrimSpace(form.Get("name")), Note: form.Get("note")}
+	err := s.store.People.AddGroup(c.Request().Context(), actorOf(c), sent.Name, sent.Note)
+	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
+		if sent.Errors = failed.Fields; failed.Code == models.CodeConflict {
+			sent.Errors = map[string]string{"name": failed.Text}
+		}
+		return s.groupsPage(c, handlers.Status(failed.Code), sent)
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, "group-added")
+	return c.Redirect(http.StatusSeeOther, views.GroupURL(sent.Name))
+}
+
+func (s *Site) group(c echo.Context) error {
+	return s.groupPage(c, http.StatusOK, pages.GroupInput{})
+}
+
+// groupPage shows the group of the path. in carries a form that is to be corrected, or why
+// something was not done.
+func (s *Site) groupPage(c echo.Context, status int, in pages.GroupInput) error {
+	ctx, actor, name := c.Request().Context(), actorOf(c), c.Param("name")
+	found, members, err := s.store.People.Group(ctx, actor, name)
+	if err != nil {
+		return err
+	}
+	everybody, err := s.store.People.Users(ctx, actor)
+	if err != nil {
+		return err
+	}
+	standing, err := s.store.CurrentPolicy(ctx)
+	if err != nil {
+		return err
+	}
+	in.Group, in.Members, in.Rules = *found, members, standing.Compiled.Document().RulesOfGroup(name)
+	in.Others = slices.DeleteFunc(everybody, func(u models.User) bool {
+		return !u.Enabled() || slices.ContainsFunc(members, func(m models.User) bool { return m.ID == u.ID })
+	})
+	frame, err := s.frame(c, name, -1)
+	if err != nil {
+		return err
+	}
+	frame.Path = views.PeopleURL()
+	return handlers.Render(c, status, pages.GroupPage(frame, pages.NewGroup(in)), nil)
+}
+
+// changeGroup answers a change to the group of the path: what is wrong with it is told on
+// its page, with what was typed.
+func (s *Site) changeGroup(c echo.Context, flash, done string, form pages.GroupForm, err error) error {
+	if failed := asError(err, models.CodeInvalid, models.CodeConflict); failed != nil {
+		in := pages.GroupInput{Form: form}
+		if in.Form.Errors = failed.Fields; failed.Code == models.CodeConflict {
+			in.Problem = failed.Text
+		}
+		return s.groupPage(c, handlers.Status(failed.Code), in)
+	}
+	if err != nil {
+		return err
+	}
+	s.setFlash(c, flash)
+	return c.Redirect(http.StatusSeeOther, done)
+}
+
+func (s *Site) describeGroup(c echo.Context) error {
+	name, sent := c.Param("name"), pages.GroupForm{Note: c.Request().PostForm.Get("note")}
+	err := s.store.People.DescribeGroup(c.Request().Context(), actorOf(c), name, sent.Note)
+	return s.changeGroup(c, "group-described", views.GroupURL(name), sent, err)
+}
+
+func (s *Site) joinGroup(c echo.Context) error {
+	name, sent := c.Param("name"), pages.GroupForm{Email: strings.TrimSpace(c.Request().PostForm.Get("email"))}
+	err := s.store.People.JoinGroup(c.Request().Context(), actorOf(c), name, sent.Email)
+	return s.changeGroup(c, "group-joined", views.GroupURL(name), sent, err)
+}
+
+func (s *Site) leaveGroup(c echo.Context) error {
+	name := c.Param("name")
+	id, err := models.ParseID[models.UserID]("id", c.Param("id"))
+	if err != nil {
+		return models.NotFound("member")
+	}
+	err = s.store.People.LeaveGroup(c.Request().Context(), actorOf(c), name, id)
+	return s.changeGroup(c, "group-left", views.GroupURL(name), pages.GroupForm{}, err)
+}
+
+func (s *Site) removeGroup(c echo.Context) error {
+	err := s.store.People.RemoveGroup(c.Request().Context(), actorOf(c), c.Param("name"))
+	return s.changeGroup(c, "group-removed", views.GroupsURL(), pages.GroupForm{}, err)
+}
