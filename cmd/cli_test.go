@@ -182,6 +182,55 @@ func TestAgentsAreStoppedByCommand(t *testing.T) {
 	}
 }
 
+// A group is made and filled beside a server that is running, which then asks its members.
+func TestGroupsAreKeptByCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	data := "--data=" + w.dir
+	must(t, "correct horse battery\n", "user", "add", "bo@example.com", "--name", "Bo", "--password-stdin", data)
+	must(t, "", "group", "add", "finance", "--note", "Pays.", data)
+	must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "check", "-", data)
+	must(t, "", "group", "join", "finance", "Bo@example.com", data)
+	must(t, `{"rules": [{"name": "payments", "tools": ["pay"], "effect": "require", "reviewers": ["group:finance"], "reviewers_only": true}]}`, "policy", "apply", "-", data)
+	got, err := w.client(w.agent).Ask(t.Context(), wire.AskRequest{ToolUseID: "call-1", ToolName: "pay"}, 0)
+	if err != nil || got.Status != wire.StatusPending {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	reviewer := strings.TrimSpace(must(t, "", "token", "add", "bo", "--user", "bo@example.com", "--scope", "reviewer", data))
+	seen, err := w.client(reviewer).Get(t.Context(), got.ApprovalID, 0)
+	if err != nil || !slices.Equal(seen.Policy.Approvers, []string{"group:finance"}) {
+		t.Errorf("a member reads %+v, %v", seen, err)
+	}
+	if out := must(t, "", "group", "list", data); !strings.Contains(out, "finance") || !strings.Contains(out, "Pays.") {
+		t.Errorf("the list: %s", out)
+	}
+	if out := must(t, "", "group", "list", "--json", data); !strings.Contains(out, `"members": 1`) {
+		t.Errorf("the list as JSON: %s", out)
+	}
+	if out := must(t, "", "group", "members", "finance", data); !strings.Contains(out, "bo@example.com") {
+		t.Errorf("the members: %s", out)
+	}
+	for _, refused := range [][]string{
+		{"group", "add", "finance", data},
+		{"group", "add", "Finance", data},
+		{"group", "join", "finance", "nobody@example.com", data},
+		{"group", "join", "board", "bo@example.com", data},
+		{"group", "leave", "finance", storetest.AdminEmail, data},
+		{"group", "remove", "finance", data},
+		{"group", "members", "board", data},
+	} {
+		if out, said, code := run(t, "", refused...); code != 1 || said == "" || out != "" {
+			t.Errorf("%v: exit %d, said %q, printed %q; want a refusal", refused, code, said, out)
+		}
+	}
+	must(t, "", "group", "leave", "finance", "bo@example.com", data)
+	if _, err := w.client(reviewer).Get(t.Context(), got.ApprovalID, 0); err == nil {
+		t.Error("who left still sees the request")
+	}
+	must(t, `{}`, "policy", "apply", "-", data)
+	must(t, "", "group", "remove", "finance", data)
+}
+
 func TestCommandLineAndServerNoticeEachOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

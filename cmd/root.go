@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newServe(), newDemo(), newDemoAgent(), newAsk(), newNote(), newIngest(),
-		newUser(), newToken(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
+		newUser(), newGroup(), newToken(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
 	)
 	return root
 }

@@ -23,7 +23,10 @@ func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*mod
 		return nil, err
 	}
 	for i, row := range rows {
-		all[i].Policy.Approvers, all[i].Waiting = row.Approvers().Reviewers(), a.waitingFor(actor, row.ID, row.Status())
+		if w := row.Approvers(); w.Limited() {
+			all[i].Policy.Approvers = w.Reviewers()
+		}
+		all[i].Waiting = a.waitingFor(actor, row.ID, row.Status())
 		if o, ok := origins[row.ID]; ok {
 			all[i].Origin = originOf(row.CallID, &o)
 		}

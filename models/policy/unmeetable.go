@@ -68,7 +68,7 @@ func (d Document) Unmeetable(people []Person) []Warning {
 		switch {
 		case len(able) == 0:
 			out = append(out, Warning{path + ".reviewers", "Nobody could approve under the rule “" + r.Name +
-				"”: none of its reviewers may sign in, or is a group with somebody who may. Add a person, or name others."})
+				"”: none of its reviewers is a person who may sign in, or a group with such a person. Add one, or name others."})
 		case self && ownsAll(able, people):
 			out = append(out, Warning{path + ".self_approval", "Nobody could approve under the rule “" + r.Name + "”: only " + able[0].Email +
 				" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})

@@ -158,7 +158,7 @@ var trailParts = map[TrailPart]string{
 	TrailRequests:      actionOf(`approval.`),
 	TrailConversations: actionOf(`conversation.`, `message.`, `response.`, `call.`),
 	TrailRules:         actionOf(`policy.`, `grant.`, `upstream.`),
-	TrailAccess:        actionOf(`user.`, `session.`, `token.`, `agent.`, `invite.`, `setup_link.`),
+	TrailAccess:        actionOf(`user.`, `group.`, `session.`, `token.`, `agent.`, `agents.`, `invite.`, `setup_link.`),
 }
 
 // actionOf is whether an entry's action begins with one of the words.

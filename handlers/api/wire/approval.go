@@ -99,7 +99,7 @@ type Policy struct {
 
 	ReviewersOnly bool         `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
 	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
-	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may"`
+	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may, and groups as group:NAME"`
 }
 
 // RespondRequest is a reviewer's verdict. Who decides is the token's person and
