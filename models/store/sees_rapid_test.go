@@ -27,7 +27,10 @@ type seesWorld struct {
 	routed map[string]bool // user and request
 }
 
-var seesEmails = []string{storetest.AdminEmail, "ada@example.com", "bo@example.com", "ruth@example.com"}
+var (
+	seesEmails = []string{storetest.AdminEmail, "ada@example.com", "bo@example.com", "ruth@example.com"}
+	seesGroups = []string{"board", "finance"}
+)
 
 // TestWhoSeesARequest holds the rule of who may see a request, its SQL and every list
 // equal, for all actors and requests.
@@ -44,6 +47,10 @@ func TestWhoSeesARequest(t *testing.T) {
 	for i, owner := range []int{0, 1, 1, 2} {
 		agent, _ := storetest.AgentToken(t, made, people[owner], fmt.Sprint("bot-", i))
 		agents = append(agents, agent)
+	}
+	for i, group := range seesGroups {
+		storetest.Must(t, made.People.AddGroup(t.Context(), admin, group, ""))
+		storetest.Must(t, made.People.JoinGroup(t.Context(), admin, group, seesEmails[i+1]))
 	}
 	narrow, _ := storetest.ReviewerToken(t, made, admin)
 	wide, _ := storetest.AdminToken(t, made, admin)
@@ -63,6 +70,7 @@ func TestWhoSeesARequest(t *testing.T) {
 			clock.Step(time.Second)
 			w.step()
 		}
+		w.checkGroups()
 		if rapid.Bool().Draw(rt, "disables") {
 			_, err := w.People.DisableUser(rt.Context(), admin, people[rapid.IntRange(1, 3).Draw(rt, "disabled")].UserID())
 			w.must(err)
@@ -89,7 +97,7 @@ func (w *seesWorld) must(err error) {
 func (w *seesWorld) rules(admin models.Actor) {
 	var rules []string
 	for i := range 3 {
-		named := rapid.SliceOfNDistinct(rapid.SampledFrom(seesEmails), 0, 3, rapid.ID).Draw(w.rt, "reviewers")
+		named := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"group:board", "group:finance"}, seesEmails...)), 0, 3, rapid.ID).Draw(w.rt, "reviewers")
 		rule := fmt.Sprintf(`{"name":"rule %d","tools":["tool-%d"],"effect":"require"`, i, i)
 		if len(named) > 0 {
 			rule += `,"reviewers":["` + strings.Join(named, `","`) + `"]`
@@ -110,7 +118,13 @@ func (w *seesWorld) step() {
 	}
 	a, err := w.Ask(ctx, agent, in)
 	w.must(err)
-	switch rapid.IntRange(0, 5).Draw(rt, "then") {
+	group, member := pick(rt, "group", seesGroups), w.people[rapid.IntRange(0, 3).Draw(rt, "member")]
+	switch rapid.IntRange(0, 8).Draw(rt, "then") {
+	case 6, 7:
+		w.must(w.People.JoinGroup(ctx, w.people[0], group, member.Name))
+	case 8:
+		_ = w.People.LeaveGroup(ctx, w.people[0], group, member.UserID()) // who is not in it does not leave
+
 	case 0:
 		decider := w.people[0]
 		for _, p := range w.people[:4] {
@@ -127,6 +141,31 @@ func (w *seesWorld) step() {
 	case 3:
 		_, err := w.ReportEvents(ctx, agent, a.ConversationID, []models.RunEvent{queued(string(models.NewID[models.ResponseID]()), "tool-1", `{}`, "batch")})
 		w.must(err)
+	}
+}
+
+// checkGroups compares, for what waits for a group, to whom it is routed with whom its rule
+// names and who is in the group now.
+func (w *seesWorld) checkGroups() {
+	members := w.column(`SELECT g.name || ' ' || m.user_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.left_at IS NULL`)
+	for _, id := range w.column(`SELECT id FROM responses WHERE approval_status = 'pending'`) {
+		a, err := w.Approval(w.rt.Context(), models.System("policy"), models.ResponseID(id))
+		w.must(err)
+		who := a.Approvers()
+		if len(who.Groups()) == 0 {
+			continue
+		}
+		routed := w.column(`SELECT user_id FROM reviewers WHERE response_id = ?`, id)
+		inboxes := w.column(`SELECT user_id FROM deciders WHERE response_id = ?`, id)
+		for _, p := range w.people[:4] {
+			want := p.UserID() != a.OwnerID && (who.Names(p.UserID()) || slices.ContainsFunc(who.Groups(), func(g string) bool { return slices.Contains(members, g+" "+p.ID) }))
+			if got := slices.Contains(routed, p.ID); got != want {
+				w.rt.Fatalf("%s for %+v: routed to %s is %t, want %t", id, who.Named, p.Name, got, want)
+			}
+			if got := slices.Contains(inboxes, p.ID); got != (want || p.UserID() == a.OwnerID) {
+				w.rt.Fatalf("%s for %+v: in the inbox of %s is %t", id, who.Named, p.Name, got)
+			}
+		}
 	}
 }
 
