@@ -39,14 +39,6 @@ func (a Approver) is(who Voter) bool {
 	return a.ID == who.ID
 }
 
-// text is how sentences name whom a rule names.
-func (a Approver) text() string {
-	if a.Group != "" {
-		return "somebody in " + a.Group
-	}
-	return a.Email
-}
-
 // Approvers is what a rule demands of whoever approves. The zero value demands
 // nothing: whoever may see the request may approve it. A rejection is never
 // limited by it.
@@ -99,7 +91,14 @@ func (w Approvers) Must() string {
 			names = append(names, fmt.Sprintf("%d others", rest))
 			break
 		}
-		names = append(names, a.text())
+		name := a.Email
+		if a.Group != "" {
+			name = "somebody in " + a.Group
+			if i == 0 {
+				name = "S" + name[1:] // it begins the sentence
+			}
+		}
+		names = append(names, name)
 	}
 	switch {
 	case !w.Limited():

@@ -33,3 +33,33 @@ func TestWhoMustApproveInWords(t *testing.T) {
 		}
 	}
 }
+
+// A group is named as such, and whoever is in it may approve.
+func TestApproversByGroup(t *testing.T) {
+	t.Parallel()
+	finance := models.Approvers{ReviewersOnly: true, Named: []models.Approver{{Group: "finance"}, {ID: "bo", Email: "bo@x"}}}
+	if got := finance.Must(); got != "Somebody in finance or bo@x must approve" {
+		t.Errorf("%q", got)
+	}
+	never := models.Approvers{SelfApproval: models.SelfNever, Named: []models.Approver{{ID: "bo", Email: "bo@x"}, {Group: "finance"}}}
+	if got := never.Must(); got != "bo@x, somebody in finance or an admin must approve" {
+		t.Errorf("%q", got)
+	}
+	for _, tt := range []struct {
+		who  Voter
+		want bool
+	}{
+		{models.Voter{ID: "ann"}, false},
+		{models.Voter{ID: "ann", Groups: []string{"board"}}, false},
+		{models.Voter{ID: "ann", Groups: []string{"board", "finance"}}, true},
+		{models.Voter{ID: "bo"}, true},
+		{models.Voter{}, false},
+	} {
+		if got := finance.Allow("owner", tt.who); got != tt.want {
+			t.Errorf("%+v may approve: %t", tt.who, got)
+		}
+	}
+	if never.Allow("ann", models.Voter{ID: "ann", Groups: []string{"finance"}}) {
+		t.Error("who owns the agent approves by a group")
+	}
+}

@@ -52,7 +52,7 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 	b.policy(t, payments(byFinance+only))
 	first, second, third := b.pay(t, 1), b.pay(t, 2), b.pay(t, 3)
 	b.policy(t, payments("")) // what waits is not judged again
-	if must := first.Approvers().Must(); must != "somebody in finance must approve" {
+	if must := first.Approvers().Must(); must != "Somebody in finance must approve" {
 		t.Errorf("%q", must)
 	}
 	if !b.asks(t, bo, first.ID) || b.asks(t, cy, first.ID) {
