@@ -46,7 +46,7 @@ func TestApproversByGroup(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for _, tt := range []struct {
-		who  Voter
+		who  models.Voter
 		want bool
 	}{
 		{models.Voter{ID: "ann"}, false},
