@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -166,24 +167,33 @@ func (s *Site) policyVersion(c echo.Context) error {
 		return err
 	}
 	in := pages.PolicyDocumentInput{Version: versionView(version), Document: []byte(version.Document), Current: n == standing.Version}
+	in.Newest = standing.Version
+	status := http.StatusOK
 	if text := c.QueryParam("before"); text != "" {
-		if in.Before, err = versionNumber(text); err != nil {
+		with, wrong := versionNumber(text)
+		if wrong != nil || with < 1 || with > standing.Version {
+			in.Compared = pages.CompareForm{Before: text, Error: fmt.Sprintf("must be a version from 1 to %d", standing.Version)}
+			status = http.StatusUnprocessableEntity
+		} else if in.Changes, err = s.changesSince(ctx, actor, with, version); err != nil {
 			return err
+		} else {
+			in.Before = with
 		}
-		before, err := s.store.PolicyAt(ctx, actor, in.Before)
-		if err != nil {
-			return err
-		}
-		in.Changes = policy.Diff(before.Compiled.Document(), version.Compiled.Document())
-	}
-	if in.Versions, err = s.versions(ctx, actor, 0, versionsShown); err != nil {
-		return err
 	}
 	frame, err := s.frame(c, "Policy v"+views.Number(n), -1)
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.PolicyVersionPage(frame, pages.NewPolicyDocument(in, frame.Now)), nil)
+	return handlers.Render(c, status, pages.PolicyVersionPage(frame, pages.NewPolicyDocument(in, frame.Now)), nil)
+}
+
+// changesSince are what a version changed, beside one that may be any other.
+func (s *Site) changesSince(ctx context.Context, actor models.Actor, n int64, version store.PolicyVersion) ([]policy.Change, error) {
+	before, err := s.store.PolicyAt(ctx, actor, n)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Diff(before.Compiled.Document(), version.Compiled.Document()), nil
 }
 
 // restorePolicy makes an old version the draft, to be reviewed.

@@ -54,7 +54,7 @@ func TestPolicyIsReviewedThenSaved(t *testing.T) {
 	p.get("/policy/versions/1").is(http.StatusOK)
 	p.get("/policy/versions/2?before=1").is(http.StatusOK).says("table", "default_timeout_minutes", "5", "7")
 	for _, before := range []string{"9", "x", "0"} {
-		p.get("/policy/versions/2?before=" + before).is(http.StatusNotFound)
+		p.get("/policy/versions/2?before="+before).is(http.StatusUnprocessableEntity).says("#before-error", "must be a version from 1 to 2")
 	}
 
 	// Sent again, it finds no draft and changes nothing.

@@ -225,7 +225,7 @@ func policyJSON() pages.PolicyJSON {
 func policyVersion() pages.PolicyDocument {
 	return pages.NewPolicyDocument(pages.PolicyDocumentInput{
 		Version: PolicyInput().Versions[1], Document: []byte(`{"approval_enabled":true,"rules":[]}`), Before: 5,
-		Changes: []policy.Change{{Path: "unmatched", Before: "allow", After: "require"}}, Versions: PolicyInput().Versions,
+		Changes: []policy.Change{{Path: "unmatched", Before: "allow", After: "require"}}, Newest: 61,
 	}, Now)
 }
 

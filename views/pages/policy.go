@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -147,21 +148,25 @@ type PolicyDocumentInput struct {
 	Current  bool
 	Before   int64 // it is compared with this one; 0: with none
 	Changes  []policy.Change
-	Versions []PolicyVersion // to compare with
+	Newest   int64 // the versions go from 1 to this
+	Compared CompareForm
 }
+
+// CompareForm is what was filled in where it names no version.
+type CompareForm struct{ Before, Error string }
 
 // PolicyDocument is the view model of one version.
 type PolicyDocument struct {
-	Title, Number, URL   string
-	Author               string
-	Note                 string
-	At                   views.Moment
-	Current              bool
-	Code                 ui.Code
-	Before, BeforeNumber string
-	Changes              []PolicyChange
-	Others               []ui.Choice
-	Restore              string // empty: it is active
+	Title, Number, URL string
+	Author             string
+	Note               string
+	At                 views.Moment
+	Current            bool
+	Code               ui.Code
+	Before             string
+	Changes            []PolicyChange
+	CompareWith        *ui.Field // nil: there is no other
+	Restore            string    // empty: it is active
 }
 
 // NewPolicyDocument makes the page of one version of the document.
@@ -173,11 +178,12 @@ func NewPolicyDocument(in PolicyDocumentInput, now time.Time) PolicyDocument {
 		Code: ui.Code{ID: "document", Label: "Document", Text: indent(in.Document), Numbers: true},
 	}
 	if in.Before > 0 {
-		v.Before, v.BeforeNumber, v.Changes = "v"+views.Number(in.Before), strconv.FormatInt(in.Before, 10), changesRead(in.Changes)
+		v.Before, v.Changes = "v"+views.Number(in.Before), changesRead(in.Changes)
 	}
-	for _, other := range in.Versions {
-		if other.Version != in.Version.Version {
-			v.Others = append(v.Others, ui.Choice{Value: strconv.FormatInt(other.Version, 10), Label: "v" + views.Number(other.Version)})
+	if in.Newest > 1 {
+		v.CompareWith = &ui.Field{
+			Name: "before", Label: "Compare with version", Type: "number", Min: "1", Max: strconv.FormatInt(in.Newest, 10), Required: true,
+			Value: cmp.Or(in.Compared.Before, strconv.FormatInt(cmp.Or(in.Before, max(1, in.Version.Version-1)), 10)), Error: in.Compared.Error,
 		}
 	}
 	if !in.Current {

@@ -130,10 +130,11 @@ var formPages = []page{
 		"says":   "What your draft would have made of calls that agents really asked about, beside what the active version says of them. Nothing is asked and nothing changes.",
 	}},
 	{key: "policy-version", seen: seen{
-		"title": "Policy v6",
-		"rows":  "Everything else unmatched allow require",
-		"says":  "saved by operator root 3 d 8 h ago | Makes it your draft. You see what would change before anything is saved; a draft that you have is replaced, and can be brought back with “Undo the last change”.",
-		"acts":  "Restore this version …",
+		"filled": "before=5",
+		"title":  "Policy v6",
+		"rows":   "Everything else unmatched allow require",
+		"says":   "saved by operator root 3 d 8 h ago | Makes it your draft. You see what would change before anything is saved; a draft that you have is replaced, and can be brought back with “Undo the last change”.",
+		"acts":   "Restore this version …",
 	}},
 	{key: "policy-guide", seen: seen{
 		"title": "How the policy works",
