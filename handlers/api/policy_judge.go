@@ -85,11 +85,11 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 		return a.store.CallOf(ctx, asked)
 	}
 	call := policy.Call{
-		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit,
-		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input, Now: a.store.Now()},
+		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit, At: a.store.Now(),
+		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input},
 	}
 	if b.At != nil {
-		call.Facts.Now = *b.At
+		call.At = *b.At
 	}
 	return call, call.Check()
 }

@@ -186,8 +186,8 @@ func tryInput() pages.PolicyTryInput {
 		{Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
 	}
 	return pages.PolicyTryInput{
-		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", Facts: policy.Facts{
-			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Now: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Input: []byte(`{"amount": 101, "to": "ACME"}`),
+		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
+			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Input: []byte(`{"amount": 101, "to": "ACME"}`),
 		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
 		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
 	}
