@@ -95,6 +95,20 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 	return s.compiled(row)
 }
 
+// CheckPolicy reads a document as ApplyPolicy would save it now, and refuses what that
+// refuses, but for rules under which nobody could approve.
+func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, error) {
+	active, err := s.CurrentPolicy(ctx)
+	if err != nil {
+		return policy.Document{}, err
+	}
+	p, err := policy.ParseChanged(raw, active.Compiled.Document())
+	if err != nil {
+		return policy.Document{}, err
+	}
+	return p.Document().Timely(active.Compiled.Document(), s.Now())
+}
+
 // ApplyPolicy makes a new version from a document. An invalid one is refused
 // with the path of each fault and changes nothing; base names the version that
 // was edited (0: whatever stands), and another one standing is CodeConflict. A
