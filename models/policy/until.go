@@ -87,7 +87,7 @@ func (d Document) CheckEnds(before Document, now time.Time) error {
 		if until == nil || was != nil && was.Equal(*until) {
 			continue
 		}
-		if text := endProblem(until.Sub(now)); text != "" {
+		if text := EndProblem(*until, now); text != "" {
 			found[switches[i].until] = text
 		}
 	}
@@ -97,8 +97,9 @@ func (d Document) CheckEnds(before Document, now time.Time) error {
 	return nil
 }
 
-func endProblem(left time.Duration) string {
-	switch {
+// EndProblem says what is wrong with a new end of a switch at now; empty: nothing.
+func EndProblem(until, now time.Time) string {
+	switch left := until.Sub(now); {
 	case left <= 0:
 		return "is in the past: " + untilWanted
 	case left < LeastUntil:
