@@ -14,10 +14,10 @@ import (
 	"countersign/models/storetest"
 )
 
-// offFor is a policy whose gate is off for a while; more are further members.
-func (b *bench) offFor(t *testing.T, d time.Duration, more string) time.Time {
+// offForAnHour is a policy whose gate is off so long; more are further members.
+func (b *bench) offForAnHour(t *testing.T, more string) time.Time {
 	t.Helper()
-	end := b.clock.Now().Add(d)
+	end := b.clock.Now().Add(time.Hour)
 	b.policy(t, fmt.Sprintf(`{"approval_enabled":false,"approval_off_until":%q,"required_approval_tools":["Bash"]%s}`, end.Format(time.RFC3339), more))
 	return end
 }
@@ -33,7 +33,7 @@ func (b *bench) versions(t *testing.T) []store.PolicyVersion {
 func TestAGateIsOnAgainAtItsEndI3(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	end := b.offFor(t, time.Hour, "")
+	end := b.offForAnHour(t, "")
 	n := len(b.versions(t))
 	b.clock.Step(time.Hour - time.Second)
 	if a := b.ask(t, models.AskInput{}); a.Cause != models.CauseGateOff || a.Status() != models.StatusNone {
@@ -145,7 +145,7 @@ func TestEachEndIsSavedAtItsTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	later := b.clock.Now().Add(2 * time.Hour)
-	b.offFor(t, time.Hour, fmt.Sprintf(`,"fallback_auto_approve":true,"fallback_until":%q`, later.Format(time.RFC3339)))
+	b.offForAnHour(t, fmt.Sprintf(`,"fallback_auto_approve":true,"fallback_until":%q`, later.Format(time.RFC3339)))
 	b.clock.Step(time.Hour)
 	storetest.Must(t, storetest.Err(b.EndSwitches(t.Context())))
 	if at, some, err := b.NextSwitchEnd(t.Context()); err != nil || !some || !at.Equal(later) {
@@ -165,21 +165,23 @@ func TestEachEndIsSavedAtItsTime(t *testing.T) {
 // system, whether all of the document was sent or a member of it changed.
 func TestASaveBehindAnEndThatIsNotWrittenDown(t *testing.T) {
 	t.Parallel()
-	for name, save := range map[string]func(*bench, *testing.T, store.PolicyVersion) (store.PolicyVersion, error){
-		"document": func(b *bench, t *testing.T, v store.PolicyVersion) (store.PolicyVersion, error) {
+	for name, save := range map[string]func(*testing.T, *bench, store.PolicyVersion) (store.PolicyVersion, error){
+		"document": func(t *testing.T, b *bench, v store.PolicyVersion) (store.PolicyVersion, error) {
+			t.Helper()
 			text := strings.Replace(v.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
 			return b.ApplyPolicy(t.Context(), b.admin, []byte(text), "nine minutes", v.Version)
 		},
-		"member": func(b *bench, t *testing.T, _ store.PolicyVersion) (store.PolicyVersion, error) {
+		"member": func(t *testing.T, b *bench, _ store.PolicyVersion) (store.PolicyVersion, error) {
+			t.Helper()
 			return b.ChangePolicy(t.Context(), b.admin, "nine minutes", func(d *policy.Document) { d.DefaultTimeoutMinutes = 9 })
 		},
 	} {
 		b := newBench(t)
-		b.offFor(t, time.Hour, "")
+		b.offForAnHour(t, "")
 		before := b.versions(t)[0]
 		b.clock.Step(time.Hour)
 		seq := storetest.LedgerAt(t, b.Store)
-		saved, err := save(b, t, before)
+		saved, err := save(t, b, before)
 		storetest.Must(t, err)
 		d := saved.Compiled.Document()
 		if saved.Version != before.Version+2 || saved.Note != "nine minutes" || !d.ApprovalEnabled || d.ApprovalOffUntil != nil || d.DefaultTimeoutMinutes != 9 {
@@ -199,7 +201,7 @@ func TestASaveBehindAnEndThatIsNotWrittenDown(t *testing.T) {
 func TestAnUnchangedSaveBehindAnEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.offFor(t, time.Hour, "")
+	b.offForAnHour(t, "")
 	before := b.versions(t)[0]
 	b.clock.Step(time.Hour)
 	saved, err := b.ApplyPolicy(t.Context(), b.admin, []byte(before.Document), "again", before.Version)
@@ -226,7 +228,7 @@ func TestSavesRaceWithAnEnd(t *testing.T) {
 	t.Parallel()
 	for range 10 {
 		b := newBench(t)
-		b.offFor(t, time.Hour, "")
+		b.offForAnHour(t, "")
 		before := b.versions(t)[0]
 		b.clock.Step(time.Hour)
 		text := strings.Replace(before.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
@@ -259,7 +261,7 @@ func TestSavesRaceWithAnEnd(t *testing.T) {
 func TestADraftOutlivesAnEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.offFor(t, time.Hour, "")
+	b.offForAnHour(t, "")
 	before := b.versions(t)[0]
 	text := strings.Replace(before.Document, `"default_timeout_minutes": 5`, `"default_timeout_minutes": 9`, 1)
 	kept, err := b.KeepDraft(t.Context(), b.admin, before.Version, 0, text)

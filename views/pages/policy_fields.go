@@ -143,7 +143,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 		if _, wrong := problems[at+f.path]; wrong {
 			in.Type = "text" // a browser shows nothing of what is no number
 		}
-	case policy.FieldText:
+	case policy.FieldText, policy.FieldTime:
 		in.Mono = f.mono
 		if f.rows > 0 || strings.Contains(text, "\n") {
 			in.Type, in.Rows = "textarea", max(f.rows, 2)
