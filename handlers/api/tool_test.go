@@ -226,7 +226,7 @@ func TestToolConfigHasEndsI3(t *testing.T) {
 		a := w.call(w.admin, method, path, body)
 		a.want(t, 200, nil)
 		var found []string
-		for _, member := range strings.SplitSeq(off+","+on+","+fallback+","+none, ",") {
+		for member := range strings.SplitSeq(off+","+on+","+fallback+","+none, ",") {
 			if strings.Contains(a.body, member) {
 				found = append(found, member)
 			}
