@@ -52,6 +52,7 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 	if at, _ := red.doc.Find(".dangers time").Attr("datetime"); at != now.Add(time.Hour).Format(time.RFC3339) {
 		t.Errorf("the warning has the time %q", at)
 	}
+	p.get("/system").says("main", "It is off until 2026-03-02 13:00 UTC")
 	w.signedIn(ownerEmail).get("/policy").says("main", "false until 2026-03-02 13:00 UTC", "Approval is off")
 
 	// At the end nothing is red any more, though nobody has written it down.
