@@ -194,6 +194,55 @@ func TestAskWithoutServerI11(t *testing.T) {
 	}
 }
 
+// What is kept of a fallback with an end is believed until that, however shortly ago it was
+// confirmed; programs that know of no ends read that it is off.
+func TestAskWithoutServerKnowsTheEndI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	until := time.Now().Add(5 * time.Minute).UTC().Truncate(time.Second)
+	w.applyPolicy(t, fmt.Sprintf(`{"fallback_auto_approve": true, "fallback_until": %q, "rules": [{"name": "free", "tools": ["free"], "effect": "allow"}]}`, until.Format(time.RFC3339)))
+	env := w.env(t)
+	ask := func(args ...string) (string, int) {
+		_, said, code := runWith(t, env, "", append([]string{"ask"}, args...)...)
+		return said, code
+	}
+	if said, code := ask("free"); code != 0 {
+		t.Fatalf("an allowed call: exit %d: %s", code, said)
+	}
+	w.stop()
+	var kept struct {
+		On        bool
+		Until, At time.Time
+	}
+	raw, err := os.ReadFile(cacheFiles(t, env, "fallback.json")[0])
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil || kept.On || !kept.Until.Equal(until) {
+		t.Fatalf("kept: %s, %v", raw, err)
+	}
+	const soon = "--connect-timeout=300ms"
+	if said, code := ask("deploy", soon); code != 0 {
+		t.Errorf("before the end: exit %d: %s", code, said)
+	}
+	for name, tt := range map[string]struct {
+		until, age time.Duration
+		code       int
+	}{
+		"the end has passed":            {-time.Second, time.Minute, 3},
+		"before the end, confirmed now": {time.Minute, 0, 0},
+		"confirmed too long ago":        {time.Hour, 11 * time.Minute, 3},
+	} {
+		text := fmt.Appendf(nil, `{"on":false,"until":%q,"at":%q}`, time.Now().Add(tt.until).Format(time.RFC3339Nano), time.Now().Add(-tt.age).Format(time.RFC3339Nano))
+		if err := os.WriteFile(cacheFiles(t, env, "fallback.json")[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if said, code := ask("deploy", soon); code != tt.code {
+			t.Errorf("%s: exit %d, want %d: %s", name, code, tt.code, said)
+		}
+	}
+}
+
 // wantFallback checks that exactly one call of a tool is stored as gone ahead
 // without anybody.
 func (w *world) wantFallback(t *testing.T, tool string) {

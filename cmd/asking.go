@@ -40,10 +40,10 @@ func newAsking(o askOptions, out, say io.Writer) *asking {
 }
 
 // RoundTrip sends a request and notes what each answer says besides its body:
-// that a server is there, and whether the policy has fallback_auto_approve on.
+// that a server is there, and whether the policy has fallback_auto_approve on, and until when.
 func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set(wire.HeaderFallback, "?")
+	r.Header.Set(wire.HeaderFallback, wire.FallbackWithEnd)
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	// Only an answer confirms: what a proxy says about its own troubles does not.
 	answered := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusAccepted
-	if said := res.Header.Get(wire.HeaderFallback); answered && (said == "on" || said == "off") {
-		if err := a.memory.confirm(said == "on", time.Now()); err != nil {
+	if said, known := wire.ParseFallback(res.Header.Get(wire.HeaderFallback)); answered && known {
+		if err := a.memory.confirm(said, time.Now()); err != nil {
 			a.warned.Do(func() {
 				fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
 			})

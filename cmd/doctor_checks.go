@@ -101,6 +101,7 @@ func (d *doctor) policy(ctx context.Context) diagnosis {
 	if err != nil {
 		return fail("apply a valid document: `countersign policy apply FILE`", "%v", err)
 	}
+	doc, _, _ = doc.Ended(d.now) // what counts now, also if no server has written that down
 	lines := warningLines(policy.Lint(doc))
 	const remedy = "change it on the page Policy or with `countersign policy apply FILE`, if it is not meant"
 	switch {

@@ -168,6 +168,14 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"approval_enabled": false}'`)
 		}, nil, "policy lint", "fail", "approval_enabled"},
+		{"approvals are off for a time", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"approval_enabled": false, "approval_off_until": "2999-01-01T00:00:00Z"}'`)
+		}, nil, "policy lint", "fail", "Approval is off until 2999-01-01 00:00 UTC"},
+		{"approvals were off, and a rule never applies", func(t *testing.T, dir string) {
+			t.Helper()
+			infect(t, dir, policyRow+`'{"approval_enabled": false, "approval_off_until": "2001-01-01T00:00:00Z", "rules": [{"name": "a", "tools": ["x"], "effect": "deny"}, {"name": "b", "tools": ["x"], "effect": "allow"}]}'`)
+		}, nil, "policy lint", "warn", "rules[1]"},
 		{"no policy that parses", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, policyRow+`'{"rules": [{"tools": ["/(/"]}]}'`)

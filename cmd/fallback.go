@@ -25,10 +25,13 @@ const (
 // name means that nothing can be kept, and so nothing is believed.
 type fallbackMemory struct{ dir string }
 
-// confirmation is what a server last said about fallback_auto_approve.
+// confirmation is what a server last said about fallback_auto_approve. Where it has an end
+// it is kept in Until only, for programs that know of no ends read the file too: for them it
+// is off.
 type confirmation struct {
-	On bool      `json:"on"`
-	At time.Time `json:"at"`
+	On    bool      `json:"on"`
+	Until time.Time `json:"until,omitzero"`
+	At    time.Time `json:"at"`
 }
 
 // newFallbackMemory finds the folder of a server and token, by a hash of both.
@@ -42,19 +45,20 @@ func newFallbackMemory(server, token string) fallbackMemory {
 }
 
 // confirm notes what the server said at a time.
-func (m fallbackMemory) confirm(on bool, at time.Time) error {
-	return m.write(confirmationFile, confirmation{on, at.UTC()})
+func (m fallbackMemory) confirm(said wire.FallbackState, at time.Time) error {
+	return m.write(confirmationFile, confirmation{said.On && said.Until.IsZero(), said.Until.UTC(), at.UTC()})
 }
 
 // believed reports whether the fallback may be used at now: at most ten minutes ago,
-// the server said that it is on.
+// the server said that it is on, and its end has not come.
 func (m fallbackMemory) believed(now time.Time) bool {
 	var c confirmation
 	if err := m.read(confirmationFile, &c); err != nil {
 		return false
 	}
 	age := now.Sub(c.At)
-	return c.On && age >= 0 && age <= models.FallbackBelieved
+	on := c.On || now.Before(c.Until)
+	return on && age >= 0 && age <= models.FallbackBelieved
 }
 
 // keepReport writes down an ask that goes on without the server.

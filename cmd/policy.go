@@ -106,11 +106,7 @@ func newPolicyCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		active, err := s.CurrentPolicy(c.Context())
-		if err != nil {
-			return err
-		}
-		p, err := policy.ParseChanged(raw, active.Compiled.Document())
+		doc, err := s.CheckPolicy(c.Context(), raw)
 		if err != nil {
 			return err
 		}
@@ -118,7 +114,7 @@ func newPolicyCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		tellChecked(c, policy.LintIn(p.Document(), practice))
+		tellChecked(c, policy.LintIn(doc, practice))
 		return nil
 	}), checkPolicyOn)
 }

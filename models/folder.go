@@ -16,5 +16,6 @@ const (
 	MaxPage     = 200
 )
 
-// InitialAuthor is whose document the initial policy is.
-const InitialAuthor = "Countersign"
+// SystemAuthor is whose a version of the policy is that nobody wrote: the initial one, and what
+// ends a switch at its time.
+const SystemAuthor = "Countersign"

@@ -25,8 +25,12 @@ type Page struct {
 	Stopped []Stopped
 	// GateOff says that approval_enabled is false: no tool call is held.
 	GateOff bool
+	// GateOffUntil is when it is on again; zero: that has no end.
+	GateOffUntil time.Time
 	// FallbackOn says that fallback_auto_approve is true.
 	FallbackOn bool
+	// FallbackUntil is when it ends; zero: it has no end.
+	FallbackUntil time.Time
 	// KeysOpen shows the list of keys from the start.
 	KeysOpen bool
 	// Narrow is for forms that stand alone: sign-in, setup, errors.

@@ -41,7 +41,7 @@ type askIn struct {
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
-	Fallback string `header:"Countersign-Fallback" doc:"With any value, the answer's header of this name says whether fallback_auto_approve is on or off"`
+	Fallback string `header:"Countersign-Fallback" doc:"Ask with it whether fallback_auto_approve is on, which the answer's header of this name says: off, or on, or for the value until also on; until= and a time, from which on no client may go on by itself. For any other value on is only said if it does not end within ten minutes"`
 	Body     wire.AskRequest
 }
 
@@ -65,7 +65,7 @@ func (a *API) ask(ctx context.Context, in *askIn) (*waiting, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{row: got, name: string(got.ID), asked: true, fallback: in.Fallback != "", shown: a.shownTo(in.actor)}
+	w := &waiting{row: got, name: string(got.ID), asked: true, fallback: wishOf(in.Fallback), shown: a.shownTo(in.actor)}
 	if got.Status() == models.StatusPending && wait > 0 {
 		err = a.watch(ctx, w, in.actor, got.ID, wait, opts...)
 	}
@@ -77,17 +77,43 @@ func (a *API) shownTo(actor models.Actor) func(context.Context, *models.Approval
 	return func(ctx context.Context, row *models.Approval) (any, error) { return a.approvalFor(ctx, actor, row) }
 }
 
-// fallbackNow is what the current policy says about going on without a
-// server. It is read for those who want to know only: others pay nothing.
-func (a *API) fallbackNow(ctx context.Context) (string, error) {
+// fallbackWish is what a caller wants to know of going on without a server.
+type fallbackWish uint8
+
+const (
+	fallbackUnasked fallbackWish = iota
+	fallbackOnOff                // on or off, and on is believed for ten minutes
+	fallbackWithEnd              // when it ends, too
+)
+
+// wishOf reads the request's header.
+func wishOf(header string) fallbackWish {
+	switch header {
+	case "":
+		return fallbackUnasked
+	case wire.FallbackWithEnd:
+		return fallbackWithEnd
+	}
+	return fallbackOnOff
+}
+
+// fallbackNow is what the current policy says about going on without a server, so that
+// nobody who hears it goes on behind its end (I11). It is read for those who want to know
+// only: others pay nothing.
+func (a *API) fallbackNow(ctx context.Context, wish fallbackWish) (string, error) {
 	v, err := a.store.CurrentPolicy(ctx)
 	if err != nil {
 		return "", err
 	}
-	if v.Compiled.Document().FallbackAutoApprove {
-		return "on", nil
+	now, until := a.store.Now(), v.Compiled.FallbackUntil()
+	state := wire.FallbackState{On: v.Compiled.FallbackOn(now)}
+	if state.On && until != nil {
+		state.Until = *until
+		if wish == fallbackOnOff {
+			state = wire.FallbackState{On: now.Add(models.FallbackBelieved).Before(*until)}
+		}
 	}
-	return "off", nil
+	return state.String(), nil
 }
 
 type getIn struct {

@@ -85,11 +85,11 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 		return a.store.CallOf(ctx, asked)
 	}
 	call := policy.Call{
-		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit,
-		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input, Now: a.store.Now()},
+		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit, At: a.store.Now(),
+		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input},
 	}
 	if b.At != nil {
-		call.Facts.Now = *b.At
+		call.At = *b.At
 	}
 	return call, call.Check()
 }
@@ -173,12 +173,8 @@ type lintPolicyIn struct {
 type lintPolicyOut struct{ Body *wire.PolicyLinted }
 
 func (a *API) lintPolicy(ctx context.Context, in *lintPolicyIn) (*lintPolicyOut, error) {
-	active, err := a.store.CurrentPolicy(ctx)
-	if err != nil {
-		return nil, err
-	}
 	out := &wire.PolicyLinted{Problems: []wire.PolicyRemark{}, Warnings: []wire.PolicyRemark{}}
-	p, err := policy.ParseChanged(in.Body.Document, active.Compiled.Document())
+	doc, err := a.store.CheckPolicy(ctx, in.Body.Document)
 	if wrong, ok := errors.AsType[*models.Error](err); ok && wrong.Code == models.CodeInvalid {
 		for _, path := range slices.Sorted(maps.Keys(wrong.Fields)) {
 			out.Problems = append(out.Problems, wire.PolicyRemark{Path: path, Text: wrong.Fields[path]})
@@ -192,7 +188,7 @@ func (a *API) lintPolicy(ctx context.Context, in *lintPolicyIn) (*lintPolicyOut,
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range policy.LintIn(p.Document(), practice) {
+	for _, w := range policy.LintIn(doc, practice) {
 		out.Warnings = append(out.Warnings, wire.PolicyRemark{Path: w.Path, Text: w.Text})
 	}
 	return &lintPolicyOut{out}, nil

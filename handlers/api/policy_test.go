@@ -107,6 +107,10 @@ func TestThePolicyIsTriedReplayedAndLookedThrough(t *testing.T) {
 		if !strings.Contains(lint.body, `"problems":[]`) || !strings.Contains(lint.body, `{"path":"rules[0].tools[0]","text":"Narrowly misses “payment.send”`) {
 			t.Errorf("%s", lint.body)
 		}
+		past := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"approval_enabled":false,"approval_off_until":"2001-01-01T00:00:00Z"}}`)
+		if !strings.Contains(past.body, `{"path":"approval_off_until","text":"is in the past`) {
+			t.Errorf("%s", past.body)
+		}
 		faults := w.call(w.admin, "POST", "/v1/policy/lint", `{"document":{"rules":[{"name":"a","tools":["/(/"],"effect":"require","when":"x >"}]}}`)
 		faults.want(t, http.StatusOK, nil)
 		for _, path := range []string{"rules[0].tools[0]", "rules[0].when"} {

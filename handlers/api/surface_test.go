@@ -92,6 +92,31 @@ func TestFallbackIsToldToThoseWhoAsk(t *testing.T) {
 	}
 }
 
+// A client that knows of ends is told of one; any other is told "on" only as long as it may
+// believe that for ten minutes.
+func TestFallbackIsToldWithItsEndI11(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"fallback_auto_approve":true,"fallback_until":"2026-03-02T13:00:00Z"}`) // in an hour
+	for _, step := range []struct {
+		passes       time.Duration
+		known, other string
+	}{
+		{0, "on; until=2026-03-02T13:00:00Z", "on"},
+		{50*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "on"},
+		{time.Second, "on; until=2026-03-02T13:00:00Z", "off"},
+		{10*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "off"},
+		{time.Second, "off", "off"},
+	} {
+		now := w.clock.Step(step.passes)
+		for sent, want := range map[string]string{"until": step.known, "?": step.other, "": ""} {
+			if got := w.callWith(w.agent, "POST", "/v1/approvals", `{"toolUseId":"1","toolName":"rm"}`, sent).header.Get("Countersign-Fallback"); got != want {
+				t.Errorf("at %s, asked with %q: %q, want %q", now, sent, got, want)
+			}
+		}
+	}
+}
+
 // logged reads the request lines of a route.
 func (w *world) logged(method, route string) (lines []map[string]any) {
 	w.tb.Helper()

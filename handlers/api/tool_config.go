@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -22,7 +23,7 @@ func (a *API) registerToolConfig() {
 	register(a, Admins, huma.Operation{
 		OperationID: "change-approval-config", Method: http.MethodPut, Path: toolPath + "/config", Tags: toolTags,
 		Summary:     "Change which tools need approval",
-		Description: "What is left out stays as it is. A change is a new version of the policy, whose rules stay as they are.",
+		Description: "What is left out stays as it is, but for the end of a switch that is sent without one: it has none then. A change is a new version of the policy, whose rules stay as they are.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.changeToolConfig)
 	register(a, Admins, huma.Operation{
@@ -37,6 +38,9 @@ type ConfigChange struct {
 	DefaultTimeoutMinutes optionalMember[int]      `json:"default_timeout_minutes,omitzero"`
 	FallbackAutoApprove   optionalMember[bool]     `json:"fallback_auto_approve,omitzero"`
 	ApprovalEnabled       optionalMember[bool]     `json:"approval_enabled,omitzero"`
+
+	ApprovalOffUntil optionalMember[time.Time] `json:"approval_off_until,omitzero" doc:"Ends approval_enabled: false, from 1 minute to 30 days from now"`
+	FallbackUntil    optionalMember[time.Time] `json:"fallback_until,omitzero" doc:"Ends fallback_auto_approve: true, from 1 minute to 30 days from now"`
 }
 
 type toolConfigIn struct {
@@ -52,7 +56,7 @@ func (a *API) toolConfig(ctx context.Context, _ *toolConfigIn) (*toolConfigOut, 
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Compiled.Document())}, nil
+	return &toolConfigOut{Body: configFields(v.Compiled.Document(), a.store.Now())}, nil
 }
 
 type changeToolConfigIn struct {
@@ -69,7 +73,7 @@ func (a *API) changeToolConfig(ctx context.Context, in *changeToolConfigIn) (*to
 	if err != nil {
 		return nil, err
 	}
-	return &toolConfigOut{Body: configFields(v.Compiled.Document())}, nil
+	return &toolConfigOut{Body: configFields(v.Compiled.Document(), a.store.Now())}, nil
 }
 
 type cleanupIn struct {
@@ -88,10 +92,13 @@ func (a *API) cleanup(ctx context.Context, in *cleanupIn) (*cleanupOut, error) {
 	return &cleanupOut{Body: &wire.CleanupResult{Expired: n}}, nil
 }
 
-func configFields(d policy.Document) *wire.ApprovalConfig {
+// configFields are the fields as they count at a time.
+func configFields(d policy.Document, at time.Time) *wire.ApprovalConfig {
+	d, _, _ = d.Ended(at)
 	return &wire.ApprovalConfig{
 		RequiredApprovalTools: d.RequiredApprovalTools, DefaultTimeoutMinutes: d.DefaultTimeoutMinutes,
 		FallbackAutoApprove: d.FallbackAutoApprove, ApprovalEnabled: d.ApprovalEnabled,
+		ApprovalOffUntil: d.ApprovalOffUntil, FallbackUntil: d.FallbackUntil,
 	}
 }
 
@@ -99,6 +106,7 @@ func (c *ConfigChange) check() error {
 	for field, null := range map[string]bool{
 		"required_approval_tools": c.RequiredApprovalTools.null, "default_timeout_minutes": c.DefaultTimeoutMinutes.null,
 		"fallback_auto_approve": c.FallbackAutoApprove.null, "approval_enabled": c.ApprovalEnabled.null,
+		"approval_off_until": c.ApprovalOffUntil.null, "fallback_until": c.FallbackUntil.null,
 	} {
 		if null {
 			return models.Invalid(field, "must not be null; leave it out to keep it")
@@ -110,8 +118,18 @@ func (c *ConfigChange) check() error {
 func (c *ConfigChange) apply(d *policy.Document) {
 	c.RequiredApprovalTools.to(&d.RequiredApprovalTools)
 	c.DefaultTimeoutMinutes.to(&d.DefaultTimeoutMinutes)
-	c.FallbackAutoApprove.to(&d.FallbackAutoApprove)
-	c.ApprovalEnabled.to(&d.ApprovalEnabled)
+	applySwitch(c.FallbackAutoApprove, c.FallbackUntil, &d.FallbackAutoApprove, &d.FallbackUntil)
+	applySwitch(c.ApprovalEnabled, c.ApprovalOffUntil, &d.ApprovalEnabled, &d.ApprovalOffUntil)
+}
+
+// applySwitch sets a switch and its end. A bare value has no end, also where there was one.
+func applySwitch(flag optionalMember[bool], until optionalMember[time.Time], on *bool, end **time.Time) {
+	if flag.set {
+		*on, *end = flag.value, nil
+	}
+	if until.set {
+		*end = &until.value
+	}
 }
 
 // optionalMember is a member that may be left out. Null is not the same as left out: it

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 )
@@ -212,6 +213,62 @@ func TestEveryStatusHasAWordOnTheToolSurface(t *testing.T) {
 	w.request("off", "rm", "s").want(t, 200, map[string]any{"requires_approval": false, "status": "APPROVED", "cause": string(models.CauseGateOff)})
 }
 
+// The configuration says what counts now. A bare value means what it meant before there were
+// ends, and an end that is not named is not kept.
+func TestToolConfigHasEndsI3(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const path = "/api/approval/config"
+	const off, bare, on = `"approval_enabled":false,"approval_off_until":"2026-03-02T13:00:00Z"`, `"approval_enabled":false`, `"approval_enabled":true`
+	const fallback, none = `"fallback_auto_approve":true,"fallback_until":"2026-03-02T13:30:00Z"`, `"fallback_auto_approve":false`
+	config := func(method, body string) string {
+		t.Helper()
+		a := w.call(w.admin, method, path, body)
+		a.want(t, 200, nil)
+		var found []string
+		for member := range strings.SplitSeq(off+","+on+","+fallback+","+none, ",") {
+			if strings.Contains(a.body, member) {
+				found = append(found, member)
+			}
+		}
+		return strings.Join(found, ",")
+	}
+	put := func(body string) string { return config("PUT", "{"+body+"}") }
+	for i, step := range []struct{ sent, want string }{
+		{off, off + "," + none},
+		{`"default_timeout_minutes":9`, off + "," + none},
+		{fallback, off + "," + fallback},
+		{bare, bare + "," + fallback},
+		{`"approval_off_until":"2026-03-02T14:00:00+01:00"`, off + "," + fallback},
+		{on, on + "," + fallback},
+		{off, off + "," + fallback},
+	} {
+		if got := put(step.sent); got != step.want {
+			t.Errorf("step %d, %s: %s, want %s", i+1, step.sent, got, step.want)
+		}
+	}
+	version := w.policyVersion()
+	for _, step := range []struct {
+		passes time.Duration
+		want   string
+	}{
+		{time.Hour - time.Second, off + "," + fallback},
+		{time.Second, on + "," + fallback},
+		{30 * time.Minute, on + "," + none},
+	} {
+		now := w.clock.Step(step.passes)
+		if got := config("GET", ""); got != step.want {
+			t.Errorf("at %s: %s, want %s", now, got, step.want)
+		}
+	}
+	if now := w.policyVersion(); now != version {
+		t.Errorf("reading saved version %d (I15)", now)
+	}
+	if got := put(`"default_timeout_minutes":10`); got != on+","+none || w.policyVersion() != version+2 {
+		t.Errorf("behind both ends: %s, version %d behind %d", got, w.policyVersion(), version)
+	}
+}
+
 func TestToolConfig(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -230,6 +287,12 @@ func TestToolConfig(t *testing.T) {
 		{"too long", `{"default_timeout_minutes":1441}`, "default_timeout_minutes"},
 		{"a number for a switch", `{"approval_enabled":0}`, "approval_enabled"},
 		{"a list of numbers", `{"required_approval_tools":["a",1]}`, "required_approval_tools[1]"},
+		{"an end beside a gate that is on", `{"approval_off_until":"2026-03-02T13:00:00Z"}`, "approval_off_until"},
+		{"an end of a gate that goes on", `{"approval_enabled":true,"approval_off_until":"2026-03-02T13:00:00Z"}`, "approval_off_until"},
+		{"an end that passed", `{"approval_enabled":false,"approval_off_until":"2026-03-02T12:00:00Z"}`, "approval_off_until"},
+		{"an end in half a minute", `{"fallback_auto_approve":true,"fallback_until":"2026-03-02T12:00:30Z"}`, "fallback_until"},
+		{"no end at all", `{"approval_enabled":false,"approval_off_until":null}`, "approval_off_until"},
+		{"an end that is no time", `{"approval_enabled":false,"approval_off_until":"soon"}`, "approval_off_until"},
 		{"no regular expression", `{"approval_enabled":false,"required_approval_tools":["a","/(/"]}`, "required_approval_tools[1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -54,9 +54,9 @@ type waiting struct {
 	row   *models.Approval // what is answered, once it is known
 	err   error            // what went wrong while it slept
 
-	name     string // what the caller named the request by
-	asked    bool   // by POST: 202 while pending, and Location
-	fallback bool   // the caller wants to know of fallback_auto_approve
+	name     string       // what the caller named the request by
+	asked    bool         // by POST: 202 while pending, and Location
+	fallback fallbackWish // what the caller wants to know of fallback_auto_approve
 	// shown is the row as the surface shows it to this caller. It must not hold the
 	// request's body.
 	shown func(context.Context, *models.Approval) (any, error)
@@ -147,8 +147,8 @@ func (a *API) lookAgain(ctx context.Context, w *store.Watch) (row *models.Approv
 func (a *API) answer(ctx context.Context, rw http.ResponseWriter, w *waiting) int {
 	var body any
 	fallback, err := "", naming(w.name, w.err)
-	if err == nil && w.fallback {
-		fallback, err = a.fallbackNow(ctx)
+	if err == nil && w.fallback != fallbackUnasked {
+		fallback, err = a.fallbackNow(ctx, w.fallback)
 	}
 	if err == nil {
 		body, err = w.shown(ctx, w.row)

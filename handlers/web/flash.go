@@ -37,6 +37,7 @@ var flashes = map[string]views.Flash{
 	"sessions-ended":          {Tone: views.ToneGood, Text: "All your other sessions have ended."},
 	"budget-changed":          {Tone: views.ToneGood, Text: "The budget is changed."},
 	"policy-saved":            {Tone: views.ToneGood, Text: "The new version is active."},
+	"restored-ended":          {Tone: views.ToneNeutral, Text: "That version let calls through until a time that has passed. This is not restored: see below what is."},
 	"draft-kept":              {Tone: views.ToneGood, Text: "Your draft is kept. Nothing takes effect until you save it as a version."},
 	"draft-discarded":         {Tone: views.ToneNeutral, Text: "The draft is discarded. The active policy is unchanged."},
 	"draft-undone":            {Tone: views.ToneNeutral, Text: "Your draft is what it was before its last change."},

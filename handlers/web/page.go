@@ -47,8 +47,16 @@ func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, err
 // warn has the page say in red what lets calls through unasked (I11).
 func (s *Site) warn(ctx context.Context, p *views.Page) error {
 	doc, err := s.policies.document(ctx)
-	p.GateOff, p.FallbackOn = !doc.ApprovalEnabled, doc.FallbackAutoApprove
-	return err
+	if err != nil {
+		return err
+	}
+	if p.GateOff = doc.GateOff(p.Now); p.GateOff && doc.ApprovalOffUntil != nil {
+		p.GateOffUntil = *doc.ApprovalOffUntil
+	}
+	if p.FallbackOn = doc.FallbackOn(p.Now); p.FallbackOn && doc.FallbackUntil != nil {
+		p.FallbackUntil = *doc.FallbackUntil
+	}
+	return nil
 }
 
 // warnOfStops has the page say in red which agents are stopped, of those that concern its

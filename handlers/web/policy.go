@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -39,7 +40,7 @@ func (s *Site) policyRead(c echo.Context) error {
 		return err
 	}
 	doc := standing.Compiled.Document()
-	in := policyInput(standing, doc)
+	in := policyInput(standing, doc, s.store.Now())
 	shown, err := policy.DraftOf(doc)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func (s *Site) policyRead(c echo.Context) error {
 
 // policyForm shows the draft as a form, or what holds where there is no draft.
 func (s *Site) policyForm(c echo.Context, status int, e *editing, notice string) error {
-	in := policyInput(e.standing, e.standing.Compiled.Document())
+	in := policyInput(e.standing, e.standing.Compiled.Document(), e.now)
 	in.Draft = e.view(notice)
 	in.Draft.Page, _ = strconv.Atoi(c.QueryParam("rules")) // what is none is the first
 	if sent := c.Request().PostForm.Get("rules"); sent != "" {
@@ -99,12 +100,15 @@ func (s *Site) keepLonger(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 }
 
-func policyInput(standing store.PolicyVersion, doc policy.Document) pages.PolicyInput {
+// policyInput shows what a version says at a time.
+func policyInput(standing store.PolicyVersion, doc policy.Document, at time.Time) pages.PolicyInput {
+	doc, _, _ = doc.Ended(at)
 	return pages.PolicyInput{
 		Version: standing.Version, Unmatched: doc.Unmatched,
 		Fields: pages.PolicyFields{
 			ApprovalEnabled: doc.ApprovalEnabled, RequiredApprovalTools: doc.RequiredApprovalTools,
 			DefaultTimeoutMinutes: int64(doc.DefaultTimeoutMinutes), FallbackAutoApprove: doc.FallbackAutoApprove,
+			ApprovalOffUntil: doc.ApprovalOffUntil, FallbackUntil: doc.FallbackUntil,
 		},
 	}
 }
@@ -211,12 +215,17 @@ func (s *Site) restorePolicy(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := version.Compiled.Document().Marshal()
+	// What an end of that time let through is over: it is not restored.
+	doc, gate, fallback := version.Compiled.Document().Ended(e.now)
+	text, err := doc.Marshal()
 	if err != nil {
 		return err
 	}
 	if _, err := s.store.KeepDraft(ctx, actor, e.standing.Version, e.draft.Revision, string(text)); err != nil {
 		return err
+	}
+	if gate || fallback {
+		s.setFlash(c, "restored-ended")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 }

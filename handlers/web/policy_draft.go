@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -26,6 +27,9 @@ type editing struct {
 	doc      *policy.Draft       // nil: it can't be shown as a form
 	broken   *models.Error       // why not
 	checked  policy.Checked
+
+	now   time.Time                 // when it is looked at
+	typed map[string]pages.TypedEnd // what was sent to set switches, by their ID
 }
 
 // editing reads the draft of whoever is signed in.
@@ -35,7 +39,7 @@ func (s *Site) editing(c echo.Context) (*editing, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &editing{standing: standing, base: standing}
+	e := &editing{standing: standing, base: standing, now: s.store.Now()}
 	if e.draft, err = s.store.PolicyDraft(ctx, actor); err != nil {
 		return nil, err
 	}
@@ -103,6 +107,7 @@ func (e *editing) text() (string, error) {
 func (e *editing) view(notice string) *pages.PolicyDraftInput {
 	in := &pages.PolicyDraftInput{
 		Base: e.draft.Base, Revision: e.draft.Revision, ChangedAt: e.draft.ChangedAt, Undo: e.draft.Previous != "", Notice: notice,
+		Zone: e.standing.Compiled.Zone().String(), Typed: e.typed,
 	}
 	if e.doc == nil {
 		for path, text := range e.problems() {
@@ -111,6 +116,9 @@ func (e *editing) view(notice string) *pages.PolicyDraftInput {
 		return in
 	}
 	in.Settings, in.Problems = e.doc.Settings(), e.checked.Problems
+	if ends := e.ends(); ends != nil {
+		in.Problems = ends
+	}
 	for i := range e.doc.Rules() {
 		in.Rules = append(in.Rules, e.doc.Rule(i))
 	}
@@ -188,8 +196,12 @@ func (s *Site) changePolicy(c echo.Context) error {
 	}
 	e.doc.PutSettings(readFields(form, policy.Settings()))
 	e.check()
+	e.typed = typedEnds(form, step)
 	if !same {
 		return s.policyForm(c, http.StatusConflict, e, otherWindow)
+	}
+	if !e.turn(step) {
+		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. What is wrong is said at its place.")
 	}
 	leads := changeRules(e.doc, step, which)
 	if step == "example" {
@@ -209,7 +221,7 @@ func (s *Site) changePolicy(c echo.Context) error {
 	case step == "keep":
 		s.setFlash(c, "draft-kept")
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
-	case len(e.checked.Problems) > 0:
+	case len(e.checked.Problems) > 0 || e.ends() != nil:
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Not everything is valid yet. What is wrong stands at its place; your draft is kept.")
 	case !e.stale() && len(policy.Diff(e.standing.Compiled.Document(), e.checked.Document)) == 0:
 		return s.policyForm(c, http.StatusOK, e, "Nothing would change.")

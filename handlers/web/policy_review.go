@@ -33,6 +33,10 @@ func (s *Site) policyReview(c echo.Context, status int, e *editing, in pages.Pol
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	}
 	in.Base, in.Revision, in.Standing = e.draft.Base, e.draft.Revision, e.standing.Version
+	in.Now = e.now
+	for path, text := range e.ends() {
+		in.Error = path + " " + text + ". Change it on the form: your draft is kept."
+	}
 	in.Before, in.After = e.standing.Compiled.Document(), e.checked.Document
 	if e.stale() {
 		base := e.base.Compiled.Document()

@@ -63,9 +63,9 @@ const localTime = "2006-01-02T15:04"
 // callToTry reads the form.
 func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
 	in := pages.PolicyTryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
-		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true",
+		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true", At: s.store.Now(),
 		Facts: policy.Facts{
-			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")), Now: s.store.Now(),
+			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")),
 		},
 	}}
 	if in.When != "" {
@@ -73,7 +73,7 @@ func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
 		if err != nil {
 			in.Errors["at"] = "must be a date and a time such as 2026-03-02T18:00"
 		}
-		in.Call.Facts.Now = at
+		in.Call.At = at
 	}
 	return in
 }

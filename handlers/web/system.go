@@ -30,6 +30,7 @@ func (s *Site) system(c echo.Context) error {
 	in := pages.SystemInput{
 		State: *state, Version: s.opts.Version, Go: runtime.Version(), Started: s.started,
 		Streams: s.streams.Open(), Upstreams: upstreams, GateOff: frame.GateOff, FallbackOn: frame.FallbackOn,
+		GateOffUntil: frame.GateOffUntil, FallbackUntil: frame.FallbackUntil,
 	}
 	if err := s.store.Ready(ctx); err != nil {
 		if models.ErrorCode(err) != models.CodeUnavailable {

@@ -66,6 +66,7 @@ func check(d Document, kept func(text string) bool) *checker {
 	if _, ok := zoneOf(d.TimeZone); !ok {
 		c.add("time_zone", "must be UTC or the name of a time zone such as Europe/Berlin")
 	}
+	c.ends(d)
 	c.desk(d)
 	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
 

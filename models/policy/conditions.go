@@ -13,11 +13,10 @@ import (
 
 // Facts are what conditions read of a call besides its kind and its tool's name.
 type Facts struct {
-	Agent, Owner string    // the agent's name, and its owner's e-mail
-	Conversation string    // as the agent names it
-	Now          time.Time // when the agent asked
-	Input        []byte    // as JSON
-	Removed      bool      // the input was removed since
+	Agent, Owner string // the agent's name, and its owner's e-mail
+	Conversation string // as the agent names it
+	Input        []byte // as JSON
+	Removed      bool   // the input was removed since
 }
 
 // Zone is whose hours and days conditions read.
@@ -60,7 +59,7 @@ func (e *evaluation) of(rule int) condition.Outcome {
 		c := &e.call
 		e.facts = &condition.Call{
 			Tool: c.ToolName, Kind: string(c.Kind), Agent: c.Facts.Agent, Owner: c.Facts.Owner, Conversation: c.Facts.Conversation,
-			Now: c.Facts.Now.In(e.policy.zone), Input: c.Facts.Input, Removed: c.Facts.Removed,
+			Now: c.At.In(e.policy.zone), Input: c.Facts.Input, Removed: c.Facts.Removed,
 		}
 	}
 	out := when.Judge(e.facts)

@@ -13,8 +13,8 @@ import (
 )
 
 func with(tool, input string) policy.Call {
-	return policy.Call{Kind: models.KindToolCall, ToolName: tool, Facts: policy.Facts{
-		Agent: "builder", Owner: "ann@example.com", Now: time.Date(2026, 11, 23, 17, 0, 0, 0, time.UTC), Input: []byte(input),
+	return policy.Call{Kind: models.KindToolCall, ToolName: tool, At: time.Date(2026, 11, 23, 17, 0, 0, 0, time.UTC), Facts: policy.Facts{
+		Agent: "builder", Owner: "ann@example.com", Input: []byte(input),
 	}}
 }
 

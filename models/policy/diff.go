@@ -22,11 +22,13 @@ const none = "none"
 func Diff(a, b Document) []Change {
 	d := &differ{}
 	d.field("approval_enabled", strconv.FormatBool(a.ApprovalEnabled), strconv.FormatBool(b.ApprovalEnabled))
+	d.field("approval_off_until", untilText(a.ApprovalOffUntil), untilText(b.ApprovalOffUntil))
 	d.field("required_approval_tools", listText(a.RequiredApprovalTools), listText(b.RequiredApprovalTools))
 	d.field("default_timeout_minutes", strconv.Itoa(a.DefaultTimeoutMinutes), strconv.Itoa(b.DefaultTimeoutMinutes))
 	d.field("max_timeout_minutes", strconv.Itoa(a.MaxTimeoutMinutes), strconv.Itoa(b.MaxTimeoutMinutes))
 	d.field("proposal_timeout_minutes", minutesText(a.ProposalTimeoutMinutes), minutesText(b.ProposalTimeoutMinutes))
 	d.field("fallback_auto_approve", strconv.FormatBool(a.FallbackAutoApprove), strconv.FormatBool(b.FallbackAutoApprove))
+	d.field("fallback_until", untilText(a.FallbackUntil), untilText(b.FallbackUntil))
 	d.field("auto_budget_increase", strconv.FormatInt(a.AutoBudgetIncrease, 10), strconv.FormatInt(b.AutoBudgetIncrease, 10))
 	d.field("budget_per_agent", a.BudgetPerAgent.String(), b.BudgetPerAgent.String())
 	d.field("undo_seconds", a.UndoSeconds.String(), b.UndoSeconds.String())

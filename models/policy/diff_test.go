@@ -3,6 +3,7 @@ package policy_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/models/policy"
@@ -14,7 +15,7 @@ func TestDiffOfFields(t *testing.T) {
 	if got := policy.Diff(a, b); len(got) != 0 {
 		t.Errorf("the same document: %q", got)
 	}
-	b.ApprovalEnabled = false
+	b.ApprovalEnabled, b.ApprovalOffUntil, b.FallbackUntil = false, new(end), new(end.Add(time.Second))
 	b.RequiredApprovalTools = []string{"a", "/b,c/"}
 	b.DefaultTimeoutMinutes, b.MaxTimeoutMinutes, b.ProposalTimeoutMinutes = 10, 60, new(30)
 	b.FallbackAutoApprove = true
@@ -25,11 +26,13 @@ func TestDiffOfFields(t *testing.T) {
 	b.RetentionDays = 90
 	want := []policy.Change{
 		{Path: "approval_enabled", Before: "true", After: "false"},
+		{Path: "approval_off_until", Before: "none", After: "2026-11-23 14:00 UTC"},
 		{Path: "required_approval_tools", Before: "none", After: `"a", "/b,c/"`},
 		{Path: "default_timeout_minutes", Before: "5", After: "10"},
 		{Path: "max_timeout_minutes", Before: "1440", After: "60"},
 		{Path: "proposal_timeout_minutes", Before: "none", After: "30"},
 		{Path: "fallback_auto_approve", Before: "false", After: "true"},
+		{Path: "fallback_until", Before: "none", After: "2026-11-23 14:00:01 UTC"},
 		{Path: "auto_budget_increase", Before: "0", After: "25"},
 		{Path: "budget_per_agent", Before: "none", After: "500 units of energy in 24 hours"},
 		{Path: "undo_seconds", Before: policy.UndoSeconds{}.String(), After: policy.UndoSeconds{High: 10}.String()},

@@ -6,6 +6,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,6 +41,9 @@ const (
 type Document struct {
 	// ApprovalEnabled false lets every tool call through that no rule denies.
 	ApprovalEnabled bool `json:"approval_enabled"`
+	// ApprovalOffUntil is when a gate that is off is on again; nil: it has no end. See
+	// GateOff.
+	ApprovalOffUntil *time.Time `json:"approval_off_until,omitzero"`
 	// RequiredApprovalTools are tool patterns that need approval unless a rule
 	// says otherwise.
 	RequiredApprovalTools []string `json:"required_approval_tools"`
@@ -53,6 +57,8 @@ type Document struct {
 	ProposalTimeoutMinutes *int `json:"proposal_timeout_minutes"`
 	// FallbackAutoApprove lets our own clients go on when no server answers.
 	FallbackAutoApprove bool `json:"fallback_auto_approve"`
+	// FallbackUntil is when that ends; nil: it has no end. See FallbackOn.
+	FallbackUntil *time.Time `json:"fallback_until,omitzero"`
 	// Unmatched is what happens to a tool call that nothing else settles: allow
 	// or require.
 	Unmatched Effect `json:"unmatched"`
@@ -156,6 +162,7 @@ func (d Document) Marshal() ([]byte, error) {
 func (d Document) clone() Document {
 	d.RequiredApprovalTools = slices.Clone(d.RequiredApprovalTools)
 	d.ProposalTimeoutMinutes = cloneMinutes(d.ProposalTimeoutMinutes)
+	d.ApprovalOffUntil, d.FallbackUntil = utc(d.ApprovalOffUntil), utc(d.FallbackUntil)
 	if d.BudgetPerAgent != nil {
 		d.BudgetPerAgent = new(*d.BudgetPerAgent)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -65,7 +66,7 @@ func memberPaths(of reflect.Type, at string) []string {
 		}
 		switch {
 		case name == "rules":
-		case inner.Kind() == reflect.Struct:
+		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
 			out = append(out, memberPaths(inner, at+name+".")...)
 		default:
 			out = append(out, at+name)
@@ -82,6 +83,13 @@ func documents() *rapid.Generator[policy.Document] {
 		tool := rapid.OneOf(rapid.SampledFrom([]string{"Bash", "pay.send", "/^a\nb/", "/x /", "/ y/", "/\\d{2}/", "a b", "/\"/"}), rapid.StringMatching(`[a-z_.]{1,12}`))
 		d := policy.Default()
 		d.ApprovalEnabled, d.FallbackAutoApprove, d.GrantsEnabled = rapid.Bool().Draw(t, "on"), rapid.Bool().Draw(t, "fallback"), rapid.Bool().Draw(t, "grants")
+		until := rapid.Map(rapid.Int64Range(0, 1<<37), func(n int64) *time.Time { return new(time.Unix(n, 0).UTC()) })
+		if !d.ApprovalEnabled && rapid.Bool().Draw(t, "off for a time") {
+			d.ApprovalOffUntil = until.Draw(t, "off until")
+		}
+		if d.FallbackAutoApprove && rapid.Bool().Draw(t, "fallback for a time") {
+			d.FallbackUntil = until.Draw(t, "fallback until")
+		}
 		d.RequiredApprovalTools = rapid.SliceOfN(tool, 0, 4).Draw(t, "required")
 		d.DefaultTimeoutMinutes = rapid.IntRange(1, 1440).Draw(t, "minutes")
 		if rapid.Bool().Draw(t, "proposals end") {

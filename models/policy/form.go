@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
@@ -26,6 +27,7 @@ const (
 	FieldLines                   // a list of texts, one a line
 	FieldNumber                  // a whole number
 	FieldSwitch                  // "true", or empty for false
+	FieldTime                    // a time such as 2026-03-02T18:00:00Z
 )
 
 // Field is one member of a document that people write in a form.
@@ -56,11 +58,13 @@ func RuleFields() []Field { return ruleFields }
 var (
 	settings = []Field{
 		{Path: "approval_enabled", Kind: FieldSwitch},
+		{Path: "approval_off_until", Kind: FieldTime, Empty: EmptyAbsent},
 		{Path: "required_approval_tools", Kind: FieldLines},
 		{Path: "default_timeout_minutes", Kind: FieldNumber},
 		{Path: "max_timeout_minutes", Kind: FieldNumber},
 		{Path: "proposal_timeout_minutes", Kind: FieldNumber, Empty: EmptyNull},
 		{Path: "fallback_auto_approve", Kind: FieldSwitch},
+		{Path: "fallback_until", Kind: FieldTime, Empty: EmptyAbsent},
 		{Path: "unmatched"},
 		{Path: "auto_budget_increase", Kind: FieldNumber},
 		{Path: "budget_per_agent.energy", Kind: FieldNumber, Empty: EmptyNull},
@@ -207,7 +211,7 @@ func (f Field) value(text string) jsontext.Value {
 		if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
 			return jsontext.Value(strconv.FormatInt(n, 10))
 		}
-	case FieldText:
+	case FieldText, FieldTime:
 	}
 	if trimmed == "" {
 		switch f.Empty {
@@ -253,6 +257,8 @@ func (f Field) misfit(v jsontext.Value) (path, text string) {
 		return f.Path, kindProblem[bool](v)
 	case FieldText:
 		return f.Path, kindProblem[string](v)
+	case FieldTime:
+		return f.Path, kindProblem[time.Time](v)
 	case FieldLines:
 		list, err := readList(v)
 		if err != nil {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"time"
+
 	"countersign/models"
 	"countersign/models/condition"
 )
@@ -12,6 +14,9 @@ type Call struct {
 	// Explicit: the agent asked over the approval queue, so that the call needs
 	// approval unless a rule allows or denies it.
 	Explicit bool
+	// At is when the agent asked: whether the gate is off is judged by it, and conditions
+	// read it as now. Zero is behind every end.
+	At time.Time
 	// Facts are read where Policy.Conditional says that they may matter.
 	Facts Facts
 }
@@ -72,7 +77,7 @@ func (p *Policy) judged(e *evaluation) Judgement {
 		if j.Effect == EffectAllow {
 			j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
 		}
-	case j.Effect == EffectRequire && !p.doc.ApprovalEnabled:
+	case j.Effect == EffectRequire && p.GateOff(c.At):
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, false, ""
 		j.Reason = "Approval is switched off, so nobody was asked. It would have been held: " + j.Reason
@@ -106,7 +111,7 @@ func (p *Policy) judge(e *evaluation) Judgement {
 					if before == nil {
 						before = &doubt{j, out.Why}
 					}
-				case j.Effect == EffectRequire && !p.doc.ApprovalEnabled:
+				case j.Effect == EffectRequire && p.GateOff(c.At):
 					// With the gate off it lets the call through, so a rule behind it that
 					// denies must be heard.
 					if held == nil {

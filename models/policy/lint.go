@@ -61,10 +61,10 @@ func toolPath(rule, tool int) string { return fmt.Sprintf("rules[%d].tools[%d]",
 // settings looks at everything outside the rules.
 func (l *linter) settings() {
 	if !l.doc.ApprovalEnabled {
-		l.warn("approval_enabled", "Approval is off: every tool call that no rule denies goes ahead without a person.")
+		l.warn("approval_enabled", "Approval is off%s: every tool call that no rule denies goes ahead without a person.", spokenUntil(l.doc.ApprovalOffUntil))
 	}
 	if l.doc.FallbackAutoApprove {
-		l.warn("fallback_auto_approve", "When no server answers, our clients go ahead without a person and report it later.")
+		l.warn("fallback_auto_approve", "When no server answers%s, our clients go ahead without a person and report it later.", spokenUntil(l.doc.FallbackUntil))
 	}
 	if b := l.doc.BudgetPerAgent; b != nil {
 		for i, r := range l.doc.Rules {

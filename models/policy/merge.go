@@ -33,7 +33,30 @@ type merger struct {
 }
 
 func (m *merger) settings() {
-	m.out.PutSettings(m.changed("", settings, m.base.Settings(), m.theirs.Settings(), m.mine.Settings()))
+	base, theirs, mine := m.base.Settings(), m.theirs.Settings(), m.mine.Settings()
+	out := m.changed("", settings, base, theirs, mine)
+	for _, s := range switches {
+		m.together(out, s, base, theirs, mine)
+	}
+	m.out.PutSettings(out)
+}
+
+// together takes a switch and its end from the same document: that of one with the end of
+// another would be what nobody wrote.
+func (m *merger) together(out Form, s switchMembers, base, theirs, mine Form) {
+	_, flag := out[s.flag]
+	_, until := out[s.until]
+	if flag == until {
+		return
+	}
+	path := s.flag
+	if flag {
+		path = s.until
+	}
+	out[path] = mine[path]
+	if theirs[path] != base[path] {
+		m.clashes = append(m.clashes, Clash{path, base[path], theirs[path], mine[path]})
+	}
 }
 
 // changed is what mine changes of base, by its path.

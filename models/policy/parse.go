@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -81,6 +82,7 @@ func decode(raw []byte) (Document, error) {
 	if doc.TimeZone == defaultZone {
 		doc.TimeZone = "" // so that it and absence are the same document
 	}
+	doc.ApprovalOffUntil, doc.FallbackUntil = utc(doc.ApprovalOffUntil), utc(doc.FallbackUntil)
 	for i := range doc.Rules {
 		if len(doc.Rules[i].Reviewers) == 0 {
 			doc.Rules[i].Reviewers = nil // so that [] and absence are the same document
@@ -141,6 +143,9 @@ func typeName(t reflect.Type) string {
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time such as " + exampleTime
 	}
 	switch t.Kind() { //nolint:exhaustive // the document is made of these kinds only
 	case reflect.Bool:

@@ -92,7 +92,11 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 	if err != nil {
 		return err
 	}
-	j, was := now.Compiled.Judge(call), then.Compiled.Judge(call)
+	was := then.Compiled.Judge(call)
+	if at := s.Now(); now.Compiled.GateOff(call.At) && !now.Compiled.GateOff(at) {
+		call.At = at // it was off at the time of the ask, and is on by now
+	}
+	j := now.Compiled.Judge(call)
 	out.Now = models.PolicyResult{
 		Effect: string(j.Effect), Rule: j.Rule, Reason: j.Reason, Risk: j.Risk, Version: now.Version,
 		Differs: j.Effect != was.Effect || j.Rule != was.Rule || j.Reason != was.Reason || j.Risk != was.Risk ||

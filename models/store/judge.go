@@ -59,12 +59,13 @@ func factsOf(q *gorm.DB, of judgedCall) (policy.Facts, error) {
 
 // facts are what conditions read of it.
 func (of *judgedCall) facts(owner string) policy.Facts {
-	return policy.Facts{Agent: of.agent, Owner: owner, Conversation: of.conversation, Now: of.at, Input: of.input, Removed: of.removed}
+	return policy.Facts{Agent: of.agent, Owner: owner, Conversation: of.conversation, Input: of.input, Removed: of.removed}
 }
 
 // judge asks the policy, and logs what it says at the level for finding faults:
 // rule and digest, never the input. A batch that runs again logs it again.
 func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
+	c.At = of.at
 	if p.Conditional(c.ToolName) {
 		var err error
 		if c.Facts, err = factsOf(t.Gorm(), of); err != nil {
@@ -88,6 +89,7 @@ func (s *Store) logJudgement(version int64, c policy.Call, of judgedCall, j poli
 // ahead is what a policy says of a request that is not stored yet.
 type ahead struct {
 	policy    *policy.Policy
+	at        time.Time
 	judgement policy.Judgement
 }
 
@@ -98,20 +100,21 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) er
 	if p == nil || !p.Conditional(q.ToolName) {
 		return nil
 	}
-	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}
+	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, At: s.Now()}
 	var err error
-	if c.Facts, err = factsOf(s.db.Gorm(ctx), judgedAsk(actor, q, q.id, s.Now())); err != nil {
+	if c.Facts, err = factsOf(s.db.Gorm(ctx), judgedAsk(actor, q, q.id, c.At)); err != nil {
 		return err
 	}
-	q.ahead = &ahead{p, p.Judge(c)}
+	q.ahead = &ahead{p, c.At, p.Judge(c)}
 	return nil
 }
 
-// judgeAsk judges a request, unless that was done ahead under the same policy.
+// judgeAsk judges a request, unless that was done ahead under the same policy and the gate
+// has not come on since (I3).
 func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
 	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}
 	of := judgedAsk(actor, q, id, t.Now)
-	if q.ahead != nil && q.ahead.policy == p {
+	if q.ahead != nil && q.ahead.policy == p && p.GateOff(q.ahead.at) == p.GateOff(t.Now) {
 		t.s.logJudgement(version, c, of, q.ahead.judgement)
 		return q.ahead.judgement, nil
 	}
@@ -120,7 +123,7 @@ func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *as
 
 // CallOf is a request as the policy would be asked about it now.
 func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, error) {
-	c := callAgain(a.Kind, a.ToolName, a.PolicyRule)
+	c := callAgain(a.Kind, a.ToolName, a.PolicyRule, a.CreatedAt)
 	var err error
 	c.Facts, err = factsOf(s.db.Gorm(ctx), judgedRow(a, a.ToolInputJSON, a.CreatedAt))
 	return c, err
@@ -129,6 +132,6 @@ func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, er
 // callAgain is a call that was judged before, by a rule. How it was asked is not kept: what
 // is held because nothing matched was not asked for explicitly, and of all else it is taken
 // to be, which holds it.
-func callAgain(kind models.Kind, tool, rule string) policy.Call {
-	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched}
+func callAgain(kind models.Kind, tool, rule string, at time.Time) policy.Call {
+	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, At: at}
 }

@@ -95,6 +95,20 @@ func (s *Store) PolicyAt(ctx context.Context, actor models.Actor, version int64)
 	return s.compiled(row)
 }
 
+// CheckPolicy reads a document as ApplyPolicy would save it now, and refuses what that
+// refuses, but for rules under which nobody could approve.
+func (s *Store) CheckPolicy(ctx context.Context, raw []byte) (policy.Document, error) {
+	active, err := s.CurrentPolicy(ctx)
+	if err != nil {
+		return policy.Document{}, err
+	}
+	p, err := policy.ParseChanged(raw, active.Compiled.Document())
+	if err != nil {
+		return policy.Document{}, err
+	}
+	return p.Document().Timely(active.Compiled.Document(), s.Now())
+}
+
 // ApplyPolicy makes a new version from a document. An invalid one is refused
 // with the path of each fault and changes nothing; base names the version that
 // was edited (0: whatever stands), and another one standing is CodeConflict. A
@@ -122,11 +136,7 @@ func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 	if err != nil {
 		return PolicyVersion{}, err
 	}
-	text, err := p.Document().Marshal()
-	if err != nil {
-		return PolicyVersion{}, fmt.Errorf("write policy: %w", err)
-	}
-	row := models.Policy{Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note}
+	var row models.Policy
 	err = s.write(ctx, func(t *tx) error {
 		version, standing, err := t.policy()
 		if err != nil {
@@ -135,21 +145,18 @@ func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 		if base != 0 && base != version {
 			return models.Errorf(models.CodeConflict, "The policy was changed meanwhile: version %d stands, your change was made to version %d.", version, base)
 		}
+		doc, err := p.Document().Timely(standing.Document(), t.Now)
+		if err != nil {
+			return err
+		}
 		if err := also(t); err != nil {
 			return err
 		}
-		old, err := standing.Document().Marshal()
+		active, err := t.endSwitches()
 		if err != nil {
-			return fmt.Errorf("write policy: %w", err)
-		}
-		if string(old) == row.Document {
-			return t.Gorm().Where("version = ?", version).Take(&row).Error
-		}
-		if err := t.checkMeetable(p.Document()); err != nil {
 			return err
 		}
-		row.Version, row.CreatedAt = version+1, t.Now
-		if err := t.addPolicy(actor, row); err != nil {
+		if row, err = t.nextVersion(actor, active, doc, note, t.checkMeetable); err != nil {
 			return err
 		}
 		return t.agentLimitChanged(standing.BudgetPerAgent(), p.BudgetPerAgent())
@@ -158,6 +165,28 @@ func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 		return PolicyVersion{}, err
 	}
 	return s.compiled(row)
+}
+
+// nextVersion stores a document as the version behind the active one, if check allows it. A
+// document that says what the active one says makes no version: then row is that one.
+func (t *tx) nextVersion(actor models.Actor, active activeVersion, doc policy.Document, note string, check func(policy.Document) error) (row models.Policy, err error) {
+	old, err := active.policy.Document().Marshal()
+	if err != nil {
+		return row, fmt.Errorf("write policy: %w", err)
+	}
+	text, err := doc.Marshal()
+	if err != nil {
+		return row, err
+	}
+	if string(old) == string(text) {
+		return row, t.Gorm().Where("version = ?", active.version).Take(&row).Error
+	}
+	if err := check(doc); err != nil {
+		return row, err
+	}
+	row = models.Policy{Version: active.version + 1, Document: string(text), AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
+	t.watchEnds(doc)
+	return row, t.addPolicy(actor, row)
 }
 
 func (t *tx) addPolicy(actor models.Actor, row models.Policy) error {
@@ -188,13 +217,14 @@ func (s *Store) seedPolicy(ctx context.Context) error {
 			return err
 		}
 		return t.addPolicy(models.System("policy"), models.Policy{
-			Version: 1, Document: string(text), AuthorName: models.InitialAuthor, Note: "The initial policy.", CreatedAt: t.Now,
+			Version: 1, Document: string(text), AuthorName: models.SystemAuthor, Note: "The initial policy.", CreatedAt: t.Now,
 		})
 	})
 }
 
 // fallbackStood checks a report that a client went on without an answer: the
-// policy must have allowed it at that time, or within the ten minutes before.
+// policy must have allowed it at that time, or within the ten minutes before. A
+// fallback with an end is believed until that at most, for clients know it.
 func (t *tx) fallbackStood(at time.Time) error {
 	if at.After(t.Now.Add(time.Minute)) {
 		return models.Invalid("fallback.at", "must not be in the future")
@@ -213,7 +243,7 @@ func (t *tx) fallbackStood(at time.Time) error {
 		if err != nil {
 			return err
 		}
-		if v.Compiled.Document().FallbackAutoApprove && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
+		if v.Compiled.FallbackOn(at) && !at.Before(row.CreatedAt) && !at.After(until.Add(models.FallbackBelieved)) {
 			return nil
 		}
 		if row.CreatedAt.Add(models.FallbackBelieved).Before(at) {
@@ -237,25 +267,17 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 	}
 	var row models.Policy
 	err := s.write(ctx, func(t *tx) error {
-		version, standing, err := t.policy()
+		active, err := t.endSwitches()
 		if err != nil {
 			return err
 		}
-		doc := standing.Document()
-		old, err := doc.Marshal()
-		if err != nil {
-			return fmt.Errorf("write policy: %w", err)
-		}
+		doc := active.policy.Document()
 		change(&doc)
-		text, err := checkedDocument(doc, standing.Document())
-		if err != nil {
+		if doc, err = checkedChange(doc, active.policy.Document(), t.Now); err != nil {
 			return err
 		}
-		if string(old) == text {
-			return t.Gorm().Where("version = ?", version).Take(&row).Error
-		}
-		row = models.Policy{Version: version + 1, Document: text, AuthorID: actor.ID, AuthorName: actor.Name, Note: note, CreatedAt: t.Now}
-		return t.addPolicy(actor, row)
+		row, err = t.nextVersion(actor, active, doc, note, func(policy.Document) error { return nil })
+		return err
 	})
 	if err != nil {
 		return PolicyVersion{}, err
@@ -263,21 +285,17 @@ func (s *Store) ChangePolicy(ctx context.Context, actor models.Actor, note strin
 	return s.compiled(row)
 }
 
-// checkedDocument is a valid document as it is stored.
-func checkedDocument(doc, before policy.Document) (string, error) {
+// checkedChange is a document that is valid behind the one before, as it is stored.
+func checkedChange(doc, before policy.Document, now time.Time) (policy.Document, error) {
 	raw, err := doc.Marshal()
 	if err != nil {
-		return "", err
+		return policy.Document{}, err
 	}
 	p, err := policy.ParseChanged(raw, before)
 	if err != nil {
-		return "", err
+		return policy.Document{}, err
 	}
-	text, err := p.Document().Marshal()
-	if err != nil {
-		return "", fmt.Errorf("write policy: %w", err)
-	}
-	return string(text), nil
+	return p.Document().Timely(before, now)
 }
 
 // expireAtOnce is how many expiries Cleanup writes down in one transaction.

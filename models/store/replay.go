@@ -196,7 +196,7 @@ func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)
 }
 
 func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
-	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule)
+	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.CreatedAt)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)
 		if err != nil {

@@ -133,7 +133,7 @@ func policyCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error
 	a.is("author_id", e.ActorID)
 	author := e.ActorName
 	if e.ActorKind == models.ActorSystem {
-		author = models.InitialAuthor
+		author = models.SystemAuthor
 	}
 	a.is("author_name", author)
 	a.is("created_at", fileTime(e.At))

@@ -32,6 +32,18 @@ func policyStates() []State {
 		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )", "default_timeout_minutes": "must be a whole number",
 		"rules[2].tools": "must list at least one tool", "colour": "is not a member of the policy; names are lower case with underscores",
 	}
+	open := PolicyInput()
+	open.Draft.Revision, open.Draft.ChangedAt = 4, Now.Add(-time.Minute)
+	open.Draft.Settings["approval_enabled"], open.Draft.Settings["approval_off_until"] = "", "2026-11-20T11:30:00Z"
+	open.Draft.Settings["fallback_auto_approve"] = "true"
+	openFaults := PolicyInput()
+	openFaults.Draft.Notice = "Nothing is switched yet. What is wrong is said at its place."
+	openFaults.Draft.Settings["fallback_auto_approve"], openFaults.Draft.Settings["fallback_until"] = "true", "soon"
+	openFaults.Draft.Problems = map[string]string{"fallback_until": "must be a time such as 2026-03-02T18:00:00Z"}
+	openFaults.Draft.Typed = map[string]pages.TypedEnd{
+		"gate":     {For: pages.UntilTime, At: "tomorrow", Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"}},
+		"fallback": {For: pages.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that there is none"}},
+	}
 	unreadable := PolicyInput()
 	unreadable.Draft = &pages.PolicyDraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
 	reader := PolicyInput()
@@ -41,6 +53,8 @@ func policyStates() []State {
 		page("draft", "A draft that is kept", kept),
 		page("stale", "Another version was saved meanwhile", stale),
 		page("errors", "Errors at their fields", wrong),
+		page("open", "A draft that switches the gate off for an hour, and fallback on without an end", open),
+		page("open-errors", "An end that is no time, and one that was not confirmed", openFaults),
 		page("empty", "No rules, with examples to begin with", emptyPolicy()),
 		page("unreadable", "A draft that is no document", unreadable),
 		page("hostile", "Hostile and long values, and many rules and versions", crowdedPolicy()),
@@ -78,7 +92,7 @@ func PolicyInput() pages.PolicyInput {
 		Version: 7, Unmatched: policy.EffectAllow,
 		Fields:    pages.PolicyFields{ApprovalEnabled: true, RequiredApprovalTools: []string{"Bash", "/^git_/"}, DefaultTimeoutMinutes: 5},
 		Retention: pages.PolicyRetention{Days: 90, Next: 30, Begins: Now.Add(20 * time.Hour)},
-		Draft: &pages.PolicyDraftInput{Base: 7, Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
+		Draft: &pages.PolicyDraftInput{Base: 7, Zone: "Europe/Berlin", Settings: settings, Rules: policyRules(), Warnings: []policy.Warning{
 			{Path: "rules[1].tools[0]", Text: "Lets through more than was ever used: only “read_file” in the last 90 days. List the names instead."}, {Path: "unmatched", Text: "Is all that covers “safe " + hostile + "” (allow)."},
 		}},
 		Versions: []pages.PolicyVersion{
@@ -147,13 +161,14 @@ func ReviewInput() pages.PolicyReviewInput {
 	before, after := policy.Default(), policy.Default()
 	before.Unmatched = policy.EffectRequire
 	after.ApprovalEnabled, after.FallbackAutoApprove, after.RetentionDays = false, true, 30
+	after.ApprovalOffUntil = new(Now.Add(time.Hour))
 	after.Unmatched = policy.EffectRequire
 	after.RequiredApprovalTools = []string{"deploy"}
 	after.Rules = []policy.Rule{{Name: "Payments", Tools: []string{"/^pay/"}, Effect: policy.EffectRequire, Risk: models.RiskHigh}}
 	replayed := replayInput().State.Tally
 	return pages.PolicyReviewInput{
 		Base: 7, Standing: 7, Revision: 3, Before: before, After: after, Changes: policy.Diff(before, after), Warnings: policy.Lint(after),
-		Replayed: &replayed, Removal: &pages.PolicyRemoval{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
+		Replayed: &replayed, Now: Now, Removal: &pages.PolicyRemoval{Days: 30, Rows: 12345, AtLeast: true, Typed: "3", Error: "must be 30, to confirm that contents are removed"},
 	}
 }
 
@@ -186,8 +201,8 @@ func tryInput() pages.PolicyTryInput {
 		{Name: "Payments", Tools: []string{"/^payment\\./"}, When: `input.amount > 100`, Effect: policy.EffectRequire, Risk: models.RiskHigh, TimeoutMinutes: new(60), Reviewers: []string{"bo@example.org"}, SelfApproval: models.SelfNever},
 	}
 	return pages.PolicyTryInput{
-		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", Facts: policy.Facts{
-			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Now: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Input: []byte(`{"amount": 101, "to": "ACME"}`),
+		Call: policy.Call{Kind: models.KindToolCall, ToolName: "payment.send", At: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), Facts: policy.Facts{
+			Agent: "claude-code", Owner: "ann@example.com", Conversation: "invoices-march", Input: []byte(`{"amount": 101, "to": "ACME"}`),
 		}}, Request: "01890a5d-ac96-774b-bcce-b302099a8059",
 		Tried: []pages.PolicyTried{{Title: "v7, which is active", Policy: parsed(stands)}, {Title: "Your draft", Policy: parsed(draft)}},
 	}

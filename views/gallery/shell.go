@@ -2,6 +2,7 @@ package gallery
 
 import (
 	"strings"
+	"time"
 
 	"countersign/models"
 	"countersign/views"
@@ -32,5 +33,8 @@ func shellStates() []State {
 			}
 		}),
 		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
+		around("red-until", "The gate is off for an hour, fallback is on until tomorrow", func(p *views.Page) {
+			p.GateOff, p.FallbackOn, p.GateOffUntil, p.FallbackUntil = true, true, Now.Add(time.Hour), Now.Add(24*time.Hour)
+		}),
 	}
 }

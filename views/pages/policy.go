@@ -17,6 +17,8 @@ type PolicyFields struct {
 	RequiredApprovalTools []string
 	DefaultTimeoutMinutes int64
 	FallbackAutoApprove   bool
+	// ApprovalOffUntil and FallbackUntil are the ends of what is off or on; nil: none.
+	ApprovalOffUntil, FallbackUntil *time.Time
 }
 
 // PolicyChange is one difference that saving would make.
@@ -122,11 +124,18 @@ func fieldsRead(f PolicyFields) []PolicyField {
 		tools = strings.Join(f.RequiredApprovalTools, "\n")
 	}
 	return []PolicyField{
-		{"approval_enabled", strconv.FormatBool(f.ApprovalEnabled), enabledHelp},
+		{"approval_enabled", switchRead(f.ApprovalEnabled, f.ApprovalOffUntil), enabledHelp},
 		{"required_approval_tools", tools, toolsHelp},
 		{"default_timeout_minutes", views.Number(f.DefaultTimeoutMinutes), timeoutHelp},
-		{"fallback_auto_approve", strconv.FormatBool(f.FallbackAutoApprove), fallbackHelp},
+		{"fallback_auto_approve", switchRead(f.FallbackAutoApprove, f.FallbackUntil), fallbackHelp},
 	}
+}
+
+func switchRead(on bool, until *time.Time) string {
+	if until == nil {
+		return strconv.FormatBool(on)
+	}
+	return strconv.FormatBool(on) + " until " + policy.SpokenEnd(*until)
 }
 
 // unmatchedText says what happens to a call that neither a rule nor the list names.

@@ -27,6 +27,9 @@ type PolicyDraftInput struct {
 	// Unreadable says why the draft can't be shown as a form; empty: it can.
 	Unreadable string
 	Page       int // of the rules, counted from 1
+	// Zone is whose time is typed as the end of a switch; Typed is what was, by the switch.
+	Zone  string
+	Typed map[string]TypedEnd
 	// Warnings are what is perhaps not meant, of a draft that is valid.
 	Warnings []policy.Warning
 }
@@ -81,7 +84,14 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	for _, g := range policyGroups {
 		group := PolicyFormGroup{ID: g.id, Title: g.title, Help: g.help}
 		for _, f := range g.fields {
-			group.Fields = append(group.Fields, drawField(f, policy.Settings(), in.Settings, "", in.Problems))
+			switch {
+			case f.drawnThere:
+			case f.toggle:
+				i := slices.IndexFunc(policyToggles, func(t PolicyToggle) bool { return t.Flag == f.path })
+				group.Fields = append(group.Fields, PolicyFormField{Toggle: new(newSwitch(policyToggles[i], in))})
+			default:
+				group.Fields = append(group.Fields, drawField(f, policy.Settings(), in.Settings, "", in.Problems))
+			}
 		}
 		v.Groups = append(v.Groups, group)
 	}
@@ -173,7 +183,9 @@ func otherProblems(problems map[string]string, but string, fields []policy.Field
 			continue
 		}
 		member, _, _ := strings.Cut(strings.TrimPrefix(path, at), "[")
-		if !slices.ContainsFunc(fields, func(f policy.Field) bool { return f.Path == member && f.Kind != policy.FieldSwitch }) {
+		if !slices.ContainsFunc(fields, func(f policy.Field) bool {
+			return f.Path == member && (f.Kind != policy.FieldSwitch || slices.ContainsFunc(policyToggles, func(t PolicyToggle) bool { return t.Flag == member }))
+		}) {
 			out = append(out, path+" "+problems[path])
 		}
 	}

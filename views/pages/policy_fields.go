@@ -18,6 +18,8 @@ type policyField struct {
 	rows              int         // of a text that has several lines
 	optional          bool
 	mono              bool // what a text says is code
+	toggle            bool // it is drawn as the switch of PolicyToggles that it is the flag of
+	drawnThere        bool // it is the end of one, and drawn with it
 }
 
 // policyGroup is what stands together in the form.
@@ -40,12 +42,14 @@ const (
 // policyGroups are the members outside the rules, in the order of the page.
 var policyGroups = []policyGroup{
 	{id: "fields", title: "Configuration", fields: []policyField{
-		{path: "approval_enabled", label: "Approval is on", help: enabledHelp},
+		{path: "approval_enabled", label: "Approval is on", toggle: true},
+		{path: "approval_off_until", label: "The gate is off until", drawnThere: true},
 		{path: "required_approval_tools", label: "Tools that need approval", help: toolsHelp, rows: 5},
 		{path: "default_timeout_minutes", label: "Minutes until a tool call expires", help: timeoutHelp, least: "1"},
 		{path: "max_timeout_minutes", label: "The most minutes that may be asked for", help: "The longest wait that a rule or a request may name.", least: "1"},
 		{path: "proposal_timeout_minutes", label: "Minutes until a question or proposal expires", help: "Proposals, questions and budget requests wait this long. Empty: without a deadline.", least: "1", optional: true},
-		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", help: fallbackHelp},
+		{path: "fallback_auto_approve", label: "Fallback: run calls when no server answers", toggle: true},
+		{path: "fallback_until", label: "Fallback is on until", drawnThere: true},
 	}},
 	{id: "budgets", title: "Budgets", fields: []policyField{
 		{path: "auto_budget_increase", label: "Energy that the system may add without asking", help: "To one conversation's budget in all, since a person last set or decided it. With 0 every raise waits for a person.", least: "0"},
@@ -110,6 +114,7 @@ type PolicyFormField struct {
 	Choices []ui.Choice
 	Switch  bool
 	On      bool
+	Toggle  *PolicySwitch // it is this, and nothing of the above
 }
 
 // PolicyFormGroup is what stands together.
@@ -138,7 +143,7 @@ func drawField(f policyField, kinds []policy.Field, form policy.Form, at string,
 		if _, wrong := problems[at+f.path]; wrong {
 			in.Type = "text" // a browser shows nothing of what is no number
 		}
-	case policy.FieldText:
+	case policy.FieldText, policy.FieldTime:
 		in.Mono = f.mono
 		if f.rows > 0 || strings.Contains(text, "\n") {
 			in.Type, in.Rows = "textarea", max(f.rows, 2)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"countersign/models/policy"
 	"countersign/views"
@@ -25,6 +26,7 @@ type PolicyReviewInput struct {
 	// Replayed is what the draft would have made of the last calls; nil: that is not known.
 	Replayed *policy.Tally
 	Clashes  []policy.Clash // what both changed
+	Now      time.Time
 }
 
 // PolicyReview shows what saving the draft would change.
@@ -33,7 +35,7 @@ type PolicyReview struct {
 	Revision                 string
 	Changes, Theirs          []PolicyChange
 	Clashes                  []PolicyClash
-	Dangers                  []string
+	Dangers                  []PolicyDanger
 	Removal                  string // what a retention will remove; empty: it does not start or get shorter
 	Typed                    ui.Field
 	Replayed                 string // what it would have made of the last calls; empty: that is not known
@@ -71,7 +73,7 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 		v.Removal = removalText(r)
 		v.Typed = ui.Field{Name: "retention_typed", Label: "Type " + days + " to confirm that contents are removed after " + days + " days", Value: r.Typed, Error: r.Error, Required: true}
 	}
-	v.Dangers, v.Replayed = dangers(in.Before, in.After), ReplayedInOneLine(in.Replayed)
+	v.Dangers, v.Replayed = dangers(in.Before, in.After, in.Now), ReplayedInOneLine(in.Replayed)
 	return v
 }
 
@@ -132,19 +134,13 @@ func policyLabel(fields []policyField, path string) string {
 }
 
 // dangers is what the changes would open, or remove for good.
-func dangers(before, after policy.Document) []string {
-	var out []string
-	if before.ApprovalEnabled && !after.ApprovalEnabled {
-		out = append(out, "The gate goes off: no tool call is held any more. What is pending stays pending.")
-	}
+func dangers(before, after policy.Document, now time.Time) []PolicyDanger {
+	out := openings(before, after, now)
 	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
-		out = append(out, "Everything else is allowed: a tool that no rule and no list names runs without a person.")
-	}
-	if !before.FallbackAutoApprove && after.FallbackAutoApprove {
-		out = append(out, "Fallback goes on: clients run calls without asking anyone when no server answers.")
+		out = append(out, PolicyDanger{Text: "Everything else is allowed: a tool that no rule and no list names runs without a person."})
 	}
 	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
-		out = append(out, "Contents of what has been over for "+views.Number(int64(days))+" days or more are removed for good, also what is that old now. Only a backup brings them back.")
+		out = append(out, PolicyDanger{Text: "Contents of what has been over for " + views.Number(int64(days)) + " days or more are removed for good, also what is that old now. Only a backup brings them back."})
 	}
 	return out
 }

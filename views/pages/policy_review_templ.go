@@ -165,7 +165,7 @@ func policyToSave(v PolicyReview) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, d := range v.Dangers {
-			templ_7745c5c3_Err = ui.Warning(d).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = policyDanger(d).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -173,5 +173,8 @@ var inboxPages = []page{
 	{key: "shell-red", like: "inbox-empty", seen: seen{
 		"warns": "The gate is off. approval_enabled is false: tool calls go ahead without anyone being asked. Policy Fallback is on. fallback_auto_approve is true: clients go ahead when no server answers. Policy",
 	}},
+	{key: "shell-red-until", like: "inbox-empty", seen: seen{
+		"warns": "The gate is off until 2026-11-20 11:30:00 UTC . approval_enabled is false: tool calls go ahead without anyone being asked. Policy Fallback is on until 2026-11-21 10:30:00 UTC . fallback_auto_approve is true: clients go ahead when no server answers. Policy",
+	}},
 	{key: "keys", like: "inbox-empty", seen: seen{}},
 }

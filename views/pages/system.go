@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/policy"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -21,6 +22,8 @@ type SystemInput struct {
 	Fault     string // why the store is not ready; empty: it is
 	// GateOff and FallbackOn are what lets calls through unasked.
 	GateOff, FallbackOn bool
+	// GateOffUntil and FallbackUntil are their ends; zero: none.
+	GateOffUntil, FallbackUntil time.Time
 }
 
 // System is the view model of the page of the system.
@@ -121,11 +124,11 @@ func health(in SystemInput, now time.Time) []Health {
 	}
 	gate := good("Gate", "Tool calls are held as the policy says.")
 	if in.GateOff {
-		gate = bad("Gate", "It is off: tool calls run without asking anyone.")
+		gate = bad("Gate", "It is off"+untilEnd(in.GateOffUntil)+": tool calls run without asking anyone.")
 	}
 	out := []Health{store, gate, rowHealth(in.State.RowCheck, now, good, bad)}
 	if in.FallbackOn {
-		out = append(out, bad("Fallback", "It is on: clients run calls when no server answers."))
+		out = append(out, bad("Fallback", "It is on"+untilEnd(in.FallbackUntil)+": clients run calls when no server answers."))
 	}
 	decide := good("Who can decide", "Every pending request has somebody of its own who can decide it.")
 	if len(in.State.Stranded) > 0 {
@@ -136,6 +139,14 @@ func health(in SystemInput, now time.Time) []Health {
 		out = append(out, upstreamHealth(in.Upstreams, now))
 	}
 	return out
+}
+
+// untilEnd is the end of a switch behind what it does; empty: it has none.
+func untilEnd(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " until " + policy.SpokenEnd(t)
 }
 
 // rowHealth is how comparing all rows with the ledger went. What was found is

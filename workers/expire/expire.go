@@ -1,6 +1,7 @@
-// Package expire writes down what silence has settled: deadlines that have passed
-// and undo windows that are over, and what is left of stopped agents. Deadlines hold without it (I3): it only makes
-// the stored state say what every reader already sees, and tells those who wait.
+// Package expire writes down what silence has settled: deadlines that have passed, undo
+// windows that are over, switches of the policy that have ended, and what is left of stopped
+// agents. Deadlines hold without it (I3): it only makes the stored state say what every
+// reader already sees, and tells those who wait.
 package expire
 
 import (
@@ -35,7 +36,16 @@ func Once(ctx context.Context, s *store.Store) (time.Duration, error) {
 	if failed != nil {
 		failed = fmt.Errorf("release what was held: %w", failed)
 	}
-	return min(expires, releases), errors.Join(err, failed)
+	ends, unended := all(ctx, s, s.NextSwitchEnd, func(ctx context.Context, _ int) (int, error) {
+		if ended, err := s.EndSwitches(ctx); err != nil || !ended {
+			return 0, err
+		}
+		return 1, nil
+	})
+	if unended != nil {
+		unended = fmt.Errorf("end switches of the policy: %w", unended)
+	}
+	return min(expires, releases, ends), errors.Join(err, failed, unended)
 }
 
 // all does what is due, batch by batch, and says how long there is nothing more.
@@ -61,7 +71,7 @@ func all(ctx context.Context, s *store.Store, next func(context.Context) (time.T
 	}
 }
 
-// Run calls Once at each deadline and end of a window until ctx ends, and shortly
+// Run calls Once at each deadline and end of a window or switch until ctx ends, and shortly
 // after one was stored that may be nearer. Failures are logged.
 func Run(ctx context.Context, log *slog.Logger, s *store.Store) {
 	timer := time.NewTimer(0)

@@ -81,3 +81,38 @@ func TestRunHearsOfADeadlineThatIsStoredWhileItSleeps(t *testing.T) {
 	cancel()
 	<-done
 }
+
+// The gate comes on again at its end, and the worker comes back for it: it is told of an end
+// that is stored while it sleeps, as of a deadline.
+func TestOnceWritesDownTheEndOfASwitchI3(t *testing.T) {
+	t.Parallel()
+	clock := storetest.NewClock()
+	s := storetest.New(t, storetest.WithClock(clock))
+	admin := storetest.Admin(t, s)
+	undo(t, s, admin, `{"approval_enabled":false,"approval_off_until":"2026-03-02T12:02:00Z","fallback_auto_approve":true,"fallback_until":"2026-03-02T12:03:00Z"}`)
+	select {
+	case <-s.DeadlineStored():
+	default:
+		t.Error("the worker was not told of the end")
+	}
+	for _, step := range []struct {
+		passes, sleeps time.Duration
+		version        int64
+	}{
+		{0, time.Minute, 2},
+		{119 * time.Second, time.Second, 2},
+		{time.Second, time.Minute, 3},
+		{time.Minute, time.Minute, 4},
+		{time.Minute, time.Minute, 4},
+	} {
+		clock.Step(step.passes)
+		sleep, err := expire.Once(t.Context(), s)
+		if err != nil || sleep != step.sleeps {
+			t.Errorf("%v later: sleeps %v, %v; want %v", step.passes, sleep, err, step.sleeps)
+		}
+		v, err := s.CurrentPolicy(t.Context())
+		if d := v.Compiled.Document(); err != nil || v.Version != step.version || d.ApprovalEnabled != (step.version > 2) || d.FallbackAutoApprove != (step.version < 4) {
+			t.Errorf("%v later: version %d, %v: %s", step.passes, v.Version, err, v.Document)
+		}
+	}
+}

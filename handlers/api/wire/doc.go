@@ -19,7 +19,3 @@ var WriteOptions = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true),
 )
-
-// HeaderFallback is sent with any value by clients that may go on when no server
-// answers; the answer's says whether fallback_auto_approve is on or off.
-const HeaderFallback = "Countersign-Fallback"

@@ -90,12 +90,16 @@ type ToolDecision struct {
 	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
 }
 
-// ApprovalConfig are the four fields of the policy that everybody may read.
+// ApprovalConfig are the four fields of the policy that everybody may read, as they count
+// when they are read, and when what is switched off or on ends.
 type ApprovalConfig struct {
 	RequiredApprovalTools []string `json:"required_approval_tools" doc:"Tool names, or regular expressions between slashes"`
 	DefaultTimeoutMinutes int      `json:"default_timeout_minutes"`
 	FallbackAutoApprove   bool     `json:"fallback_auto_approve" doc:"Clients go on when no server answers"`
 	ApprovalEnabled       bool     `json:"approval_enabled" doc:"False: no tool call is held"`
+
+	ApprovalOffUntil *time.Time `json:"approval_off_until,omitempty" doc:"When approval_enabled is true again; left out where it is true, or false without an end"`
+	FallbackUntil    *time.Time `json:"fallback_until,omitempty" doc:"When fallback_auto_approve is false again; left out where it is false, or true without an end"`
 }
 
 // CleanupResult says how many requests had expired and were not written down.
