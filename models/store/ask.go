@@ -28,12 +28,13 @@ func (s *Store) Ask(ctx context.Context, actor models.Actor, in models.AskInput)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.judgeAhead(ctx, actor, q); err != nil {
+	judged, err := s.judgeAhead(ctx, actor, q)
+	if err != nil {
 		return nil, err
 	}
 	var out *models.Approval
 	counted := false // the function may run twice, the request counts once
-	err = s.writeAnyway(ctx, func(t *tx) error {
+	err = s.writeBy(ctx, s.db.WriteAnyway, judged, func(t *tx) error {
 		standing, conv, err := t.findAsk(actor, q)
 		if err != nil {
 			return err

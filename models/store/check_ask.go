@@ -18,7 +18,6 @@ type asked struct {
 	options      string
 	fallback     time.Time
 	claimed      *time.Time // when the agent says it asked
-	ahead        *ahead     // what a policy says of it; nil: it was not asked
 
 	// Of a run that is opened by itself, not by a request.
 	title, parentRunID, onReject, onRejectBy string

@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"countersign/models"
+	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -106,6 +109,54 @@ func TestTheActivePolicyIsAskedWithTheInput(t *testing.T) {
 	b.policy(t, strings.Replace(overHundred, "> 100", "> 200", 1))
 	if got := b.around(t, b.owner, a.ID); !got.PolicyChanged || got.Now.Rule == "payments over 100" || !got.Now.Differs {
 		t.Errorf("%+v", got.Now)
+	}
+}
+
+// Whatever needs a judgement of conditions gets it outside of the write transaction: it may
+// take long, and nobody else writes meanwhile.
+func TestConditionsAreJudgedAheadOfTheTransaction(t *testing.T) {
+	t.Parallel()
+	log := new(bytes.Buffer)
+	b := newBench(t, func(o *store.Options) {
+		o.Log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	b.policy(t, `{"auto_budget_increase":10,"rules":[{"name":"large","tools":["/./"],"when":"!has(input.amount) || input.amount > 100","effect":"require"}]}`)
+	conv, _, err := b.OpenRun(t.Context(), b.agent, models.RunInput{RunID: "run", EnergyBudget: new(int64(5))})
+	storetest.Must(t, err)
+	var a *models.Approval
+	for _, act := range []struct {
+		name string
+		do   func() error
+	}{
+		{"ask", func() (err error) {
+			a, err = b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":101}`)})
+			return err
+		}},
+		{"ask under a policy that no transaction has used", func() error {
+			b.policy(t, `{"rules":[{"name":"larger","tools":["/./"],"when":"!has(input.amount) || input.amount > 200","effect":"require"}]}`)
+			return storetest.Err(b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "pay", Input: []byte(`{"amount":201}`)}))
+		}},
+		{"pre-approval", func() error {
+			return storetest.Err(b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Hours: 1, Uses: 1, Digest: a.Digest}))
+		}},
+		{"edit", func() error {
+			in := yes()
+			in.Digest, in.Input = a.Digest, []byte(`{"amount":500}`)
+			return storetest.Err(b.Decide(t.Context(), b.owner, a.ID, in))
+		}},
+		{"proposal", func() error {
+			return storetest.Err(b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conv.ID, Kind: models.KindProposal, Content: "I would."}))
+		}},
+		{"budget request", func() error {
+			return storetest.Err(b.ChangeBudget(t.Context(), b.agent, conv.ID, models.BudgetChange{Set: new(int64(500))}, "More."))
+		}},
+	} {
+		log.Reset()
+		storetest.Must(t, act.do())
+		said := log.String()
+		if judged, ahead := strings.Count(said, `msg="policy judged"`), strings.Count(said, "ahead=true"); judged == 0 || ahead != judged {
+			t.Errorf("%s: %d of %d judgements were made ahead:\n%s", act.name, ahead, judged, said)
+		}
 	}
 }
 

@@ -188,7 +188,7 @@ func (s *Store) feedEntries(actor models.Actor, after int64) ([]models.Entry, er
 // What was let through was asked of nobody, and is not told.
 var whatOf = map[string]FeedKind{
 	"approval.requested": Asked, "approval.approved": Settled, "approval.rejected": Settled, "approval.cancelled": Settled,
-	"approval.routed": Asked, // of whoever joined its group
+	"approval.routed":   Asked, // of whoever joined its group
 	"approval.resolved": Settled, "approval.expired": Expired, "approval.asked_back": AskedBack, "conversation.status": StatusChanged, "response.adopted": StatusChanged,
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -64,61 +65,98 @@ func (of *judgedCall) facts(owner string) policy.Facts {
 
 // judge asks the policy, and logs what it says at the level for finding faults:
 // rule and digest, never the input. A batch that runs again logs it again.
+//
+// Conditions may take long, and nobody else writes meanwhile: so where they were not judged
+// ahead, the function is left with a judgeFirst, and runs again when they were.
 func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	c.At = of.at
 	if p.Conditional(c.ToolName) {
+		if t.ahead.of(p, c, of) {
+			t.s.logJudgement(version, c, of, t.ahead.judgement, true)
+			return t.ahead.judgement, nil
+		}
 		var err error
 		if c.Facts, err = factsOf(t.Gorm(), of); err != nil {
 			return policy.Judgement{}, err
 		}
+		if t.leaves {
+			return policy.Judgement{}, &judgeFirst{p, c, of}
+		}
 	}
 	j := p.Judge(c)
-	t.s.logJudgement(version, c, of, j)
+	t.s.logJudgement(version, c, of, j, false)
 	return j, nil
 }
 
-func (s *Store) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement) {
+// judgeFirst leaves a transaction whose function needs a judgement of conditions.
+type judgeFirst struct {
+	policy *policy.Policy
+	call   policy.Call
+	of     judgedCall
+}
+
+func (*judgeFirst) Error() string { return "the policy's conditions are to be judged first" }
+
+// judged judges it outside of the transaction that was left.
+func (f *judgeFirst) judged() *ahead { return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)} }
+
+// leavesMost is how often a function is left for a judgement: behind that the policy has
+// changed each time, and it is judged within.
+const leavesMost = 2
+
+func (s *Store) logJudgement(version int64, c policy.Call, of judgedCall, j policy.Judgement, ahead bool) {
 	if ctx := context.Background(); s.log.Enabled(ctx, slog.LevelDebug) {
 		s.log.LogAttrs(ctx, slog.LevelDebug, "policy judged",
 			slog.String("approval", string(of.id)), slog.String("tool", c.ToolName),
 			slog.String("effect", string(j.Effect)), slog.String("rule", j.Rule), slog.String("cause", string(j.Cause)),
-			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest))
+			slog.String("risk", string(j.Risk)), slog.Int64("policy_version", version), slog.String("digest", of.digest), slog.Bool("ahead", ahead))
 	}
 }
 
-// ahead is what a policy says of a request that is not stored yet.
+// ahead is what a policy said of a call before the transaction that needs to know.
 type ahead struct {
 	policy    *policy.Policy
-	at        time.Time
+	call      policy.Call
+	judged    judgedCall
 	judgement policy.Judgement
 }
 
-// judgeAhead judges a request before its transaction, if that means judging conditions,
-// which may take long. It is asked again inside if another policy stands by then.
-func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) error {
-	p := s.lastUsed.Load()
-	if p == nil || !p.Conditional(q.ToolName) {
-		return nil
+// of reports whether it is what the policy says of a call now: the same policy of the same
+// call, and the gate has not come on since (I3).
+func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
+	if a == nil || a.policy != p || p.GateOff(a.call.At) != p.GateOff(c.At) {
+		return false
 	}
-	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, At: s.Now()}
-	var err error
-	if c.Facts, err = factsOf(s.db.Gorm(ctx), judgedAsk(actor, q, q.id, c.At)); err != nil {
-		return err
-	}
-	q.ahead = &ahead{p, c.At, p.Judge(c)}
-	return nil
+	was, is := a.judged, of
+	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit &&
+		was.digest == is.digest && was.agent == is.agent && was.owner == is.owner && was.conversation == is.conversation &&
+		was.removed == is.removed && bytes.Equal(was.input, is.input)
 }
 
-// judgeAsk judges a request, unless that was done ahead under the same policy and the gate
-// has not come on since (I3).
-func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
-	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}
-	of := judgedAsk(actor, q, id, t.Now)
-	if q.ahead != nil && q.ahead.policy == p && p.GateOff(q.ahead.at) == p.GateOff(t.Now) {
-		t.s.logJudgement(version, c, of, q.ahead.judgement)
-		return q.ahead.judgement, nil
+// judgeAhead judges a request before its transaction, if that means judging conditions: it
+// saves an ask from running twice. It is nil where nothing was judged.
+func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*ahead, error) {
+	p := s.lastUsed.Load()
+	if p == nil || !p.Conditional(q.ToolName) {
+		return nil, nil //nolint:nilnil // nothing judged is an answer
 	}
+	c, of := callOfAsk(actor, q, q.id, s.Now())
+	var err error
+	if c.Facts, err = factsOf(s.db.Gorm(ctx), of); err != nil {
+		return nil, err
+	}
+	return (&judgeFirst{p, c, of}).judged(), nil
+}
+
+// judgeAsk judges a request.
+func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
+	c, of := callOfAsk(actor, q, id, t.Now)
 	return t.judge(version, p, c, of)
+}
+
+// callOfAsk is a request as the policy is asked about it.
+func callOfAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) (policy.Call, judgedCall) {
+	return policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, At: at}, judgedAsk(actor, q, id, at)
 }
 
 // CallOf is a request as the policy would be asked about it now.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"countersign/models"
@@ -13,6 +14,9 @@ import (
 type tx struct {
 	*db.Tx
 	s *Store
+
+	ahead  *ahead // what the policy was asked before; nil: nothing
+	leaves bool   // the function is left where conditions are to be judged
 
 	result
 }
@@ -45,21 +49,30 @@ func (k *known) forget() {
 // write is the only way to change anything: see db.DB.Write. fn may run twice and
 // must have no outside effects.
 func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
-	return s.writeBy(ctx, s.db.Write, fn)
+	return s.writeBy(ctx, s.db.Write, nil, fn)
 }
 
 // writeAnyway is write for what must go on when the disk is full: signing in and out,
 // what takes rights away, and what ends a request without approving it.
 func (s *Store) writeAnyway(ctx context.Context, fn func(*tx) error) error {
-	return s.writeBy(ctx, s.db.WriteAnyway, fn)
+	return s.writeBy(ctx, s.db.WriteAnyway, nil, fn)
 }
 
-func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, fn func(*tx) error) error {
+func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*db.Tx) error) error, judged *ahead, fn func(*tx) error) error {
 	var last *tx
-	err := write(ctx, func(share *db.Tx) error {
-		last = s.within(share)
-		return fn(last)
-	})
+	var err error
+	for left := 0; ; left++ {
+		err = write(ctx, func(share *db.Tx) error {
+			last = s.within(share)
+			last.ahead, last.leaves = judged, left < leavesMost
+			return fn(last)
+		})
+		first, ok := errors.AsType[*judgeFirst](err)
+		if !ok {
+			break
+		}
+		judged = first.judged()
+	}
 	// Each caller writes its own lines, behind the commit, so that nobody waits for
 	// another's.
 	if last != nil && last.committed {
