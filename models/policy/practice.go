@@ -32,6 +32,9 @@ func LintIn(d Document, in Practice) []Warning {
 			l.rule(i)
 		}
 	}
+	for i, t := range d.Templates {
+		l.unknown(fmt.Sprintf("templates[%d]", i), t.Reviewers)
+	}
 	l.uncovered()
 	if in.People != nil {
 		l.warnings = append(l.warnings, d.Unmeetable(in.People)...)
@@ -65,12 +68,17 @@ func (l *practiceLinter) rule(i int) {
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	for k, email := range r.Reviewers {
-		if !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, email) }) {
+	l.unknown(path, r.Reviewers)
+	l.alone(path, l.doc.resolved(r))
+}
+
+// unknown finds reviewers whom nobody knows.
+func (l *practiceLinter) unknown(path string, reviewers []string) {
+	for k, email := range reviewers {
+		if l.in.People != nil && !slices.ContainsFunc(l.in.People, func(p Person) bool { return strings.EqualFold(p.Email, email) }) {
 			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in has this address.")
 		}
 	}
-	l.alone(path, r)
 }
 
 // alone finds rules under which nobody besides the one who asks need look.

@@ -15,24 +15,45 @@ type Person struct {
 	Owns  bool // agents that may ask
 }
 
-// Unmeetable names the rules whose requests nobody among the enabled people could
+// demand is what a rule or a template demands of whoever approves.
+type demand struct {
+	Rule
+
+	path, of string
+}
+
+// demands are those of the rules whose calls may wait, and of the templates, which agents
+// may name.
+func (d Document) demands() []demand {
+	var out []demand
+	for i, r := range d.Rules {
+		if !r.Disabled && r.Effect != EffectDeny {
+			out = append(out, demand{d.resolved(r), fmt.Sprintf("rules[%d]", i), "the rule “" + r.Name + "”"})
+		}
+	}
+	for i, t := range d.Templates {
+		r := Rule{Reviewers: t.Reviewers, ReviewersOnly: t.ReviewersOnly, SelfApproval: t.SelfApproval}
+		out = append(out, demand{r, fmt.Sprintf("templates[%d]", i), "the template “" + t.Name + "”"})
+	}
+	return slices.DeleteFunc(out, func(m demand) bool { return !m.ReviewersOnly && m.SelfApproval != models.SelfNever })
+}
+
+// LimitsApprovers reports whether a rule or a template makes a demand of whoever approves.
+func (d Document) LimitsApprovers() bool { return len(d.demands()) > 0 }
+
+// Unmeetable names the rules and templates whose requests nobody among the enabled people could
 // ever approve: the named reviewers are missing or disabled, or the only one who
 // may approve owns all the agents.
 func (d Document) Unmeetable(people []Person) []Warning {
 	var out []Warning
-	for i, r := range d.Rules {
-		self := r.SelfApproval == models.SelfNever
-		if r.Disabled || r.Effect == EffectDeny || !r.ReviewersOnly && !self {
-			continue
-		}
-		able := approversAmong(r, people)
-		path := fmt.Sprintf("rules[%d]", i)
+	for _, m := range d.demands() {
+		able := approversAmong(m.Rule, people)
 		switch {
 		case len(able) == 0:
-			out = append(out, Warning{path + ".reviewers", "Nobody could approve under the rule “" + r.Name +
-				"”: none of its reviewers is a person who may sign in. Add one, or name others."})
-		case self && ownsAll(able, people):
-			out = append(out, Warning{path + ".self_approval", "Nobody could approve under the rule “" + r.Name + "”: only " + able[0].Email +
+			out = append(out, Warning{m.path + ".reviewers", "Nobody could approve under " + m.of +
+				": none of its reviewers is a person who may sign in. Add one, or name others."})
+		case m.SelfApproval == models.SelfNever && ownsAll(able, people):
+			out = append(out, Warning{m.path + ".self_approval", "Nobody could approve under " + m.of + ": only " + able[0].Email +
 				" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})
 		}
 	}
@@ -43,13 +64,13 @@ func (d Document) Unmeetable(people []Person) []Warning {
 // approved, though those of others can: that person is the only one who may approve.
 func (d Document) Stuck(people []Person) []Warning {
 	var out []Warning
-	for i, r := range d.Rules {
-		if r.Disabled || r.Effect == EffectDeny || r.SelfApproval != models.SelfNever {
+	for _, m := range d.demands() {
+		if m.SelfApproval != models.SelfNever {
 			continue
 		}
-		if able := approversAmong(r, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
-			out = append(out, Warning{fmt.Sprintf("rules[%d].self_approval", i), "Requests of " + able[0].Email + "'s own agents are refused under the rule “" + r.Name +
-				"”: nobody else may approve them."})
+		if able := approversAmong(m.Rule, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
+			out = append(out, Warning{m.path + ".self_approval", "Requests of " + able[0].Email + "'s own agents are refused under " + m.of +
+				": nobody else may approve them."})
 		}
 	}
 	return out

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -154,7 +153,7 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 
 // checkMeetable refuses a document with a rule under which nobody could approve.
 func (t *tx) checkMeetable(doc policy.Document) error {
-	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.ReviewersOnly || r.SelfApproval == models.SelfNever }) {
+	if !doc.LimitsApprovers() {
 		return nil
 	}
 	var persons []policy.Person

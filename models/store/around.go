@@ -86,7 +86,7 @@ func (s *Store) aroundPolicy(ctx context.Context, a *models.Approval, out *model
 			return err
 		}
 	}
-	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule)
+	out.RejectReasons = then.Compiled.RejectReasons(a.PolicyRule, a.Template)
 	out.PolicyChanged = then.Version != now.Version
 	call, err := s.CallOf(ctx, a)
 	if err != nil {

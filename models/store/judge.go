@@ -98,7 +98,7 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) er
 	if p == nil || !p.Conditional(q.ToolName) {
 		return nil
 	}
-	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}
+	c := q.call()
 	var err error
 	if c.Facts, err = factsOf(s.db.Gorm(ctx), judgedAsk(actor, q, q.id, s.Now())); err != nil {
 		return err
@@ -109,7 +109,10 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) er
 
 // judgeAsk judges a request, unless that was done ahead under the same policy.
 func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
-	c := policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit}
+	if q.Template != "" && q.fallback.IsZero() && !p.HasTemplate(q.Template) {
+		return policy.Judgement{}, unknownTemplate(p)
+	}
+	c := q.call()
 	of := judgedAsk(actor, q, id, t.Now)
 	if q.ahead != nil && q.ahead.policy == p {
 		t.s.logJudgement(version, c, of, q.ahead.judgement)
@@ -120,7 +123,7 @@ func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *as
 
 // CallOf is a request as the policy would be asked about it now.
 func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, error) {
-	c := callAgain(a.Kind, a.ToolName, a.PolicyRule)
+	c := callAgain(a.Kind, a.ToolName, a.PolicyRule, a.Template)
 	var err error
 	c.Facts, err = factsOf(s.db.Gorm(ctx), judgedRow(a, a.ToolInputJSON, a.CreatedAt))
 	return c, err
@@ -129,6 +132,6 @@ func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, er
 // callAgain is a call that was judged before, by a rule. How it was asked is not kept: what
 // is held because nothing matched was not asked for explicitly, and of all else it is taken
 // to be, which holds it.
-func callAgain(kind models.Kind, tool, rule string) policy.Call {
-	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched}
+func callAgain(kind models.Kind, tool, rule, template string) policy.Call {
+	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, Template: template}
 }
