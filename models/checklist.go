@@ -32,6 +32,12 @@ func (r *Response) SetTemplates(checklist []string, text string) {
 	}
 }
 
+// DecidedAlone reports whether calls like this one are always decided one by one: no
+// pre-approval covers them.
+func (r *Response) DecidedAlone() bool {
+	return r.Risk.DecidedAlone() || r.Template != "" || r.ChecklistJSON != ""
+}
+
 // TickAll is what a person reads who approves before every item is ticked.
 const TickAll = "Tick every item before you approve."
 

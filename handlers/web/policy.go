@@ -45,9 +45,12 @@ func (s *Site) policyRead(c echo.Context) error {
 		return err
 	}
 	for i, r := range doc.Rules {
-		if namesReviewer(r, visitorOf(c).user.Email) {
+		if namesReviewer(doc.Resolved(r), visitorOf(c).user.Email) {
 			in.Rules = append(in.Rules, shown.Rule(i))
 		}
+	}
+	for i := range doc.Templates {
+		in.Templates = append(in.Templates, shown.Template(i))
 	}
 	return s.policyPage(c, http.StatusOK, in)
 }

@@ -85,7 +85,7 @@ func compile(d Document, pats patterns) *Policy {
 		p.zone = zone
 	}
 	for i, r := range p.doc.Rules {
-		p.rules = append(p.rules, ruleJudgement(p.doc.resolved(r), p.doc.template(r.Template)))
+		p.rules = append(p.rules, ruleJudgement(p.doc.Resolved(r), p.doc.template(r.Template)))
 		p.conditions = append(p.conditions, pats.conditions[i])
 		if pats.conditions[i] != nil && !r.Disabled && r.Effect == EffectAllow {
 			p.firstDoubt = min(p.firstDoubt, i)

@@ -76,7 +76,7 @@ func (u UndoSeconds) String() string {
 func (p *Policy) RejectReasons(rule, template string) []string {
 	var out []string
 	if i := find(p.doc.Rules, rule); i >= 0 {
-		out = slices.Clone(p.doc.resolved(p.doc.Rules[i]).RejectReasons)
+		out = slices.Clone(p.doc.Resolved(p.doc.Rules[i]).RejectReasons)
 	}
 	if t := p.doc.template(template); t != nil {
 		out = joined(out, t.RejectReasons)

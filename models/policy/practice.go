@@ -69,7 +69,7 @@ func (l *practiceLinter) rule(i int) {
 		return
 	}
 	l.unknown(path, r.Reviewers)
-	l.alone(path, l.doc.resolved(r))
+	l.alone(path, l.doc.Resolved(r))
 }
 
 // unknown finds reviewers whom nobody knows.

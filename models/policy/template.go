@@ -53,10 +53,10 @@ func (d *Document) template(name string) *Template {
 	return nil
 }
 
-// resolved is a rule with what its template says where the rule says nothing. That
+// Resolved is a rule with what its template says where the rule says nothing. That
 // only reviewers approve, or never the agent's owner, is so if either says it; reasons
 // to reject are the rule's, then the template's.
-func (d *Document) resolved(r Rule) Rule {
+func (d *Document) Resolved(r Rule) Rule {
 	if t := d.template(r.Template); t != nil {
 		r.Risk = cmp.Or(r.Risk, t.Risk)
 		if r.TimeoutMinutes == nil {

@@ -28,7 +28,7 @@ func (d Document) demands() []demand {
 	var out []demand
 	for i, r := range d.Rules {
 		if !r.Disabled && r.Effect != EffectDeny {
-			out = append(out, demand{d.resolved(r), fmt.Sprintf("rules[%d]", i), "the rule “" + r.Name + "”"})
+			out = append(out, demand{d.Resolved(r), fmt.Sprintf("rules[%d]", i), "the rule “" + r.Name + "”"})
 		}
 	}
 	for i, t := range d.Templates {

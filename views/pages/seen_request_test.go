@@ -148,6 +148,10 @@ var requestPages = []page{
 		"warns":  "Unmatched: no reported call fits what night-shift asks for. | It can only be rejected: the input has 300,000 bytes and is kept cut, so nobody can see all that would run.",
 		"labels": "command | 4 bytes | Beginning of the input | of 300,000 bytes | What is kept; the digest is over more than this | 65 bytes",
 	}},
+	{key: "approval-checklist", seen: seen{}},
+	{key: "approval-checklist-missing", seen: seen{}},
+	{key: "approval-checklist-question", seen: seen{}},
+	{key: "approval-checklist-ticked", seen: seen{}},
 	{key: "approval-whole", like: "approval", seen: seen{
 		"warns": "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"why":   "rule Force push · policy v7 History of a protected branch would be rewritten. The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | The branch has diverged after the rebase.",
