@@ -346,9 +346,9 @@ func PolicyTemplatePage(p views.Page, v PolicyTemplateForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs("Used by " + strconv.Itoa(len(v.UsedBy)) + " rules: ")
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs("Used by the rules ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_template.templ`, Line: 97, Col: 61}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_template.templ`, Line: 97, Col: 28}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 				if templ_7745c5c3_Err != nil {
