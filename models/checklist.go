@@ -79,14 +79,28 @@ func (v *Vote) Ticked() []int {
 	return out
 }
 
+// TickedIn are the numbers of the items that an entry of the ledger says were ticked.
+func TickedIn(e *Entry) []int {
+	var data struct {
+		Checked []int `json:"checked"`
+	}
+	_ = json.Unmarshal([]byte(e.Data), &data) // what says nothing of ticks has none
+	return data.Checked
+}
+
 // TickedItems are the texts of what a voter ticked on this request's checklist.
 func (r *Response) TickedItems(v *Vote) []string {
 	if v == nil {
 		return nil
 	}
+	return r.ItemsOf(v.Ticked())
+}
+
+// ItemsOf are the texts of items of the checklist, by their numbers.
+func (r *Response) ItemsOf(numbers []int) []string {
 	var out []string
 	items := r.Checklist()
-	for _, i := range v.Ticked() {
+	for _, i := range numbers {
 		if i >= 0 && i < len(items) {
 			out = append(out, items[i])
 		}
