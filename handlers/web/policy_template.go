@@ -170,7 +170,7 @@ func changeTemplates(d *policy.Draft, step, which string) (leads string, err err
 		return views.NewPolicyTemplateURL(), nil
 	}
 	i, err := strconv.Atoi(which)
-	if err != nil || i < 0 || i >= d.Templates() {
+	if there := err == nil && i >= 0 && i < d.Templates(); !there {
 		return views.PolicyTemplatesURL(), nil
 	}
 	switch step {

@@ -16,8 +16,8 @@ const (
 )
 
 // underTemplates is a policy with a rule under the template pay.
-func underTemplates(more string) string {
-	return `{"templates":[` + checking + `,` + strict + `],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"` + more + `},
+func underTemplates() string {
+	return `{"templates":[` + checking + `,` + strict + `],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"},
  {"name":"Reading","tools":["read"],"effect":"allow"},{"name":"Never","tools":["drop"],"effect":"deny"}]}`
 }
 
@@ -30,7 +30,7 @@ func ticking(checked ...int) models.DecisionInput {
 func TestApprovingNeedsEveryTick(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates(""))
+	b.policy(t, underTemplates())
 	for _, checked := range [][]int{nil, {0}, {1, 1}} {
 		a := b.pay(t, 1)
 		before := storetest.Dump(t, b.Store)
@@ -114,9 +114,9 @@ func TestAnEditDoesNotEvadeAChecklist(t *testing.T) {
 func TestI12TemplatesAreFrozen(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates(""))
+	b.policy(t, underTemplates())
 	before := b.pay(t, 1)
-	b.policy(t, strings.ReplaceAll(underTemplates(""), `"The recipient is known",`, ""))
+	b.policy(t, strings.ReplaceAll(underTemplates(), `"The recipient is known",`, ""))
 	after := b.pay(t, 2)
 	got := b.stands(t, before.ID)
 	if len(got.Checklist()) != 2 || got.TemplateText != "Look at the invoice." || len(b.stands(t, after.ID).Checklist()) != 1 {
@@ -147,7 +147,7 @@ func TestI12TemplatesAreFrozen(t *testing.T) {
 func TestATemplateThatAnAgentNames(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates(""))
+	b.policy(t, underTemplates())
 	named := func(tool, template string) models.AskInput {
 		return models.AskInput{ToolName: tool, Template: template, Input: []byte(`{"n":1}`)}
 	}
@@ -192,7 +192,7 @@ func TestATemplateThatAnAgentNames(t *testing.T) {
 func TestI9AnotherTemplateIsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.policy(t, underTemplates(""))
+	b.policy(t, underTemplates())
 	first := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: "pay"})
 	for _, template := range []string{"strict", "", "gone"} {
 		again := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: template})
@@ -230,7 +230,7 @@ func TestGrantsNeverCoverChecklists(t *testing.T) {
 	if plain.Status() != models.StatusPending {
 		t.Errorf("a call that names a template is %s by %s", plain.Status(), plain.Cause)
 	}
-	b.policy(t, underTemplates(""))
+	b.policy(t, underTemplates())
 	checked := b.ask(t, input)
 	if checked.Status() != models.StatusPending {
 		t.Errorf("a call with a checklist is %s by %s", checked.Status(), checked.Cause)

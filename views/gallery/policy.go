@@ -48,7 +48,7 @@ func policyStates() []State {
 		state("rule", "The form of one rule", pages.PolicyRulePage(Frame("Rule", "/policy/rules/1"), pages.NewPolicyRuleForm(ruleInput()))),
 		state("rule-errors", "A new rule that is not valid yet", pages.PolicyRulePage(Frame("Rule", "/policy/rules/new"), pages.NewPolicyRuleForm(wrongRule()))),
 		state("template", "The form of a template that rules use", pages.PolicyTemplatePage(Frame("Template", "/policy/templates/1"), pages.NewPolicyTemplateForm(templateInput()))),
-		state("template-errors", "A new template that is not valid yet", pages.PolicyTemplatePage(Frame("Template", "/policy/templates/new"), pages.NewPolicyTemplateForm(wrongTemplate()))),
+		state("template-errors", "A new template that is not valid yet", pages.PolicyTemplatePage(Frame("Template", "/policy/templates/new"), pages.NewPolicyTemplateForm(wrongTemplate(), nil))),
 		page("templates", "Templates, one of which rules use", templatesPolicy()),
 		state("review", "What would open the gate is said before saving", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(ReviewInput()))),
 		state("review-stale", "Somebody else saved a version meanwhile", pages.PolicyReviewPage(Frame("Review your draft", "/policy/review"), pages.NewPolicyReview(staleReview()))),

@@ -27,7 +27,7 @@ func templateInput() (pages.PolicyRuleInput, []string) {
 	return pages.PolicyRuleInput{Was: "payments", Base: 7, Revision: 3, Form: paymentsTemplate(), People: []string{"ada@example.com", "bo@example.org"}}, []string{"payouts", "safe " + hostile}
 }
 
-func wrongTemplate() (pages.PolicyRuleInput, []string) {
+func wrongTemplate() pages.PolicyRuleInput {
 	in := pages.PolicyRuleInput{
 		New: true, Index: 1, Base: 7, Form: policyTemplate("name", "Pay "+hostile, "checklist", strings.Repeat("long ", 50), "reviewers", "bo"),
 		Notice: "Not everything is valid yet. What is wrong is shown at its field; your draft is kept.",
@@ -38,7 +38,7 @@ func wrongTemplate() (pages.PolicyRuleInput, []string) {
 		"templates[1].reviewers[0]": "must be an e-mail address such as ann@example.com",
 		"templates[1].colour":       "is not a member of the policy; names are lower case with underscores",
 	}
-	return in, nil
+	return in
 }
 
 // templatesPolicy is a draft with templates.
