@@ -71,7 +71,7 @@ var formPages = []page{
 		"title":  "Template “payments”",
 		"acts":   "More fields for reviewers | Put it into the draft | Cancel → /policy",
 		"filled": "name=payments | text=Invoices are in the folder Finance, by month. | checklist=The recipient is known\nThe amount matches the invoice | risk=high | timeout_minutes=60 | reviewers=finance@example.com | reviewers_only=true | self_approval=allowed | note=Agreed with finance",
-		"says":   "It goes into your draft. Nothing takes effect until you review and save it. How templates work | Used by the rules payouts, safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
+		"says":   "It goes into your draft. Nothing takes effect until you review and save it. How templates work | Rules that use it: payouts, safe safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
 	}},
 	{key: "policy-template-errors", seen: seen{
 		"title":  "A new template",
