@@ -191,21 +191,6 @@ func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.Pa
 	return a.CheckViewed(page, opened)
 }
 
-// checkBulk refuses to approve together with others what is looked at one by one.
-// Rejecting many at once does no harm and is not limited.
-func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
-	switch {
-	case !in.Bulk || verdict == models.VerdictReject:
-	case a.Kind == models.KindQuestion:
-		return models.Errorf(models.CodeWrongDecisionKind, "Questions can't be answered in bulk.")
-	case a.ChecklistJSON != "":
-		return models.Errorf(models.CodeWrongDecisionKind, "Requests with a checklist can't be bulk-approved.")
-	case a.Risk.NeedsDigest():
-		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
-	}
-	return nil
-}
-
 // verdictOf is what the input means for this kind of request.
 func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, error) {
 	answers := in.Answer != nil || in.Option != nil
