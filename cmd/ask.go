@@ -25,10 +25,9 @@ const (
 
 // askOptions are what the flags and the environment say.
 type askOptions struct {
-	input, description, server string
-	token                      string
-	timeout, connect           time.Duration
-	asJSON                     bool
+	input, description, template, server, token string
+	timeout, connect                            time.Duration
+	asJSON                                      bool
 }
 
 func newAsk() *cobra.Command {
@@ -53,6 +52,7 @@ func newAsk() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
 	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
+	c.Flags().StringVar(&o.template, "template", "", "a template of the policy, which can only make the request stricter: it waits for a person")
 	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the request stands, such as 10m, unless a rule of the policy says (default: what the policy says)")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
@@ -87,7 +87,7 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	}
 	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Description: o.description,
+		ToolName:   tool, Input: input, Description: o.description, Template: o.template,
 	}
 	if o.timeout > 0 {
 		seconds := int64((o.timeout + time.Second - 1) / time.Second)

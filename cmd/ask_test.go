@@ -72,6 +72,30 @@ func TestAskExitsAsDecided(t *testing.T) {
 	})
 }
 
+// A template makes a call wait that would be let through; one that the policy lacks is a
+// mistake, which is said.
+func TestAskNamesATemplate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	document := `{"templates":[{"name":"careful","checklist":["Looked twice"]}],"rules":[{"name":"reading","tools":["read"],"effect":"allow"}]}`
+	if _, err := w.Store().ApplyPolicy(t.Context(), w.admin, []byte(document), "templates", 0); err != nil {
+		t.Fatal(err)
+	}
+	if code := start(t, w.env(t), "ask", "read").exit(t); code != 0 {
+		t.Errorf("without a template it exits with %d", code)
+	}
+	p := start(t, w.env(t), "ask", "read", "--template", "careful")
+	url := p.says(t, p.err, "waiting for a decision at ")
+	w.respond(t, models.ResponseID(url[strings.LastIndex(url, "/")+1:]), wire.RespondRequest{Approved: new(true), Checked: []int{0}})
+	if code := p.exit(t); code != 0 {
+		t.Errorf("approved, it exits with %d: %s", code, p.err)
+	}
+	p = start(t, w.env(t), "ask", "read", "--template", "gone")
+	if code := p.exit(t); code != 4 || !strings.Contains(p.err.String(), "must be the name of a template of the policy: careful") {
+		t.Errorf("with a name that the policy lacks it exits with %d: %s", code, p.err)
+	}
+}
+
 func TestAskExitsFourOnAnythingElse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -25,6 +25,9 @@ type DecisionInput struct {
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
+	// Checked are the items of the request's checklist that the decider ticked, by their
+	// numbers from 0. Approving and answering need all of them.
+	Checked []int
 	// Page is what the decider has looked at; NoPage where they decide on no page.
 	Page *PageView
 	// Budget changes the conversation's budget together with the verdict, whichever
@@ -51,6 +54,8 @@ type AskInput struct {
 	Context        string
 	TimeoutSeconds *int64
 	Energy         *int64
+	// Template names one of the policy's, which can only make the call stricter.
+	Template string
 	// Explicit asks need approval unless a rule allows or denies them.
 	Explicit bool
 	// FallbackAt reports that a client of ours went on at this time because no

@@ -79,6 +79,7 @@ type ConversationDecision struct {
 	Digest     string
 	Feedback   string
 	Budget     BudgetChange
+	Checked    []int     // as in DecisionInput
 	Page       *PageView // what the decider has looked at; NoPage where they decide on no page
 }
 

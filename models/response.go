@@ -46,6 +46,9 @@ type Response struct {
 	ReviewersOnly       bool         // these three are one: Approvers
 	SelfApproval        SelfApproval // whether the agent's owner may approve
 	ApproversJSON       string       `gorm:"column:approvers"`
+	Template            string       // that the agent named
+	ChecklistJSON       string       `gorm:"column:checklist"` // use Checklist
+	TemplateText        string       // shown beside the request
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
 	HeldUntil           *time.Time
@@ -278,6 +281,8 @@ type Vote struct {
 	WithdrawnAt *time.Time
 	// WaitsFor names, as JSON, who must approve the edit too; empty: the vote counts.
 	WaitsFor string
+	// Checked are the items of the checklist that were ticked, as JSON; use Ticked.
+	Checked string
 
 	// Of an approval with an undo window: until when it may be taken back, and the
 	// change of the budget that is made with its release.

@@ -113,6 +113,15 @@ func PolicyRuleURL(n int) string { return "/policy/rules/" + strconv.Itoa(n) }
 // ToolMatchesURL says which tools the tools of a rule match, while they are typed.
 func ToolMatchesURL() string { return "/policy/rules/matches" }
 
+// PolicyTemplateURL is the form of one template of the draft, counted from 1.
+func PolicyTemplateURL(n int) string { return "/policy/templates/" + strconv.Itoa(n) }
+
+// NewPolicyTemplateURL is the form of a new template.
+func NewPolicyTemplateURL() string { return "/policy/templates/new" }
+
+// PolicyTemplatesURL leads to the list of templates.
+func PolicyTemplatesURL() string { return PolicyURL() + "#templates-title" }
+
 // NewPolicyRuleURL is the form of a new rule; from names a request that fills it in.
 func NewPolicyRuleURL(from models.ResponseID) string {
 	if from == "" {

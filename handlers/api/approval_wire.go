@@ -14,6 +14,7 @@ func policyOf(a *models.Approval) wire.Policy {
 	return wire.Policy{
 		Version: a.PolicyVersion, Rule: a.PolicyRule, Reason: a.PolicyReason,
 		ReviewersOnly: a.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(a.SelfApproval, models.SelfAllowed)),
+		Checklist: a.Checklist(), Text: a.TemplateText,
 	}
 }
 
@@ -28,7 +29,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
-		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a),
+		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), Template: a.Template,
 		URL: kit.ApprovalURL(a.ID), Removed: a.RemovedText(),
 	}
 	if a.HasDeadline() {
@@ -72,7 +73,7 @@ func decisionOf(a *models.Approval, status models.Status) *wire.Decision {
 	}
 	if v := a.Vote; v != nil {
 		d.By = &wire.Decider{ID: wire.UserID(v.UserID), Name: v.UserName}
-		d.Answer, d.Option = v.Answer, v.Option
+		d.Answer, d.Option, d.Checked = v.Answer, v.Option, v.Ticked()
 		if v.Input != nil && d.Approved {
 			d.Edited, d.Input = true, rawOf(*v.Input)
 		}
@@ -114,7 +115,7 @@ func askInput(r *wire.AskRequest) models.AskInput {
 	in := models.AskInput{
 		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
 		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context,
-		TimeoutSeconds: r.TimeoutSeconds, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
+		TimeoutSeconds: r.TimeoutSeconds, Template: r.Template, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
 	}
 	if r.Fallback != nil {
 		in.FallbackAt = r.Fallback.At
@@ -126,7 +127,7 @@ func askInput(r *wire.AskRequest) models.AskInput {
 // edit: clients that send every member mean "not edited" by it.
 func decisionInput(r *wire.RespondRequest) models.DecisionInput {
 	in := models.DecisionInput{
-		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Page: models.NoPage,
+		Approved: r.Approved, Reason: r.Reason, Digest: r.Digest, Answer: r.Answer, Option: r.Option, Checked: r.Checked, Page: models.NoPage,
 	}
 	if len(r.Input) > 0 && string(r.Input) != "null" {
 		in.Input = r.Input

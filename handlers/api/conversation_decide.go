@@ -77,7 +77,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 func conversationApprovalOf(a *models.Approval) wire.ConversationApproval {
 	status := a.Status()
 	_, reported := inputOf(a)
-	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: wire.Risk(a.Risk), Held: heldOf(a)}
+	out := wire.ConversationApproval{ID: wire.ResponseID(a.ID), Kind: wire.Kind(a.Kind), Content: summaryOf(a), ReportedInput: reported, Timestamp: a.CreatedAt, Status: shown(status), Digest: a.Digest, Risk: wire.Risk(a.Risk), Checklist: a.Checklist(), Held: heldOf(a)}
 	if d := decisionOf(a, status); d != nil {
 		out.ApprovalTimestamp = &d.At
 		if d.Reason != "" {
@@ -110,7 +110,7 @@ type approveOut struct {
 func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 	b := valueOr(in.Body)
 	got, conv, err := a.decideIn(ctx, in.actor, in.RequestID, wire.ApprovalResponse{
-		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
+		Approved: new(true), ResponseID: b.ResponseID, Digest: b.Digest, Feedback: b.Feedback, Checked: b.Checked, NewBudget: b.NewBudget, BudgetChange: b.BudgetChange,
 	})
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func conversationOfMessage(r *wire.MessageRequest) (models.ConversationID, error
 // decision translates the body to the use case's words.
 func decision(r *wire.ApprovalResponse) (models.ConversationDecision, error) {
 	d := models.ConversationDecision{
-		Approved: r.Approved, Digest: r.Digest, Feedback: r.Feedback, Page: models.NoPage,
+		Approved: r.Approved, Digest: r.Digest, Feedback: r.Feedback, Checked: r.Checked, Page: models.NoPage,
 		Budget: models.BudgetChange{Set: (*int64)(r.NewBudget), Delta: (*int64)(r.BudgetChange)},
 	}
 	if r.ResponseID == "" {

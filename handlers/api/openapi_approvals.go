@@ -171,6 +171,7 @@ func approvalDocs() map[string]operationDoc {
 		"respond": {
 			requests: map[string]any{
 				"approve":           &wire.RespondRequest{Approved: new(true), Reason: "go", Digest: exampleDigest},
+				"checklist":         &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Checked: []int{0, 1}},
 				"edit":              &wire.RespondRequest{Approved: new(true), Digest: exampleDigest, Input: json.RawMessage(`{"version":"1.4","target":"staging"}`)},
 				"reject":            &wire.RespondRequest{Approved: new(false), Reason: "not on a Friday"},
 				"settle_a_question": &wire.RespondRequest{Option: new("eu")},

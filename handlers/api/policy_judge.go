@@ -85,7 +85,7 @@ func (a *API) callToTry(ctx context.Context, in *tryPolicyIn) (policy.Call, erro
 		return a.store.CallOf(ctx, asked)
 	}
 	call := policy.Call{
-		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit, At: a.store.Now(),
+		Kind: models.Kind(cmp.Or(b.Kind, string(models.KindToolCall))), ToolName: b.ToolName, Explicit: b.Explicit, Template: b.Template, At: a.store.Now(),
 		Facts: policy.Facts{Agent: b.Agent, Owner: b.Owner, Conversation: b.Conversation, Input: b.Input},
 	}
 	if b.At != nil {
@@ -99,7 +99,7 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 	out := wire.PolicyAnswer{
 		Effect: string(j.Effect), Cause: string(j.Cause), Rule: j.Rule, Reason: j.Reason, Unjudged: j.Unjudged, Risk: string(j.Risk), TimeoutMinutes: j.Timeout,
 		Reviewers: append([]string{}, j.Reviewers...), ReviewersOnly: j.ReviewersOnly, SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
-		Steps: []wire.PolicyStep{},
+		AtMostMinutes: j.AtMost, Checklist: j.Checklist, Text: j.Text, Steps: []wire.PolicyStep{},
 	}
 	for _, s := range e.Steps {
 		out.Steps = append(out.Steps, wire.PolicyStep{Rule: s.Rule, Why: s.Why})

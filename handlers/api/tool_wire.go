@@ -34,7 +34,7 @@ func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
 		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
-		Risk: wire.Risk(a.Risk), Digest: a.Digest, RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
+		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
 		out.Kind = wire.Kind(a.Kind)
@@ -77,13 +77,13 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 		return models.AskInput{}, models.Invalid("session_id", "must name the session")
 	}
 	return models.AskInput{
-		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description,
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Template: r.Template,
 	}, nil
 }
 
 // toolDecision translates the body to the use case's words.
 func toolDecision(r *wire.ToolDecision) (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Page: models.NoPage}
+	in := models.DecisionInput{Reason: r.Reason, Digest: r.Digest, Checked: r.Checked, Page: models.NoPage}
 	switch wire.ToolStatus(r.Decision) {
 	case wire.ToolApproved:
 		in.Approved = new(true)

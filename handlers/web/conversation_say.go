@@ -72,6 +72,9 @@ func (s *Site) readyToApprove(c echo.Context, in models.MessageInput) error {
 	if err := s.openedIfShown(ctx, actor, a, d.Digest, d.Page); err != nil || !decidable(a, d.Digest) {
 		return err
 	}
+	if err := tickedFirst(actor, a, d.Checked); err != nil {
+		return err
+	}
 	return confirmed(c.Request().PostForm, a, models.DecisionInput{})
 }
 
@@ -106,7 +109,7 @@ func readSay(values url.Values) saidForm {
 	return saidForm{
 		SayForm: pages.SayForm{
 			Sent: true, Content: text("content"), Decision: models.Verdict(values.Get("decision")), Reason: text("reason"),
-			Mode: values.Get("budgetMode"), Amount: strings.TrimSpace(values.Get("budgetAmount")),
+			Checked: readTicks(values), Mode: values.Get("budgetMode"), Amount: strings.TrimSpace(values.Get("budgetAmount")),
 		},
 		response: values.Get("responseId"), digest: values.Get("digest"), seenEnd: seenEnd(values),
 	}
@@ -119,7 +122,7 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 	if strings.TrimSpace(f.Content) == "" {
 		in.Content = ""
 	}
-	decision := models.ConversationDecision{Feedback: f.Reason, Page: &models.PageView{SeenEnd: f.seenEnd}}
+	decision := models.ConversationDecision{Feedback: f.Reason, Checked: f.Checked, Page: &models.PageView{SeenEnd: f.seenEnd}}
 	var err error
 	if decision.Budget, err = f.budget(); err != nil {
 		return in, err
@@ -192,6 +195,8 @@ func atComposer(e *models.Error) map[string]string {
 			out["decision"] = text
 		case "content":
 			out["content"] = text
+		case pages.CheckedField:
+			out[name] = models.TickAll
 		default:
 			out[""] = name + ": " + text
 		}

@@ -72,6 +72,9 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 			if err := form.edit(a, &in); err != nil {
 				return nil, err
 			}
+			if err := tickedFirst(actor, a, in.Checked); err != nil {
+				return nil, err
+			}
 			if err := form.confirm(a, in); err != nil {
 				return nil, err
 			}
@@ -166,7 +169,7 @@ func (f verdictForm) reasonForAgent() string {
 // decision is what the form means. Whoever lets something through must have sent
 // the digest of what was shown, whatever its risk (I6).
 func (f verdictForm) decision() (models.DecisionInput, error) {
-	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest}
+	in := models.DecisionInput{Reason: f.reasonForAgent(), Digest: f.digest, Checked: readTicks(f.values)}
 	if err := f.budget(&in); err != nil {
 		return in, err
 	}
@@ -208,6 +211,8 @@ func atFields(e *models.Error) map[string]string {
 		switch root, _, _ := strings.Cut(strings.ReplaceAll(name, "[", "."), "."); root {
 		case "reason", "answer", "option", "input", "digest", "sum", "new_budget":
 			out[root] = text
+		case pages.CheckedField:
+			out[root] = models.TickAll
 		case "newBudget", "budgetChange":
 			out["new_budget"] = text
 		default:

@@ -68,7 +68,7 @@ func (s *Site) groupPage(c echo.Context, status int, in pages.GroupInput) error 
 	if err != nil {
 		return err
 	}
-	in.Group, in.Members, in.Rules = *found, members, standing.Compiled.Document().RulesOfGroup(name)
+	in.Group, in.Members, in.Rules = *found, members, standing.Compiled.Document().NamingGroup(name)
 	in.Others = slices.DeleteFunc(everybody, func(u models.User) bool {
 		return !u.Enabled() || slices.ContainsFunc(members, func(m models.User) bool { return m.ID == u.ID })
 	})

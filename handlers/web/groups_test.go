@@ -29,7 +29,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 	form.Set("name", "finance")
 	admin.post("/people/groups", form).redirects("/people/groups/finance")
 	admin.post("/people/groups", form).is(http.StatusConflict).says("#name-error", "already a group")
-	page := admin.get("/people/groups/finance").is(http.StatusOK).says("main", "Nobody is in it yet", "group:finance", "No rule of the active policy names it")
+	page := admin.get("/people/groups/finance").is(http.StatusOK).says("main", "Nobody is in it yet", "group:finance", "The active policy does not name it")
 	if page.doc.Find("#email-list option[value='bo@example.com']").Length() != 1 {
 		t.Error("people are not offered to pick from")
 	}

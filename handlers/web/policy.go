@@ -47,9 +47,12 @@ func (s *Site) policyRead(c echo.Context) error {
 	}
 	reader := policy.Person{Email: visitorOf(c).user.Email, Groups: strings.Join(actorOf(c).Groups, " ")}
 	for i, r := range doc.Rules {
-		if reader.NamedBy(r) {
+		if reader.NamedBy(doc.Resolved(r)) {
 			in.Rules = append(in.Rules, shown.Rule(i))
 		}
+	}
+	for i := range doc.Templates {
+		in.Templates = append(in.Templates, shown.Template(i))
 	}
 	return s.policyPage(c, http.StatusOK, in)
 }

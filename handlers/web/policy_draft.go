@@ -122,6 +122,9 @@ func (e *editing) view(notice string) *pages.PolicyDraftInput {
 	for i := range e.doc.Rules() {
 		in.Rules = append(in.Rules, e.doc.Rule(i))
 	}
+	for i := range e.doc.Templates() {
+		in.Templates = append(in.Templates, e.doc.Template(i))
+	}
 	return in
 }
 
@@ -203,7 +206,13 @@ func (s *Site) changePolicy(c echo.Context) error {
 	if !e.turn(step) {
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. What is wrong is said at its place.")
 	}
-	leads := changeRules(e.doc, step, which)
+	leads, err := changeTemplates(e.doc, step, which)
+	if inUse := asError(err, models.CodeConflict); inUse != nil {
+		return s.policyForm(c, http.StatusConflict, e, inUse.Text)
+	}
+	if leads == "" {
+		leads = changeRules(e.doc, step, which)
+	}
 	if step == "example" {
 		if leads, err = beginWith(e.doc, which); err != nil {
 			return err

@@ -81,7 +81,7 @@ func (s *Site) ruleForm(c echo.Context, status int, e *editing, in pages.PolicyR
 	if err != nil {
 		return err
 	}
-	in.Seen = &practice
+	in.Seen, in.Templates = &practice, e.doc.TemplateNames()
 	v := pages.NewPolicyRuleForm(in)
 	frame, err := s.frame(c, "Rule", -1)
 	if err != nil {

@@ -63,7 +63,7 @@ const localTime = "2006-01-02T15:04"
 // callToTry reads the form.
 func (s *Site) callToTry(e *editing, form url.Values) pages.PolicyTryInput {
 	in := pages.PolicyTryInput{When: form.Get("at"), Errors: map[string]string{}, Call: policy.Call{
-		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true", At: s.store.Now(),
+		Kind: models.Kind(form.Get("kind")), ToolName: form.Get("tool"), Explicit: form.Get("explicit") == "true", Template: form.Get("template"), At: s.store.Now(),
 		Facts: policy.Facts{
 			Agent: form.Get("agent"), Owner: form.Get("owner"), Conversation: form.Get("conversation"), Input: []byte(form.Get("input")),
 		},

@@ -144,6 +144,8 @@ func (s *Site) table() []route {
 		{post, "/policy/rules/matches", admin, s.showToolMatches},
 		{get, "/policy/rules/:n", admin, s.showPolicyRule},
 		{post, "/policy/rules/:n", admin, s.changePolicyRule},
+		{get, "/policy/templates/:n", admin, s.showPolicyTemplate},
+		{post, "/policy/templates/:n", admin, s.changePolicyTemplate},
 		{get, "/policy/versions/:n", admin, s.policyVersion},
 		{get, "/policy/versions/:n/restore", admin, s.policyVersion},
 		{post, "/policy/versions/:n/restore", admin, s.restorePolicy},

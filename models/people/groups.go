@@ -162,12 +162,12 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 		if err != nil {
 			return err
 		}
-		rules, err := t.p.opts.RulesOfGroup(t.Tx, name)
+		naming, err := t.p.opts.NamingGroup(t.Tx, name)
 		if err != nil {
 			return err
 		}
-		if len(rules) > 0 {
-			return models.Errorf(models.CodeConflict, "The policy names this group, in the %s: change the policy first.", rulesNamed(rules))
+		if len(naming) > 0 {
+			return models.Errorf(models.CodeConflict, "The policy names this group, in %s: change the policy first.", someOf(naming))
 		}
 		members, err := membersOf(t.Gorm(), g)
 		if err != nil {
@@ -192,19 +192,13 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 	})
 }
 
-// rulesNamed lists rules in a sentence.
-func rulesNamed(names []string) string {
+// someOf lists the first of several in a sentence.
+func someOf(names []string) string {
 	const most = 3
-	more := ""
-	if len(names) > most {
-		more = fmt.Sprintf(" and %d more", len(names)-most)
-		names = names[:most]
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	word := "rule"
-	if len(names) > 1 {
-		word = "rules"
-	}
-	return word + " “" + strings.Join(names, "”, “") + "”" + more
+	return strings.Join(names, ", ")
 }
 
 // JoinGroup puts a person into a group: what waits for the group now is in their inbox at

@@ -27,8 +27,8 @@ type Options struct {
 	// Joined and Left are called, within the transaction, after somebody has come into a
 	// group or out of it: what waits for the group goes into their inbox or leaves it.
 	Joined, Left func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
-	// RulesOfGroup names the rules of the policy that name a group.
-	RulesOfGroup func(t *db.Tx, group string) ([]string, error)
+	// NamingGroup are the rules and templates of the policy that name a group, in words.
+	NamingGroup func(t *db.Tx, group string) ([]string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.
 	AccessChanged func()
 }

@@ -70,10 +70,12 @@ func check(d Document, kept func(text string) bool) *checker {
 	c.desk(d)
 	c.patterns.required = c.tools("required_approval_tools", d.RequiredApprovalTools, EffectRequire)
 
+	c.templates(d)
 	names := make(map[string]int, len(d.Rules))
 	for i, r := range d.Rules {
 		path := fmt.Sprintf("rules[%d]", i)
-		c.rule(path, r)
+		c.rule(path, &d, r)
+		c.templateOf(path, &d, r)
 		if first, taken := names[r.Name]; taken {
 			c.add(path+".name", "is already the name of rules[%d]", first)
 		} else {
@@ -90,7 +92,7 @@ func (c *checker) add(path, format string, args ...any) {
 	}
 }
 
-func (c *checker) rule(path string, r Rule) {
+func (c *checker) rule(path string, d *Document, r Rule) {
 	c.take(path+".name", models.CheckKey(path+".name", r.Name))
 	switch r.Name {
 	case RuleRequiredTools, RuleExplicit, RuleUnmatched:
@@ -108,7 +110,7 @@ func (c *checker) rule(path string, r Rule) {
 	default:
 		c.add(path+".effect", "must be allow, require or deny")
 	}
-	if !slices.Contains(models.Risks(), r.Risk) {
+	if !slices.Contains(models.Risks(), r.Risk) && (r.Risk != "" || r.Template == "") {
 		c.add(path+".risk", "must be %s", models.AnyOf(models.Risks()))
 	}
 	c.minutes(path+".timeout_minutes", r.TimeoutMinutes)
@@ -116,13 +118,18 @@ func (c *checker) rule(path string, r Rule) {
 		c.add(path+".energy", "must be 0 to %d units of energy", int64(models.MaxEnergy))
 	}
 	c.rejectReasons(path+".reject_reasons", r.RejectReasons)
-	if r.ReviewersOnly && len(r.Reviewers) == 0 {
+	if only := d.Resolved(r); only.ReviewersOnly && len(only.Reviewers) == 0 {
 		c.add(path+".reviewers_only", "needs reviewers: name at least one in reviewers")
 	}
-	if r.SelfApproval != "" && r.SelfApproval != models.SelfAllowed && r.SelfApproval != models.SelfNever {
+	c.reviewers(path, r.Reviewers, r.SelfApproval)
+}
+
+// reviewers checks who is named to approve, of a rule or a template.
+func (c *checker) reviewers(path string, reviewers []string, self models.SelfApproval) {
+	if self != "" && self != models.SelfAllowed && self != models.SelfNever {
 		c.add(path+".self_approval", "must be allowed or never")
 	}
-	for i, reviewer := range r.Reviewers {
+	for i, reviewer := range reviewers {
 		if group, ok := models.GroupOf(reviewer); ok {
 			if models.CheckGroupName("", group) != nil {
 				c.add(fmt.Sprintf("%s.reviewers[%d]", path, i), "must name a group after “group:”, such as group:finance")

@@ -85,7 +85,7 @@ func compile(d Document, pats patterns) *Policy {
 		p.zone = zone
 	}
 	for i, r := range p.doc.Rules {
-		p.rules = append(p.rules, ruleJudgement(r))
+		p.rules = append(p.rules, ruleJudgement(p.doc.Resolved(r), p.doc.template(r.Template)))
 		p.conditions = append(p.conditions, pats.conditions[i])
 		if pats.conditions[i] != nil && !r.Disabled && r.Effect == EffectAllow {
 			p.firstDoubt = min(p.firstDoubt, i)
@@ -137,11 +137,15 @@ func (p *Policy) addListed(l listed) {
 	p.similar[key] = append(p.similar[key], l)
 }
 
-func ruleJudgement(r Rule) Judgement {
+// ruleJudgement is what a resolved rule says, under its template if it has one.
+func ruleJudgement(r Rule, t *Template) Judgement {
 	j := Judgement{
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval,
+	}
+	if t != nil {
+		j.Checklist, j.Text = slices.Clip(t.Checklist), t.Text
 	}
 	fallback := ""
 	switch r.Effect {

@@ -71,13 +71,17 @@ func (u UndoSeconds) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// RejectReasons are the reasons that a rule offers to whoever rejects; none for
-// what is no rule of the document.
-func (p *Policy) RejectReasons(rule string) []string {
+// RejectReasons are the reasons that a rule, and the template that the agent named,
+// offer to whoever rejects; none for what is not in the document.
+func (p *Policy) RejectReasons(rule, template string) []string {
+	var out []string
 	if i := find(p.doc.Rules, rule); i >= 0 {
-		return slices.Clone(p.doc.Rules[i].RejectReasons)
+		out = slices.Clone(p.doc.Resolved(p.doc.Rules[i]).RejectReasons)
 	}
-	return nil
+	if t := p.doc.template(template); t != nil {
+		out = joined(out, t.RejectReasons)
+	}
+	return out
 }
 
 func (c *checker) desk(d Document) {
@@ -102,19 +106,24 @@ func (c *checker) desk(d Document) {
 }
 
 func (c *checker) rejectReasons(path string, reasons []string) {
-	if len(reasons) > MaxRejectReasons {
-		c.add(path, "must be at most %d", MaxRejectReasons)
+	c.lines(path, reasons, MaxRejectReasons, maxRejectReason)
+}
+
+// lines checks a list of at most so many texts, each at most so long and there once.
+func (c *checker) lines(path string, list []string, most, bytes int) {
+	if len(list) > most {
+		c.add(path, "must be at most %d", most)
 		return
 	}
-	for i, text := range reasons {
+	for i, text := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		switch {
-		case text == "":
+		case strings.TrimSpace(text) == "":
 			c.add(at, "must not be empty")
-		case slices.Index(reasons, text) < i:
+		case slices.Index(list, text) < i:
 			c.add(at, "stands there twice")
 		default:
-			c.take(at, models.CheckText(at, text, maxRejectReason))
+			c.take(at, models.CheckText(at, text, bytes))
 		}
 	}
 }

@@ -66,16 +66,16 @@ func TestEveryRiskHasItsUndoWindow(t *testing.T) {
 func TestRejectReasonsOfARule(t *testing.T) {
 	t.Parallel()
 	p := parse(t, `{"rules":[{"name":"Pay","tools":["pay"],"effect":"require","reject_reasons":["Too much","Not now"]},{"name":"Look","tools":["look"],"effect":"require","reject_reasons":[]}]}`)
-	got := p.RejectReasons("Pay")
+	got := p.RejectReasons("Pay", "")
 	if !slices.Equal(got, []string{"Too much", "Not now"}) {
 		t.Errorf("%q", got)
 	}
 	got[0] = "changed"
-	if again := p.RejectReasons("Pay"); again[0] != "Too much" {
+	if again := p.RejectReasons("Pay", ""); again[0] != "Too much" {
 		t.Error("what a reader does to the list changes the policy")
 	}
 	for _, rule := range []string{"Look", "gone", policy.RuleExplicit, ""} {
-		if got := p.RejectReasons(rule); len(got) != 0 {
+		if got := p.RejectReasons(rule, ""); len(got) != 0 {
 			t.Errorf("%s: %q", rule, got)
 		}
 	}

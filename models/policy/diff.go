@@ -39,6 +39,7 @@ func Diff(a, b Document) []Change {
 	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
 	d.field("time_zone", cmp.Or(a.TimeZone, defaultZone), cmp.Or(b.TimeZone, defaultZone))
 	d.field("unmatched", string(a.Unmatched), string(b.Unmatched))
+	d.templates(a.Templates, b.Templates)
 	d.rules(a.Rules, b.Rules)
 	return d.changes
 }
@@ -76,7 +77,8 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".when", quotedText(a.When), quotedText(b.When))
 	d.field(path+".effect", string(a.Effect), string(b.Effect))
 	d.field(path+".timeout_minutes", minutesText(a.TimeoutMinutes), minutesText(b.TimeoutMinutes))
-	d.field(path+".risk", riskText(a.Risk), riskText(b.Risk))
+	d.field(path+".template", quotedText(a.Template), quotedText(b.Template))
+	d.field(path+".risk", ruleRisk(a), ruleRisk(b))
 	d.field(path+".reviewers", listText(a.Reviewers), listText(b.Reviewers))
 	d.field(path+".reviewers_only", strconv.FormatBool(a.ReviewersOnly), strconv.FormatBool(b.ReviewersOnly))
 	d.field(path+".self_approval", selfText(a.SelfApproval), selfText(b.SelfApproval))
@@ -97,7 +99,10 @@ func ruleText(r Rule) string {
 	if r.Disabled {
 		b.WriteString("disabled: ")
 	}
-	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), riskText(r.Risk))
+	fmt.Fprintf(&b, "%s %s, risk %s", r.Effect, listText(r.Tools), ruleRisk(r))
+	if r.Template != "" {
+		fmt.Fprintf(&b, ", template %s", strconv.Quote(r.Template))
+	}
 	if r.When != "" {
 		fmt.Fprintf(&b, ", when %s", strconv.Quote(r.When))
 	}
@@ -157,6 +162,14 @@ func minutesText(m *int) string {
 		return none
 	}
 	return strconv.Itoa(*m)
+}
+
+// ruleRisk is what a rule says of its risk.
+func ruleRisk(r Rule) string {
+	if r.Risk == "" && r.Template != "" {
+		return "as its template says"
+	}
+	return riskText(r.Risk)
 }
 
 func riskText(r models.Risk) string { return string(cmp.Or(r, models.RiskMedium)) }

@@ -85,6 +85,8 @@ type Document struct {
 	// TimeZone is whose hours and days conditions read of a time, by its IANA name;
 	// empty is UTC.
 	TimeZone string `json:"time_zone,omitempty"`
+	// Templates are named sets that rules refer to, and that agents may name.
+	Templates []Template `json:"templates,omitempty"`
 	// Rules are tried in order; the first that matches a tool's name, and whose
 	// condition is true, wins.
 	Rules []Rule `json:"rules"`
@@ -102,10 +104,13 @@ type Rule struct {
 	Tools []string `json:"tools"`
 	// When is a condition (CEL) on what the call says: the rule is only for calls of
 	// which it is true. Of one that can't be judged, see Policy.Judge.
-	When           string      `json:"when,omitempty"`
-	Effect         Effect      `json:"effect"`
+	When   string `json:"when,omitempty"`
+	Effect Effect `json:"effect"`
+	// Template names one of the document's; what the rule says itself is used instead
+	// of what the template says.
+	Template       string      `json:"template,omitempty"`
 	TimeoutMinutes *int        `json:"timeout_minutes,omitzero"`
-	Risk           models.Risk `json:"risk,omitempty"`      // medium when not said
+	Risk           models.Risk `json:"risk,omitempty"`      // when not said, the template's, else medium
 	Reviewers      []string    `json:"reviewers,omitempty"` // e-mails, and groups as group:NAME: who may decide besides the owner
 	// ReviewersOnly lets nobody but Reviewers approve; owner and admins still reject.
 	ReviewersOnly bool `json:"reviewers_only,omitzero"`
@@ -165,6 +170,10 @@ func (d Document) clone() Document {
 	d.ApprovalOffUntil, d.FallbackUntil = utc(d.ApprovalOffUntil), utc(d.FallbackUntil)
 	if d.BudgetPerAgent != nil {
 		d.BudgetPerAgent = new(*d.BudgetPerAgent)
+	}
+	d.Templates = slices.Clone(d.Templates)
+	for i := range d.Templates {
+		d.Templates[i] = d.Templates[i].clone()
 	}
 	d.Rules = slices.Clone(d.Rules)
 	for i := range d.Rules {

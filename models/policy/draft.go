@@ -25,8 +25,9 @@ var (
 // Draft is a document that somebody is writing: JSON that need not say anything valid
 // yet. What a form can't show of it is kept as it is.
 type Draft struct {
-	members object   // but for the rules
-	rules   []object // in their order
+	members   object   // but for the two lists
+	rules     []object // in their order
+	templates []object
 }
 
 // ReadDraft reads what somebody wrote, so that forms can show it: one JSON object whose
@@ -49,18 +50,11 @@ func ReadDraft(raw []byte) (*Draft, error) {
 			return nil, invalid(problems{name: "must be an object"})
 		}
 	}
-	if value := members.get(rulesMember); value != nil {
-		list, err := readList(value)
-		if err != nil {
-			return nil, invalid(problems{rulesMember: "must be a list"})
-		}
-		for i, item := range list {
-			rule, err := readObject(item)
-			if err != nil {
-				return nil, invalid(problems{fmt.Sprintf("rules[%d]", i): "must be an object"})
-			}
-			d.rules = append(d.rules, rule)
-		}
+	if d.templates, err = objectsIn(members, templatesMember); err != nil {
+		return nil, err
+	}
+	if d.rules, err = objectsIn(members, rulesMember); err != nil {
+		return nil, err
 	}
 	return d, nil
 }
@@ -74,7 +68,11 @@ func DraftOf(doc Document) (*Draft, error) {
 	return ReadDraft(raw)
 }
 
-const rulesMember = "rules"
+// The members that are lists of objects.
+const (
+	rulesMember     = "rules"
+	templatesMember = "templates"
+)
 
 // oneValue says where a text is no JSON value, in words for people.
 func oneValue(raw []byte) error {
@@ -104,13 +102,8 @@ func oneValue(raw []byte) error {
 // Marshal writes the draft as JSON for storing and showing. CodeInvalid: it is too large.
 func (d *Draft) Marshal() ([]byte, error) {
 	all := d.members.clone()
-	if d.rules != nil || all.get(rulesMember) != nil {
-		values := make([]jsontext.Value, len(d.rules))
-		for i, r := range d.rules {
-			values[i] = r.value()
-		}
-		all.set(rulesMember, listOf(values))
-	}
+	all.setObjects(templatesMember, d.templates)
+	all.setObjects(rulesMember, d.rules)
 	out := all.value()
 	for _, opt := range []jsontext.Options{jsontext.WithIndent("  "), jsontext.Multiline(false)} {
 		text := slices.Clone(out)
@@ -126,7 +119,7 @@ func (d *Draft) Marshal() ([]byte, error) {
 
 // initial is what a member says that is not written down.
 var initial = sync.OnceValues(func() (document, rule object) {
-	document, rule = membersOf(Default()), membersOf(Rule{Risk: models.RiskMedium, SelfApproval: models.SelfAllowed})
+	document, rule = membersOf(Default()), membersOf(Rule{SelfApproval: models.SelfAllowed})
 	document.set("time_zone", quoted(defaultZone))
 	for _, f := range settings {
 		if f.Kind == FieldNumber && f.Empty == EmptyValue && lookup(document, f.Path) == nil {
@@ -188,29 +181,7 @@ func (d *Draft) PutRule(i int, f Form) {
 
 // DuplicateRule puts a copy behind a rule, under a name of its own.
 func (d *Draft) DuplicateRule(i int) {
-	copied := d.rules[i].clone()
-	name := d.Rule(i)["name"]
-	taken := map[string]bool{}
-	for k := range d.rules {
-		taken[d.Rule(k)["name"]] = true
-	}
-	for n := 2; ; n++ {
-		fresh := cutName(name, len(" ()")+len(strconv.Itoa(n))) + " (" + strconv.Itoa(n) + ")"
-		if !taken[fresh] {
-			copied.set("name", quoted(fresh))
-			break
-		}
-	}
-	d.rules = slices.Insert(d.rules, i+1, copied)
-}
-
-// cutName leaves room for some bytes behind a name.
-func cutName(name string, room int) string {
-	for len(name) > models.MaxName-room {
-		runes := []rune(name)
-		name = string(runes[:len(runes)-1])
-	}
-	return name
+	d.rules = duplicated(d.rules, i, models.MaxName, func(n int) string { return " (" + strconv.Itoa(n) + ")" })
 }
 
 // DeleteRule takes a rule away.
@@ -250,6 +221,9 @@ func (d *Draft) Check(before Document) Checked {
 	for i, r := range d.rules {
 		fit.rules = append(fit.rules, withoutMisfits(r, ruleFields, fmt.Sprintf("rules[%d].", i), found))
 	}
+	for i, t := range d.templates {
+		fit.templates = append(fit.templates, withoutMisfits(t, templateFields, fmt.Sprintf("templates[%d].", i), found))
+	}
 	raw, err := fit.Marshal()
 	if err != nil {
 		found[rootPath] = tooLarge
@@ -281,7 +255,7 @@ func within(found problems, path string) bool {
 
 // withoutMisfits leaves out what a document can't hold, and notes where it stood.
 func withoutMisfits(o object, fields []Field, at string, found problems) object {
-	known := map[string]bool{rulesMember: at == ""}
+	known := map[string]bool{rulesMember: at == "", templatesMember: at == ""}
 	out := o.clone()
 	for _, f := range fields {
 		parent, child, deep := strings.Cut(f.Path, ".")

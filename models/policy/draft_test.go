@@ -42,6 +42,7 @@ func TestEveryMemberHasAField(t *testing.T) {
 	}{
 		{reflect.TypeFor[policy.Document](), policy.Settings()},
 		{reflect.TypeFor[policy.Rule](), policy.RuleFields()},
+		{reflect.TypeFor[policy.Template](), policy.TemplateFields()},
 	} {
 		want := memberPaths(tt.of, "")
 		var got []string
@@ -65,7 +66,7 @@ func memberPaths(of reflect.Type, at string) []string {
 			inner = inner.Elem()
 		}
 		switch {
-		case name == "rules":
+		case name == "rules" || name == "templates":
 		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
 			out = append(out, memberPaths(inner, at+name+".")...)
 		default:
@@ -103,6 +104,10 @@ func documents() *rapid.Generator[policy.Document] {
 		d.UndoSeconds = policy.UndoSeconds{High: rapid.IntRange(0, 600).Draw(t, "undo")}
 		d.TimeZone = rapid.SampledFrom([]string{"", "Europe/Berlin", "Asia/Tokyo"}).Draw(t, "zone")
 		d.RetentionDays = rapid.IntRange(0, 3).Draw(t, "days")
+		for i := range rapid.IntRange(0, 3).Draw(t, "templates") {
+			d.Templates = append(d.Templates, templates(odd).Draw(t, "template"))
+			d.Templates[i].Name = "t" + string(rune('a'+i)) + d.Templates[i].Name
+		}
 		for i := range rapid.IntRange(0, 4).Draw(t, "rules") {
 			r := policy.Rule{
 				Name: "rule " + string(rune('a'+i)) + rapid.StringMatching(`[ -~]{0,6}`).Draw(t, "name"), Note: odd.Draw(t, "note"), Reason: odd.Draw(t, "reason"),
@@ -123,9 +128,39 @@ func documents() *rapid.Generator[policy.Document] {
 			if rapid.Bool().Draw(t, "four eyes") {
 				r.SelfApproval = models.SelfNever
 			}
+			if r.Effect == policy.EffectRequire && len(d.Templates) > 0 && rapid.Bool().Draw(t, "under one") {
+				r.Template = rapid.SampledFrom(d.Templates).Draw(t, "named").Name
+				r.Risk = rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "own risk")
+			}
 			d.Rules = append(d.Rules, r)
 		}
 		return d
+	})
+}
+
+// templates draws valid ones but for texts that are too long.
+func templates(odd *rapid.Generator[string]) *rapid.Generator[policy.Template] {
+	lines := odd.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
+	return rapid.Custom(func(t *rapid.T) policy.Template {
+		out := policy.Template{
+			Name: rapid.StringMatching(`[a-z0-9._-]{0,6}`).Draw(t, "name"), Note: odd.Draw(t, "note"), Text: odd.Draw(t, "text"),
+			Risk: rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "risk"),
+		}
+		if rapid.Bool().Draw(t, "ends") {
+			out.TimeoutMinutes = new(rapid.IntRange(1, 1440).Draw(t, "minutes"))
+		}
+		if rapid.Bool().Draw(t, "asks") {
+			out.Reviewers = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ann@example.com", "bo@example.org", "cy@example.org"}), 1, 3, rapid.ID).Draw(t, "reviewers")
+			out.ReviewersOnly = rapid.Bool().Draw(t, "only")
+		}
+		if rapid.Bool().Draw(t, "four eyes") {
+			out.SelfApproval = models.SelfNever
+		}
+		if rapid.Bool().Draw(t, "lists") {
+			out.Checklist = rapid.SliceOfNDistinct(lines, 1, 3, rapid.ID).Draw(t, "checklist")
+			out.RejectReasons = rapid.SliceOfNDistinct(lines, 1, 3, rapid.ID).Draw(t, "reasons")
+		}
+		return out
 	})
 }
 
@@ -144,6 +179,14 @@ func typable(d policy.Document) policy.Document {
 	d.Rules = slices.Clone(d.Rules)
 	for i := range d.Rules {
 		for _, text := range []*string{&d.Rules[i].Reason, &d.Rules[i].Note} {
+			if strings.Trim(*text, " \t\n") == "" {
+				*text = ""
+			}
+		}
+	}
+	d.Templates = slices.Clone(d.Templates)
+	for i := range d.Templates {
+		for _, text := range []*string{&d.Templates[i].Text, &d.Templates[i].Note} {
 			if strings.Trim(*text, " \t\n") == "" {
 				*text = ""
 			}
@@ -177,6 +220,10 @@ func TestDocumentToFormToDocumentIsTheIdentity(t *testing.T) {
 		same, _ := policy.DraftOf(doc)
 		same.PutSettings(browser(shown.Settings()))
 		fresh.PutSettings(shown.Settings())
+		for i := range shown.Templates() {
+			same.PutTemplate(i, browser(shown.Template(i)))
+			fresh.PutTemplate(i, shown.Template(i))
+		}
 		for i := range shown.Rules() {
 			same.PutRule(i, browser(shown.Rule(i)))
 			fresh.PutRule(i, shown.Rule(i))

@@ -28,18 +28,18 @@ var Examples = sync.OnceValue(func() []Example {
 	return out
 })
 
-// Begin puts an example into a draft: the members that it names, and its rules in the
-// place of those that there are.
+// Begin puts an example into a draft: the members that it names, and its rules and
+// templates in the place of those that there are.
 func (d *Draft) Begin(e Example) error {
 	from, err := ReadDraft([]byte(e.Document))
 	if err != nil {
 		return err
 	}
 	for _, m := range from.members {
-		if m.name != rulesMember {
+		if m.name != rulesMember && m.name != templatesMember {
 			d.members.set(m.name, m.value)
 		}
 	}
-	d.rules = from.rules
+	d.rules, d.templates = from.rules, from.templates
 	return nil
 }

@@ -86,7 +86,8 @@ var (
 		{Path: "tools", Kind: FieldLines},
 		{Path: "when", Empty: EmptyAbsent},
 		{Path: "effect"},
-		{Path: "risk"},
+		{Path: "template", Empty: EmptyAbsent},
+		{Path: "risk", Empty: EmptyAbsent},
 		{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},
 		{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
 		{Path: "reviewers_only", Kind: FieldSwitch},
@@ -97,6 +98,22 @@ var (
 		{Path: "note", Empty: EmptyAbsent},
 	}
 )
+
+// TemplateFields are the fields of a template.
+func TemplateFields() []Field { return templateFields }
+
+var templateFields = []Field{
+	{Path: "name"},
+	{Path: "text", Empty: EmptyAbsent},
+	{Path: "checklist", Kind: FieldLines, Empty: EmptyAbsent},
+	{Path: "risk", Empty: EmptyAbsent},
+	{Path: "timeout_minutes", Kind: FieldNumber, Empty: EmptyAbsent},
+	{Path: "reviewers", Kind: FieldLines, Empty: EmptyAbsent},
+	{Path: "reviewers_only", Kind: FieldSwitch},
+	{Path: "self_approval"},
+	{Path: "reject_reasons", Kind: FieldLines, Empty: EmptyAbsent},
+	{Path: "note", Empty: EmptyAbsent},
+}
 
 // text is what a form shows of a value.
 func (f Field) text(v jsontext.Value) string {
@@ -304,5 +321,5 @@ func sameText(shown, sent string) bool {
 // initialRule is what a form of a new rule shows, and what a rule's member has that is
 // not written down.
 func initialRule() Rule {
-	return Rule{Effect: EffectRequire, Risk: models.RiskMedium, SelfApproval: models.SelfAllowed}
+	return Rule{Effect: EffectRequire, SelfApproval: models.SelfAllowed}
 }

@@ -89,7 +89,7 @@ func TestEveryPolicyOfTheGuideParses(t *testing.T) {
 // The guide says of each member what it does, so that nobody has to read the code.
 func TestTheGuideNamesEveryMember(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []reflect.Type{reflect.TypeFor[policy.Document](), reflect.TypeFor[policy.Rule]()} {
+	for _, kind := range []reflect.Type{reflect.TypeFor[policy.Document](), reflect.TypeFor[policy.Rule](), reflect.TypeFor[policy.Template]()} {
 		for field := range kind.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if name != "" && name != "-" && !strings.Contains(policy.Guide, "`"+name+"`") && !strings.Contains(policy.Guide, `"`+name+`"`) && !strings.Contains(policy.Guide, "`"+name+":") {

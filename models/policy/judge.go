@@ -17,6 +17,8 @@ type Call struct {
 	// At is when the agent asked: whether the gate is off is judged by it, and conditions
 	// read it as now. Zero is behind every end.
 	At time.Time
+	// Template is what the agent named in its ask; empty: none.
+	Template string
 	// Facts are read where Policy.Conditional says that they may matter.
 	Facts Facts
 }
@@ -60,7 +62,31 @@ type Judgement struct {
 	ReviewersOnly bool                // only Reviewers may approve
 	SelfApproval  models.SelfApproval // whether the agent's owner may
 
+	// Checklist is what whoever approves has to tick, and Text what is shown beside the
+	// request: of the rule's template, then of the agent's.
+	Checklist []string
+	Text      string
+	// AtMost is how many minutes the call waits at most, whoever said how long it waits;
+	// nil: there is no such limit.
+	AtMost *int
+	// Nobody says why no one can approve the call, whoever is enabled.
+	Nobody string
+
 	Unjudged bool // a condition could not be judged, which Reason says
+}
+
+// WaitMinutes is how long a judged call waits, if whoever asks says nothing about that; ok
+// is false when it waits without a deadline.
+func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok bool) {
+	if j.Timeout != nil {
+		minutes, ok = *j.Timeout, true
+	} else {
+		minutes, ok = p.DefaultTimeout(kind)
+	}
+	if j.AtMost != nil && (!ok || *j.AtMost < minutes) {
+		return *j.AtMost, true
+	}
+	return minutes, ok
 }
 
 // Judge says what happens to a call. Only a tool call can go ahead without a
@@ -71,7 +97,8 @@ func (p *Policy) Judge(c Call) Judgement {
 }
 
 func (p *Policy) judged(e *evaluation) Judgement {
-	j, c := p.judge(e), &e.call
+	c := &e.call
+	j := p.under(p.judge(e), c.Template)
 	switch {
 	case c.Kind != models.KindToolCall:
 		if j.Effect == EffectAllow {
@@ -79,7 +106,8 @@ func (p *Policy) judged(e *evaluation) Judgement {
 		}
 	case j.Effect == EffectRequire && p.GateOff(c.At):
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
-		j.Timeout, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, false, ""
+		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
+		j.Checklist, j.Text, j.Nobody = nil, "", ""
 		j.Reason = "Approval is switched off, so nobody was asked. It would have been held: " + j.Reason
 	}
 	return j

@@ -31,6 +31,7 @@ func newLinter(d Document) *linter {
 func (l *linter) document() {
 	d := l.doc
 	l.settings()
+	l.templates()
 	for i := range d.Rules {
 		if d.Rules[i].Disabled {
 			continue

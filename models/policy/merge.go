@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -23,7 +24,7 @@ func Merge(base, theirs, mine Document) (*Draft, []Clash, error) {
 	}
 	m := &merger{base: drafts[0], theirs: drafts[1], mine: drafts[2], out: drafts[1]}
 	m.settings()
-	m.rules()
+	m.lists()
 	return m.out, m.clashes, nil
 }
 
@@ -75,62 +76,83 @@ func (m *merger) changed(at string, fields []Field, base, theirs, mine Form) For
 	return out
 }
 
-func (m *merger) rules() {
-	base, theirs, mine := named(m.base), named(m.theirs), named(m.mine)
-	_, defaults := initial()
-	kept := map[string]object{}
-	for name, i := range theirs {
-		kept[name] = m.theirs.rules[i]
+// lists merges the two lists, whose objects are the same where their names are.
+func (m *merger) lists() {
+	_, rule := initial()
+	of := func(list func(*Draft) []object) [3][]object {
+		return [3][]object{list(m.base), list(m.theirs), list(m.mine)}
 	}
-	for _, name := range namesOf(m.mine) {
+	templates := listMerge{m, templatesMember, "a template", templateFields, initialTemplate, of(func(d *Draft) []object { return d.templates })}
+	rules := listMerge{m, rulesMember, "a rule", ruleFields, rule, of(func(d *Draft) []object { return d.rules })}
+	m.out.templates, m.out.rules = templates.merged(), rules.merged()
+}
+
+// listMerge merges the rules, or the templates, of valid documents.
+type listMerge struct {
+	*merger
+
+	member, word string
+	fields       []Field
+	defaults     object
+	from         [3][]object // of base, theirs and mine
+}
+
+// fit puts what mine changes of one object into theirs; base may be nil.
+func (l listMerge) fit(path string, base, theirs, mine object) object {
+	before := Form{}
+	if base != nil {
+		before = show(base, l.defaults, l.fields)
+	}
+	out := theirs.clone()
+	put(&out, l.defaults, l.fields, l.changed(path+".", l.fields, before, show(theirs, l.defaults, l.fields), show(mine, l.defaults, l.fields)))
+	return out
+}
+
+func (l listMerge) merged() []object {
+	base, theirs, mine := named(l.from[0]), named(l.from[1]), named(l.from[2])
+	kept := named(l.from[1])
+	for _, name := range namesOf(l.from[2]) {
 		own := mine[name]
 		b, known := base[name]
 		t, there := theirs[name]
-		path := fmt.Sprintf("rules[%q]", name)
+		path := fmt.Sprintf("%s[%q]", l.member, name)
 		switch {
-		case !known && !there:
-			kept[name] = m.mine.rules[own]
-		case !known: // both added one of this name
-			rule := kept[name].clone()
-			put(&rule, defaults, ruleFields, m.changed(path+".", ruleFields, Form{}, m.theirs.Rule(t), m.mine.Rule(own)))
-			kept[name] = rule
-		case there:
-			rule := kept[name].clone()
-			put(&rule, defaults, ruleFields, m.changed(path+".", ruleFields, m.base.Rule(b), m.theirs.Rule(t), m.mine.Rule(own)))
-			kept[name] = rule
-		case string(m.base.rules[b].value()) != string(m.mine.rules[own].value()):
-			kept[name] = m.mine.rules[own]
-			m.clashes = append(m.clashes, Clash{path, "a rule", "deleted", "changed"})
+		case there: // b is nil where both added one of this name
+			kept[name] = l.fit(path, b, t, own)
+		case !known:
+			kept[name] = own
+		case string(b.value()) != string(own.value()):
+			kept[name] = own
+			l.clashes = append(l.clashes, Clash{path, l.word, "deleted", "changed"})
 		}
 	}
-	for name, b := range base {
+	for _, name := range slices.Sorted(maps.Keys(base)) {
 		_, still := mine[name]
 		t, there := theirs[name]
 		if still || !there {
 			continue
 		}
-		if string(m.base.rules[b].value()) == string(m.theirs.rules[t].value()) {
+		if string(base[name].value()) == string(t.value()) {
 			delete(kept, name)
 			continue
 		}
-		m.clashes = append(m.clashes, Clash{fmt.Sprintf("rules[%q]", name), "a rule", "changed", "deleted"})
+		l.clashes = append(l.clashes, Clash{fmt.Sprintf("%s[%q]", l.member, name), l.word, "changed", "deleted"})
 	}
-	var rules []object
-	for _, name := range m.order(kept) {
-		rules = append(rules, kept[name])
+	var out []object
+	for _, name := range l.order(kept) {
+		out = append(out, kept[name])
 	}
-	m.out.rules = rules
+	return out
 }
 
 // order is theirs, unless mine moved rules; whoever's is not followed has the rules that
 // only they know behind the ones that stand before them there.
-func (m *merger) order(kept map[string]object) []string {
-	lead, other := namesOf(m.theirs), namesOf(m.mine)
-	base := namesOf(m.base)
+func (l listMerge) order(kept map[string]object) []string {
+	base, lead, other := namesOf(l.from[0]), namesOf(l.from[1]), namesOf(l.from[2])
 	mineMoved, theirsMoved := moved(base, other), moved(base, lead)
 	if mineMoved {
 		if theirsMoved && !slices.Equal(common(lead, other), common(other, lead)) {
-			m.clashes = append(m.clashes, Clash{"order of rules", listText(base), listText(lead), listText(other)})
+			l.clashes = append(l.clashes, Clash{"order of " + l.member, listText(base), listText(lead), listText(other)})
 		}
 		lead, other = other, lead
 	}
@@ -170,19 +192,11 @@ func common(a, b []string) []string {
 	return out
 }
 
-func namesOf(d *Draft) []string {
-	out := make([]string, d.Rules())
-	for i := range out {
-		out[i] = d.Rule(i)["name"]
-	}
-	return out
-}
-
-// named finds the rules of a valid document by their names.
-func named(d *Draft) map[string]int {
-	out := map[string]int{}
-	for i, name := range namesOf(d) {
-		out[name] = i
+// named finds the objects of a valid document by their names.
+func named(list []object) map[string]object {
+	out := map[string]object{}
+	for _, o := range list {
+		out[nameOf(o)] = o
 	}
 	return out
 }

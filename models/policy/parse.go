@@ -84,17 +84,42 @@ func decode(raw []byte) (Document, error) {
 	}
 	doc.ApprovalOffUntil, doc.FallbackUntil = utc(doc.ApprovalOffUntil), utc(doc.FallbackUntil)
 	for i := range doc.Rules {
-		if len(doc.Rules[i].Reviewers) == 0 {
-			doc.Rules[i].Reviewers = nil // so that [] and absence are the same document
+		r := &doc.Rules[i]
+		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
+		if r.Risk == riskUnsaid {
+			r.Risk = ""
+			if r.Template == "" {
+				r.Risk = models.RiskMedium
+			}
 		}
-		if len(doc.Rules[i].RejectReasons) == 0 {
-			doc.Rules[i].RejectReasons = nil
-		}
-		if doc.Rules[i].SelfApproval == models.SelfAllowed {
-			doc.Rules[i].SelfApproval = ""
+	}
+	if len(doc.Templates) == 0 {
+		doc.Templates = nil
+	}
+	for i := range doc.Templates {
+		t := &doc.Templates[i]
+		normalise(&t.Reviewers, &t.RejectReasons, &t.SelfApproval)
+		if len(t.Checklist) == 0 {
+			t.Checklist = nil
 		}
 	}
 	return doc, nil
+}
+
+// riskUnsaid is what a rule's risk is while its document is read, until the rule or its
+// template is known to say one. An empty risk is refused.
+const riskUnsaid models.Risk = "not said"
+
+// normalise makes [] and absence, and "allowed" and absence, the same document.
+func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {
+	for _, list := range []*[]string{reviewers, reasons} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	if *self == models.SelfAllowed {
+		*self = ""
+	}
 }
 
 // beforeValue runs before each value is read into v. It refuses null, which
@@ -109,7 +134,7 @@ func beforeValue(dec *jsontext.Decoder, v any) error {
 		}
 	}
 	if r, ok := v.(*Rule); ok {
-		*r = Rule{Risk: models.RiskMedium}
+		*r = Rule{Risk: riskUnsaid}
 	}
 	return errors.ErrUnsupported
 }
@@ -182,7 +207,7 @@ func fieldPath(p jsontext.Pointer) string {
 		case inList:
 			inList = false
 		default:
-			inList = token == "rules" || token == "tools" || token == "reviewers" || token == "required_approval_tools"
+			inList = slices.Contains(lists, token)
 		}
 	}
 	if b.Len() == 0 {
@@ -190,6 +215,9 @@ func fieldPath(p jsontext.Pointer) string {
 	}
 	return b.String()
 }
+
+// lists are the members that are lists.
+var lists = []string{rulesMember, templatesMember, "tools", "reviewers", "reject_reasons", "checklist", "required_approval_tools"}
 
 const maxShownName = 64
 

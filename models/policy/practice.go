@@ -34,6 +34,9 @@ func LintIn(d Document, in Practice) []Warning {
 			l.rule(i)
 		}
 	}
+	for i, t := range d.Templates {
+		l.unknown(fmt.Sprintf("templates[%d]", i), t.Reviewers)
+	}
 	l.uncovered()
 	if in.Groups != nil {
 		l.warnings = append(l.warnings, d.UnknownGroups(in.Groups)...)
@@ -70,7 +73,16 @@ func (l *practiceLinter) rule(i int) {
 	if r.Effect != EffectRequire || l.in.People == nil {
 		return
 	}
-	for k, reviewer := range r.Reviewers {
+	l.unknown(path, r.Reviewers)
+	l.alone(path, l.doc.Resolved(r))
+}
+
+// unknown finds reviewers whom nobody knows, and groups that nobody is in.
+func (l *practiceLinter) unknown(path string, reviewers []string) {
+	if l.in.People == nil {
+		return
+	}
+	for k, reviewer := range reviewers {
 		group, isGroup := models.GroupOf(reviewer)
 		if isGroup && slices.Contains(l.in.Groups, group) && !slices.ContainsFunc(l.in.People, func(p Person) bool { return p.isIn(group) }) {
 			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in is in this group.")
@@ -79,7 +91,6 @@ func (l *practiceLinter) rule(i int) {
 			l.warn(fmt.Sprintf("%s.reviewers[%d]", path, k), "Nobody who may sign in has this address.")
 		}
 	}
-	l.alone(path, r)
 }
 
 // alone finds rules under which nobody besides the one who asks need look.

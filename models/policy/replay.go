@@ -54,6 +54,12 @@ func termsOf(j Judgement) string {
 	if selfText(j.SelfApproval) == "never" {
 		parts = append(parts, "not the agent's owner")
 	}
+	if j.AtMost != nil {
+		parts = append(parts, "at most "+minutesText(j.AtMost)+" min")
+	}
+	if len(j.Checklist) > 0 {
+		parts = append(parts, "checklist: "+strings.Join(j.Checklist, "; "))
+	}
 	return strings.Join(parts, ", ")
 }
 

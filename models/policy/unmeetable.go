@@ -29,48 +29,94 @@ func (p Person) NamedBy(r Rule) bool {
 	})
 }
 
-// RulesOfGroup names the rules that name a group, disabled ones too.
-func (d Document) RulesOfGroup(group string) []string {
+// naming is where a rule or a template names reviewers.
+type naming struct {
+	path, of  string
+	reviewers []string
+}
+
+// namings are those of all rules, disabled ones too, and of all templates.
+func (d Document) namings() []naming {
+	out := make([]naming, 0, len(d.Rules)+len(d.Templates))
+	for i, r := range d.Rules {
+		out = append(out, naming{fmt.Sprintf("rules[%d].reviewers", i), "the rule “" + r.Name + "”", r.Reviewers})
+	}
+	for i, t := range d.Templates {
+		out = append(out, naming{fmt.Sprintf("templates[%d].reviewers", i), "the template “" + t.Name + "”", t.Reviewers})
+	}
+	return out
+}
+
+// NamingGroup are the rules and templates that name a group, in words.
+func (d Document) NamingGroup(group string) []string {
 	var out []string
-	for _, r := range d.Rules {
-		if slices.Contains(r.Reviewers, models.GroupReviewer(group)) {
-			out = append(out, r.Name)
+	for _, n := range d.namings() {
+		if slices.Contains(n.reviewers, models.GroupReviewer(group)) {
+			out = append(out, n.of)
 		}
 	}
 	return out
 }
 
-// UnknownGroups finds where rules name a group that is not among those that there are.
+// NamesGroups reports whether a rule or a template names a group.
+func (d Document) NamesGroups() bool {
+	return slices.ContainsFunc(d.namings(), func(n naming) bool {
+		return slices.ContainsFunc(n.reviewers, func(r string) bool { _, ok := models.GroupOf(r); return ok })
+	})
+}
+
+// UnknownGroups finds where a group is named that is not among those that there are.
 func (d Document) UnknownGroups(groups []string) []Warning {
 	var out []Warning
-	for i, r := range d.Rules {
-		for j, reviewer := range r.Reviewers {
+	for _, n := range d.namings() {
+		for i, reviewer := range n.reviewers {
 			if name, ok := models.GroupOf(reviewer); ok && !slices.Contains(groups, name) {
-				out = append(out, Warning{fmt.Sprintf("rules[%d].reviewers[%d]", i, j), "There is no group named " + name + ". An admin adds groups under People."})
+				out = append(out, Warning{fmt.Sprintf("%s[%d]", n.path, i), "There is no group named " + name + ". An admin adds groups under People."})
 			}
 		}
 	}
 	return out
 }
 
-// Unmeetable names the rules whose requests nobody among the enabled people could
+// demand is what a rule or a template demands of whoever approves.
+type demand struct {
+	Rule
+
+	path, of string
+}
+
+// demands are those of the rules whose calls may wait, and of the templates, which agents
+// may name.
+func (d Document) demands() []demand {
+	var out []demand
+	for i, r := range d.Rules {
+		if !r.Disabled && r.Effect != EffectDeny {
+			out = append(out, demand{d.Resolved(r), fmt.Sprintf("rules[%d]", i), "the rule “" + r.Name + "”"})
+		}
+	}
+	for i, t := range d.Templates {
+		r := Rule{Reviewers: t.Reviewers, ReviewersOnly: t.ReviewersOnly, SelfApproval: t.SelfApproval}
+		out = append(out, demand{r, fmt.Sprintf("templates[%d]", i), "the template “" + t.Name + "”"})
+	}
+	return slices.DeleteFunc(out, func(m demand) bool { return !m.ReviewersOnly && m.SelfApproval != models.SelfNever })
+}
+
+// LimitsApprovers reports whether a rule or a template makes a demand of whoever approves.
+func (d Document) LimitsApprovers() bool { return len(d.demands()) > 0 }
+
+// Unmeetable names the rules and templates whose requests nobody among the enabled people could
 // ever approve: the named reviewers are missing or disabled, or the only one who
 // may approve owns all the agents.
 func (d Document) Unmeetable(people []Person) []Warning {
 	var out []Warning
-	for i, r := range d.Rules {
-		self := r.SelfApproval == models.SelfNever
-		if r.Disabled || r.Effect == EffectDeny || !r.ReviewersOnly && !self {
-			continue
-		}
-		able := approversAmong(r, people)
-		path := fmt.Sprintf("rules[%d]", i)
+	for _, m := range d.demands() {
+		able := approversAmong(m.Rule, people)
 		switch {
 		case len(able) == 0:
-			out = append(out, Warning{path + ".reviewers", "Nobody could approve under the rule “" + r.Name +
-				"”: none of its reviewers is a person who may sign in, or a group with such a person. Add one, or name others."})
-		case self && ownsAll(able, people):
-			out = append(out, Warning{path + ".self_approval", "Nobody could approve under the rule “" + r.Name + "”: only " + able[0].Email +
+			out = append(out, Warning{m.path + ".reviewers", "Nobody could approve under " + m.of +
+				": none of its reviewers is a person who may sign in, or a group with such a person. Add one, or name others."})
+		case m.SelfApproval == models.SelfNever && ownsAll(able, people):
+			out = append(out, Warning{m.path + ".self_approval", "Nobody could approve under " + m.of + ": only " + able[0].Email +
 				" may, and that person owns the agents. Name another reviewer, or set self_approval to allowed."})
 		}
 	}
@@ -81,13 +127,13 @@ func (d Document) Unmeetable(people []Person) []Warning {
 // approved, though those of others can: that person is the only one who may approve.
 func (d Document) Stuck(people []Person) []Warning {
 	var out []Warning
-	for i, r := range d.Rules {
-		if r.Disabled || r.Effect == EffectDeny || r.SelfApproval != models.SelfNever {
+	for _, m := range d.demands() {
+		if m.SelfApproval != models.SelfNever {
 			continue
 		}
-		if able := approversAmong(r, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
-			out = append(out, Warning{fmt.Sprintf("rules[%d].self_approval", i), "Requests of " + able[0].Email + "'s own agents are refused under the rule “" + r.Name +
-				"”: nobody else may approve them."})
+		if able := approversAmong(m.Rule, people); len(able) == 1 && able[0].Owns && !ownsAll(able, people) {
+			out = append(out, Warning{m.path + ".self_approval", "Requests of " + able[0].Email + "'s own agents are refused under " + m.of +
+				": nobody else may approve them."})
 		}
 	}
 	return out

@@ -214,10 +214,7 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 // checkMeetable refuses a document with a rule that names a group which is not there, or
 // under which nobody could approve.
 func (t *tx) checkMeetable(doc policy.Document) error {
-	if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool {
-		_, groups := splitReviewers(r.Reviewers)
-		return r.ReviewersOnly || r.SelfApproval == models.SelfNever || len(groups) > 0
-	}) {
+	if !doc.LimitsApprovers() && !doc.NamesGroups() {
 		return nil
 	}
 	var persons []policy.Person

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -87,7 +88,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 	a := &models.Approval{Response: models.Response{
 		ID: id, OwnerID: actor.OwnerID, AgentID: actor.AgentID(), Kind: q.Kind, CreatedAt: t.Now,
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
-		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason,
+		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason, Template: q.Template,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
 		Description: q.Description, Context: q.Context, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
@@ -179,15 +180,16 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 	if err != nil {
 		return nil, err
 	}
-	if !j.Unjudged { // a rule behind it might deny the call if it could be judged
+	if !j.Unjudged && decidedBefore(q, j) { // a rule behind it might deny the call if it could be judged
 		if through, err := t.granted(a); through || err != nil {
 			return nil, err
 		}
 	}
 	if !able {
-		settle(models.StatusRejected, models.CauseNoReviewer, noReviewerText(&a.Response))
+		settle(models.StatusRejected, models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
 		return nil, nil
 	}
+	a.SetTemplates(j.Checklist, j.Text)
 	begun := &struct { // one value, for one allocation
 		status models.Status
 		at     time.Time
@@ -197,8 +199,20 @@ func (t *tx) judged(a *models.Approval, q *asked, j policy.Judgement, deadline t
 	return reviewers, nil
 }
 
-// deadlineFor is the rule's, else what the agent asked for, else the kind's.
+// deadlineFor is the rule's, else what the agent asked for, else the kind's; earlier if the
+// template that the agent named says so.
 func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
+	deadline, err := t.ownDeadline(q, p, j)
+	if j.AtMost == nil {
+		return deadline, err
+	}
+	if latest := t.Now.Add(time.Duration(*j.AtMost) * time.Minute); latest.Before(deadline) {
+		deadline = latest
+	}
+	return deadline, err
+}
+
+func (t *tx) ownDeadline(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
 	most := int64(p.Document().MaxTimeoutMinutes) * 60
 	if q.TimeoutSeconds != nil && *q.TimeoutSeconds > most {
 		return time.Time{}, models.Invalid("timeoutSeconds", "must be from 1 to %d", most)
@@ -297,6 +311,10 @@ type askedEntry struct {
 	ReviewersOnly bool                `json:"reviewers_only,omitzero"`
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people and groups whom the rule names
+
+	Template     string `json:"template,omitempty"` // that the agent named
+	Checklist    string `json:"checklist_digest,omitempty"`
+	TemplateText string `json:"template_text_digest,omitempty"`
 }
 
 // askedData is the entry of a request. running is how its conversation was shown
@@ -306,6 +324,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, running bool) aske
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
 		Reason: models.DigestOfText(a.Feedback()), Row: askDigest(&a.Response), Conversation: waitBegins(a, running),
+		Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON), TemplateText: models.DigestOfText(a.TemplateText),
 	}
 	if a.Status() == models.StatusPending {
 		e.Reviewers = reviewers

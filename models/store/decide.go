@@ -173,6 +173,9 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 	if err := t.checkApprover(actor, a, vote, j); err != nil || verdict == models.VerdictReject {
 		return vote, err
 	}
+	if err := checkTicks(a, in, vote); err != nil {
+		return nil, err
+	}
 	return vote, t.checkViewed(actor, a, in.Page)
 }
 
@@ -186,19 +189,6 @@ func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.Pa
 		return err
 	}
 	return a.CheckViewed(page, opened)
-}
-
-// checkBulk refuses to approve together with others what is looked at one by one.
-// Rejecting many at once does no harm and is not limited.
-func checkBulk(a *models.Approval, in models.DecisionInput, verdict models.Verdict) error {
-	switch {
-	case !in.Bulk || verdict == models.VerdictReject:
-	case a.Kind == models.KindQuestion:
-		return models.Errorf(models.CodeWrongDecisionKind, "Questions can't be answered in bulk.")
-	case a.Risk.NeedsDigest():
-		return models.Errorf(models.CodeWrongDecisionKind, "Requests of %s risk can't be bulk-approved.", a.Risk)
-	}
-	return nil
 }
 
 // verdictOf is what the input means for this kind of request.
@@ -288,7 +278,7 @@ func (t *tx) settleByVote(actor models.Actor, a *models.Approval, v *models.Vote
 	}
 	if err := t.record(actor, "approval."+string(status), ledger.SubjectOf(&a.Response, left.readers), settledEntry{
 		Digest: a.Digest, Status: status, Cause: a.Cause, Verdict: v.Verdict, Edited: v.InputDigest,
-		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Conversation: waitEnds(left.running),
+		Reason: models.DigestOfText(v.Reason), Answer: models.DigestOfText(a.Answer), Seen: v.SeenDigest != "", Checked: v.Ticked(), Conversation: waitEnds(left.running),
 	}); err != nil {
 		return nil, err
 	}
@@ -306,6 +296,7 @@ type settledEntry struct {
 	Reason  string         `json:"reason_digest,omitempty"`
 	Answer  string         `json:"answer_digest,omitempty"`
 	Seen    bool           `json:"digest_seen,omitempty"`
+	Checked []int          `json:"checked,omitempty"` // the items of the checklist that were ticked
 
 	// Of a verdict that is held: which, until when, and what no other member proves of it.
 	Vote  models.VoteID `json:"vote,omitempty"`

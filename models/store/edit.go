@@ -45,12 +45,15 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	}
 	edited := judgedRow(a, string(in.Input), t.Now)
 	edited.digest = digest
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, edited)
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template}, edited)
 	if err != nil {
 		return nil, err
 	}
 	if j.Effect == policy.EffectDeny {
 		return nil, models.Invalid("input", "the edited call is denied by the policy: %s", j.Reason)
+	}
+	if err := checkEditTicks(a, j); err != nil {
+		return nil, err
 	}
 	text := string(in.Input)
 	vote.Input, vote.InputDigest = &text, &digest
@@ -160,7 +163,7 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	a.Vote = vote
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
 		Digest: a.Digest, Status: models.StatusPending, Verdict: vote.Verdict, Edited: vote.InputDigest, Reason: models.DigestOfText(vote.Reason),
-		Seen: vote.SeenDigest != "", Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
+		Seen: vote.SeenDigest != "", Checked: vote.Ticked(), Vote: vote.ID, WaitsFor: models.DigestOfText(vote.WaitsFor), Reviewers: slices.Sorted(slices.Values(readers)),
 	})
 }
 

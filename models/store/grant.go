@@ -65,6 +65,8 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 		return wrong("Calls of another system are always decided one by one.")
 	case a.Risk.DecidedAlone():
 		return wrong("Calls of " + string(a.Risk) + " risk are always decided one by one.")
+	case a.Template != "" || a.ChecklistJSON != "":
+		return wrong("Calls with a checklist, or for which the agent named a template, are always decided one by one.")
 	case a.IsRemoved():
 		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a grant would cover.")
 	case a.InputBytes != nil:
@@ -139,6 +141,9 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")
 	case j.Risk.DecidedAlone():
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of %s risk now: they are always decided one by one.", j.Risk)
+	}
+	if len(j.Checklist) > 0 {
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy has a checklist for such calls now: they are always decided one by one.")
 	}
 	now := models.Response{OwnerID: a.OwnerID}
 	if _, _, err := t.whoDecides(&now, j); err != nil {

@@ -52,13 +52,13 @@ func (s *Store) left(share *db.Tx, actor models.Actor, user models.UserID, group
 	})
 }
 
-// rulesOfGroup names the rules of the policy that name a group.
-func (s *Store) rulesOfGroup(share *db.Tx, group string) ([]string, error) {
+// namingGroup are the rules and templates of the policy that name a group, in words.
+func (s *Store) namingGroup(share *db.Tx, group string) ([]string, error) {
 	_, p, err := s.within(share).policy()
 	if err != nil {
 		return nil, err
 	}
-	return p.Document().RulesOfGroup(group), nil
+	return p.Document().NamingGroup(group), nil
 }
 
 // eachWaitingFor goes through the pending requests that wait for a group. do gets all whom

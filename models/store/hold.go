@@ -62,7 +62,7 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 		return nil, err
 	}
 	return a, t.record(actor, "approval.voted", ledger.SubjectOf(&a.Response, readers), settledEntry{
-		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "",
+		Digest: a.Digest, Status: models.StatusPending, Verdict: v.Verdict, Edited: v.InputDigest, Reason: models.DigestOfText(v.Reason), Seen: v.SeenDigest != "", Checked: v.Ticked(),
 		Vote: v.ID, Until: until.Format(db.TimeFormat), Row: heldDigest(v),
 	})
 }

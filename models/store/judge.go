@@ -128,7 +128,7 @@ func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
 		return false
 	}
 	was, is := a.judged, of
-	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit &&
+	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit && a.call.Template == c.Template &&
 		was.digest == is.digest && was.agent == is.agent && was.owner == is.owner && was.conversation == is.conversation &&
 		was.removed == is.removed && bytes.Equal(was.input, is.input)
 }
@@ -150,18 +150,21 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*
 
 // judgeAsk judges a request.
 func (t *tx) judgeAsk(actor models.Actor, version int64, p *policy.Policy, q *asked, id models.ResponseID) (policy.Judgement, error) {
+	if q.Template != "" && q.fallback.IsZero() && !p.HasTemplate(q.Template) {
+		return policy.Judgement{}, unknownTemplate(p)
+	}
 	c, of := callOfAsk(actor, q, id, t.Now)
 	return t.judge(version, p, c, of)
 }
 
 // callOfAsk is a request as the policy is asked about it.
 func callOfAsk(actor models.Actor, q *asked, id models.ResponseID, at time.Time) (policy.Call, judgedCall) {
-	return policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, At: at}, judgedAsk(actor, q, id, at)
+	return policy.Call{Kind: q.Kind, ToolName: q.ToolName, Explicit: q.Explicit, Template: q.Template, At: at}, judgedAsk(actor, q, id, at)
 }
 
 // CallOf is a request as the policy would be asked about it now.
 func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, error) {
-	c := callAgain(a.Kind, a.ToolName, a.PolicyRule, a.CreatedAt)
+	c := callAgain(a.Kind, a.ToolName, a.PolicyRule, a.Template, a.CreatedAt)
 	var err error
 	c.Facts, err = factsOf(s.db.Gorm(ctx), judgedRow(a, a.ToolInputJSON, a.CreatedAt))
 	return c, err
@@ -170,6 +173,6 @@ func (s *Store) CallOf(ctx context.Context, a *models.Approval) (policy.Call, er
 // callAgain is a call that was judged before, by a rule. How it was asked is not kept: what
 // is held because nothing matched was not asked for explicitly, and of all else it is taken
 // to be, which holds it.
-func callAgain(kind models.Kind, tool, rule string, at time.Time) policy.Call {
-	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, At: at}
+func callAgain(kind models.Kind, tool, rule, template string, at time.Time) policy.Call {
+	return policy.Call{Kind: kind, ToolName: tool, Explicit: rule != policy.RuleUnmatched, Template: template, At: at}
 }

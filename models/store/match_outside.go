@@ -180,12 +180,13 @@ func (t *tx) askOutside(u *models.Upstream, a *models.Approval, row *models.Outs
 	if err != nil {
 		return err
 	}
+	a.SetTemplates(j.Checklist, j.Text)
 	running, err := t.isRunning(a.ConversationID)
 	if err != nil {
 		return err
 	}
 	n, err := t.Exec(t.s.hot.matchOutside, a.UpstreamID, a.CallID, a.ApprovalID, a.MatchedBy, row.Contradiction, a.Context, a.Risk, a.PolicyVersion, a.PolicyRule, a.PolicyReason,
-		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
+		a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.ID)
 	if err != nil {
 		return fmt.Errorf("match outside approval: %w", err)
 	}

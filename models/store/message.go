@@ -293,5 +293,5 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 	if err != nil {
 		return nil, err
 	}
-	return t.decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Page: d.Page})
+	return t.decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Checked: d.Checked, Page: d.Page})
 }

@@ -53,7 +53,7 @@ const (
 )
 
 // replayedCalls reads calls downwards from a number: %s is the input, where it is needed.
-const replayedCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
+const replayedCalls = `SELECT r.number, r.id, r.tool_name, r.created_at, r.policy_rule, r.template, r.owner_id, r.conversation_id, c.run_id, a.name AS agent_name, %s AS input, r.removed IS NOT NULL AS removed
  FROM responses r JOIN agents a ON a.id = r.agent_id JOIN conversations c ON c.id = r.conversation_id
  WHERE r.number < ? AND r.kind = 'tool_call' AND r.asked = TRUE AND r.policy_version > 0 ORDER BY r.number DESC LIMIT ?`
 
@@ -63,6 +63,7 @@ type replayRow struct {
 	ToolName       string
 	CreatedAt      time.Time
 	PolicyRule     string
+	Template       string
 	OwnerID        models.UserID
 	ConversationID models.ConversationID
 	RunID          *string
@@ -150,7 +151,7 @@ func (w *replayWalk) page(ctx context.Context, from *sql.DB, r *replaying, n int
 	found, size := 0, 0
 	for rows.Next() {
 		var row replayRow
-		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
+		if err := rows.Scan(&row.Number, &row.ID, &row.ToolName, &row.CreatedAt, &row.PolicyRule, &row.Template, &row.OwnerID, &row.ConversationID, &row.RunID, &row.AgentName, &row.Input, &row.Removed); err != nil {
 			return err
 		}
 		if w.over = row.CreatedAt.Before(w.since); w.over {
@@ -196,7 +197,7 @@ func (w *replayed) judge(r *replaying, owner func(models.UserID) (string, error)
 }
 
 func (w *replayed) one(r *replaying, row *replayRow, owner func(models.UserID) (string, error)) {
-	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.CreatedAt)
+	c := callAgain(models.KindToolCall, row.ToolName, row.PolicyRule, row.Template, row.CreatedAt)
 	if r.old.Conditional(row.ToolName) || r.next.Conditional(row.ToolName) {
 		email, err := owner(row.OwnerID)
 		if err != nil {

@@ -133,7 +133,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		return nil, err
 	}
 	a.JobID, a.Risk, a.Description, a.Context, a.ClaimedAt = nullable(q.JobID), verdict.Risk, q.Description, q.Context, q.claimed
-	a.PolicyVersion, a.PolicyRule, a.PolicyReason = version, verdict.Rule, verdict.Reason
+	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Template = version, verdict.Rule, verdict.Reason, q.Template
 	a.Energy = costOf(q, verdict)
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
@@ -152,7 +152,8 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 		running = next.running
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
-		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
+		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON,
+		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}

@@ -109,7 +109,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	}
 	s.People = people.New(d, s.Ledger, people.Options{
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
-		Stranded: s.stranded, Joined: s.joined, Left: s.left, RulesOfGroup: s.rulesOfGroup, AccessChanged: s.waiters.wakeAll,
+		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll,
 	})
 	s.waiters.init()
 	s.quota.init(opts)

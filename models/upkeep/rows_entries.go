@@ -57,6 +57,10 @@ type entryData struct {
 	SelfApproval  string `json:"self_approval"`
 	Approvers     string `json:"approvers_digest"`
 	WaitsFor      string `json:"waits_for_digest"`
+	Template      string `json:"template"`
+	Checklist     string `json:"checklist_digest"`
+	TemplateText  string `json:"template_text_digest"`
+	Ticked        []int  `json:"checked"`
 	Ends          string `json:"until"`
 	Joined        string `json:"joined"`
 	Gone          string `json:"left"`
@@ -199,6 +203,9 @@ func firstEntryCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows
 	a.is("reviewers_only", boolText(d.ReviewersOnly))
 	a.is("self_approval", cmp.Or(d.SelfApproval, string(models.SelfAllowed)))
 	a.text("approvers", d.Approvers)
+	a.is("template", d.Template)
+	a.text("checklist", d.Checklist)
+	a.text("template_text", d.TemplateText)
 	a.began(d, at)
 	if d.Row == "" {
 		c.uncovered(oldAsk)

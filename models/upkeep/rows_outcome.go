@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"strconv"
+	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -92,6 +93,7 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 	a.is("input_digest", orNullOf(d.Edited))
 	a.edited()
 	a.text("waits_for", d.WaitsFor)
+	a.is("checked", tickedText(d.Ticked))
 	if e.Action == "approval.voted" && d.WaitsFor == "" {
 		return
 	}
@@ -103,6 +105,18 @@ func (c *rowCheck) vote(e *models.Entry, d *entryData, v *rowValues) {
 		answer = v.text("option")
 	}
 	a.proves("answer", d.Answer, models.DigestOfText(answer))
+}
+
+// tickedText is what was ticked, as a vote stores it.
+func tickedText(checked []int) string {
+	var numbers []string
+	for _, n := range checked {
+		numbers = append(numbers, strconv.Itoa(n))
+	}
+	if numbers == nil {
+		return ""
+	}
+	return "[" + strings.Join(numbers, ",") + "]"
 }
 
 // edited recomputes the digest of an edited input.

@@ -92,6 +92,7 @@ window.addEventListener("submit", (event) => {
   const { target: form, submitter: button } = event;
   if (!releases(form, button)) return disarm();
   if (form.elements.confirmed.value === "true") return;
+  if (form.querySelector("[data-checklist] input:not(:checked)")) return disarm(); // the answer says what is missing
   event.preventDefault();
   event.stopImmediatePropagation();
   if (armed?.form === form && armed.button === button) {

@@ -27,10 +27,10 @@ func groupsStates() []State {
 		list(Usual, "Two groups, one with names as long as they may be", pages.GroupsInput{Groups: []models.Group{finance, long}}),
 		list("empty", "None yet", pages.GroupsInput{}),
 		list("wrong", "A name that is none; what was typed stays", pages.GroupsInput{Groups: []models.Group{finance}, Form: wrong}),
-		one(Usual, "Three members, one disabled; a rule names it", pages.GroupInput{Group: finance, Members: people, Rules: []string{"payments over 100"}}),
+		one(Usual, "Three members, one disabled; a rule names it", pages.GroupInput{Group: finance, Members: people, Rules: []string{"the rule “payments over 100”"}}),
 		one("empty", "Nobody is in it, and no rule names it", pages.GroupInput{Group: models.Group{Name: "board"}, Others: people[:2]}),
 		one("wrong", "Somebody who may not sign in; and what cannot be done", pages.GroupInput{
-			Group: long, Members: people[:1], Rules: []string{"payments", strings.Repeat("rule", 60)}, Problem: "The group has 200 members, and may have no more.",
+			Group: long, Members: people[:1], Rules: []string{"the rule “payments”", "the template “" + strings.Repeat("name", 60) + "”"}, Problem: "The group has 200 members, and may have no more.",
 			Form: pages.GroupForm{Email: "gone@example.org", Errors: map[string]string{"email": "must be the e-mail of a person who may sign in"}},
 		}),
 	}

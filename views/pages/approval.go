@@ -76,6 +76,7 @@ type ApprovalInput struct {
 type DecideForm struct {
 	Reason, Answer     string
 	Preset             string         // of the reasons offered
+	Checked            []int          // items of the checklist that are ticked, by their numbers
 	Input              *string        // the whole input as JSON; nil: not edited
 	Fields             map[int]string // what was typed for the input's members, by their place
 	Sum                string         // of a budget request
@@ -93,11 +94,16 @@ type Approval struct {
 	IDs       string // before the id of every element, where several requests are on one page
 	URL       string
 	DecideURL string
-	Topic     string
-	Follows   models.ConversationID // whose budget is shown too; empty: none's
-	State     string                // changes when a reader must look again
-	Kept      bool                  // holds what was sent and what became of it: not to be refetched away
-	Title     string
+
+	Checklist    Checklist
+	Template     string // that the agent named
+	TemplateText string
+
+	Topic   string
+	Follows models.ConversationID // whose budget is shown too; empty: none's
+	State   string                // changes when a reader must look again
+	Kept    bool                  // holds what was sent and what became of it: not to be refetched away
+	Title   string
 
 	Tool            string
 	Kind            string
@@ -206,6 +212,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Description: r.Description, Context: r.Context,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
 		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
+		Template: r.Template, TemplateText: r.TemplateText,
 		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
 		EditJSON: input.edit, Form: in.Form, folding: folds,
@@ -245,6 +252,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
+	v.Checklist = newChecklist(r, in.Form.Checked, in.Form.Errors["checked"], v.IDs)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
 	v.withdraw(in)
 	v.card(in, now)

@@ -22,6 +22,8 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 		return ""
 	case a.Kind == models.KindQuestion:
 		return "Questions can't be answered in bulk."
+	case a.ChecklistJSON != "":
+		return "Requests with a checklist can't be bulk-approved."
 	case a.Risk.NeedsDigest():
 		return capitalize(string(a.Risk)) + "-risk requests can't be bulk-approved."
 	case a.InputBytes != nil:

@@ -27,6 +27,7 @@ type SayForm struct {
 	Reason   string
 	Mode     string // one of the Budget words
 	Amount   string
+	Checked  []int  // as in DecideForm
 	Notice   string // what stands instead of what was sent
 	Errors   map[string]string
 }
@@ -55,6 +56,7 @@ type ComposerTarget struct {
 	Headline       string // in one line, a claim
 	Arms           bool   // approving is confirmed
 	Ends           string // names the ends that must be seen before
+	Checklist      Checklist
 }
 
 // NewComposer makes the composer of a conversation; waiting is newest first.
@@ -80,6 +82,9 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 			EntryURL:  "#" + EntryID(a.Sequence),
 			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
 			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(), Ends: endsOf(&a.Response),
+		}
+		if v.Target.NoApprove == "" {
+			v.Target.Checklist = newChecklist(&a.Response, form.Checked, form.Errors["checked"], "say-")
 		}
 		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)

@@ -53,6 +53,9 @@ func editRows(text string) int {
 // so that no error is lost for want of a place.
 func (v Approval) otherErrors() string {
 	placed := []string{"reason", "digest"}
+	if len(v.Checklist.Items) > 0 && v.decides() && v.NoApprove == "" && v.OpenFirst == "" && v.Closed == "" {
+		placed = append(placed, "checked")
+	}
 	if v.AskBack != nil {
 		placed = append(placed, "ask")
 	}

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"fmt"
 	"time"
 
 	"countersign/models"
@@ -48,7 +47,7 @@ type GroupInput struct {
 	Group   models.Group
 	Members []models.User
 	Others  []models.User // who may sign in and is not in it
-	Rules   []string      // of the active policy, that name it
+	Rules   []string      // and templates of the active policy that name it, in words
 	Form    GroupForm
 	Problem string // why what was asked for was not done
 }
@@ -89,13 +88,9 @@ func NewGroup(in GroupInput) Group {
 	if in.Form.Errors["note"] != "" {
 		v.Note.Value = in.Form.Note
 	}
-	switch len(in.Rules) {
-	case 0:
-		v.RulesText = "No rule of the active policy names it."
-	case 1:
-		v.RulesText = "A rule of the active policy names it:"
-	default:
-		v.RulesText = fmt.Sprintf("%d rules of the active policy name it:", len(in.Rules))
+	v.RulesText = "The active policy does not name it."
+	if len(in.Rules) > 0 {
+		v.RulesText = "The active policy names it in:"
 	}
 	v.Removes = "Its members leave it. Requests that wait for nobody else are rejected. The name can be used again."
 	for i := range in.Members {

@@ -28,6 +28,7 @@ type Outcome struct {
 	Result       string    // what became of the call
 	Changed      string    // what a decider changed about a budget request, in words
 	BudgetURL    string
+	Ticked       []string // items of the checklist
 }
 
 func heldText(a *models.Approval, o models.Origin) string {
@@ -62,7 +63,7 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	if r.Cause != models.CauseReviewer || a.Vote == nil {
 		return o
 	}
-	o.By, o.CauseText = a.Vote.UserName, ""
+	o.By, o.CauseText, o.Ticked = a.Vote.UserName, "", r.TickedItems(a.Vote)
 	if a.Vote.Verdict == models.VerdictAnswer {
 		o.Word = ui.Word{Text: "answered", Tone: views.ToneGood, Icon: "check"}
 	}

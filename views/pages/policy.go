@@ -39,6 +39,7 @@ type PolicyInput struct {
 	Version   int64
 	Fields    PolicyFields
 	Rules     []policy.Form   // as readers see them; an admin sees the draft's
+	Templates []policy.Form   // which the rules name
 	Versions  []PolicyVersion // newest first; admins only
 	Older     int64           // there are more before this version; 0: there are none
 	NotNewest bool            // they do not begin with the newest
@@ -83,8 +84,8 @@ type PolicyVersionRow struct {
 // NewPolicy makes the page as of now.
 func NewPolicy(in PolicyInput, now time.Time) Policy {
 	v := Policy{Version: "v" + views.Number(in.Version), Unmatched: unmatchedText(in), Fields: fieldsRead(in.Fields)}
-	for i, r := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
-		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), r, nil))
+	for i := range in.Rules[:min(len(in.Rules), shownPolicyChanges)] {
+		v.Rules = append(v.Rules, ruleRow(i, PolicyDraftInput{Rules: in.Rules, Templates: in.Templates}))
 	}
 	if in.NotNewest {
 		v.NewestURL = views.PolicyVersionsURL(0)

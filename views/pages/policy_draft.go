@@ -22,6 +22,7 @@ type PolicyDraftInput struct {
 	Undo      bool // there is something to go back to
 	Settings  policy.Form
 	Rules     []policy.Form
+	Templates []policy.Form
 	Problems  map[string]string // by path
 	Notice    string
 	// Unreadable says why the draft can't be shown as a form; empty: it can.
@@ -46,6 +47,7 @@ type PolicyDraft struct {
 	Unreadable     string
 	Groups         []PolicyFormGroup
 	Rules          []PolicyRuleRow
+	Templates      []PolicyTemplateRow
 	All            int        // rules, on all pages
 	Page           string     // of the rules
 	Pages          []RulePage // empty: there is only one
@@ -99,6 +101,7 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	v.Unmatched.Input.ID = "everything-else"
 	v.LetsThrough = in.Settings["unmatched"] == string(policy.EffectAllow)
 	v.rules(in)
+	v.Templates = templateRows(in)
 	for i, w := range in.Warnings {
 		if i == shownWarnings {
 			v.MoreWarnings = views.Number(int64(len(in.Warnings)-i)) + " more are in the review."
@@ -109,7 +112,9 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	if len(in.Rules) == 0 {
 		v.Examples = policy.Examples()
 	}
-	v.Others = otherProblems(in.Problems, "rules[", policy.Settings(), "")
+	v.Others = slices.DeleteFunc(otherProblems(in.Problems, "rules[", policy.Settings(), ""), func(text string) bool {
+		return strings.HasPrefix(text, "templates[") // in the list of templates
+	})
 	return v
 }
 
@@ -133,7 +138,7 @@ func (v *PolicyDraft) rules(in PolicyDraftInput) {
 	v.Page = strconv.Itoa(page)
 	first, last := (page-1)*views.RulesOnAPage, min(page*views.RulesOnAPage, len(in.Rules))
 	for i := first; i < last; i++ {
-		v.Rules = append(v.Rules, ruleRow(i, len(in.Rules), in.Rules[i], in.Problems))
+		v.Rules = append(v.Rules, ruleRow(i, in))
 	}
 	if pages == 1 {
 		return
@@ -157,21 +162,17 @@ func (v *PolicyDraft) rules(in PolicyDraftInput) {
 }
 
 // ruleRow shows a rule as it is written so far.
-func ruleRow(i, of int, form policy.Form, problems map[string]string) PolicyRuleRow {
+func ruleRow(i int, in PolicyDraftInput) PolicyRuleRow {
+	form := in.Rules[i]
 	row := PolicyRuleRow{
 		Index: i, Number: strconv.Itoa(i + 1), Name: form["name"], Note: form["note"], Tools: form["tools"], When: form["when"],
-		Disabled: form["disabled"] == "true", First: i == 0, Last: i == of-1,
+		Disabled: form["disabled"] == "true", First: i == 0, Last: i == len(in.Rules)-1,
 		Effect: effectWord(form["effect"]), Then: thenText(form),
 	}
 	if form["effect"] == string(policy.EffectRequire) {
-		row.Risk = ui.RiskWord(models.Risk(form["risk"]))
+		row.Risk = ruleRisk(form, in.Templates)
 	}
-	at := fmt.Sprintf("rules[%d]", i)
-	for _, path := range slices.Sorted(maps.Keys(problems)) {
-		if path == at || strings.HasPrefix(path, at+".") {
-			row.Faults = append(row.Faults, strings.TrimPrefix(strings.TrimPrefix(path, at), ".")+" "+problems[path])
-		}
-	}
+	row.Faults = faultsAt(in.Problems, fmt.Sprintf("rules[%d]", i))
 	return row
 }
 
@@ -208,6 +209,9 @@ func effectWord(effect string) ui.Word {
 // thenText says what else a rule does.
 func thenText(form policy.Form) string {
 	var then []string
+	if form["template"] != "" {
+		then = append(then, "template “"+form["template"]+"”")
+	}
 	if minutes, err := strconv.Atoi(form["timeout_minutes"]); err == nil && minutes > 0 {
 		then = append(then, "waits "+models.SpokenDuration(time.Duration(minutes)*time.Minute))
 	}

@@ -88,7 +88,8 @@ var rulePolicyFields = []policyField{
 	{path: "effect", label: "What happens", choices: []ui.Choice{
 		{Value: string(policy.EffectRequire), Label: "Waits for a person"}, {Value: string(policy.EffectAllow), Label: "Runs without a person"}, {Value: string(policy.EffectDeny), Label: "Is denied"},
 	}},
-	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: riskChoices()},
+	{path: "template", label: "Template", help: "What the rule leaves empty is as the template says. Only for rules that require approval."},
+	{path: "risk", label: "Risk", help: "To approve high and critical risk, a client must repeat the digest of what it saw.", choices: append([]ui.Choice{{Value: "", Label: "not said (as the template says, else medium)"}}, riskChoices()...)},
 	{path: "timeout_minutes", label: "Minutes until it expires", help: "Empty: what the agent asks for, or the minutes above.", least: "1", optional: true},
 	{path: "reviewers", label: "Reviewers", help: "E-mail addresses of people who may decide, or groups such as group:finance, besides the agent's owner and admins. Empty a line to take one off.", optional: true},
 	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},

@@ -11,18 +11,19 @@ import (
 
 // PolicyRuleInput is what the form of one rule is made of.
 type PolicyRuleInput struct {
-	Index    int // in the draft; behind the last for a new one
-	New      bool
-	Base     int64
-	Revision int64
-	Was      string // its name as it is kept
-	Form     policy.Form
-	Problems map[string]string // by path in the document
-	Notice   string
-	People   []string         // and groups, to pick reviewers from
-	First    bool             // a new one goes before all others
-	From     string           // the request that filled it in
-	Seen     *policy.Practice // nil: nothing is known
+	Index     int // in the draft; behind the last for a new one
+	New       bool
+	Base      int64
+	Revision  int64
+	Was       string // its name as it is kept
+	Form      policy.Form
+	Problems  map[string]string // by path in the document
+	Notice    string
+	Templates []string         // that it may name
+	People    []string         // and groups, to pick reviewers from
+	First     bool             // a new one goes before all others
+	From      string           // the request that filled it in
+	Seen      *policy.Practice // nil: nothing is known
 }
 
 // PolicyRuleForm is the form of one rule.
@@ -52,6 +53,9 @@ func NewPolicyRuleForm(in PolicyRuleInput) PolicyRuleForm {
 		v.Title, v.URL = "A new rule", views.NewPolicyRuleURL("")
 	}
 	for _, f := range rulePolicyFields {
+		if f.path == "template" {
+			f.choices = templateChoices(in.Templates)
+		}
 		v.Fields = append(v.Fields, drawField(f, policy.RuleFields(), in.Form, at, in.Problems))
 	}
 	if text := in.Form["reviewers"]; text != "" {

@@ -29,6 +29,12 @@ func TestThePolicyFormHasEveryMember(t *testing.T) {
 			t.Errorf("the form of a rule has no field for %s", f.Path)
 		}
 	}
+	html = draw(t, pages.PolicyTemplatePage(gallery.Frame("", "/policy"), pages.NewPolicyTemplateForm(pages.PolicyRuleInput{New: true, Form: policy.Form{}}, nil)))
+	for _, f := range policy.TemplateFields() {
+		if !strings.Contains(html, `name="`+f.Path+`"`) {
+			t.Errorf("the form of a template has no field for %s", f.Path)
+		}
+	}
 }
 
 // I11: what would open the gate is said before saving.

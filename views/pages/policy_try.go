@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,7 @@ type PolicyAnswer struct {
 	Risk         ui.Word
 	Rule, Reason string
 	Who, Until   string // empty: nobody is asked
+	Checklist    []string
 	Steps        []PolicyStep
 }
 
@@ -78,6 +80,7 @@ func NewPolicyTry(in PolicyTryInput) PolicyTry {
 			{Name: "agent", Label: "Agent", Help: "Its name.", Value: in.Call.Facts.Agent, MaxLength: "200", Optional: true},
 			{Name: "owner", Label: "Owner", Help: "The e-mail address of its owner.", Value: in.Call.Facts.Owner, MaxLength: "254", Optional: true},
 			{Name: "conversation", Label: "Conversation", Help: "As the agent names it.", Value: in.Call.Facts.Conversation, MaxLength: "200", Optional: true},
+			{Name: "template", Label: "Template", Help: "The template that the agent names.", Value: in.Call.Template, MaxLength: "64", Optional: true},
 			{Name: "at", Label: "When it asks", Help: "In the policy's time zone. Empty is now.", Type: "datetime-local", Value: in.When, Error: in.Errors["at"], Optional: true},
 		},
 	}
@@ -93,7 +96,7 @@ func NewPolicyTry(in PolicyTryInput) PolicyTry {
 	if len(v.Answers) > 1 {
 		v.Differ = "Your draft says the same of this call."
 		a, b := v.Answers[0], v.Answers[1]
-		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until {
+		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || !slices.Equal(a.Checklist, b.Checklist) {
 			v.Differ = "Your draft would treat this call differently."
 		}
 	}
@@ -111,7 +114,7 @@ func policyAnswer(i int, tried PolicyTried, call policy.Call) PolicyAnswer {
 		return a
 	}
 	a.Risk = ui.RiskWord(j.Risk)
-	a.Who, a.Until = whoDecides(j), untilText(tried.Policy, j, call.Kind)
+	a.Who, a.Until, a.Checklist = whoDecides(j), untilText(tried.Policy, j, call.Kind), j.Checklist
 	return a
 }
 
@@ -143,6 +146,8 @@ func whoDecides(j policy.Judgement) string {
 	reviewers := strings.Join(reviewerWords(j.Reviewers), ", ")
 	never := j.SelfApproval == models.SelfNever
 	switch {
+	case j.Nobody != "":
+		return j.Nobody
 	case j.ReviewersOnly && never:
 		return "Only " + reviewers + " may approve, and never as the agent's owner."
 	case j.ReviewersOnly:
@@ -164,12 +169,14 @@ func whoDecides(j policy.Judgement) string {
 
 // untilText is how long such a call waits.
 func untilText(p *policy.Policy, j policy.Judgement, kind models.Kind) string {
-	if j.Timeout != nil {
-		return "It expires after " + minutesSpoken(*j.Timeout) + "."
-	}
-	minutes, ok := p.DefaultTimeout(kind)
-	if !ok {
+	minutes, ok := p.WaitMinutes(j, kind)
+	switch {
+	case j.Timeout != nil:
+		return "It expires after " + minutesSpoken(minutes) + "."
+	case !ok:
 		return "It has no deadline, unless the agent asks for one."
+	case j.AtMost != nil:
+		return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time; after " + minutesSpoken(*j.AtMost) + " at the latest."
 	}
 	return "It expires after " + minutesSpoken(minutes) + ", unless the agent asks for another time."
 }

@@ -36,6 +36,8 @@ var places = []struct{ name, selector, not string }{
 	{"folds", "main > article summary", ".editor *, .decide *, .compared *, .confirm *, .act *, .warning *, .tree *, .btn"},
 	{"tried", ".tried-answer, #replay-summary, #replayed-briefly, #replayed .panel-line [role=status]", ""},
 	{"help", "#ask-text-help, #approval > .decide-note, .decide > .decide-note, .sheet-head ~ p.quiet, main form > .quiet", "#bulk *, .open-part *"},
+	{"checklist", "main .checklist", ""},
+	{"policy words", "main .template-text", ""},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"leads", "main .pager a, main .filter a, .outcome-next a", ".btn"},
 	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},

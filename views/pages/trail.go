@@ -52,6 +52,7 @@ type TrailRow struct {
 	Agent           string
 	Hidden          bool   // the reader may no longer see the request
 	Reason          string // its first line
+	Ticked          string // items of the checklist
 	ConversationURL string // narrows the trail to it
 	Conversation    string
 }
@@ -116,6 +117,7 @@ func NewTrailRow(e *models.TrailEntry, reader models.Actor) TrailRow {
 	row := TrailRow{AuditRow: auditRowOf(&e.Entry), ID: cmp.Or(string(e.ResponseID), string(e.ConversationID)), Hidden: e.Hidden, Reason: firstLine(e.Reason)}
 	if a := e.Request; a != nil {
 		row.Tool, row.Summary, row.Agent = a.ToolName, summary(&a.Response), a.AgentName
+		row.Ticked = strings.Join(a.ItemsOf(models.TickedIn(&e.Entry)), "; ")
 		if a.Kind != models.KindToolCall {
 			row.RequestKind = a.Kind.Word()
 		}

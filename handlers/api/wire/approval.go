@@ -21,6 +21,7 @@ type AskRequest struct {
 	Description    string          `json:"description,omitempty"`
 	Context        string          `json:"context,omitempty"`
 	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
+	Template       string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person, at the higher risk, for the shorter time"`
 	Energy         *int64          `json:"energy,omitzero"`
 	Timestamp      string          `json:"timestamp,omitempty" doc:"When the agent asked, by its own clock, in RFC 3339: shown to people where it is more than a minute off"`
 	Fallback       *Fallback       `json:"fallback,omitzero" doc:"Reports that the client went on because no server answered"`
@@ -67,6 +68,7 @@ type Approval struct {
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`
 	Policy           Policy          `json:"policy"`
+	Template         string          `json:"template,omitempty" doc:"The template that the agent named"`
 	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string          `json:"url" doc:"The page on which a person decides"`
 	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
@@ -83,6 +85,7 @@ type Decision struct {
 	Input    json.RawMessage `json:"input" doc:"The input that is released; null if none is"`
 	Answer   *string         `json:"answer"`
 	Option   *string         `json:"option"`
+	Checked  []int           `json:"checked,omitempty" doc:"The items of the checklist that were ticked, by their numbers from 0"`
 }
 
 // Decider is the person who decided.
@@ -99,6 +102,8 @@ type Policy struct {
 
 	ReviewersOnly bool         `json:"reviewersOnly" doc:"True: only the people whom the rule names may approve; owner and admins may still reject"`
 	SelfApproval  SelfApproval `json:"selfApproval" enum:"allowed,never" doc:"Whether the agent's owner may approve"`
+	Checklist     []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Text          string       `json:"text,omitempty" doc:"The text of its templates, shown beside the request"`
 	Approvers     []string     `json:"approvers,omitempty" doc:"For people, where the rule limits who approves: the e-mails of those it names who may, and groups as group:NAME"`
 }
 
@@ -111,6 +116,7 @@ type RespondRequest struct {
 	Digest   string          `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
 	Answer   *string         `json:"answer,omitzero"`
 	Option   *string         `json:"option,omitzero" doc:"The name of one of the options offered"`
+	Checked  []int           `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
 // RespondResult tells what a verdict led to.

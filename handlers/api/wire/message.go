@@ -27,6 +27,7 @@ type ApprovalResponse struct {
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
 	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
+	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
 // MessageAnswer tells what a message brought about.
@@ -91,6 +92,7 @@ type ConversationApproval struct {
 	Feedback          *string         `json:"feedback" doc:"The reviewer's words, or why it ended without one; null: none were given"`
 	Digest            string          `json:"digest" doc:"Of what is decided, or of the reportedInput where there is one: send it to approve high and critical risk"`
 	Risk              Risk            `json:"risk" enum:"all"`
+	Checklist         []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
 	Waiting           *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held              *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 }
@@ -100,6 +102,7 @@ type ApproveRequest struct {
 	ResponseID   string       `json:"responseId,omitempty" doc:"Left out, the most recent pending proposal or budget request"`
 	Digest       string       `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
+	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
 	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
 }

@@ -31,6 +31,7 @@ type PolicyTry struct {
 	Kind         string         `json:"kind,omitempty" enum:"tool_call,question,proposal,budget" doc:"tool_call if left out"`
 	Input        jsontext.Value `json:"input,omitempty" doc:"For conditions that read it; {} if left out"`
 	Explicit     bool           `json:"explicit,omitzero" doc:"The agent asks for approval itself, as over /v1/approvals"`
+	Template     string         `json:"template,omitempty" doc:"The template that the agent names"`
 	Agent        string         `json:"agent,omitempty" doc:"Its name, for conditions that read it"`
 	Owner        string         `json:"owner,omitempty" doc:"The e-mail address of its owner"`
 	Conversation string         `json:"conversation,omitempty" doc:"As the agent names it"`
@@ -55,6 +56,9 @@ type PolicyAnswer struct {
 	Reviewers      []string     `json:"reviewers"`
 	ReviewersOnly  bool         `json:"reviewersOnly"`
 	SelfApproval   SelfApproval `json:"selfApproval"`
+	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest that it waits, whoever says how long: of the template that the agent names"`
+	Checklist      []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
+	Text           string       `json:"text,omitempty" doc:"What is shown beside the request"`
 	Steps          []PolicyStep `json:"steps" doc:"In the order in which they were asked; the last decided"`
 }
 

@@ -13,6 +13,7 @@ type ToolRequest struct {
 	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
 	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
 	Description string          `json:"description,omitempty"`
+	Template    string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
 // ToolStatus is where a call stands, in the words of this surface.
@@ -62,6 +63,7 @@ type Invocation struct {
 	Cause            Cause           `json:"cause" doc:"What led to the status; empty while pending"`
 	Risk             Risk            `json:"risk" enum:"all"`
 	Digest           string          `json:"digest" doc:"SHA-256 over the canonical JSON of kind, tool name and input; where there is a reported_input, over that instead of the input"`
+	Checklist        []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
 	RequestedAt      time.Time       `json:"requested_at"`
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
@@ -88,6 +90,7 @@ type ToolDecision struct {
 	Decision  string `json:"decision" enum:"APPROVED,REJECTED"`
 	Reason    string `json:"reason,omitempty"`
 	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
+	Checked   []int  `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
 }
 
 // ApprovalConfig are the four fields of the policy that everybody may read, as they count

@@ -1,0 +1,52 @@
+package web_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"countersign/models"
+)
+
+// TestInABrowserAChecklistIsTicked on a wide screen and on a phone, with and without script.
+func TestInABrowserAChecklistIsTicked(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int64{1440, 390} {
+		for _, script := range []bool{true, false} {
+			t.Run(strconv.FormatInt(width, 10)+" script "+strconv.FormatBool(script), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.applyPolicy(strings.ReplaceAll(underChecklist, "RISK", "low"))
+				a := w.ask(paying)
+				p := w.tab()
+				p.expected = append(p.expected, "422")
+				p.do("size", chromedp.EmulateViewport(width, 900))
+				p.signIn()
+				if !script {
+					p.withoutScript()
+				}
+				p.open(pageOf(a))
+				p.fill("#reason", "as agreed")
+				if script {
+					p.click("body")
+					p.acts("a")
+				} else {
+					p.click("#approve")
+				}
+				p.sees("#checklist-error", "Tick every item before you approve.")
+				if got := p.value(`document.activeElement.id + " " + document.getElementById("reason").value`); got != "checklist-1 as agreed" {
+					t.Errorf("it stands at %q", got)
+				}
+				p.click("#checklist-1")
+				p.click("#checklist-2")
+				p.click("#approve")
+				p.sees("#approval .ticked", "The recipient is known")
+				if got := w.stands(a.ID); got.Status() != models.StatusApproved || got.Vote.Checked != "[0,1]" || got.Vote.Reason != "as agreed" {
+					t.Errorf("%s %+v", got.Status(), got.Vote)
+				}
+			})
+		}
+	}
+}

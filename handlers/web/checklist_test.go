@@ -1,0 +1,110 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"countersign/models"
+)
+
+const underChecklist = `{"templates":[{"name":"pay","checklist":["The recipient is known","The <b>amount</b> is right"],"text":"Look at the invoice.","risk":"RISK"}],
+ "rules":[{"name":"Payments","tools":["payment.send","respond_with_approval"],"effect":"require","template":"pay"}]}`
+
+func paying(in *models.AskInput) { in.ToolName, in.Input = "payment.send", []byte(`{"amount":1}`) }
+
+// What is missing is said at the checklist, and nothing that was typed is lost.
+func TestTheChecklistIsTickedBeforeApproving(t *testing.T) {
+	t.Parallel()
+	for _, risk := range []string{"low", "critical"} {
+		t.Run(risk, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(strings.ReplaceAll(underChecklist, "RISK", risk))
+			a, p := w.ask(paying), w.signedIn(ownerEmail)
+			shown := p.get(pageOf(a)).is(http.StatusOK).says("#checklist", "The recipient is known", "The <b>amount</b> is right").says(".approval-why", "From the policy", "Look at the invoice.")
+			form := shown.form("#verdict", "#approve")
+			form.Set("reason", "as agreed")
+			form.Set("seen_end", "1")
+			form["checked"] = []string{"1"}
+			back := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#checklist-error", "Tick every item before you approve.")
+			if back.value("#reason") != "as agreed" || back.doc.Find("#checklist-2[checked]").Length() != 1 || back.doc.Find("#checklist-1[checked]").Length() != 0 {
+				t.Error("what was filled in is lost")
+			}
+			if back.doc.Find("#checklist-1[autofocus][aria-invalid]").Length() != 1 || back.doc.Find("main [autofocus]").Length() != 1 {
+				t.Error("the first item that is missing has no focus")
+			}
+			if w.stands(a.ID).Status() != models.StatusPending {
+				t.Fatal("it was approved")
+			}
+			form["checked"] = []string{"0", "1"}
+			if risk == "critical" { // asked once more, with the ticks
+				form = p.post(decideOf(a), form).is(http.StatusOK).form("#confirm", "#confirm-approve")
+			}
+			p.post(decideOf(a), form).redirects(pageOf(a))
+			if got := w.stands(a.ID); got.Status() != models.StatusApproved || got.Vote.Checked != "[0,1]" {
+				t.Fatalf("%s %+v", got.Status(), got.Vote)
+			}
+			p.get(pageOf(a)).says(".outcome .ticked", ownerEmail+" ticked:", "The recipient is known")
+
+			other := w.ask(paying)
+			p.post(decideOf(other), url.Values{"verdict": {"reject"}, "digest": {other.Digest}}).redirects(pageOf(other))
+		})
+	}
+}
+
+func TestAChecklistIsNotApprovedInBulk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(strings.ReplaceAll(underChecklist, "RISK", "low"))
+	a, p := w.ask(paying), w.signedIn(ownerEmail)
+	form := ticked(a)
+	form.Set("sure", "true")
+	p.post("/approvals/bulk", form).is(http.StatusOK).says("main", "Requests with a checklist can't be bulk-approved.")
+	if w.stands(a.ID).Status() != models.StatusPending {
+		t.Error("it was approved")
+	}
+	if p.get(pageOf(a)).doc.Find("a[href$='/grant']").Length() != 0 {
+		t.Error("a pre-approval is offered")
+	}
+	form.Set("verdict", "reject")
+	p.post("/approvals/bulk", form).is(http.StatusOK)
+	if w.stands(a.ID).Status() != models.StatusRejected {
+		t.Error("it can't be rejected with others")
+	}
+}
+
+// The card in a conversation, and the form below it.
+func TestTheChecklistInAConversation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(strings.ReplaceAll(underChecklist, "RISK", "low"))
+	p := w.signedIn(ownerEmail)
+	id := w.conversation(-1)
+	first := w.proposes(id, "Pay it.", 0)
+	path := conversationPath(id)
+	say := sayForm(p.get(path).is(http.StatusOK).says("#say-checklist", "The recipient is known"), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"fine"}})
+	back := p.post(path+"/say", say).is(http.StatusUnprocessableEntity).says("#say-checklist-error", "Tick every item before you approve.")
+	if back.doc.Find("#say-checklist-1[checked]").Length() != 1 || back.value("#say-reason") != "fine" {
+		t.Error("what was filled in is lost")
+	}
+	say["checked"] = []string{"0", "1"}
+	p.post(path+"/say", say).is(http.StatusSeeOther)
+	if w.stands(first.ID).Status() != models.StatusApproved {
+		t.Error("the form below the conversation approves nothing")
+	}
+
+	call := w.ask(paying, func(in *models.AskInput) { in.ConversationID = string(first.ConversationID) })
+	card := path + "/decide/" + string(call.ID)
+	if n := p.get(path).doc.Find("form[action='" + card + "'] input[name=checked]").Length(); n != 2 {
+		t.Errorf("the card has %d items", n)
+	}
+	approve := url.Values{"verdict": {"approve"}, "digest": {call.Digest}}
+	p.post(card, approve).is(http.StatusUnprocessableEntity).says("main", "Tick every item before you approve.")
+	approve["checked"] = []string{"0", "1"}
+	p.post(card, approve).is(http.StatusSeeOther)
+	if w.stands(call.ID).Status() != models.StatusApproved {
+		t.Error("the card approves nothing")
+	}
+}

@@ -1,0 +1,242 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+const (
+	checking = `{"name":"pay","timeout_minutes":30,"checklist":["The recipient is known","The amount is right"],"text":"Look at the invoice.","reject_reasons":["Wrong amount"]}`
+	strict   = `{"name":"strict","risk":"critical","timeout_minutes":2,"reviewers":["stranger@example.com"],"reviewers_only":true,"checklist":["Ask finance"]}`
+)
+
+// underTemplates is a policy with a rule under the template pay.
+func underTemplates() string {
+	return `{"templates":[` + checking + `,` + strict + `],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"},
+ {"name":"Reading","tools":["read"],"effect":"allow"},{"name":"Never","tools":["drop"],"effect":"deny"}]}`
+}
+
+func ticking(checked ...int) models.DecisionInput {
+	in := yes()
+	in.Checked = checked
+	return in
+}
+
+func TestApprovingNeedsEveryTick(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, underTemplates())
+	for _, checked := range [][]int{nil, {0}, {1, 1}} {
+		a := b.pay(t, 1)
+		before := storetest.Dump(t, b.Store)
+		err := storetest.Err(b.Decide(t.Context(), b.owner, a.ID, ticking(checked...)))
+		wantCode(t, err, models.CodeInvalid)
+		if e := models.FieldsOf(err)["checked"]; !strings.Contains(e, "must list every item") || !strings.Contains(err.Error(), models.TickAll) {
+			t.Errorf("%v: %v", checked, err)
+		}
+		if after := storetest.Dump(t, b.Store); after != before {
+			t.Error(difference(before, after))
+		}
+	}
+	err := storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, ticking(0, 1, 2)))
+	if wantCode(t, err, models.CodeInvalid); !strings.Contains(models.FieldsOf(err)["checked"], "not on the checklist") {
+		t.Error(err)
+	}
+	edited := ticking()
+	edited.Input = []byte(`{"amount":2}`)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, edited)), models.CodeInvalid)
+	bulk := ticking(0, 1)
+	bulk.Bulk = true
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, b.pay(t, 1).ID, bulk)), models.CodeWrongDecisionKind)
+
+	rejected := b.pay(t, 2)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, rejected.ID, no("no"))))
+	a := b.pay(t, 3)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, ticking(1, 0, 1))))
+	got := b.standsAs(t, a.ID, models.StatusApproved)
+	if items := got.TickedItems(got.Vote); got.Vote.Checked != "[0,1]" || !slices.Equal(items, []string{"The recipient is known", "The amount is right"}) {
+		t.Errorf("ticked %q %q", got.Vote.Checked, items)
+	}
+	if v := b.stands(t, rejected.ID).Vote; v.Checked != "" {
+		t.Errorf("a rejection keeps ticks: %q", v.Checked)
+	}
+	storetest.CheckRows(t, b.Store)
+}
+
+// An answer is an approval, and so is the proposal of an edit that waits for another person.
+func TestEveryApproverTicks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"templates":[`+checking+`],"rules":[{"name":"q","tools":["question"],"effect":"require","template":"pay"}]}`)
+	a := b.ask(t, models.AskInput{Kind: models.KindQuestion, Description: "Pay?"})
+	text := "yes"
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &text})), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, models.DecisionInput{Answer: &text, Checked: []int{0, 1}})))
+
+	b.policy(t, `{"templates":[`+checking+`],"rules":[
+ {"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["stranger@example.com"],"reviewers_only":true},
+ {"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"}]}`)
+	a = b.pay(t, 1)
+	edit := ticking(0, 1)
+	edit.Input = []byte(`{"amount":200}`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+	b.standsAs(t, a.ID, models.StatusPending)
+	unticked := edit
+	unticked.Checked = nil
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, unticked)), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, a.ID, edit)))
+	b.standsAs(t, a.ID, models.StatusApproved)
+	storetest.CheckRows(t, b.Store)
+}
+
+// Nobody approves an edit under a checklist that they were not shown.
+func TestAnEditDoesNotEvadeAChecklist(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"templates":[`+checking+`],"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay"}]}`)
+	a := b.pay(t, 1)
+	edit := yes()
+	edit.Input = []byte(`{"amount":200}`)
+	err := storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit))
+	if wantCode(t, err, models.CodeInvalid); !strings.Contains(models.FieldsOf(err)["input"], "whose checklist is not shown here") {
+		t.Error(err)
+	}
+	edit.Input = []byte(`{"amount":2}`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+}
+
+// TestI12TemplatesAreFrozen: a later policy, or whoever writes to the file, changes nothing.
+func TestI12TemplatesAreFrozen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, underTemplates())
+	before := b.pay(t, 1)
+	b.policy(t, strings.ReplaceAll(underTemplates(), `"The recipient is known",`, ""))
+	after := b.pay(t, 2)
+	got := b.stands(t, before.ID)
+	if len(got.Checklist()) != 2 || got.TemplateText != "Look at the invoice." || len(b.stands(t, after.ID).Checklist()) != 1 {
+		t.Errorf("%q %q", got.Checklist(), got.TemplateText)
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, before.ID, ticking(0))), models.CodeInvalid)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, after.ID, ticking(0))))
+	for _, set := range []string{`checklist = ''`, `template_text = 'x'`, `template = 'x'`} {
+		if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE responses SET `+set+` WHERE id = ?`, before.ID); err == nil {
+			t.Errorf("%s was taken beside the store", set)
+		}
+	}
+	if _, err := storetest.Tamper(t, b.Store).ExecContext(t.Context(), `UPDATE votes SET checked = '' WHERE response_id = ?`, after.ID); err == nil {
+		t.Error("what was ticked was changed beside the store")
+	}
+	file := copyOf(t, b.Store)
+	for column, edit := range map[string]string{
+		"checklist": `UPDATE responses SET checklist = '["The recipient is known"]' WHERE id = '` + string(before.ID) + `'`, "template_text": `UPDATE responses SET template_text = '' WHERE id = '` + string(before.ID) + `'`,
+		"template": `UPDATE responses SET template = 'strict' WHERE id = '` + string(before.ID) + `'`, "checked": `UPDATE votes SET checked = ''`,
+	} {
+		found := tampered(t, file, edit, true)
+		if !slices.ContainsFunc(found.Faults, func(f models.RowFault) bool { return f.Column == column }) {
+			t.Errorf("%s is not named: %+v", column, found.Faults)
+		}
+	}
+}
+
+func TestATemplateThatAnAgentNames(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, underTemplates())
+	named := func(tool, template string) models.AskInput {
+		return models.AskInput{ToolName: tool, Template: template, Input: []byte(`{"n":1}`)}
+	}
+	before := storetest.Dump(t, b.Store)
+	err := storetest.Err(b.Ask(t.Context(), b.agent, named("read", "gone")))
+	if wantCode(t, err, models.CodeInvalid); models.FieldsOf(err)["template"] != "must be the name of a template of the policy: pay, strict" {
+		t.Error(err)
+	}
+	if after := storetest.Dump(t, b.Store); after != before {
+		t.Error(difference(before, after))
+	}
+
+	waits := b.ask(t, named("read", "strict"))
+	if waits.Status() != models.StatusPending || waits.Risk != models.RiskCritical || !waits.ReviewersOnly || waits.Template != "strict" || waits.ApprovalTimeoutAt.Sub(b.clock.Now()) > 2*time.Minute {
+		t.Errorf("%+v", waits.Response)
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, waits.ID, ticking(0))), models.CodeDigestRequired)
+	tick := ticking(0)
+	tick.Digest = waits.Digest
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, waits.ID, tick)), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, waits.ID, tick)))
+
+	if denied := b.ask(t, named("drop", "pay")); denied.Status() != models.StatusRejected || denied.Cause != models.CausePolicy {
+		t.Errorf("a denied call is %s by %s", denied.Status(), denied.Cause)
+	}
+	both := b.ask(t, named("payment.send", "strict"))
+	if items := both.Checklist(); !slices.Equal(items, []string{"The recipient is known", "The amount is right", "Ask finance"}) {
+		t.Errorf("items are %q", items)
+	}
+	longer := b.ask(t, models.AskInput{ToolName: "write", Template: "pay", TimeoutSeconds: new(int64(60))})
+	if got := longer.ApprovalTimeoutAt.Sub(b.clock.Now()); got > time.Minute {
+		t.Errorf("the template gives %s to a request that asked for a minute", got)
+	}
+	b.policy(t, `{"approval_enabled":false,"templates":[`+checking+`]}`)
+	if off := b.ask(t, named("read", "pay")); off.Cause != models.CauseGateOff || off.ChecklistJSON != "" || off.Template != "pay" {
+		t.Errorf("with the gate off: %q %+v", off.Cause, off.Response)
+	}
+	storetest.CheckRows(t, b.Store)
+}
+
+// TestI9AnotherTemplateIsTheSameRequest: the first one stays, as a description does.
+func TestI9AnotherTemplateIsTheSameRequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, underTemplates())
+	first := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: "pay"})
+	for _, template := range []string{"strict", "", "gone"} {
+		again := b.ask(t, models.AskInput{ToolName: "write", ToolUseID: "one", Template: template})
+		if again.ID != first.ID || again.Template != "pay" || len(again.Checklist()) != 2 {
+			t.Errorf("%q: %s %q %q", template, again.ID, again.Template, again.Checklist())
+		}
+	}
+}
+
+// People of the rule and of the template who are not the same can't approve at all.
+func TestNobodySatisfiesRuleAndTemplate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"templates":[`+strict+`],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","reviewers":["admin@example.com"],"reviewers_only":true}]}`)
+	a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "strict"})
+	if a.Status() != models.StatusRejected || a.Cause != models.CauseNoReviewer || !strings.Contains(a.Feedback(), "the rule “Payments” and the template “strict”") {
+		t.Errorf("%s by %s: %s", a.Status(), a.Cause, a.Feedback())
+	}
+}
+
+// A grant says nothing of what nobody has ticked for this call.
+func TestGrantsNeverCoverChecklists(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	input := models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`)}
+	b.policy(t, `{"unmatched":"require"}`)
+	b.grant(t, b.ask(t, input), 9, "amount")
+	if a := b.ask(t, input); a.Cause != models.CauseGrant {
+		t.Fatalf("the grant does not work: %s %s", a.Status(), a.Cause)
+	}
+	b.policy(t, `{"unmatched":"require","templates":[`+checking+`,{"name":"plain"}]}`)
+	named := input
+	named.Template = "plain"
+	plain := b.ask(t, named)
+	if plain.Status() != models.StatusPending {
+		t.Errorf("a call that names a template is %s by %s", plain.Status(), plain.Cause)
+	}
+	b.policy(t, underTemplates())
+	checked := b.ask(t, input)
+	if checked.Status() != models.StatusPending {
+		t.Errorf("a call with a checklist is %s by %s", checked.Status(), checked.Cause)
+	}
+	for _, a := range []*models.Approval{plain, checked} {
+		_, err := b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 5, Digest: a.Digest})
+		wantCode(t, err, models.CodeWrongDecisionKind)
+	}
+}
