@@ -206,22 +206,35 @@ func (s *Site) changePolicy(c echo.Context) error {
 	if !e.turn(step) {
 		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. What is wrong is said at its place.")
 	}
-	leads, err := changeTemplates(e.doc, step, which)
+	leads, err := pressed(e.doc, step, which)
 	if inUse := asError(err, models.CodeConflict); inUse != nil {
 		return s.policyForm(c, http.StatusConflict, e, inUse.Text)
 	}
-	if leads == "" {
-		leads = changeRules(e.doc, step, which)
-	}
-	if step == "example" {
-		if leads, err = beginWith(e.doc, which); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := s.keep(c, e); err != nil {
 		return s.notKept(c, e, err)
 	}
 	e.check()
+	return s.afterKept(c, e, step, leads)
+}
+
+// pressed changes what a button changes of the lists in a draft, and tells where that leads;
+// empty: to no other page. CodeConflict for a template that rules use.
+func pressed(doc *policy.Draft, step, which string) (leads string, err error) {
+	if step == "example" {
+		return beginWith(doc, which)
+	}
+	if leads, err = changeTemplates(doc, step, which); err != nil || leads != "" {
+		return leads, err
+	}
+	return changeRules(doc, step, which), nil
+}
+
+// afterKept goes on behind a draft that is kept: where the button leads, else to its review,
+// unless something is wrong with it.
+func (s *Site) afterKept(c echo.Context, e *editing, step, leads string) error {
 	switch {
 	case leads != "":
 		return c.Redirect(http.StatusSeeOther, leads)

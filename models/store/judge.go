@@ -67,7 +67,7 @@ func (of *judgedCall) facts(owner string) policy.Facts {
 // rule and digest, never the input. A batch that runs again logs it again.
 //
 // Conditions may take long, and nobody else writes meanwhile: so where they were not judged
-// ahead, the function is left with a judgeFirst, and runs again when they were.
+// ahead, the function is left with a unjudgedError, and runs again when they were.
 func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall) (policy.Judgement, error) {
 	c.At = of.at
 	if p.Conditional(c.ToolName) {
@@ -80,7 +80,7 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall
 			return policy.Judgement{}, err
 		}
 		if t.leaves {
-			return policy.Judgement{}, &judgeFirst{p, c, of}
+			return policy.Judgement{}, &unjudgedError{p, c, of}
 		}
 	}
 	j := p.Judge(c)
@@ -88,17 +88,17 @@ func (t *tx) judge(version int64, p *policy.Policy, c policy.Call, of judgedCall
 	return j, nil
 }
 
-// judgeFirst leaves a transaction whose function needs a judgement of conditions.
-type judgeFirst struct {
+// unjudgedError leaves a transaction whose function needs a judgement of conditions.
+type unjudgedError struct {
 	policy *policy.Policy
 	call   policy.Call
 	of     judgedCall
 }
 
-func (*judgeFirst) Error() string { return "the policy's conditions are to be judged first" }
+func (*unjudgedError) Error() string { return "the policy's conditions are to be judged first" }
 
 // judged judges it outside of the transaction that was left.
-func (f *judgeFirst) judged() *ahead { return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)} }
+func (f *unjudgedError) judged() *ahead { return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)} }
 
 // leavesMost is how often a function is left for a judgement: behind that the policy has
 // changed each time, and it is judged within.
@@ -145,7 +145,7 @@ func (s *Store) judgeAhead(ctx context.Context, actor models.Actor, q *asked) (*
 	if c.Facts, err = factsOf(s.db.Gorm(ctx), of); err != nil {
 		return nil, err
 	}
-	return (&judgeFirst{p, c, of}).judged(), nil
+	return (&unjudgedError{p, c, of}).judged(), nil
 }
 
 // judgeAsk judges a request.

@@ -67,7 +67,7 @@ func (s *Store) writeBy(ctx context.Context, write func(context.Context, func(*d
 			last.ahead, last.leaves = judged, left < leavesMost
 			return fn(last)
 		})
-		first, ok := errors.AsType[*judgeFirst](err)
+		first, ok := errors.AsType[*unjudgedError](err)
 		if !ok {
 			break
 		}
