@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -46,6 +47,8 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
+			storetest.Must(t, w.store.People.AddGroup(t.Context(), w.admin, "finance", ""))
+			storetest.Must(t, w.store.People.JoinGroup(t.Context(), w.admin, "finance", ownerEmail))
 			for _, amount := range []string{"50", "5000"} { // what it would have made of real calls
 				w.ask(func(in *models.AskInput) {
 					in.ToolName, in.Input, in.Explicit = "payment.send", []byte(`{"amount":`+amount+`}`), false
@@ -64,7 +67,7 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			p.retype("#when", "input.amount > 100")
 			p.do("choose the risk", chromedp.SendKeys(chromedp.CSS("#risk"), "high"))
 			p.retype("#timeout_minutes", "60")
-			p.retype("#reviewers-1", ownerEmail)
+			p.retype("#reviewers-1", "group:finance")
 			p.click("#keep-rule")
 			p.sees("#rule-1", "payments")
 			p.sees(".draft-state", "Nothing takes effect")
@@ -104,7 +107,8 @@ func TestInABrowserARuleIsWrittenAndTheVersionBeforeRestored(t *testing.T) {
 			p.retype("#note", "payments need finance")
 			p.click("#save")
 			p.sees(".flash", "new version")
-			if doc := w.policyIs(2); doc.DefaultTimeoutMinutes != 8 || len(doc.Rules) != 1 || doc.Rules[0].Risk != models.RiskHigh || doc.Rules[0].Effect != policy.EffectRequire {
+			if doc := w.policyIs(2); doc.DefaultTimeoutMinutes != 8 || len(doc.Rules) != 1 || doc.Rules[0].Risk != models.RiskHigh || doc.Rules[0].Effect != policy.EffectRequire ||
+				!slices.Equal(doc.Rules[0].Reviewers, []string{"group:finance"}) {
 				t.Fatalf("saved %+v", doc)
 			}
 			held := w.ask(func(in *models.AskInput) {

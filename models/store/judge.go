@@ -98,7 +98,9 @@ type unjudgedError struct {
 func (*unjudgedError) Error() string { return "the policy's conditions are to be judged first" }
 
 // judged judges it outside of the transaction that was left.
-func (f *unjudgedError) judged() *ahead { return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)} }
+func (f *unjudgedError) judged() *ahead {
+	return &ahead{f.policy, f.call, f.of, f.policy.Judge(f.call)}
+}
 
 // leavesMost is how often a function is left for a judgement: behind that the policy has
 // changed each time, and it is judged within.
