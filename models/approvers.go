@@ -46,8 +46,7 @@ type Approvers struct {
 	ReviewersOnly bool         `json:"reviewers_only,omitzero"` // only those in Named
 	SelfApproval  SelfApproval `json:"self_approval,omitempty"`
 	// Named are the enabled people whom the rule names and who may approve, as of the
-	// ask, and the groups that it names. Set only where the rule makes a demand or names
-	// a group.
+	// ask, and the groups that it names.
 	Named []Approver `json:"named,omitempty"`
 }
 
@@ -60,7 +59,7 @@ func (w Approvers) Allow(owner UserID, who Voter) bool {
 	if w.SelfApproval == SelfNever && who.ID == owner {
 		return false
 	}
-	return !w.ReviewersOnly || slices.ContainsFunc(w.Named, func(a Approver) bool { return a.is(who) })
+	return !w.ReviewersOnly || w.Names(who)
 }
 
 // Groups are the names of the groups in Named.
@@ -74,9 +73,9 @@ func (w Approvers) Groups() []string {
 	return out
 }
 
-// Names reports whether a person is named as such, and not only by a group.
-func (w Approvers) Names(user UserID) bool {
-	return slices.ContainsFunc(w.Named, func(a Approver) bool { return a.Group == "" && a.ID == user })
+// Names reports whether a person is named, as such or by a group that they are in.
+func (w Approvers) Names(who Voter) bool {
+	return slices.ContainsFunc(w.Named, func(a Approver) bool { return a.is(who) })
 }
 
 // shownApprovers is how many people a sentence names.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -97,6 +98,10 @@ func wishOf(header string) fallbackWish {
 	return fallbackOnOff
 }
 
+// oldClientMargin is how much longer than it is believed the fallback must last for "on": a
+// client counts from when it heard the answer, and not from when it was given.
+const oldClientMargin = time.Minute
+
 // fallbackNow is what the current policy says about going on without a server, so that
 // nobody who hears it goes on behind its end (I11). It is read for those who want to know
 // only: others pay nothing.
@@ -110,7 +115,7 @@ func (a *API) fallbackNow(ctx context.Context, wish fallbackWish) (string, error
 	if state.On && until != nil {
 		state.Until = *until
 		if wish == fallbackOnOff {
-			state = wire.FallbackState{On: now.Add(models.FallbackBelieved).Before(*until)}
+			state = wire.FallbackState{On: now.Add(models.FallbackBelieved + oldClientMargin).Before(*until)}
 		}
 	}
 	return state.String(), nil

@@ -21,5 +21,5 @@ CREATE INDEX group_members_user ON group_members (user_id) WHERE left_at IS NULL
 
 -- What waits for a group, for whoever joins or leaves it. Names of members are quoted in
 -- the list, so that no e-mail looks like one.
-CREATE INDEX responses_pending_groups ON responses (id) WHERE approval_status = 'pending' AND instr(approvers, '"group":') > 0;
-CREATE INDEX votes_waiting ON votes (response_id) WHERE waits_for <> '' AND withdrawn_at IS NULL;
+CREATE INDEX responses_pending_groups ON responses (approvers, id) WHERE approval_status = 'pending' AND instr(approvers, '"group":') > 0;
+CREATE INDEX votes_waiting ON votes (response_id) WHERE waits_for <> '';

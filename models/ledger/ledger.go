@@ -111,21 +111,6 @@ func (l *Ledger) Append(t *db.Tx, actor models.Actor, action string, about Subje
 	return nil
 }
 
-// unread finds the entries about a request (?3) of a conversation (?2) among those that a
-// person (?1) reads because it was routed to them.
-var unread = fmt.Sprintf(`DELETE FROM ledger_readers WHERE reader_id = ?1 AND seq IN (
- SELECT k.seq FROM ledger_keys k CROSS JOIN ledger l ON l.seq = k.seq WHERE k.kind = %d AND k.key = ?2 AND l.response_id = ?3
- UNION ALL SELECT seq FROM ledger WHERE %s AND response_id = ?3)`, ByConversation, inTail)
-
-// Unread takes a request's entries out of what a person reads, to whom it is no longer
-// routed.
-func (l *Ledger) Unread(t *db.Tx, reader models.UserID, r *models.Response) error {
-	if err := t.Gorm().Exec(unread, reader, r.ConversationID, r.ID).Error; err != nil {
-		return fmt.Errorf("drop reader of entries: %w", err)
-	}
-	return nil
-}
-
 // storeHead keeps the head that a batch has moved, and the keys of its entries when there
 // are many without: the last step before its commit.
 func (l *Ledger) storeHead() error {

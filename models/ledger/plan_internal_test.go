@@ -29,5 +29,4 @@ func TestTheLedgerIsReadByAnIndex(t *testing.T) {
 		}
 	}
 	check("actions", actionsQuery)
-	check("what is no longer read", unread, "u", "c", "r")
 }

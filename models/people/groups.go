@@ -173,10 +173,8 @@ func (p *People) RemoveGroup(ctx context.Context, actor models.Actor, name strin
 		if err != nil {
 			return err
 		}
-		for i := range members {
-			if err := t.leave(actor, g, &members[i]); err != nil {
-				return err
-			}
+		if err := t.leave(actor, g, members...); err != nil {
+			return err
 		}
 		removed := t.Gorm().Model(&models.Group{}).Where("id = ? AND removed_at IS NULL", g.ID).Update("removed_at", t.Now)
 		if removed.Error != nil {
@@ -254,29 +252,37 @@ func (p *People) LeaveGroup(ctx context.Context, actor models.Actor, name string
 		if err != nil {
 			return err
 		}
-		if err := t.leave(actor, g, user); err != nil {
+		if err := t.leave(actor, g, *user); err != nil {
 			return err
 		}
 		return t.endStranded()
 	})
 }
 
-func (t *tx) leave(actor models.Actor, g *models.Group, user *models.User) error {
-	m, err := t.memberOf(g, user.ID)
-	if err != nil {
-		return err
+func (t *tx) leave(actor models.Actor, g *models.Group, users ...models.User) error {
+	if len(users) == 0 {
+		return nil
 	}
-	if m == nil {
-		return models.NotFound("member")
-	}
-	if err := t.Gorm().Model(&models.GroupMember{}).Where("id = ?", m.ID).Update("left_at", t.Now).Error; err != nil {
-		return fmt.Errorf("leave group: %w", err)
-	}
-	if err := t.record(actor, "group.left", ledger.Subject{Owner: user.ID}, memberData{g.ID, g.Name, m.ID, user.ID, user.Email}); err != nil {
-		return err
+	ids := make([]models.UserID, 0, len(users))
+	for i := range users {
+		user := &users[i]
+		m, err := t.memberOf(g, user.ID)
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			return models.NotFound("member")
+		}
+		if err := t.Gorm().Model(&models.GroupMember{}).Where("id = ?", m.ID).Update("left_at", t.Now).Error; err != nil {
+			return fmt.Errorf("leave group: %w", err)
+		}
+		if err := t.record(actor, "group.left", ledger.Subject{Owner: user.ID}, memberData{g.ID, g.Name, m.ID, user.ID, user.Email}); err != nil {
+			return err
+		}
+		ids = append(ids, user.ID)
 	}
 	t.accessChanged()
-	return t.p.opts.Left(t.Tx, actor, user.ID, g.Name)
+	return t.p.opts.Left(t.Tx, actor, ids, g.Name)
 }
 
 // rejoin puts what waits for a person's groups into their inbox.

@@ -24,9 +24,12 @@ type Options struct {
 	// Stranded is called, within the transaction, after somebody has lost the right to
 	// decide: what nobody may approve any more ends.
 	Stranded func(*db.Tx) error
-	// Joined and Left are called, within the transaction, after somebody has come into a
-	// group or out of it: what waits for the group goes into their inbox or leaves it.
-	Joined, Left func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
+	// Joined is called, within the transaction, after somebody has come into a group: what
+	// waits for it goes into their inbox.
+	Joined func(t *db.Tx, actor models.Actor, user models.UserID, group string) error
+	// Left is called, within the transaction, after people have gone out of a group: what
+	// waits for it leaves their inboxes.
+	Left func(t *db.Tx, actor models.Actor, users []models.UserID, group string) error
 	// NamingGroup are the rules and templates of the policy that name a group, in words.
 	NamingGroup func(t *db.Tx, group string) ([]string, error)
 	// AccessChanged is called after a commit that changed what a credential allows.

@@ -19,7 +19,7 @@ import (
 func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval}
 	emails, groups := splitReviewers(j.Reviewers)
-	limited, frozen := who.Limited(), who.Limited() || len(groups) > 0
+	limited := who.Limited()
 	named, err := t.named(emails)
 	if err != nil {
 		return nil, false, err
@@ -28,7 +28,7 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 		if p.ID != r.OwnerID {
 			routed = append(routed, p.ID)
 		}
-		if frozen && (p.ID != r.OwnerID || who.SelfApproval != models.SelfNever) {
+		if p.ID != r.OwnerID || who.SelfApproval != models.SelfNever {
 			who.Named = append(who.Named, p)
 		}
 	}
@@ -38,7 +38,7 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	if routed, err = t.andMembers(r, routed, groups); err != nil {
 		return nil, false, err
 	}
-	if frozen {
+	if limited || len(who.Named) > 0 {
 		r.SetApprovers(who)
 	}
 	if limited {

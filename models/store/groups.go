@@ -11,45 +11,63 @@ import (
 )
 
 var (
-	// waitForGroups are the requests that wait for a group, by their own rule or that of an
-	// edit; which group is for the caller to read.
-	waitForGroups = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` + db.Contains(`approvers`, `'"group":'`) + `
- UNION ALL SELECT r.id FROM votes v` + db.ByVotesWaiting + ` CROSS JOIN responses r ON r.id = v.response_id
- WHERE v.waits_for <> '' AND v.withdrawn_at IS NULL AND r.approval_status = 'pending' AND ` + db.Contains(`v.waits_for`, `'"group":'`)
+	// waitForGroup are the requests that wait and name a group (?1, as it is frozen), or one
+	// of whose edits was proposed under a rule that names it.
+	waitForGroup = `SELECT id FROM responses` + db.ByResponsesPendingGroups + ` WHERE approval_status = 'pending' AND ` + db.Contains(`approvers`, `'"group":'`) + ` AND ` + db.Contains(`approvers`, `?1`) + `
+ UNION ALL SELECT r.id FROM responses r` + db.ByResponsesPending + ` CROSS JOIN votes v` + db.ByVotesWaiting + ` ON v.response_id = r.id
+ WHERE r.approval_status = 'pending' AND v.waits_for <> '' AND ` + db.Contains(`v.waits_for`, `?1`)
+	everProposed = `SELECT v.* FROM votes v` + db.ByVotesWaiting + ` WHERE v.response_id = ? AND v.waits_for <> ''`
 
-	dropDecider  = `DELETE FROM deciders WHERE user_id = ? AND deadline = ? AND response_id = ?`
-	dropReviewer = `DELETE FROM reviewers WHERE user_id = ? AND response_id = ?`
+	dropReviewers = `DELETE FROM reviewers WHERE user_id IN ? AND response_id = ? RETURNING user_id`
+	dropInboxes   = `DELETE FROM deciders WHERE user_id IN ? AND deadline = ? AND response_id = ?`
 )
 
 // routedEntry is what the ledger keeps of a pending request that goes to somebody who
-// joined a group, or no longer to somebody who left it.
+// joined a group, or no longer to those who left it.
 type routedEntry struct {
-	Digest string        `json:"digest"`
-	Group  string        `json:"name"`
-	Joined models.UserID `json:"joined,omitempty"`
-	Left   models.UserID `json:"left,omitempty"`
+	Digest string          `json:"digest"`
+	Joined models.UserID   `json:"joined,omitempty"`
+	Left   []models.UserID `json:"left,omitempty"`
 }
 
 // joined puts what waits for a group into the inbox of somebody who has joined it, within
 // another room's share.
 func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, group string) error {
-	return s.within(share).eachWaitingFor(group, func(t *tx, a *models.Approval, _ models.Approvers) error { return t.routeTo(actor, a, user, group) })
-}
-
-// left takes what waits for a group out of the inbox of somebody who has left it, unless
-// they are named besides or are in another group that is.
-func (s *Store) left(share *db.Tx, actor models.Actor, user models.UserID, group string) error {
 	t := s.within(share)
-	still, err := s.People.GroupsOf(share, user)
+	waiting, err := t.waitingFor(group)
 	if err != nil {
 		return err
 	}
-	return t.eachWaitingFor(group, func(t *tx, a *models.Approval, who models.Approvers) error {
-		if who.Names(user) || slices.ContainsFunc(who.Groups(), func(name string) bool { return slices.Contains(still, name) }) {
-			return nil
+	for _, a := range waiting {
+		if err := t.routeTo(actor, a, user); err != nil {
+			return err
 		}
-		return t.routeNoMore(actor, a, user, group)
-	})
+	}
+	return nil
+}
+
+// left takes what waits for a group out of the inboxes of those who have left it, unless
+// they are asked for another reason.
+func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, group string) error {
+	t := s.within(share)
+	waiting, err := t.waitingFor(group)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	still := make([]models.Voter, 0, len(users))
+	for _, user := range users {
+		groups, err := s.People.GroupsOf(share, user)
+		if err != nil {
+			return err
+		}
+		still = append(still, models.Voter{ID: user, Groups: groups})
+	}
+	for _, a := range waiting {
+		if err := t.routeNoMore(actor, a, still); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // namingGroup are the rules and templates of the policy that name a group, in words.
@@ -61,39 +79,29 @@ func (s *Store) namingGroup(share *db.Tx, group string) ([]string, error) {
 	return p.Document().NamingGroup(group), nil
 }
 
-// eachWaitingFor goes through the pending requests that wait for a group. do gets all whom
-// the request names, those of its proposed edits among them.
-func (t *tx) eachWaitingFor(group string, do func(*tx, *models.Approval, models.Approvers) error) error {
+// waitingFor are the pending requests that name a group. One that has expired waits for
+// nobody, unless a verdict holds it that came in time.
+func (t *tx) waitingFor(group string) ([]*models.Approval, error) {
 	var ids []models.ResponseID
-	if err := t.Gorm().Raw(waitForGroups).Scan(&ids).Error; err != nil {
-		return fmt.Errorf("look for what waits for a group: %w", err)
+	if err := t.Gorm().Raw(waitForGroup, `"group":"`+group+`"`).Scan(&ids).Error; err != nil {
+		return nil, fmt.Errorf("look for what waits for a group: %w", err)
 	}
 	slices.Sort(ids)
-	for _, id := range slices.Compact(ids) {
+	ids = slices.Compact(ids)
+	out := make([]*models.Approval, 0, len(ids))
+	for _, id := range ids {
 		a, err := t.standing(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		who := a.Approvers()
-		edits, err := t.waitingEdits(id)
-		if err != nil {
-			return err
-		}
-		for i := range edits {
-			waits, _ := edits[i].Waits()
-			who.Named = append(who.Named, waits.Named...)
-		}
-		if !slices.Contains(who.Groups(), group) {
-			continue
-		}
-		if err := do(t, a, who); err != nil {
-			return err
+		if !a.PastDeadline(t.Now) || a.HeldUntil != nil {
+			out = append(out, a)
 		}
 	}
-	return nil
+	return out, nil
 }
 
-func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID, group string) error {
+func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID) error {
 	if user == a.OwnerID {
 		return nil
 	}
@@ -104,21 +112,77 @@ func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID,
 		return err
 	}
 	t.Publish(events.Approval(string(a.ID)))
-	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Group: group, Joined: user})
+	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, []models.UserID{user}), routedEntry{Digest: a.Digest, Joined: user})
 }
 
-func (t *tx) routeNoMore(actor models.Actor, a *models.Approval, user models.UserID, group string) error {
-	pool := t.Gorm()
-	gone := pool.Exec(dropReviewer, user, a.ID)
-	if gone.Error != nil || gone.RowsAffected == 0 {
-		return gone.Error
-	}
-	if err := pool.Exec(dropDecider, user, a.ApprovalTimeoutAt, a.ID).Error; err != nil {
-		return fmt.Errorf("drop decider: %w", err)
-	}
-	if err := t.s.Ledger.Unread(t.Tx, user, &a.Response); err != nil {
+// routeNoMore takes a pending request from those among some people who have no reason left
+// to be asked: neither it nor an edit of it that was ever proposed names them or a group
+// that they are in, and no verdict of theirs holds it. Those who own it keep it.
+func (t *tx) routeNoMore(actor models.Actor, a *models.Approval, among []models.Voter) error {
+	who, err := t.everAsked(a)
+	if err != nil {
 		return err
 	}
-	t.Publish(events.InboxOf(string(user)), events.Approval(string(a.ID)), events.InboxOfAdmins)
-	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil), routedEntry{Digest: a.Digest, Group: group, Left: user})
+	var holds models.UserID
+	if a.HeldUntil != nil {
+		vote, err := t.heldVote(a.ID)
+		if err != nil {
+			return err
+		}
+		if vote != nil {
+			holds = vote.UserID
+		}
+	}
+	var idle, left []models.UserID
+	for _, p := range among {
+		if p.ID != holds && p.ID != a.OwnerID && !who.Names(p) {
+			idle = append(idle, p.ID)
+		}
+	}
+	if len(idle) == 0 {
+		return nil
+	}
+	if err := t.Gorm().Raw(dropReviewers, idle, a.ID).Scan(&left).Error; err != nil {
+		return fmt.Errorf("drop reviewers: %w", err)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if err := t.Gorm().Exec(dropInboxes, left, a.ApprovalTimeoutAt, a.ID).Error; err != nil {
+		return fmt.Errorf("drop deciders: %w", err)
+	}
+	slices.Sort(left)
+	for _, user := range left {
+		t.Publish(events.InboxOf(string(user)))
+	}
+	t.Publish(events.Approval(string(a.ID)), events.InboxOfAdmins)
+	return t.record(actor, "approval.routed", ledger.SubjectOf(&a.Response, nil), routedEntry{Digest: a.Digest, Left: left})
+}
+
+// everAsked are all whom a request names, and each edit of it that was ever proposed: whom an
+// edit was routed to goes on deciding when it is taken back.
+func (t *tx) everAsked(a *models.Approval) (models.Approvers, error) {
+	who := a.Approvers()
+	var edits []models.Vote
+	if err := t.Gorm().Raw(everProposed, a.ID).Scan(&edits).Error; err != nil {
+		return who, fmt.Errorf("read proposed edits: %w", err)
+	}
+	for i := range edits {
+		waits, _ := edits[i].Waits()
+		who.Named = append(who.Named, waits.Named...)
+	}
+	return who, nil
+}
+
+// leftWhileHeld takes a request from somebody whose verdict held it until now, if they have
+// left the group meanwhile by which they were asked.
+func (t *tx) leftWhileHeld(actor models.Actor, a *models.Approval, user models.UserID) error {
+	if who, err := t.everAsked(a); err != nil || len(who.Groups()) == 0 {
+		return err
+	}
+	groups, err := t.s.People.GroupsOf(t.Tx, user)
+	if err != nil {
+		return err
+	}
+	return t.routeNoMore(actor, a, []models.Voter{{ID: user, Groups: groups}})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/store"
 	"countersign/models/storetest"
 )
 
@@ -89,8 +90,8 @@ func TestAGroupDecidesWithWhoIsInItI12(t *testing.T) {
 	b.policy(t, payments(""))
 }
 
-// Each joining and leaving is an entry, and so is each request that it moves (I7); the
-// person reads of a request only while it is theirs to decide.
+// Each joining and leaving is an entry, and so is each request that it moves (I7); the stream
+// of who has left tells nothing of it any more.
 func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -103,26 +104,128 @@ func TestJoiningAndLeavingAreInTheLedgerI7(t *testing.T) {
 	b.joins(t, "finance", bo)
 	b.joins(t, "finance", bo) // twice is once
 	b.wantActions(t, after, "group.joined", "approval.routed")
-	reads := func() int {
-		return storetest.Scalar[int](t, b.Store, `SELECT count(*) FROM ledger_readers k JOIN ledger l ON l.seq = k.seq WHERE k.reader_id = ? AND l.response_id = ?`, bo.UserID(), a.ID)
+	told := func() (n int) {
+		t.Helper()
+		_, err := b.Feed(t.Context(), bo, 0, func(h *store.FeedEvent) error {
+			if h.Approval != nil && h.Approval.ID == a.ID {
+				n++
+			}
+			return nil
+		})
+		storetest.Must(t, err)
+		return n
 	}
-	if b.asks(t, bo, other.ID) || !b.asks(t, bo, a.ID) || reads() != 1 {
-		t.Errorf("they read %d entries", reads())
+	if n := told(); b.asks(t, bo, other.ID) || !b.asks(t, bo, a.ID) || n != 1 {
+		t.Errorf("their stream tells of it %d times", n)
 	}
 	after = b.head(t)
 	b.leaves(t, "finance", bo)
 	b.wantActions(t, after, "group.left", "approval.routed")
-	if b.asks(t, bo, a.ID) || reads() != 0 {
-		t.Errorf("they still read %d entries", reads())
-	}
-	// And where the entries are found by their keys.
-	b.joins(t, "finance", bo)
-	storetest.IndexLedger(t, b.Store, storetest.LedgerAt(t, b.Store))
-	b.leaves(t, "finance", bo)
-	if reads() != 0 {
-		t.Errorf("of indexed entries they still read %d", reads())
+	if n := told(); b.asks(t, bo, a.ID) || n != 0 {
+		t.Errorf("their stream still tells of it %d times", n)
 	}
 	wantCode(t, b.People.LeaveGroup(t.Context(), b.admin, "finance", bo.UserID()), models.CodeNotFound)
+}
+
+// Whom an edit was routed to is asked until they leave its group, also when the edit was
+// taken back, another took its place, or its proposer was disabled.
+func TestLeavingBehindAnEditThatIsGone(t *testing.T) {
+	t.Parallel()
+	for name, goes := range map[string]func(*testing.T, *bench, models.ResponseID, models.DecisionInput){
+		"taken back": func(t *testing.T, b *bench, id models.ResponseID, _ models.DecisionInput) {
+			t.Helper()
+			storetest.Must(t, storetest.Err(b.Undo(t.Context(), b.owner, id)))
+		},
+		"replaced": func(t *testing.T, b *bench, id models.ResponseID, edit models.DecisionInput) {
+			t.Helper()
+			b.group(t, "board", b.stranger)
+			b.policy(t, payments(`,"reviewers":["group:board"]`+only))
+			edit.Input = []byte(`{"amount":10}`)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, id, edit)))
+		},
+		"of somebody disabled": func(t *testing.T, b *bench, _ models.ResponseID, _ models.DecisionInput) {
+			t.Helper()
+			storetest.Must(t, second(b.People.DisableUser(t.Context(), b.admin, b.owner.UserID())))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+			b.group(t, "finance", bo)
+			b.policy(t, payments(""))
+			a := b.pay(t, 1)
+			b.policy(t, payments(byFinance+only))
+			edit := yes()
+			edit.Input = []byte(`{"amount":9}`)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+			goes(t, b, a.ID, edit)
+			b.joins(t, "finance", cy)
+			b.leaves(t, "finance", bo)
+			if b.asks(t, bo, a.ID) || !b.asks(t, cy, a.ID) {
+				t.Error("the request does not follow who is in the group")
+			}
+			wantCode(t, storetest.Err(b.Decide(t.Context(), bo, a.ID, yes())), models.CodeNotFound)
+			storetest.Must(t, storetest.Err(b.Decide(t.Context(), cy, a.ID, yes())))
+		})
+	}
+}
+
+// Whom the rule names by e-mail goes on deciding, whichever group they leave.
+func TestSomebodyNamedLeavesTheGroupOfAnEdit(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo, cy)
+	b.policy(t, payments(`,"reviewers":["bo@example.com"]`))
+	a := b.pay(t, 1)
+	b.policy(t, payments(byFinance+only))
+	edit := yes()
+	edit.Input = []byte(`{"amount":9}`)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)))
+	b.policy(t, payments(""))
+	storetest.Must(t, b.People.RemoveGroup(t.Context(), b.admin, "finance"))
+	if !b.asks(t, bo, a.ID) || b.asks(t, cy, a.ID) {
+		t.Error("the named one lost it, or the member kept it")
+	}
+}
+
+// What has expired moves no more, whether or not that was written down (I3).
+func TestWhatHasExpiredIsNotRoutedI3(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo)
+	b.policy(t, payments(byFinance))
+	a := b.ask(t, models.AskInput{ToolName: "payment.send", Input: []byte(`{"amount":1}`), TimeoutSeconds: new(int64(10))})
+	b.clock.Step(time.Minute)
+	b.joins(t, "finance", cy)
+	b.leaves(t, "finance", bo)
+	wantCode(t, storetest.Err(b.Approval(t.Context(), cy, a.ID)), models.CodeNotFound)
+	storetest.Must(t, storetest.Err(b.Approval(t.Context(), bo, a.ID)))
+}
+
+// Who has approved, and may still take it back, keeps the request when they leave: their
+// name stands for it. Taken back, it is no longer theirs.
+func TestLeavingWhileOnesApprovalIsHeld(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	bo, cy := storetest.Reviewer(t, b.Store, "bo@example.com"), storetest.Reviewer(t, b.Store, "cy@example.com")
+	b.group(t, "finance", bo, cy)
+	b.policy(t, `{"undo_seconds":{"low":0,"medium":60,"high":0,"critical":0},"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"`+byFinance+only+`}]}`)
+	kept, taken := b.pay(t, 1), b.pay(t, 2)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, kept.ID, yes())))
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), bo, taken.ID, yes())))
+	b.leaves(t, "finance", bo)
+	storetest.Must(t, storetest.Err(b.Undo(t.Context(), bo, taken.ID)))
+	if b.asks(t, bo, taken.ID) || !b.asks(t, cy, taken.ID) {
+		t.Error("what was taken back is still theirs, or nobody's")
+	}
+	b.clock.Step(time.Minute)
+	b.release(t, 1)
+	if got, err := b.Approval(t.Context(), bo, kept.ID); err != nil || got.Status() != models.StatusApproved {
+		t.Errorf("what they approved: %+v, %v", got, err)
+	}
 }
 
 // Who is named besides, or is in another group that is, goes on deciding; the owner of the

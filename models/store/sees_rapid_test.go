@@ -157,8 +157,16 @@ func (w *seesWorld) checkGroups() {
 		}
 		routed := w.column(`SELECT user_id FROM reviewers WHERE response_id = ?`, id)
 		inboxes := w.column(`SELECT user_id FROM deciders WHERE response_id = ?`, id)
+		memberOf := func(user string) (groups []string) {
+			for _, m := range members {
+				if group, of, _ := strings.Cut(m, " "); of == user {
+					groups = append(groups, group)
+				}
+			}
+			return groups
+		}
 		for _, p := range w.people[:4] {
-			want := p.UserID() != a.OwnerID && (who.Names(p.UserID()) || slices.ContainsFunc(who.Groups(), func(g string) bool { return slices.Contains(members, g+" "+p.ID) }))
+			want := p.UserID() != a.OwnerID && (who.Names(models.Voter{ID: p.UserID(), Groups: memberOf(p.ID)}))
 			if got := slices.Contains(routed, p.ID); got != want {
 				w.rt.Fatalf("%s for %+v: routed to %s is %t, want %t", id, who.Named, p.Name, got, want)
 			}

@@ -128,6 +128,9 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 		return fmt.Errorf("take back approval of %s: nothing held it", a.ID)
 	}
 	a.HeldUntil, a.Vote = nil, nil
+	if err := t.leftWhileHeld(actor, a, vote.UserID); err != nil {
+		return err
+	}
 	readers, err := t.tellDeciders(a)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func verifyRows(ctx context.Context, pool *sql.DB, kept *models.Head) (_ *models
 	defer dbtx.Rollback() //nolint:errcheck // nothing was written
 	c := &rowCheck{
 		ctx: ctx, dbtx: dbtx, seed: maphash.MakeSeed(), open: map[rowKey]map[string]claim{}, named: map[string]map[uint64]struct{}{},
-		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, routing: map[string][]string{}, lookUps: map[string]*sql.Stmt{},
+		held: map[string]string{}, waits: map[[2]string]string{}, uses: map[string]grantUse{}, routing: map[string][]string{}, left: map[[2]string]struct{}{}, lookUps: map[string]*sql.Stmt{},
 		report: &models.RowReport{Checked: map[string]int64{}, NotCovered: map[string]int64{}},
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -83,6 +83,8 @@ type rowCheck struct {
 	// routing is to whom a request was routed as of the entry before, where that is not so
 	// any more.
 	routing map[string][]string
+	// left are the people who were asked about a request, and are no longer.
+	left map[[2]string]struct{}
 }
 
 type rowKey struct{ table, id string }

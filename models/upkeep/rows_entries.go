@@ -63,7 +63,7 @@ type entryData struct {
 	Ticked        []int  `json:"checked"`
 	Ends          string `json:"until"`
 	Joined        string `json:"joined"`
-	Gone          string `json:"left"`
+	Gone          []string `json:"left"`
 	Group         string `json:"group"`
 	Member        string `json:"member"`
 

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -58,13 +59,40 @@ func routedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) er
 	if !differs {
 		routed = strings.Fields(with.routed)
 	}
-	routed = slices.DeleteFunc(slices.Clone(routed), func(user string) bool { return user == d.Gone || user == d.Joined })
+	routed = slices.DeleteFunc(slices.Clone(routed), func(user string) bool { return slices.Contains(d.Gone, user) || user == d.Joined })
 	if d.Joined != "" {
 		routed = append(routed, d.Joined)
 		slices.Sort(routed)
 	}
+	for _, user := range d.Gone {
+		c.left[[2]string{user, id}] = struct{}{}
+	}
 	c.compare(e, "responses", id, r).routedTo(routed, with.routed)
 	return nil
+}
+
+// strayReaders are the entries that a person reads of a request that was not routed to them.
+const strayReaders = `SELECT k.reader_id, k.seq, coalesce(l.response_id, '') FROM ledger_readers k LEFT JOIN ledger l ON l.seq = k.seq
+ WHERE NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = k.reader_id AND v.response_id = l.response_id)`
+
+// readers looks for people who read entries without having been asked. Who has left a group
+// keeps the entries of when they were in it; what they tell of the request is hidden.
+func (c *rowCheck) readers() error {
+	rows, err := c.dbtx.QueryContext(c.ctx, strayReaders)
+	if err != nil {
+		return fmt.Errorf("read readers: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var reader, seq, response string
+		if err := rows.Scan(&reader, &seq, &response); err != nil {
+			return fmt.Errorf("read readers: %w", err)
+		}
+		if _, left := c.left[[2]string{reader, response}]; !left {
+			c.fault("ledger_readers", reader+" "+seq, "", 0, "this person was not asked about the entry's request")
+		}
+	}
+	return rows.Err()
 }
 
 // routedTo compares to whom a request is routed.

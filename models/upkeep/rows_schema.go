@@ -14,8 +14,6 @@ import (
 // derivedRows are rows that follow from others: a row of each query is one that
 // does not.
 var derivedRows = []struct{ table, text, query string }{
-	{"ledger_readers", "this person was not asked about the entry's request", `SELECT k.reader_id || ' ' || k.seq FROM ledger_readers k LEFT JOIN ledger l ON l.seq = k.seq
- WHERE NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = k.reader_id AND v.response_id = l.response_id)`},
 	{"deciders", "this person may not decide the request, or it does not wait until then", `SELECT d.user_id || ' ' || d.response_id FROM deciders d LEFT JOIN responses r ON r.id = d.response_id
  WHERE r.approval_status IS NOT 'pending' OR d.deadline <> r.approval_timeout_at
  OR (d.user_id <> r.owner_id AND NOT EXISTS (SELECT 1 FROM reviewers v WHERE v.user_id = d.user_id AND v.response_id = d.response_id))`},
@@ -38,7 +36,7 @@ func (c *rowCheck) derived() error {
 			return fmt.Errorf("read %s: %w", d.table, err)
 		}
 	}
-	return nil
+	return c.readers()
 }
 
 func (c *rowCheck) eachID(rows *sql.Rows, do func(id string)) error {
