@@ -53,19 +53,19 @@ type entryData struct {
 	Title     string         `json:"title_digest"`
 	Message   string         `json:"message"`
 
-	ReviewersOnly bool   `json:"reviewers_only"`
-	SelfApproval  string `json:"self_approval"`
-	Approvers     string `json:"approvers_digest"`
-	WaitsFor      string `json:"waits_for_digest"`
-	Template      string `json:"template"`
-	Checklist     string `json:"checklist_digest"`
-	TemplateText  string `json:"template_text_digest"`
-	Ticked        []int  `json:"checked"`
-	Ends          string `json:"until"`
-	Joined        string `json:"joined"`
+	ReviewersOnly bool     `json:"reviewers_only"`
+	SelfApproval  string   `json:"self_approval"`
+	Approvers     string   `json:"approvers_digest"`
+	WaitsFor      string   `json:"waits_for_digest"`
+	Template      string   `json:"template"`
+	Checklist     string   `json:"checklist_digest"`
+	TemplateText  string   `json:"template_text_digest"`
+	Ticked        []int    `json:"checked"`
+	Ends          string   `json:"until"`
+	Joined        string   `json:"joined"`
 	Gone          []string `json:"left"`
-	Group         string `json:"group"`
-	Member        string `json:"member"`
+	Group         string   `json:"group"`
+	Member        string   `json:"member"`
 
 	UserID    string     `json:"userId"`
 	Email     string     `json:"email"`
