@@ -23,7 +23,19 @@ type Approver struct {
 	Email string `json:"email,omitempty"`
 	// Group is a name: whoever is in the group when they decide.
 	Group string `json:"group,omitempty"`
+	// As says why they are named; empty: the rule asks them, and they may approve.
+	As NamedAs `json:"as,omitempty"`
 }
+
+// NamedAs tells apart whom a rule asks and whom a template that the agent names lets
+// approve: an agent limits who approves, and adds nobody.
+type NamedAs string
+
+// The values of NamedAs where only one of both is so.
+const (
+	NamedToAsk   NamedAs = "asked" // asked, and may not approve
+	NamedToLimit NamedAs = "limit" // may approve if they see the request, and is not asked
+)
 
 // Voter is a person as a rule's demands see them.
 type Voter struct {
@@ -59,7 +71,7 @@ func (w Approvers) Allow(owner UserID, who Voter) bool {
 	if w.SelfApproval == SelfNever && who.ID == owner {
 		return false
 	}
-	return !w.ReviewersOnly || w.Names(who)
+	return !w.ReviewersOnly || slices.ContainsFunc(w.Able(), func(a Approver) bool { return a.is(who) })
 }
 
 // Groups are the names of the groups in Named.
@@ -73,9 +85,24 @@ func (w Approvers) Groups() []string {
 	return out
 }
 
-// Names reports whether a person is named, as such or by a group that they are in.
-func (w Approvers) Names(who Voter) bool {
-	return slices.ContainsFunc(w.Named, func(a Approver) bool { return a.is(who) })
+// Asked are those in Named who are asked.
+func (w Approvers) Asked() []Approver {
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToLimit })
+}
+
+// Asks reports whether a person is asked, as such or by a group that they are in.
+func (w Approvers) Asks(who Voter) bool {
+	return slices.ContainsFunc(w.Asked(), func(a Approver) bool { return a.is(who) })
+}
+
+// AsksGroup reports whether the members of a group are asked.
+func (w Approvers) AsksGroup(name string) bool {
+	return slices.ContainsFunc(w.Asked(), func(a Approver) bool { return a.Group == name })
+}
+
+// Able are those in Named who may approve.
+func (w Approvers) Able() []Approver {
+	return slices.DeleteFunc(slices.Clone(w.Named), func(a Approver) bool { return a.As == NamedToAsk })
 }
 
 // shownApprovers is how many people a sentence names.
@@ -85,8 +112,9 @@ const shownApprovers = 3
 // everybody may who sees the request.
 func (w Approvers) Must() string {
 	names := make([]string, 0, shownApprovers+1)
-	for i, a := range w.Named {
-		if rest := len(w.Named) - i; i == shownApprovers-1 && rest > 1 {
+	able := w.Able()
+	for i, a := range able {
+		if rest := len(able) - i; i == shownApprovers-1 && rest > 1 {
 			names = append(names, fmt.Sprintf("%d others", rest))
 			break
 		}
@@ -174,11 +202,11 @@ func (v *Vote) WaitFor(w Approvers) {
 	}
 }
 
-// Reviewers names those in Named as a rule's reviewers do: people by e-mail, groups with
+// Reviewers names those in Named who may approve as a rule's reviewers do: people by e-mail, groups with
 // their prefix; nil for none.
 func (w Approvers) Reviewers() []string {
 	var out []string
-	for _, a := range w.Named {
+	for _, a := range w.Able() {
 		if a.Group != "" {
 			out = append(out, GroupReviewer(a.Group))
 		} else {

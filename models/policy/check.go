@@ -110,7 +110,7 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 	default:
 		c.add(path+".effect", "must be allow, require or deny")
 	}
-	if !slices.Contains(models.Risks(), r.Risk) && (r.Risk != "" || r.Template == "") {
+	if r.Risk != "" && !slices.Contains(models.Risks(), r.Risk) {
 		c.add(path+".risk", "must be %s", models.AnyOf(models.Risks()))
 	}
 	c.minutes(path+".timeout_minutes", r.TimeoutMinutes)

@@ -19,6 +19,8 @@ type Call struct {
 	At time.Time
 	// Template is what the agent named in its ask; empty: none.
 	Template string
+	// Pending: it waits for a person already, so the gate being off lets nothing through.
+	Pending bool
 	// Facts are read where Policy.Conditional says that they may matter.
 	Facts Facts
 }
@@ -69,6 +71,9 @@ type Judgement struct {
 	// AtMost is how many minutes the call waits at most, whoever said how long it waits;
 	// nil: there is no such limit.
 	AtMost *int
+	// Only are the ones who may approve, of those who see the call without it: a template
+	// that the agent named says so. Nil: Reviewers, where ReviewersOnly says so.
+	Only []string
 	// Nobody says why no one can approve the call, whoever is enabled.
 	Nobody string
 
@@ -96,18 +101,21 @@ func (p *Policy) Judge(c Call) Judgement {
 	return p.judged(&evaluation{policy: p, call: c})
 }
 
+// lets reports whether the gate is off for a call.
+func (p *Policy) lets(c *Call) bool { return !c.Pending && p.GateOff(c.At) }
+
 func (p *Policy) judged(e *evaluation) Judgement {
 	c := &e.call
-	j := p.under(p.judge(e), c.Template)
+	j := p.under(p.judge(e), c)
 	switch {
 	case c.Kind != models.KindToolCall:
 		if j.Effect == EffectAllow {
 			j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
 		}
-	case j.Effect == EffectRequire && p.GateOff(c.At):
+	case j.Effect == EffectRequire && p.lets(c):
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
-		j.Checklist, j.Text, j.Nobody = nil, "", ""
+		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""
 		j.Reason = "Approval is switched off, so nobody was asked. It would have been held: " + j.Reason
 	}
 	return j
@@ -139,7 +147,7 @@ func (p *Policy) judge(e *evaluation) Judgement {
 					if before == nil {
 						before = &doubt{j, out.Why}
 					}
-				case j.Effect == EffectRequire && p.GateOff(c.At):
+				case j.Effect == EffectRequire && p.lets(c):
 					// With the gate off it lets the call through, so a rule behind it that
 					// denies must be heard.
 					if held == nil {

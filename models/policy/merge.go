@@ -103,9 +103,29 @@ func (l listMerge) fit(path string, base, theirs, mine object) object {
 	if base != nil {
 		before = show(base, l.defaults, l.fields)
 	}
+	other, own := show(theirs, l.defaults, l.fields), show(mine, l.defaults, l.fields)
+	changes := l.changed(path+".", l.fields, before, other, own)
+	if l.member == rulesMember {
+		l.withItsRisk(path+".", changes, before, other, own)
+	}
 	out := theirs.clone()
-	put(&out, l.defaults, l.fields, l.changed(path+".", l.fields, before, show(theirs, l.defaults, l.fields), show(mine, l.defaults, l.fields)))
+	put(&out, l.defaults, l.fields, changes)
 	return out
+}
+
+// withItsRisk takes a rule's risk from the document that its template is from: a risk that
+// was written beside another template, or beside none, is not what was meant.
+func (l listMerge) withItsRisk(at string, changes, base, theirs, mine Form) {
+	const template, risk = "template", "risk"
+	_, ofTemplate := changes[template]
+	_, ofRisk := changes[risk]
+	switch {
+	case ofTemplate && !ofRisk && theirs[risk] != mine[risk]:
+		changes[risk] = mine[risk]
+		l.clashes = append(l.clashes, Clash{at + risk, base[risk], theirs[risk], mine[risk]})
+	case ofRisk && !ofTemplate && theirs[template] != base[template]:
+		l.clashes = append(l.clashes, Clash{at + template, base[template], theirs[template], mine[template]})
+	}
 }
 
 func (l listMerge) merged() []object {
@@ -151,7 +171,8 @@ func (l listMerge) order(kept map[string]object) []string {
 	base, lead, other := namesOf(l.from[0]), namesOf(l.from[1]), namesOf(l.from[2])
 	mineMoved, theirsMoved := moved(base, other), moved(base, lead)
 	if mineMoved {
-		if theirsMoved && !slices.Equal(common(lead, other), common(other, lead)) {
+		// The order of rules decides; that of templates is only how they are listed.
+		if theirsMoved && l.member == rulesMember && !slices.Equal(common(lead, other), common(other, lead)) {
 			l.clashes = append(l.clashes, Clash{"order of " + l.member, listText(base), listText(lead), listText(other)})
 		}
 		lead, other = other, lead

@@ -86,11 +86,11 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
 		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
-		if r.Risk == riskUnsaid {
+		switch r.Risk {
+		case riskUnsaid:
 			r.Risk = ""
-			if r.Template == "" {
-				r.Risk = models.RiskMedium
-			}
+		case "":
+			r.Risk = riskEmpty
 		}
 	}
 	if len(doc.Templates) == 0 {
@@ -106,9 +106,12 @@ func decode(raw []byte) (Document, error) {
 	return doc, nil
 }
 
-// riskUnsaid is what a rule's risk is while its document is read, until the rule or its
-// template is known to say one. An empty risk is refused.
-const riskUnsaid models.Risk = "not said"
+// A rule that says no risk has that of its template, or medium; an empty one that is written
+// is refused, as any word that is none.
+const (
+	riskUnsaid models.Risk = "\xff" // until the document says one: it is not UTF-8, so nobody can write it
+	riskEmpty  models.Risk = "empty"
+)
 
 // normalise makes [] and absence, and "allowed" and absence, the same document.
 func normalise(reviewers, reasons *[]string, self *models.SelfApproval) {

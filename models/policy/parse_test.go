@@ -224,7 +224,7 @@ func TestFieldsThatAnOlderDocumentLacksHaveInitialValues(t *testing.T) {
 
 	want := policy.Default()
 	want.Unmatched = policy.EffectRequire
-	want.Rules = []policy.Rule{{Name: "r", Tools: []string{"a"}, Effect: policy.EffectDeny, Risk: models.RiskMedium}}
+	want.Rules = []policy.Rule{{Name: "r", Tools: []string{"a"}, Effect: policy.EffectDeny}}
 	raw := `{"unmatched":"require","rules":[{"name":"r","tools":["a"],"effect":"deny"}]}`
 	if got := parse(t, raw).Document(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -46,10 +46,13 @@ func termsOf(j Judgement) string {
 	}
 	if len(j.Reviewers) > 0 {
 		who := "asks "
-		if j.ReviewersOnly {
+		if j.ReviewersOnly && j.Only == nil {
 			who = "only "
 		}
 		parts = append(parts, who+strings.Join(slices.Sorted(slices.Values(j.Reviewers)), ", "))
+	}
+	if j.Only != nil {
+		parts = append(parts, "only "+strings.Join(slices.Sorted(slices.Values(j.Only)), ", "))
 	}
 	if selfText(j.SelfApproval) == "never" {
 		parts = append(parts, "not the agent's owner")

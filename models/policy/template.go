@@ -88,10 +88,13 @@ func (p *Policy) TemplateNames() []string {
 // under is a judgement with what the template that the agent names demands besides. It
 // is never laxer: the agent asks for a person, so a call that would be allowed waits; the
 // risk is the higher of both, the wait the shorter, and who approves must satisfy both.
-func (p *Policy) under(j Judgement, name string) Judgement {
+func (p *Policy) under(j Judgement, c *Call) Judgement {
+	name := c.Template
 	if name == "" || j.Effect == EffectDeny {
 		return j
 	}
+	// Nothing but the agent itself asks for a person.
+	free := j.Effect == EffectAllow || j.Rule == RuleExplicit && c.Kind == models.KindToolCall && p.doc.Unmatched == EffectAllow
 	if j.Effect == EffectAllow {
 		j.Effect, j.Cause, j.Rule = EffectRequire, models.CauseNone, RuleExplicit
 		j.Reason = "The agent asked for approval under the template “" + name + "”."
@@ -102,7 +105,7 @@ func (p *Policy) under(j Judgement, name string) Judgement {
 	}
 	j.Risk = higherRisk(j.Risk, t.Risk)
 	j.AtMost = t.TimeoutMinutes
-	j = reviewedUnder(j, t)
+	j = reviewedUnder(j, t, free)
 	j.Checklist = joined(j.Checklist, t.Checklist)
 	if t.Text != "" && t.Text != j.Text {
 		j.Text = strings.TrimPrefix(j.Text+"\n\n"+t.Text, "\n\n")
@@ -110,11 +113,14 @@ func (p *Policy) under(j Judgement, name string) Judgement {
 	return j
 }
 
-// reviewedUnder combines who may approve. Where both name the only ones, those are left
-// whom both name. A template that names reviewers without limiting who approves adds them
-// only where nobody was named and nothing was demanded: else more people could approve.
-func reviewedUnder(j Judgement, t *Template) Judgement {
-	limited := j.ReviewersOnly || j.SelfApproval == models.SelfNever
+// reviewedUnder combines who may approve a call that the policy holds. Where both name the only ones, those are left
+// whom both name. Where only the template does, it limits who of those that are asked
+// approves, and asks nobody else: an agent must not find itself an approver. Reviewers whom
+// it names without limiting who approves change nothing, for the same reason.
+//
+// Of a call that is free, which only its agent asks about, nobody would approve without the
+// template: its reviewers are asked, and approve.
+func reviewedUnder(j Judgement, t *Template, free bool) Judgement {
 	switch {
 	case t.ReviewersOnly && j.ReviewersOnly:
 		both := slices.DeleteFunc(slices.Clone(j.Reviewers), func(who string) bool { return !names(t.Reviewers, who) })
@@ -122,9 +128,11 @@ func reviewedUnder(j Judgement, t *Template) Judgement {
 			j.Nobody = fmt.Sprintf("Nobody is able to approve this: the rule “%s” and the template “%s” let only their own reviewers approve, and no entry is in both lists.", j.Rule, t.Name)
 		}
 		j.Reviewers = both
-	case t.ReviewersOnly:
+	case t.ReviewersOnly && free:
 		j.ReviewersOnly, j.Reviewers = true, slices.Clip(t.Reviewers)
-	case len(j.Reviewers) == 0 && !limited:
+	case t.ReviewersOnly:
+		j.ReviewersOnly, j.Only = true, slices.Clip(t.Reviewers)
+	case free && len(j.Reviewers) == 0 && !j.ReviewersOnly && j.SelfApproval != models.SelfNever:
 		j.Reviewers = slices.Clip(t.Reviewers)
 	}
 	j.SelfApproval = stricterSelf(j.SelfApproval, t.SelfApproval)

@@ -92,8 +92,14 @@ func TestARuleUnderATemplate(t *testing.T) {
 	if got := p.RejectReasons("r", "slow"); !slices.Equal(got, []string{"No", "Wrong amount", "Too late"}) {
 		t.Errorf("reasons are %q", got)
 	}
-	if got := parse(t, `{"rules":[{"name":"r","tools":["x"],"effect":"require"}]}`).Document().Rules[0].Risk; got != models.RiskMedium {
-		t.Errorf("without a template the risk is %q", got)
+	bare := parse(t, `{"rules":[{"name":"r","tools":["x"],"effect":"require"}]}`)
+	if said, is := bare.Document().Rules[0].Risk, bare.Judge(policy.Call{Kind: models.KindToolCall, ToolName: "x"}).Risk; said != "" || is != models.RiskMedium {
+		t.Errorf("without a template the rule says %q, and the risk is %q", said, is)
+	}
+	for _, word := range []string{"", "empty", "not said"} {
+		if _, err := policy.Parse([]byte(`{"rules":[{"name":"r","tools":["x"],"effect":"require","risk":"` + word + `"}]}`)); models.FieldsOf(err)["rules[0].risk"] == "" {
+			t.Errorf("a risk of %q is taken: %v", word, err)
+		}
 	}
 }
 
@@ -180,6 +186,8 @@ func TestATemplateOnlyMakesACallStricterI11(t *testing.T) {
 			t.Fatal("a demand is gone")
 		case before.ReviewersOnly && slices.ContainsFunc(after.Reviewers, func(who string) bool { return !slices.Contains(before.Reviewers, who) }):
 			t.Fatalf("%v may approve, before %v", after.Reviewers, before.Reviewers)
+		case before.Rule != policy.RuleExplicit && !slices.Equal(after.Reviewers, before.Reviewers) && !before.ReviewersOnly:
+			t.Fatalf("%v are asked, before %v", after.Reviewers, before.Reviewers)
 		}
 		for _, item := range before.Checklist {
 			if !slices.Contains(after.Checklist, item) {

@@ -18,8 +18,11 @@ import (
 // able to approve.
 func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models.UserID, able bool, err error) {
 	who := models.Approvers{ReviewersOnly: j.ReviewersOnly, SelfApproval: j.SelfApproval}
+	asked := models.NamedAs("")
+	if j.Only != nil {
+		asked = models.NamedToAsk
+	}
 	emails, groups := splitReviewers(j.Reviewers)
-	limited := who.Limited()
 	named, err := t.named(emails)
 	if err != nil {
 		return nil, false, err
@@ -28,21 +31,26 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 		if p.ID != r.OwnerID {
 			routed = append(routed, p.ID)
 		}
-		if p.ID != r.OwnerID || who.SelfApproval != models.SelfNever {
-			who.Named = append(who.Named, p)
-		}
 	}
-	for _, g := range groups {
-		who.Named = append(who.Named, models.Approver{Group: g})
-	}
+	who.Named = naming(named, groups, asked)
 	if routed, err = t.andMembers(r, routed, groups); err != nil {
 		return nil, false, err
 	}
-	if limited || len(who.Named) > 0 {
+	if j.Only != nil {
+		emails, groups := splitReviewers(j.Only)
+		if named, err = t.named(emails); err != nil {
+			return nil, false, err
+		}
+		who.Named = append(who.Named, naming(named, groups, models.NamedToLimit)...)
+	}
+	if who.SelfApproval == models.SelfNever {
+		who.Named = slices.DeleteFunc(who.Named, func(a models.Approver) bool { return a.ID == r.OwnerID })
+	}
+	if who.Limited() || len(who.Named) > 0 {
 		r.SetApprovers(who)
 	}
-	if limited {
-		able, err = t.canApprove(r)
+	if who.Limited() {
+		able, err = t.canApprove(r, routed)
 		return routed, able, err
 	}
 	if able, err = t.enabled(r.OwnerID); err != nil || able || len(routed) > 0 {
@@ -50,6 +58,19 @@ func (t *tx) whoDecides(r *models.Response, j policy.Judgement) (routed []models
 	}
 	able, err = db.Exists(t.Row(t.s.hot.anyAdmin))
 	return routed, able, err
+}
+
+// naming are people and groups as a request freezes them.
+func naming(people []models.Approver, groups []string, as models.NamedAs) []models.Approver {
+	out := make([]models.Approver, 0, len(people)+len(groups))
+	for _, p := range people {
+		p.As = as
+		out = append(out, p)
+	}
+	for _, g := range groups {
+		out = append(out, models.Approver{Group: g, As: as})
+	}
+	return out
 }
 
 // splitReviewers parts whom a rule names into the e-mails of people and the names of groups.
@@ -97,29 +118,29 @@ func (t *tx) named(emails []string) ([]models.Approver, error) {
 // where it does not insist on them also admins, but for the owner.
 const (
 	enabledAdminBut = `SELECT 1 FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> ? LIMIT 1`
+	reviewersOf     = `SELECT user_id FROM reviewers WHERE response_id = ?`
 	enabledRouted   = `SELECT 1 FROM reviewers v JOIN users u ON u.id = v.user_id
  WHERE v.response_id = ? AND v.user_id <> ? AND u.disabled_at IS NULL LIMIT 1`
 )
 
 // canApprove reports whether anybody who is enabled may approve a request whose
-// rule makes a demand.
-func (t *tx) canApprove(r *models.Response) (bool, error) {
+// rule makes a demand. routed are those to whom it goes besides its owner.
+func (t *tx) canApprove(r *models.Response, routed []models.UserID) (bool, error) {
 	who := r.Approvers()
-	for _, p := range who.Named {
-		if p.Group != "" {
-			continue
-		}
-		if able, err := t.enabled(p.ID); err != nil || able {
-			return able, err
-		}
-	}
-	members, err := t.s.People.EnabledMembers(t.Tx, who.Groups())
+	able, err := t.enabledOf(who.Able())
 	if err != nil {
 		return false, err
 	}
-	for _, id := range members {
-		if id != r.OwnerID || who.SelfApproval != models.SelfNever {
+	for _, id := range able {
+		if id == r.OwnerID && who.SelfApproval == models.SelfNever {
+			continue
+		}
+		if id == r.OwnerID || slices.Contains(routed, id) {
 			return true, nil
+		}
+		// A template that the agent named limits who approves, and asks nobody.
+		if admin, err := t.isAdmin(id); err != nil || admin {
+			return admin, err
 		}
 	}
 	var found []int
@@ -132,6 +153,35 @@ func (t *tx) canApprove(r *models.Response) (bool, error) {
 	// Whom an edit was routed to may approve the request as well.
 	err = t.Gorm().Raw(enabledRouted, r.ID, r.OwnerID).Scan(&found).Error
 	return len(found) > 0, err
+}
+
+// enabledOf are the people among some, and in groups among them, who may sign in.
+func (t *tx) enabledOf(named []models.Approver) ([]models.UserID, error) {
+	var out []models.UserID
+	var groups []string
+	for _, a := range named {
+		if a.Group != "" {
+			groups = append(groups, a.Group)
+			continue
+		}
+		enabled, err := t.enabled(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if enabled {
+			out = append(out, a.ID)
+		}
+	}
+	members, err := t.s.People.EnabledMembers(t.Tx, groups)
+	return append(out, members...), err
+}
+
+func (t *tx) isAdmin(user models.UserID) (bool, error) {
+	var n int64
+	if err := t.Gorm().Model(&models.User{}).Where("id = ? AND role = 'admin'", user).Count(&n).Error; err != nil {
+		return false, fmt.Errorf("read role: %w", err)
+	}
+	return n > 0, nil
 }
 
 func noReviewerText(r *models.Response) string {
@@ -192,7 +242,11 @@ func (t *tx) endIfStranded(a *models.Approval) error {
 	if a.Status() != models.StatusPending || a.HeldUntil != nil || a.UpstreamID != nil || !a.Approvers().Limited() {
 		return nil
 	}
-	if able, err := t.canApprove(&a.Response); err != nil || able {
+	var routed []models.UserID
+	if err := t.Gorm().Raw(reviewersOf, a.ID).Scan(&routed).Error; err != nil {
+		return fmt.Errorf("read reviewers: %w", err)
+	}
+	if able, err := t.canApprove(&a.Response, routed); err != nil || able {
 		return err
 	}
 	if a.PastDeadline(t.Now) {

@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -158,6 +160,36 @@ func TestConditionsAreJudgedAheadOfTheTransaction(t *testing.T) {
 			t.Errorf("%s: %d of %d judgements were made ahead:\n%s", act.name, ahead, judged, said)
 		}
 	}
+}
+
+// A judgement that was made ahead is used only within the second that the row says.
+func TestConditionsReadTheTimeOfTheRow(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	now, step := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC), time.Duration(0)
+	b := newBench(t, func(o *store.Options) {
+		o.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(step)
+			return now
+		}
+	})
+	b.policy(t, `{"rules":[{"name":"even","tools":["x"],"when":"now.getSeconds() % 2 == 0","effect":"require"},{"name":"odd","tools":["x"],"effect":"require"}]}`)
+	steps := func(d time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		step = d
+	}
+	steps(time.Second) // each look at the clock is a second later
+	for i := range 20 {
+		a, err := b.Ask(t.Context(), b.agent, models.AskInput{ToolName: "x", Input: fmt.Appendf(nil, `{"i":%d}`, i)})
+		storetest.Must(t, err)
+		if (a.PolicyRule == "even") != (a.CreatedAt.Second()%2 == 0) {
+			t.Errorf("asked at %s, and judged by the rule %q", a.CreatedAt, a.PolicyRule)
+		}
+	}
+	steps(0)
 }
 
 // tried asks as a hook does: the policy alone says whether a person decides.

@@ -45,7 +45,7 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	}
 	edited := judgedRow(a, string(in.Input), t.Now)
 	edited.digest = digest
-	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template}, edited)
+	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true, Template: a.Template, Pending: true}, edited)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +144,16 @@ func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vo
 	}
 	who, _ := vote.Waits()
 	var routed []models.UserID
-	for _, p := range who.Named {
-		if p.Group == "" && p.ID != a.OwnerID {
+	var groups []string
+	for _, p := range who.Asked() {
+		switch {
+		case p.Group != "":
+			groups = append(groups, p.Group)
+		case p.ID != a.OwnerID:
 			routed = append(routed, p.ID)
 		}
 	}
-	routed, err := t.andMembers(&a.Response, routed, who.Groups())
+	routed, err := t.andMembers(&a.Response, routed, groups)
 	if err != nil {
 		return nil, err
 	}

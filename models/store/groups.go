@@ -94,7 +94,11 @@ func (t *tx) waitingFor(group string) ([]*models.Approval, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !a.PastDeadline(t.Now) || a.HeldUntil != nil {
+		who, err := t.everAsked(a)
+		if err != nil {
+			return nil, err
+		}
+		if who.AsksGroup(group) && (!a.PastDeadline(t.Now) || a.HeldUntil != nil) {
 			out = append(out, a)
 		}
 	}
@@ -135,7 +139,7 @@ func (t *tx) routeNoMore(actor models.Actor, a *models.Approval, among []models.
 	}
 	var idle, left []models.UserID
 	for _, p := range among {
-		if p.ID != holds && p.ID != a.OwnerID && !who.Names(p) {
+		if p.ID != holds && p.ID != a.OwnerID && !who.Asks(p) {
 			idle = append(idle, p.ID)
 		}
 	}

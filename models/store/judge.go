@@ -124,13 +124,14 @@ type ahead struct {
 }
 
 // of reports whether it is what the policy says of a call now: the same policy of the same
-// call, and the gate has not come on since (I3).
+// call, within the same second, so that neither the gate has come on since (I3) nor do
+// conditions read another time.
 func (a *ahead) of(p *policy.Policy, c policy.Call, of judgedCall) bool {
-	if a == nil || a.policy != p || p.GateOff(a.call.At) != p.GateOff(c.At) {
+	if a == nil || a.policy != p || a.call.At.Unix() != c.At.Unix() {
 		return false
 	}
 	was, is := a.judged, of
-	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit && a.call.Template == c.Template &&
+	return a.call.Kind == c.Kind && a.call.ToolName == c.ToolName && a.call.Explicit == c.Explicit && a.call.Template == c.Template && a.call.Pending == c.Pending &&
 		was.digest == is.digest && was.agent == is.agent && was.owner == is.owner && was.conversation == is.conversation &&
 		was.removed == is.removed && bytes.Equal(was.input, is.input)
 }

@@ -166,7 +166,7 @@ func (w *seesWorld) checkGroups() {
 			return groups
 		}
 		for _, p := range w.people[:4] {
-			want := p.UserID() != a.OwnerID && who.Names(models.Voter{ID: p.UserID(), Groups: memberOf(p.ID)})
+			want := p.UserID() != a.OwnerID && who.Asks(models.Voter{ID: p.UserID(), Groups: memberOf(p.ID)})
 			if got := slices.Contains(routed, p.ID); got != want {
 				w.rt.Fatalf("%s for %+v: routed to %s is %t, want %t", id, who.Named, p.Name, got, want)
 			}

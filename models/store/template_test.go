@@ -17,7 +17,7 @@ const (
 
 // underTemplates is a policy with a rule under the template pay.
 func underTemplates() string {
-	return `{"templates":[` + checking + `,` + strict + `],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"},
+	return `{"templates":[` + checking + `,` + strict + `],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay","reviewers":["stranger@example.com"]},
  {"name":"Reading","tools":["read"],"effect":"allow"},{"name":"Never","tools":["drop"],"effect":"deny"}]}`
 }
 
@@ -239,4 +239,81 @@ func TestGrantsNeverCoverChecklists(t *testing.T) {
 		_, err := b.MakeGrant(t.Context(), b.owner, a.ID, models.GrantInput{Fixed: []string{"amount"}, Hours: 1, Uses: 5, Digest: a.Digest})
 		wantCode(t, err, models.CodeWrongDecisionKind)
 	}
+}
+
+// An agent limits by its template who approves what the policy holds, and finds nobody else
+// who does; what only it asks about is for the template's people.
+func TestAnAgentFindsNoApproverByATemplate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rule, template string
+		status         models.Status
+		owner, admin   bool // may approve
+	}{
+		"a rule that demands nothing": {`"note":"x"`, `"reviewers":["stranger@example.com"],"reviewers_only":true`, models.StatusRejected, false, false},
+		"a rule that names an admin":  {`"reviewers":["admin@example.com"]`, `"reviewers":["stranger@example.com","admin@example.com"],"reviewers_only":true`, models.StatusPending, false, true},
+		"never by the owner":          {`"self_approval":"never"`, `"reviewers":["stranger@example.com","owner@example.com"],"reviewers_only":true`, models.StatusRejected, false, false},
+		"the owner alone":             {`"note":"x"`, `"reviewers":["owner@example.com"],"reviewers_only":true`, models.StatusPending, true, false},
+		"reviewers without a demand":  {`"note":"x"`, `"reviewers":["stranger@example.com"]`, models.StatusPending, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for what, who := range map[string]models.Actor{"owner": {}, "admin": {}, "stranger": {}} {
+				b := newBench(t)
+				may := map[string]bool{"owner": tt.owner, "admin": tt.admin}[what]
+				switch who = b.stranger; what {
+				case "owner":
+					who = b.owner
+				case "admin":
+					who = b.admin
+				}
+				b.policy(t, `{"templates":[{"name":"docs",`+tt.template+`}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",`+tt.rule+`}]}`)
+				a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
+				if a.Status() != tt.status || a.Status() == models.StatusRejected && a.Cause != models.CauseNoReviewer {
+					t.Fatalf("it is %s by %s", a.Status(), a.Cause)
+				}
+				if _, err := b.Decide(t.Context(), who, a.ID, yes()); (err == nil) != may {
+					t.Errorf("%s approves: %v", what, err)
+				}
+			}
+		})
+	}
+	b := newBench(t)
+	b.policy(t, `{"templates":[{"name":"docs","reviewers":["stranger@example.com"],"reviewers_only":true}]}`)
+	free := b.ask(t, models.AskInput{ToolName: "write", Template: "docs"})
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, free.ID, yes())), models.CodeNotAReviewer)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.stranger, free.ID, yes())))
+}
+
+// Groups that only limit who approves get nothing new to see when somebody joins them.
+func TestAGroupThatATemplateLimitsTo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.group(t, "finance", b.admin)
+	b.policy(t, `{"templates":[{"name":"docs","reviewers":["group:finance"],"reviewers_only":true}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require"}]}`)
+	a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
+	b.joins(t, "finance", b.stranger)
+	if b.asks(t, b.stranger, a.ID) {
+		t.Error("who joined is asked, though the rule asks nobody")
+	}
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())), models.CodeNotAReviewer)
+	b.joins(t, "finance", b.owner)
+	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, yes())))
+}
+
+// What waits is edited as if the gate were on: it is approved under the rule of what it
+// becomes.
+func TestAnEditWithTheGateOff(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	doc := func(on string) string {
+		return `{"approval_enabled":` + on + `,"templates":[` + checking + `],"rules":[{"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["stranger@example.com"],"reviewers_only":true}]}`
+	}
+	b.policy(t, doc("true"))
+	a := b.pay(t, 1)
+	b.policy(t, doc("false"))
+	edit := yes()
+	edit.Input = []byte(`{"amount":200}`)
+	wantCode(t, storetest.Err(b.Decide(t.Context(), b.owner, a.ID, edit)), models.CodeInvalid)
+	b.standsAs(t, a.ID, models.StatusPending)
 }

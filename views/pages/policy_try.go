@@ -148,6 +148,12 @@ func whoDecides(j policy.Judgement) string {
 	switch {
 	case j.Nobody != "":
 		return j.Nobody
+	case j.Only != nil:
+		text := "Only " + strings.Join(reviewerWords(j.Only), ", ") + " may approve, of those who could without the template that the agent names"
+		if never {
+			return text + ", and never as the agent's owner."
+		}
+		return text + "."
 	case j.ReviewersOnly && never:
 		return "Only " + reviewers + " may approve, and never as the agent's owner."
 	case j.ReviewersOnly:

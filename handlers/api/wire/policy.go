@@ -56,6 +56,7 @@ type PolicyAnswer struct {
 	Reviewers      []string     `json:"reviewers"`
 	ReviewersOnly  bool         `json:"reviewersOnly"`
 	SelfApproval   SelfApproval `json:"selfApproval"`
+	Only           []string     `json:"only,omitempty" doc:"Where the template that the agent names limits who approves: its entries. Only they approve, of those who could without it"`
 	AtMostMinutes  *int         `json:"atMostMinutes,omitempty" doc:"The longest that it waits, whoever says how long: of the template that the agent names"`
 	Checklist      []string     `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
 	Text           string       `json:"text,omitempty" doc:"What is shown beside the request"`
