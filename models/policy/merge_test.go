@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"countersign/models"
 	"countersign/models/policy"
 )
 
@@ -110,4 +111,46 @@ func TestMergeWithOneWhoChangedNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A rule's risk comes from the document that its template is from, and the order of
+// templates is nobody's conflict.
+func TestMergeOfTemplates(t *testing.T) {
+	t.Parallel()
+	const both = `"templates":[{"name":"high","risk":"high"},{"name":"critical","risk":"critical"}]`
+	rule := func(more string) policy.Document {
+		return parse(t, `{`+both+`,"rules":[{"name":"r","tools":["x"],"effect":"require"`+more+`}]}`).Document()
+	}
+	for name, tt := range map[string]struct {
+		base, theirs, mine string
+		risk               models.Risk
+		clashes            int
+	}{
+		"theirs takes it away":        {`,"template":"high"`, ``, `,"template":"critical"`, models.RiskCritical, 1},
+		"theirs says medium besides":  {`,"template":"high"`, `,"risk":"medium"`, `,"template":"critical"`, models.RiskCritical, 2},
+		"mine alone":                  {``, ``, `,"template":"critical"`, models.RiskCritical, 0},
+		"mine says a risk for theirs": {``, `,"template":"critical"`, `,"risk":"low"`, models.RiskLow, 1},
+	} {
+		merged, clashes, err := policy.Merge(rule(tt.base), rule(tt.theirs), rule(tt.mine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := merged.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j := parse(t, string(raw)).Judge(policy.Call{Kind: models.KindToolCall, ToolName: "x"}); j.Risk != tt.risk || len(clashes) != tt.clashes {
+			t.Errorf("%s: risk %s, clashes %+v", name, j.Risk, clashes)
+		}
+	}
+	order := func(names string) policy.Document {
+		var list []string
+		for _, n := range names {
+			list = append(list, `{"name":"`+string(n)+`"}`)
+		}
+		return parse(t, `{"templates":[`+strings.Join(list, ",")+`]}`).Document()
+	}
+	if _, clashes, err := policy.Merge(order("abc"), order("bac"), order("acb")); err != nil || len(clashes) > 0 {
+		t.Errorf("%+v, %v", clashes, err)
+	}
 }
