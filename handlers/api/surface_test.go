@@ -103,9 +103,9 @@ func TestFallbackIsToldWithItsEndI11(t *testing.T) {
 		known, other string
 	}{
 		{0, "on; until=2026-03-02T13:00:00Z", "on"},
-		{50*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "on"},
+		{49*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "on"}, // believed for ten minutes from when the answer comes
 		{time.Second, "on; until=2026-03-02T13:00:00Z", "off"},
-		{10*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "off"},
+		{11*time.Minute - time.Second, "on; until=2026-03-02T13:00:00Z", "off"},
 		{time.Second, "off", "off"},
 	} {
 		now := w.clock.Step(step.passes)

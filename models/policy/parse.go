@@ -86,10 +86,9 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
 		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
-		switch r.Risk {
-		case riskUnsaid:
+		if r.Risk == riskUnsaid {
 			r.Risk = ""
-		case "":
+		} else if r.Risk == "" {
 			r.Risk = riskEmpty
 		}
 	}

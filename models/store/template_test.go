@@ -258,15 +258,9 @@ func TestAnAgentFindsNoApproverByATemplate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for what, who := range map[string]models.Actor{"owner": {}, "admin": {}, "stranger": {}} {
+			for what, may := range map[string]bool{"owner": tt.owner, "admin": tt.admin, "stranger": false} {
 				b := newBench(t)
-				may := map[string]bool{"owner": tt.owner, "admin": tt.admin}[what]
-				switch who = b.stranger; what {
-				case "owner":
-					who = b.owner
-				case "admin":
-					who = b.admin
-				}
+				who := map[string]models.Actor{"owner": b.owner, "admin": b.admin, "stranger": b.stranger}[what]
 				b.policy(t, `{"templates":[{"name":"docs",`+tt.template+`}],"rules":[{"name":"Payments","tools":["payment.send"],"effect":"require",`+tt.rule+`}]}`)
 				a := b.ask(t, models.AskInput{ToolName: "payment.send", Template: "docs"})
 				if a.Status() != tt.status || a.Status() == models.StatusRejected && a.Cause != models.CauseNoReviewer {

@@ -10,7 +10,8 @@ import (
 //
 // A client that sends FallbackWithEnd knows of ends and is told of one: "on; until=TIME".
 // Any other value is that of a client which knows "on" and "off" only, and believes "on"
-// for ten minutes: it is told "on" only if the fallback does not end before.
+// for ten minutes from when the answer came: it is told "on" only if the fallback lasts a minute
+// longer than that.
 const HeaderFallback = "Countersign-Fallback"
 
 // FallbackWithEnd is what a client sends in HeaderFallback to be told of an end.
