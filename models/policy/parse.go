@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -86,11 +87,7 @@ func decode(raw []byte) (Document, error) {
 	for i := range doc.Rules {
 		r := &doc.Rules[i]
 		normalise(&r.Reviewers, &r.RejectReasons, &r.SelfApproval)
-		if r.Risk == riskUnsaid {
-			r.Risk = ""
-		} else if r.Risk == "" {
-			r.Risk = riskEmpty
-		}
+		r.Risk = readRisk(r.Risk)
 	}
 	if len(doc.Templates) == 0 {
 		doc.Templates = nil
@@ -103,6 +100,14 @@ func decode(raw []byte) (Document, error) {
 		}
 	}
 	return doc, nil
+}
+
+// readRisk is a rule's risk behind what its document says.
+func readRisk(said models.Risk) models.Risk {
+	if said == riskUnsaid {
+		return ""
+	}
+	return cmp.Or(said, riskEmpty)
 }
 
 // A rule that says no risk has that of its template, or medium; an empty one that is written
