@@ -86,6 +86,9 @@ func TestTheChecklistInAConversation(t *testing.T) {
 	path := conversationPath(id)
 	say := sayForm(p.get(path).is(http.StatusOK).says("#say-checklist", "The recipient is known"), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"fine"}})
 	back := p.post(path+"/say", say).is(http.StatusUnprocessableEntity).says("#say-checklist-error", "Tick every item before you approve.")
+	if text := back.doc.Find("#composer").Text(); strings.Count(text, models.TickAll) != 1 || strings.Contains(text, "checked: ") {
+		t.Errorf("it is not said once: %q", text)
+	}
 	if back.doc.Find("#say-checklist-1[checked]").Length() != 1 || back.value("#say-reason") != "fine" {
 		t.Error("what was filled in is lost")
 	}

@@ -161,6 +161,9 @@ func (v Composer) otherErrors() string {
 	placed := []string{"content", "budget"}
 	if v.Target != nil {
 		placed = append(placed, "reason", "decision")
+		if len(v.Target.Checklist.Items) > 0 {
+			placed = append(placed, CheckedField)
+		}
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(v.Form.Errors)) {
