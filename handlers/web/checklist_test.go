@@ -180,3 +180,37 @@ func TestADecisionOnWhatIsGone(t *testing.T) {
 		t.Errorf("content %q", got.value("#content"))
 	}
 }
+
+// A checklist is ticked for one input: each form of the page has its own ticks and error.
+func TestTicksStayInTheFormTheyWereMadeIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(`{"templates":[{"name":"pay","checklist":["The amount is right","The recipient is known"]}],"rules":[
+ {"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["admin@example.com"],"reviewers_only":true},
+ {"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"}]}`)
+	a := w.ask(paying)
+	proposed := models.DecisionInput{Approved: new(true), Digest: a.Digest, Checked: []int{0, 1}, Input: []byte(`{"amount":200000}`), Page: models.NoPage}
+	if _, err := w.store.Decide(t.Context(), w.owner, a.ID, proposed); err != nil {
+		t.Fatal(err)
+	}
+	p := w.signedIn("admin@example.com")
+	shown := p.get(pageOf(a)).is(http.StatusOK)
+	one := shown.doc.Find("section.proposed").AttrOr("id", "")
+	forms := map[string]url.Values{"#checklist": shown.form("#verdict", "#approve"), "#" + one + "-checklist": shown.form("#"+one+" form.verdict", "#"+one+"-approve")}
+	for mine, form := range forms {
+		form["checked"] = []string{"0"}
+		got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says(mine+"-error", models.TickAll)
+		if got.doc.Find(mine+" input[checked]").Length() != 1 || got.doc.Find("input[name=checked][checked]").Length() != 1 {
+			t.Errorf("%s: %d items are ticked on the page", mine, got.doc.Find("input[name=checked][checked]").Length())
+		}
+		if got.doc.Find(".checklist .field-error").Length() != 1 || got.doc.Find(mine+" [autofocus]").Length() != 1 || got.doc.Find("main [autofocus]").Length() != 1 {
+			t.Errorf("%s: what is wrong is said elsewhere too", mine)
+		}
+	}
+	edit := forms["#"+one+"-checklist"]
+	edit["checked"] = []string{"0", "1"}
+	p.post(decideOf(a), edit).redirects(pageOf(a))
+	if got := w.stands(a.ID); got.Status() != models.StatusApproved || got.Vote.Checked != "[0,1]" {
+		t.Errorf("%s %+v", got.Status(), got.Vote)
+	}
+}
