@@ -15,7 +15,7 @@ type Code string
 // The codes (ARCHITECTURE.md, "Errors"); the last few are for the inside.
 const (
 	CodeInvalid           Code = "invalid"             // 422: a field is wrong; Fields says which
-	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown
+	CodeDigestRequired    Code = "digest_required"     // 422: approving high or critical risk needs the digest shown; so do ticks that name no request
 	CodeWrongDecisionKind Code = "wrong_decision_kind" // 422: this kind of request takes another kind of verdict
 	CodeCommentRequired   Code = "comment_required"    // 422
 	CodeResponseRequired  Code = "response_required"   // 422: a question needs an answer

@@ -21,7 +21,7 @@ func (a *API) registerConversationDecisions() {
 	register(a, People, huma.Operation{
 		OperationID: "approve-in-conversation", Method: http.MethodPost, Path: approvePath, Tags: conversationTags,
 		Summary: "Approve a request, and change the budget with it",
-		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call; then no body is needed. " +
+		Description: "Without responseId the most recent pending proposal or budget request is approved, never a tool call; then no body is needed, unless it has a checklist. " +
 			"Approving a budget request sets the budget it asks for, unless newBudget or budgetChange says otherwise. " + heldDescription,
 		Responses: heldResponses(),
 		Errors:    []int{401, 403, 404, 409, 413, 422, 503},

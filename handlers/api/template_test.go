@@ -19,9 +19,9 @@ func TestEveryRouteOfAnApprovalWantsTheTicks(t *testing.T) {
 		"respond with an edit":   {"call", "/v1/approvals/ID/respond", `{"approved":true,"input":{"amount":2}%}`},
 		"answer":                 {"question", "/v1/approvals/ID/respond", `{"answer":"yes"%}`},
 		"decide":                 {"call", "/api/approval/decide", `{"tool_use_id":"call","session_id":"r","decision":"APPROVED"%}`},
-		"approve the latest":     {"proposal", "/conversations/CONV/approve", `{"feedback":"go"%}`},
+		"approve the latest":     {"proposal", "/conversations/CONV/approve", `{"feedback":"go","digest":"DIGEST"%}`},
 		"approve by id":          {"call", "/conversations/CONV/approve", `{"responseId":"ID"%}`},
-		"approve with a message": {"proposal", "/message", `{"id":"CONV","content":"go","approvalResponse":{"approved":true%}}`},
+		"approve with a message": {"proposal", "/message", `{"id":"CONV","content":"go","approvalResponse":{"approved":true,"digest":"DIGEST"%}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestEveryRouteOfAnApprovalWantsTheTicks(t *testing.T) {
 				id = asked.text("responseId")
 			}
 			send := func(ticked string) answer {
-				at := strings.NewReplacer("ID", id, "CONV", conv, "%", ticked)
+				at := strings.NewReplacer("ID", id, "CONV", conv, "DIGEST", asked.text("digest"), "%", ticked)
 				return w.call(w.reviewer, "POST", at.Replace(try.path), at.Replace(try.body))
 			}
 			for _, ticked := range []string{``, `,"checked":[]`, `,"checked":[1]`, `,"checked":[0,1,2]`} {
@@ -58,6 +58,44 @@ func TestEveryRouteOfAnApprovalWantsTheTicks(t *testing.T) {
 			done.want(t, http.StatusOK, map[string]any{"status": "approved"})
 			if ticked, ok := done.at("decision.checked").([]any); !ok || len(ticked) != 2 {
 				t.Errorf("what was ticked is not told: %s", done.body)
+			}
+		})
+	}
+}
+
+// TestTicksNameTheirRequest over HTTP: sent for one proposal they approve no other.
+func TestTicksNameTheirRequest(t *testing.T) {
+	t.Parallel()
+	for name, try := range map[string]struct{ path, body string }{
+		"approve": {"/conversations/CONV/approve", `{"checked":[0,1]%}`},
+		"message": {"/message", `{"id":"CONV","content":"go","approvalResponse":{"approved":true,"checked":[0,1]%}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.policy(withTemplates)
+			conv := w.call(w.agent, "POST", "/v1/approvals", `{"toolUseId":"call","runId":"r","toolName":"payment.send","input":{"amount":1}}`).text("conversationId")
+			propose := func(text string) answer {
+				return w.call(w.agent, "POST", "/conversations/"+conv+"/responses", `{"kind":"proposal","content":"`+text+`"}`)
+			}
+			send := func(names string) answer {
+				return w.call(w.reviewer, "POST", strings.ReplaceAll(try.path, "CONV", conv), strings.NewReplacer("CONV", conv, "%", names).Replace(try.body))
+			}
+			first, second := propose("Delete the logs"), propose("Pay it")
+			refused := send(``)
+			refused.want(t, http.StatusUnprocessableEntity, map[string]any{"code": "digest_required"})
+			if !strings.Contains(refused.body, "the request whose items you ticked") || !strings.Contains(refused.body, "unless responseId is sent") {
+				t.Errorf("it does not say what to send: %s", refused.body)
+			}
+			send(`,"digest":"`+first.text("digest")+`"`).want(t, http.StatusConflict, map[string]any{"code": "digest_mismatch"})
+			w.call(w.reviewer, "GET", "/v1/approvals/"+second.text("responseId"), "").want(t, http.StatusOK, map[string]any{"status": "pending"})
+			for at, names := range map[string]string{
+				first.text("responseId"): `,"responseId":"` + first.text("responseId") + `"`, second.text("responseId"): `,"digest":"` + second.text("digest") + `"`,
+			} {
+				if got := send(names); got.status != http.StatusOK && got.status != http.StatusAccepted {
+					t.Fatalf("%s: %d %s", names, got.status, got.body)
+				}
+				w.call(w.reviewer, "GET", "/v1/approvals/"+at, "").want(t, http.StatusOK, map[string]any{"status": "approved"})
 			}
 		})
 	}

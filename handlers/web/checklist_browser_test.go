@@ -36,9 +36,7 @@ func TestInABrowserAChecklistIsTicked(t *testing.T) {
 					p.click("#approve")
 				}
 				p.sees("#checklist-error", "Tick every item before you approve.")
-				if got := p.value(`document.activeElement.id + " " + document.getElementById("reason").value`); got != "checklist-1 as agreed" {
-					t.Errorf("it stands at %q", got)
-				}
+				p.becomes(`document.activeElement.id + " " + document.getElementById("reason").value === "checklist-1 as agreed"`) // focus comes with the first frame
 				p.click("#checklist-1")
 				p.click("#checklist-2")
 				p.click("#approve")
@@ -48,5 +46,73 @@ func TestInABrowserAChecklistIsTicked(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What is kept over a sign-in comes back for the request it was meant for, and for no other.
+func TestInABrowserADraftDecidesNothingElse(t *testing.T) {
+	t.Parallel()
+	for name, another := range map[string]bool{"the same": false, "another": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(backedUp)
+			id := w.conversation(-1)
+			path := conversationPath(id)
+			shown := w.proposes(id, "Delete the logs", 0)
+			p := w.tab()
+			p.expected = append(p.expected, "401")
+			p.signIn()
+			p.open(path)
+			p.quiet()
+			p.value(`(document.getElementById("say-checklist-1").click(), document.getElementById("decide-approve").click(), document.getElementById("say-reason").value = "fine", document.getElementById("content").value = "Go on.", "")`)
+			w.expire(w.owner)
+			p.open("/audit")
+			p.becomes(`location.pathname.startsWith("/sign")`)
+			want := " true true fine"
+			if another {
+				w.applyPolicy(called)
+				shown, want = w.proposes(id, "Pay 1,000,000", 0), " false false "
+			}
+			p.signIn()
+			p.open(path)
+			p.becomes(`document.getElementById("content").value === "Go on."`)
+			got := p.value(`document.querySelector("#say [name=responseId]").value + " " + document.getElementById("say-checklist-1").checked + " " + document.getElementById("decide-approve").checked + " " + document.getElementById("say-reason").value`)
+			if got != string(shown.ID)+want {
+				t.Errorf("the form holds %q, want %s%s", got, shown.ID, want)
+			}
+		})
+	}
+}
+
+// Browsers fill forms in again after Back, by the names of their fields.
+func TestInABrowserBackDecidesNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		t.Run("script "+strconv.FormatBool(script), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(backedUp)
+			id := w.conversation(-1)
+			w.proposes(id, "Delete the logs", 0)
+			p := w.tab()
+			p.signIn()
+			if !script {
+				p.withoutScript()
+			}
+			p.open(conversationPath(id))
+			p.click("#say-checklist-1")
+			p.click("#decide-approve")
+			p.fill("#say-reason", "fine")
+			p.open("/audit")
+			w.applyPolicy(called)
+			second := w.proposes(id, "Pay 1,000,000", 0)
+			p.do("go back", chromedp.NavigateBack())
+			p.do("see it", chromedp.WaitVisible(chromedp.CSS("#composer-decision")))
+			got := p.value(`document.querySelector("#say [name=responseId]").value + " " + document.getElementById("say-checklist-1").checked + " " + document.getElementById("decide-approve").checked + document.getElementById("say-reason").value`)
+			if got != string(second.ID)+" false false" {
+				t.Errorf("the form holds %q", got)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -86,6 +87,9 @@ func TestTheChecklistInAConversation(t *testing.T) {
 	path := conversationPath(id)
 	say := sayForm(p.get(path).is(http.StatusOK).says("#say-checklist", "The recipient is known"), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"fine"}})
 	back := p.post(path+"/say", say).is(http.StatusUnprocessableEntity).says("#say-checklist-error", "Tick every item before you approve.")
+	if text := back.doc.Find("#composer").Text(); strings.Count(text, models.TickAll) != 1 || strings.Contains(text, "checked: ") {
+		t.Errorf("it is not said once: %q", text)
+	}
 	if back.doc.Find("#say-checklist-1[checked]").Length() != 1 || back.value("#say-reason") != "fine" {
 		t.Error("what was filled in is lost")
 	}
@@ -106,5 +110,107 @@ func TestTheChecklistInAConversation(t *testing.T) {
 	p.post(card, approve).is(http.StatusSeeOther)
 	if w.stands(call.ID).Status() != models.StatusApproved {
 		t.Error("the card approves nothing")
+	}
+}
+
+const (
+	backedUp = `{"templates":[{"name":"a","checklist":["The logs are backed up"]}],"rules":[{"name":"P","tools":["respond_with_approval"],"effect":"require","template":"a"}]}`
+	called   = `{"templates":[{"name":"a","checklist":["The payee was called"]}],"rules":[{"name":"P","tools":["respond_with_approval"],"effect":"require","template":"a"}]}`
+)
+
+// What was decided and ticked for one request is never put on another.
+func TestADecisionStaysWithItsRequest(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fill    url.Values
+		decided bool // elsewhere, meanwhile
+		status  int
+		says    string
+		amount  string
+	}{
+		"to be corrected": {url.Values{"budgetMode": {"set"}, "budgetAmount": {"many"}}, false, http.StatusUnprocessableEntity, "Your decision was for another request and was not saved", "many"},
+		"too late":        {url.Values{"budgetMode": {"set"}, "budgetAmount": {"70"}}, true, http.StatusConflict, "Already rejected by admin@example.com", "70"},
+		"with its budget": {url.Values{"budgetMode": {"grant"}, "budgetAmount": {"9000"}}, true, http.StatusConflict, "Already rejected by admin@example.com", "30"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.applyPolicy(backedUp)
+			p, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
+			id := w.conversation(-1)
+			path := conversationPath(id)
+			first := w.proposes(id, "Delete the logs", 20)
+			form := sayForm(p.get(path), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"as agreed"}, "content": {"Go on."}})
+			maps.Copy(form, c.fill)
+			if c.decided {
+				admin.post(path+"/decide/"+string(first.ID), url.Values{"verdict": {"reject"}}).is(http.StatusSeeOther)
+			}
+			w.applyPolicy(called)
+			second := w.proposes(id, "Pay 1,000,000", 30)
+			got := p.post(path+"/say", form).is(c.status).says("#composer .flash", c.says, "The reason that you typed for it: “as agreed”")
+			if got.value("#say [name=responseId]") != string(second.ID) {
+				t.Fatal("the form is about another request")
+			}
+			if got.doc.Find("#decide-later[checked]").Length() != 1 || got.doc.Find("#say-checklist input[checked]").Length() != 0 || got.value("#say-reason") != "" {
+				t.Error("decision, ticks or reason are on a request that was never shown")
+			}
+			if got.value("#content") != "Go on." || got.value("#budget-amount") != c.amount {
+				t.Errorf("content %q, budget %q", got.value("#content"), got.value("#budget-amount"))
+			}
+			p.post(path+"/say", sayForm(got, url.Values{"budgetMode": {""}})).is(http.StatusSeeOther)
+			if status := w.stands(second.ID).Status(); status != models.StatusPending {
+				t.Errorf("what nobody decided on is %s", status)
+			}
+		})
+	}
+}
+
+// Where nothing is left to decide, the form says so and keeps the message.
+func TestADecisionOnWhatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
+	id := w.conversation(-1)
+	path := conversationPath(id)
+	first := w.proposes(id, "Delete the logs", 0)
+	form := sayForm(p.get(path), url.Values{"decision": {"approve"}, "content": {"Go on."}, "budgetMode": {"set"}, "budgetAmount": {"many"}})
+	admin.post(path+"/decide/"+string(first.ID), url.Values{"verdict": {"reject"}}).is(http.StatusSeeOther)
+	got := p.post(path+"/say", form).is(http.StatusUnprocessableEntity).says("#composer .flash", "no longer pending", "Your decision was not saved").says("#budget-error", "whole number")
+	if got.value("#content") != "Go on." || got.doc.Find("#composer-decision").Length() != 0 {
+		t.Errorf("content %q", got.value("#content"))
+	}
+}
+
+// A checklist is ticked for one input: each form of the page has its own ticks and error.
+func TestTicksStayInTheFormTheyWereMadeIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(`{"templates":[{"name":"pay","checklist":["The amount is right","The recipient is known"]}],"rules":[
+ {"name":"Large","tools":["payment.send"],"when":"input.amount > 100","effect":"require","template":"pay","reviewers":["admin@example.com"],"reviewers_only":true},
+ {"name":"Payments","tools":["payment.send"],"effect":"require","template":"pay"}]}`)
+	a := w.ask(paying)
+	proposed := models.DecisionInput{Approved: new(true), Digest: a.Digest, Checked: []int{0, 1}, Input: []byte(`{"amount":200000}`), Page: models.NoPage}
+	if _, err := w.store.Decide(t.Context(), w.owner, a.ID, proposed); err != nil {
+		t.Fatal(err)
+	}
+	p := w.signedIn("admin@example.com")
+	shown := p.get(pageOf(a)).is(http.StatusOK)
+	one := shown.doc.Find("section.proposed").AttrOr("id", "")
+	forms := map[string]url.Values{"#checklist": shown.form("#verdict", "#approve"), "#" + one + "-checklist": shown.form("#"+one+" form.verdict", "#"+one+"-approve")}
+	for mine, form := range forms {
+		form["checked"] = []string{"0"}
+		got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says(mine+"-error", models.TickAll)
+		if got.doc.Find(mine+" input[checked]").Length() != 1 || got.doc.Find("input[name=checked][checked]").Length() != 1 {
+			t.Errorf("%s: %d items are ticked on the page", mine, got.doc.Find("input[name=checked][checked]").Length())
+		}
+		if got.doc.Find(".checklist .field-error").Length() != 1 || got.doc.Find(mine+" [autofocus]").Length() != 1 || got.doc.Find("main [autofocus]").Length() != 1 {
+			t.Errorf("%s: what is wrong is said elsewhere too", mine)
+		}
+	}
+	edit := forms["#"+one+"-checklist"]
+	edit["checked"] = []string{"0", "1"}
+	p.post(decideOf(a), edit).redirects(pageOf(a))
+	if got := w.stands(a.ID); got.Status() != models.StatusApproved || got.Vote.Checked != "[0,1]" {
+		t.Errorf("%s %+v", got.Status(), got.Vote)
 	}
 }

@@ -100,18 +100,18 @@ func (s *Site) unsaid(e *models.Error, verdict models.Verdict) string {
 type saidForm struct {
 	pages.SayForm
 
-	response, digest string
-	seenEnd          bool
+	seenEnd bool
 }
 
 func readSay(values url.Values) saidForm {
 	text := func(name string) string { return strings.ReplaceAll(values.Get(name), "\r\n", "\n") }
 	return saidForm{
 		SayForm: pages.SayForm{
-			Sent: true, Content: text("content"), Decision: models.Verdict(values.Get("decision")), Reason: text("reason"),
+			Sent: true, Response: values.Get("responseId"), Digest: values.Get("digest"),
+			Content: text("content"), Decision: models.Verdict(values.Get("decision")), Reason: text("reason"),
 			Checked: readTicks(values), Mode: values.Get("budgetMode"), Amount: strings.TrimSpace(values.Get("budgetAmount")),
 		},
-		response: values.Get("responseId"), digest: values.Get("digest"), seenEnd: seenEnd(values),
+		seenEnd: seenEnd(values),
 	}
 }
 
@@ -130,14 +130,14 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 	switch f.Decision {
 	case "":
 	case models.VerdictApprove, models.VerdictReject:
-		if f.digest == "" {
-			return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"decision": "The form did not say what was shown; it does now: send it again."}}
+		if f.Digest == "" {
+			return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"decision": "The form did not say what was shown; it does now: choose again, then send."}}
 		}
-		response, err := models.ParseID[models.ResponseID]("decision", f.response)
+		response, err := models.ParseID[models.ResponseID]("decision", f.Response)
 		if err != nil {
 			return in, err
 		}
-		decision.Approved, decision.ResponseID, decision.Digest = new(f.Decision == models.VerdictApprove), response, f.digest
+		decision.Approved, decision.ResponseID, decision.Digest = new(f.Decision == models.VerdictApprove), response, f.Digest
 	case models.VerdictAnswer:
 		return in, models.Invalid("decision", "must be approve, reject or neither: a question is answered at its place")
 	default:

@@ -169,7 +169,7 @@ func TestWhatIsWrongInTheComposerIsSaidAtItsPlace(t *testing.T) {
 		{"below zero", url.Values{"budgetMode": {"set"}, "budgetAmount": {"-1"}}, "#budget-error", "from 0"},
 		{"a made-up change", url.Values{"budgetMode": {"double"}}, "#budget-error", "step"},
 		{"a made-up decision", url.Values{"decision": {"cancel"}}, "#decision-error", "approve, reject"},
-		{"no digest", url.Values{"decision": {"approve"}, "digest": {""}}, "#decision-error", "send it again"},
+		{"no digest", url.Values{"decision": {"approve"}, "digest": {""}}, "#decision-error", "choose again"},
 		{"no response", url.Values{"decision": {"approve"}, "responseId": {"x"}}, "#decision-error", "UUID"},
 		{"a long reason", url.Values{"decision": {"reject"}, "reason": {long}}, "#say-reason-error", "4000"},
 	} {

@@ -223,7 +223,8 @@ func titleOf(content string) string {
 
 // DecideIn decides a proposal or budget request of a conversation, changes its
 // budget, or both, in one transaction. Without a response id it decides the most
-// recent proposal or budget request that is pending, never a tool call.
+// recent proposal or budget request that is pending, never a tool call; one with a
+// checklist is approved only by its id or its digest.
 //
 // Codes: forbidden (people only), not_found, no_pending_approval, no_budget, and
 // those of Decide.
@@ -291,6 +292,9 @@ func (t *tx) decideIn(actor models.Actor, conv *models.Conversation, d models.Co
 		return nil, models.NotFound("request in this conversation")
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := checkTicksName(a, d); err != nil {
 		return nil, err
 	}
 	return t.decide(actor, a, models.DecisionInput{Approved: d.Approved, Reason: d.Feedback, Digest: d.Digest, Budget: d.Budget, Checked: d.Checked, Page: d.Page})

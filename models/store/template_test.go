@@ -94,6 +94,43 @@ func TestEveryApproverTicks(t *testing.T) {
 	storetest.CheckRows(t, b.Store)
 }
 
+// Ticks are numbers: without the id or the digest of their request they would count for
+// whatever is newest.
+func TestTicksNameTheirRequest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	conv := models.NewID[models.ConversationID]()
+	propose := func(item string) *models.Approval {
+		b.policy(t, `{"templates":[{"name":"t","checklist":["`+item+`"]}],"rules":[{"name":"p","tools":["respond_with_approval"],"effect":"require","template":"t"}]}`)
+		a, err := b.Respond(t.Context(), b.agent, models.ResponseInput{ConversationID: conv, Kind: models.KindProposal, Content: item})
+		storetest.Must(t, err)
+		return a
+	}
+	first, second := propose("The logs are backed up"), propose("The payee was called")
+	decide := func(approved bool, id models.ResponseID, digest string, checked ...int) error {
+		d := models.ConversationDecision{Approved: &approved, ResponseID: id, Digest: digest, Checked: checked, Page: models.NoPage}
+		_, _, err := b.DecideIn(t.Context(), b.owner, conv, d)
+		return err
+	}
+	before := storetest.Dump(t, b.Store)
+	wantCode(t, decide(true, "", "", 0), models.CodeDigestRequired)
+	wantCode(t, decide(true, "", ""), models.CodeDigestRequired)
+	wantCode(t, decide(true, "", first.Digest, 0), models.CodeDigestMismatch)
+	_, err := b.Say(t.Context(), b.owner, models.MessageInput{ConversationID: conv, Content: "go", Decision: &models.ConversationDecision{Approved: new(true), Checked: []int{0}, Page: models.NoPage}})
+	wantCode(t, err, models.CodeDigestRequired)
+	if after := storetest.Dump(t, b.Store); after != before {
+		t.Error(difference(before, after))
+	}
+	storetest.Must(t, decide(true, first.ID, "", 0))
+	storetest.Must(t, decide(true, "", second.Digest, 0))
+	b.standsAs(t, first.ID, models.StatusApproved)
+	b.standsAs(t, second.ID, models.StatusApproved)
+	third := propose("The host is right")
+	storetest.Must(t, decide(false, "", ""))
+	b.standsAs(t, third.ID, models.StatusRejected)
+	storetest.CheckRows(t, b.Store)
+}
+
 // Nobody approves an edit under a checklist that they were not shown.
 func TestAnEditDoesNotEvadeAChecklist(t *testing.T) {
 	t.Parallel()

@@ -34,12 +34,16 @@ function first(field) {
   return field.defaultValue;
 }
 
-// A field is known by where its form leads, its name, and its place among others of
-// that name; a box also by what it stands for.
+// What a person decides is about the request that was shown, named by its id and digest,
+// and is put on no other. A message to the agent is about none.
+const about = (field) => (field.name === "content" ? "" : ["responseId", "digest"].map((name) => field.form.querySelector(`[name=${name}]`)?.value ?? "").join(" "));
+
+// A field is known by where its form leads, what it is about, its name, and its place
+// among others of that name; a box also by what it stands for, and by its list.
 function named() {
   const seen = new Map();
   return fields().map((field) => {
-    const key = [field.form.getAttribute("action"), field.name, ticks(field) ? field.value : ""].join("\n");
+    const key = [field.form.getAttribute("action"), about(field), field.name, ticks(field) ? `${field.value} ${field.id}` : ""].join("\n");
     seen.set(key, (seen.get(key) ?? -1) + 1);
     return [`${key}\n${seen.get(key)}`, field];
   });

@@ -34,8 +34,9 @@ func waitingConversation() pages.ConversationInput {
 // wrongConversation is the same after everything was filled in wrongly.
 func wrongConversation() pages.ConversationInput {
 	wrong := waitingConversation()
+	waits := wrong.Waiting[1]
 	wrong.Say = pages.SayForm{
-		Sent: true, Content: "Go on, but keep the audit logs.", Decision: models.VerdictApprove, Reason: "fine", Mode: pages.BudgetSet, Amount: "-3",
+		Sent: true, Response: string(waits.ID), Digest: waits.Digest, Content: "Go on, but keep the audit logs.", Decision: models.VerdictApprove, Reason: "fine", Mode: pages.BudgetSet, Amount: "-3",
 		Errors: map[string]string{"budget": "must be from 0 to 1000000000000", "content": "is too long", "reason": "is too long", "": "approved: is required"},
 	}
 	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are taken"}

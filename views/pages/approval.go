@@ -77,6 +77,7 @@ type DecideForm struct {
 	Reason, Answer     string
 	Preset             string         // of the reasons offered
 	Checked            []int          // items of the checklist that are ticked, by their numbers
+	Proposed           string         // whose proposed edit Checked is about, by its vote; empty: the request
 	Input              *string        // the whole input as JSON; nil: not edited
 	Fields             map[int]string // what was typed for the input's members, by their place
 	Sum                string         // of a budget request
@@ -252,7 +253,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 			v.Outcome.FromURL = views.ApprovalURL(from)
 		}
 	}
-	v.Checklist = newChecklist(r, in.Form.Checked, in.Form.Errors["checked"], v.IDs)
+	v.checklists(r, in.Form)
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
 	v.withdraw(in)
 	v.card(in, now)

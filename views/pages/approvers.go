@@ -8,9 +8,13 @@ import (
 	"countersign/views/ui"
 )
 
+// ProposedField is the field of a form that approves a proposed edit: its vote.
+const ProposedField = "proposed"
+
 // ProposedEdit is an approval with an edit that others must approve too.
 type ProposedEdit struct {
 	ID       string
+	Vote     string // names it in its form
 	By       string // who proposes it; empty: the reader
 	Must     string // who must approve it
 	Change   ui.Block
@@ -18,6 +22,8 @@ type ProposedEdit struct {
 	Sends    string // the input that approving it releases
 	Approves bool   // the reader may
 	UndoURL  string // takes it back; empty: it is not the reader's
+
+	Checklist Checklist
 }
 
 // approvers says who must approve a pending request, and why the reader may not.
@@ -44,7 +50,7 @@ func (v *Approval) approvers(in ApprovalInput) {
 func newProposedEdit(v *Approval, in ApprovalInput, vote *models.Vote) ProposedEdit {
 	who, _ := vote.Waits()
 	p := ProposedEdit{
-		ID: v.id("proposed-" + string(vote.ID)), By: vote.UserName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
+		ID: v.id("proposed-" + string(vote.ID)), Vote: string(vote.ID), By: vote.UserName, Must: models.RevealString(who.Must(), false), Sends: deref(vote.Input),
 		Approves: in.MayDecide && vote.UserID != in.Reader.ID && who.Allow(in.Approval.OwnerID, in.Reader),
 	}
 	p.Input = ui.Code{ID: p.ID + "-input", Label: "Input as edited", Text: indentJSON(p.Sends), Numbers: true}

@@ -35,13 +35,21 @@ func newChecklist(r *models.Response, checked []int, wrong, ids string) Checklis
 	return v
 }
 
-// at is the same checklist in another form of the page, where nothing is asked to be
-// corrected.
-func (c Checklist) at(ids string) Checklist {
-	out := Checklist{ID: ids + "checklist", Error: c.Error}
-	for i, item := range c.Items {
-		item.ID, item.Focus = out.ID+"-"+strconv.Itoa(i+1), false
-		out.Items = append(out.Items, item)
+// checklists draws the checklist of a request in its form and in those of proposed edits.
+// Only the form that was sent has its ticks, and what is wrong with them: they were made
+// for one input.
+func (v *Approval) checklists(r *models.Response, sent DecideForm) {
+	wrong := sent.Errors[CheckedField]
+	for i := range v.Proposed {
+		p := &v.Proposed[i]
+		if p.Approves && p.Vote == sent.Proposed {
+			p.Checklist, wrong = newChecklist(r, sent.Checked, wrong, p.ID+"-"), ""
+		} else {
+			p.Checklist = newChecklist(r, nil, "", p.ID+"-")
+		}
 	}
-	return out
+	if sent.Proposed != "" {
+		sent.Checked = nil
+	}
+	v.Checklist = newChecklist(r, sent.Checked, wrong, v.IDs)
 }

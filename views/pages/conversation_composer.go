@@ -21,7 +21,9 @@ const (
 // SayForm is what a person had filled in to say, decide and change, with what is
 // wrong by field: content, decision, reason, budget, or "" for all.
 type SayForm struct {
-	Sent     bool // the fields are as sent, not as they begin
+	Sent     bool   // the fields are as sent, not as they begin
+	Response string // what Decision, Reason and Checked are about, as sent
+	Digest   string // of what was shown of it
 	Content  string
 	Decision models.Verdict
 	Reason   string
@@ -83,11 +85,12 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 			NoApprove: models.RevealString(a.Approvers().Refusal(a.OwnerID, c.Reader), false),
 			Headline:  summary(&a.Response), Arms: a.Risk.NeedsDigest(), Ends: endsOf(&a.Response),
 		}
-		if v.Target.NoApprove == "" {
-			v.Target.Checklist = newChecklist(&a.Response, form.Checked, form.Errors["checked"], "say-")
-		}
 		if a.Kind == models.KindProposal && a.EnergyBudget != nil && v.Target.NoApprove == "" {
 			v.Target.Asks = strconv.FormatInt(*a.EnergyBudget, 10)
+		}
+		v.Form.keepFor(v.Target)
+		if v.Target.NoApprove == "" {
+			v.Target.Checklist = newChecklist(&a.Response, v.Form.Checked, v.Form.Errors[CheckedField], "say-")
 		}
 		break
 	}
@@ -101,7 +104,7 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 		v.Form.Mode = BudgetLeave // no longer offered
 	}
 	if v.Target == nil {
-		v.Form.Decision = ""
+		v.Form.keepFor(nil)
 	}
 	v.Open = v.Target != nil || form.Sent && (form.Mode != BudgetLeave || form.Decision != "")
 	return v
@@ -161,6 +164,9 @@ func (v Composer) otherErrors() string {
 	placed := []string{"content", "budget"}
 	if v.Target != nil {
 		placed = append(placed, "reason", "decision")
+		if len(v.Target.Checklist.Items) > 0 {
+			placed = append(placed, CheckedField)
+		}
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(v.Form.Errors)) {

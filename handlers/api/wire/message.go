@@ -27,7 +27,7 @@ type ApprovalResponse struct {
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
 	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
-	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
+	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them, and responseId or digest to say which request they were ticked for"`
 }
 
 // MessageAnswer tells what a message brought about.
@@ -102,7 +102,7 @@ type ApproveRequest struct {
 	ResponseID   string       `json:"responseId,omitempty" doc:"Left out, the most recent pending proposal or budget request"`
 	Digest       string       `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
-	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them"`
+	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them, and responseId or digest to say which request they were ticked for"`
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
 	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
 }
