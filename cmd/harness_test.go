@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"net/http"
 	"bufio"
 	"bytes"
 	"context"
@@ -136,6 +137,9 @@ func newWorld(t *testing.T) *world {
 func (w *world) restart(t *testing.T) {
 	t.Helper()
 	w.stop()
+	// The new server has the old one's address, and a connection to the old one that was kept
+	// would be tried again: what is sent over it is lost.
+	http.DefaultClient.CloseIdleConnections()
 	w.server = serve(t, w.dir, w.addr)
 }
 
