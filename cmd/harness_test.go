@@ -1,7 +1,6 @@
 package cmd_test
 
 import (
-	"net/http"
 	"bufio"
 	"bytes"
 	"context"
@@ -11,6 +10,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
