@@ -57,7 +57,7 @@ func TestComposerKeepsWhatWasSent(t *testing.T) {
 	c := gallery.Conversation("Old logs")
 	waits := gallery.Proposal(12, "x")
 	waits.EnergyBudget = new(int64(70))
-	sent := pages.SayForm{Sent: true, Content: "hello", Decision: models.VerdictApprove, Mode: pages.BudgetGrant, Amount: "80"}
+	sent := pages.SayForm{Sent: true, Response: string(waits.ID), Digest: waits.Digest, Content: "hello", Decision: models.VerdictApprove, Mode: pages.BudgetGrant, Amount: "80"}
 	if v := pages.NewComposer(&c, []models.Approval{waits}, sent); v.Form.Amount != "80" || v.Form.Decision != models.VerdictApprove || v.Form.Mode != pages.BudgetGrant || !v.Kept {
 		t.Errorf("%+v", v.Form)
 	}
