@@ -60,6 +60,15 @@ func (p *People) Groups(ctx context.Context, actor models.Actor) ([]models.Group
 	return all, nil
 }
 
+// NamesOfGroups are those of the groups in use, in their order.
+func NamesOfGroups(pool *gorm.DB) ([]string, error) {
+	names := []string{}
+	if err := pool.Model(&models.Group{}).Where("removed_at IS NULL").Order("name").Pluck("name", &names).Error; err != nil {
+		return nil, fmt.Errorf("read groups: %w", err)
+	}
+	return names, nil
+}
+
 // Group is one that is in use and who is in it, by e-mail. For admins and the operator,
 // else CodeForbidden; CodeNotFound if there is none of that name.
 func (p *People) Group(ctx context.Context, actor models.Actor, name string) (*models.Group, []models.User, error) {

@@ -275,9 +275,9 @@ func (t *tx) checkMeetable(doc policy.Document) error {
 	if err := t.Gorm().Raw(people.WhoMayApprove).Scan(&persons).Error; err != nil {
 		return fmt.Errorf("read people: %w", err)
 	}
-	var groups []string
-	if err := t.Gorm().Model(&models.Group{}).Where("removed_at IS NULL").Pluck("name", &groups).Error; err != nil {
-		return fmt.Errorf("read groups: %w", err)
+	groups, err := people.NamesOfGroups(t.Gorm())
+	if err != nil {
+		return err
 	}
 	wrong := map[string]string{}
 	for _, w := range slices.Concat(doc.UnknownGroups(groups), doc.Unmeetable(persons)) {

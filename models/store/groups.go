@@ -38,8 +38,8 @@ func (s *Store) joined(share *db.Tx, actor models.Actor, user models.UserID, gro
 	if err != nil {
 		return err
 	}
-	for _, a := range waiting {
-		if err := t.routeTo(actor, a, user); err != nil {
+	for _, w := range waiting {
+		if err := t.routeTo(actor, w.Approval, user); err != nil {
 			return err
 		}
 	}
@@ -62,8 +62,8 @@ func (s *Store) left(share *db.Tx, actor models.Actor, users []models.UserID, gr
 		}
 		still = append(still, models.Voter{ID: user, Groups: groups})
 	}
-	for _, a := range waiting {
-		if err := t.routeNoMore(actor, a, still); err != nil {
+	for _, w := range waiting {
+		if err := t.routeNoMore(actor, w, still); err != nil {
 			return err
 		}
 	}
@@ -79,16 +79,23 @@ func (s *Store) namingGroup(share *db.Tx, group string) ([]string, error) {
 	return p.Document().NamingGroup(group), nil
 }
 
+// asking is a pending request with all whom it asks, and each edit of it ever asked.
+type asking struct {
+	*models.Approval
+
+	who models.Approvers
+}
+
 // waitingFor are the pending requests that name a group. One that has expired waits for
 // nobody, unless a verdict holds it that came in time.
-func (t *tx) waitingFor(group string) ([]*models.Approval, error) {
+func (t *tx) waitingFor(group string) ([]asking, error) {
 	var ids []models.ResponseID
 	if err := t.Gorm().Raw(waitForGroup, `"group":"`+group+`"`).Scan(&ids).Error; err != nil {
 		return nil, fmt.Errorf("look for what waits for a group: %w", err)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	out := make([]*models.Approval, 0, len(ids))
+	out := make([]asking, 0, len(ids))
 	for _, id := range ids {
 		a, err := t.standing(id)
 		if err != nil {
@@ -99,7 +106,7 @@ func (t *tx) waitingFor(group string) ([]*models.Approval, error) {
 			return nil, err
 		}
 		if who.AsksGroup(group) && (!a.PastDeadline(t.Now) || a.HeldUntil != nil) {
-			out = append(out, a)
+			out = append(out, asking{a, who})
 		}
 	}
 	return out, nil
@@ -122,11 +129,7 @@ func (t *tx) routeTo(actor models.Actor, a *models.Approval, user models.UserID)
 // routeNoMore takes a pending request from those among some people who have no reason left
 // to be asked: neither it nor an edit of it that was ever proposed names them or a group
 // that they are in, and no verdict of theirs holds it. Those who own it keep it.
-func (t *tx) routeNoMore(actor models.Actor, a *models.Approval, among []models.Voter) error {
-	who, err := t.everAsked(a)
-	if err != nil {
-		return err
-	}
+func (t *tx) routeNoMore(actor models.Actor, a asking, among []models.Voter) error {
 	var holds models.UserID
 	if a.HeldUntil != nil {
 		vote, err := t.heldVote(a.ID)
@@ -139,7 +142,7 @@ func (t *tx) routeNoMore(actor models.Actor, a *models.Approval, among []models.
 	}
 	var idle, left []models.UserID
 	for _, p := range among {
-		if p.ID != holds && p.ID != a.OwnerID && !who.Asks(p) {
+		if p.ID != holds && p.ID != a.OwnerID && !a.who.Asks(p) {
 			idle = append(idle, p.ID)
 		}
 	}
@@ -181,12 +184,13 @@ func (t *tx) everAsked(a *models.Approval) (models.Approvers, error) {
 // leftWhileHeld takes a request from somebody whose verdict held it until now, if they have
 // left the group meanwhile by which they were asked.
 func (t *tx) leftWhileHeld(actor models.Actor, a *models.Approval, user models.UserID) error {
-	if who, err := t.everAsked(a); err != nil || len(who.Groups()) == 0 {
+	who, err := t.everAsked(a)
+	if err != nil || len(who.Groups()) == 0 {
 		return err
 	}
 	groups, err := t.s.People.GroupsOf(t.Tx, user)
 	if err != nil {
 		return err
 	}
-	return t.routeNoMore(actor, a, []models.Voter{{ID: user, Groups: groups}})
+	return t.routeNoMore(actor, asking{a, who}, []models.Voter{{ID: user, Groups: groups}})
 }

@@ -35,9 +35,9 @@ func (s *Store) Practice(ctx context.Context, actor models.Actor) (policy.Practi
 	if err := q.Raw(people.WhoMayApprove).Scan(&out.People).Error; err != nil {
 		return out, fmt.Errorf("read people: %w", err)
 	}
-	out.Groups = []string{}
-	if err := q.Model(&models.Group{}).Where("removed_at IS NULL").Order("name").Pluck("name", &out.Groups).Error; err != nil {
-		return out, fmt.Errorf("read groups: %w", err)
+	var err error
+	if out.Groups, err = people.NamesOfGroups(q); err != nil {
+		return out, err
 	}
 	var agents []models.AgentID
 	if err := q.Model(&models.Agent{}).Order("id").Limit(maxPracticeTools).Pluck("id", &agents).Error; err != nil {
