@@ -11,7 +11,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/models/store"
@@ -244,12 +243,15 @@ func (s *Site) afterKept(c echo.Context, e *editing, step, leads string) error {
 		s.setFlash(c, "draft-kept")
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	case len(e.checked.Problems) > 0 || e.ends() != nil:
-		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Not everything is valid yet. What is wrong stands at its place; your draft is kept.")
+		return s.policyForm(c, http.StatusUnprocessableEntity, e, notValidYet)
 	case !e.stale() && len(policy.Diff(e.standing.Compiled.Document(), e.checked.Document)) == 0:
 		return s.policyForm(c, http.StatusOK, e, "Nothing would change.")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 }
+
+// notValidYet is said above a form of the draft that has faults.
+const notValidYet = "Not everything is valid yet. What is wrong is shown at its field; your draft is kept."
 
 // takeBack throws the draft away, or undoes its last change.
 func (s *Site) takeBack(c echo.Context, step string) error {
@@ -347,65 +349,4 @@ func readFields(values url.Values, fields []policy.Field) policy.Form {
 		}
 	}
 	return out
-}
-
-// showPolicyJSON shows the draft as JSON.
-func (s *Site) showPolicyJSON(c echo.Context) error {
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
-	text, err := e.text()
-	if err != nil {
-		return err
-	}
-	return s.policyJSON(c, http.StatusOK, e, text, "")
-}
-
-func (s *Site) policyJSON(c echo.Context, status int, e *editing, text, notice string) error {
-	frame, err := s.frame(c, "The policy as JSON", -1)
-	if err != nil {
-		return err
-	}
-	v := pages.NewPolicyJSON(e.draft.Base, e.draft.Revision, policy.Visible(text), notice, e.problems())
-	return handlers.Render(c, status, pages.PolicyJSONPage(frame, v), nil)
-}
-
-// changePolicyJSON takes the draft as JSON.
-func (s *Site) changePolicyJSON(c echo.Context) error {
-	form := c.Request().PostForm
-	text := strings.ReplaceAll(form.Get("document"), "\r\n", "\n")
-	e, err := s.editing(c)
-	if err != nil {
-		return err
-	}
-	same, err := s.sentFrom(c, e)
-	if err != nil {
-		return err
-	}
-	if err := e.read(text); err != nil {
-		return err
-	}
-	if !same {
-		return s.policyJSON(c, http.StatusConflict, e, text, otherWindow)
-	}
-	if err := s.keepText(c, e, text); err != nil {
-		switch failed := asError(err, models.CodeInvalid, models.CodeConflict); {
-		case failed == nil:
-			return err
-		case failed.Code == models.CodeConflict:
-			return s.policyJSON(c, http.StatusConflict, e, text, otherWindow)
-		default:
-			return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "")
-		}
-	}
-	switch {
-	case e.broken != nil:
-		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not a form yet: your text is kept.")
-	case form.Get("step") == "form":
-		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
-	case len(e.checked.Problems) > 0:
-		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not everything is valid yet. Your draft is kept.")
-	}
-	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 }

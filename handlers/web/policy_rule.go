@@ -141,21 +141,16 @@ func (s *Site) changePolicyRule(c echo.Context) error {
 	}
 	e.check()
 	if err := s.keep(c, e); err != nil {
-		return s.ruleNotKept(c, e, in, err)
+		return partNotKept(c, e, in, err, s.ruleForm)
 	}
-	at := fmt.Sprintf("rules[%d].", in.Index)
-	for path := range e.checked.Problems {
-		if strings.HasPrefix(path, at) {
-			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems
-			in.Notice = "Not everything is valid yet. What is wrong stands at its place; your draft is kept."
-			return s.ruleForm(c, http.StatusUnprocessableEntity, e, in)
-		}
-	}
-	return c.Redirect(http.StatusSeeOther, views.PolicyRuleRowURL(in.Index+1))
+	return afterPart(c, e, in, fmt.Sprintf("rules[%d].", in.Index), views.PolicyRuleRowURL(in.Index+1), s.ruleForm)
 }
 
-// ruleNotKept shows the form again when the draft was too large, or changed meanwhile.
-func (s *Site) ruleNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error) error {
+// partForm shows the form of a rule or of a template.
+type partForm func(c echo.Context, status int, e *editing, in pages.PolicyRuleInput) error
+
+// partNotKept shows a form again when the draft was too large, or changed meanwhile.
+func partNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error, form partForm) error {
 	failed := asError(err, models.CodeInvalid, models.CodeConflict)
 	if failed == nil {
 		return err
@@ -164,7 +159,20 @@ func (s *Site) ruleNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput,
 	if failed.Code == models.CodeInvalid {
 		in.Notice = "The policy would be too large."
 	}
-	return s.ruleForm(c, handlers.Status(failed.Code), e, in)
+	return form(c, handlers.Status(failed.Code), e, in)
+}
+
+// afterPart goes on behind a rule or a template that is kept in the draft: back to its list,
+// or, where something is wrong at its path, to its form.
+func afterPart(c echo.Context, e *editing, in pages.PolicyRuleInput, at, list string, form partForm) error {
+	for path := range e.checked.Problems {
+		if strings.HasPrefix(path, at) {
+			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems
+			in.Notice = notValidYet
+			return form(c, http.StatusUnprocessableEntity, e, in)
+		}
+	}
+	return c.Redirect(http.StatusSeeOther, list)
 }
 
 // shown is what a form shows of what it was sent: characters that nobody would see with
@@ -184,19 +192,27 @@ const spareFields = 3
 // ruleIndex finds the rule that a form was shown for: at its place, or elsewhere by the
 // name that it had.
 func ruleIndex(d *policy.Draft, place, was string) (int, error) {
-	if place == "new" {
-		return d.Rules(), nil
-	}
-	n, err := strconv.Atoi(place)
-	if err == nil && n >= 1 && n <= d.Rules() && d.Rule(n - 1)["name"] == was {
-		return n - 1, nil
-	}
-	for i := range d.Rules() {
-		if d.Rule(i)["name"] == was {
-			return i, nil
-		}
+	if i, ok := partIndex(d.Rules(), d.Rule, place, was); ok {
+		return i, nil
 	}
 	return 0, noRule()
+}
+
+// partIndex finds a rule or a template among n of them, by its place or its name; a new one
+// is behind the last.
+func partIndex(n int, part func(int) policy.Form, place, was string) (int, bool) {
+	if place == "new" {
+		return n, true
+	}
+	if at, err := strconv.Atoi(place); err == nil && at >= 1 && at <= n && part(at - 1)["name"] == was {
+		return at - 1, true
+	}
+	for i := range n {
+		if part(i)["name"] == was {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 func withoutBlanks(values []string) string {

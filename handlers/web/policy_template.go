@@ -93,17 +93,9 @@ func (s *Site) changePolicyTemplate(c echo.Context) error {
 	followTemplate(e.doc, in)
 	e.check()
 	if err := s.keep(c, e); err != nil {
-		return s.templateNotKept(c, e, in, err)
+		return partNotKept(c, e, in, err, s.templateForm)
 	}
-	at := fmt.Sprintf("templates[%d].", in.Index)
-	for path := range e.checked.Problems {
-		if strings.HasPrefix(path, at) {
-			in.New, in.Was, in.Problems = false, in.Form["name"], e.checked.Problems
-			in.Notice = "Not everything is valid yet. What is wrong is shown at its field; your draft is kept."
-			return s.templateForm(c, http.StatusUnprocessableEntity, e, in)
-		}
-	}
-	return c.Redirect(http.StatusSeeOther, views.PolicyTemplatesURL())
+	return afterPart(c, e, in, fmt.Sprintf("templates[%d].", in.Index), views.PolicyTemplatesURL(), s.templateForm)
 }
 
 // followTemplate has rules name a template by the name that it has now, where no other has
@@ -116,19 +108,6 @@ func followTemplate(d *policy.Draft, in pages.PolicyRuleInput) {
 	for _, i := range d.RulesOf(in.Was) {
 		d.PutRule(i, policy.Form{"template": name})
 	}
-}
-
-// templateNotKept shows the form again when the draft was too large, or changed meanwhile.
-func (s *Site) templateNotKept(c echo.Context, e *editing, in pages.PolicyRuleInput, err error) error {
-	failed := asError(err, models.CodeInvalid, models.CodeConflict)
-	if failed == nil {
-		return err
-	}
-	in.Notice, in.Problems = otherWindow, failed.Fields
-	if failed.Code == models.CodeInvalid {
-		in.Notice = "The policy would be too large."
-	}
-	return s.templateForm(c, handlers.Status(failed.Code), e, in)
 }
 
 // shownTemplate is what a form shows of what it was sent, as shown is of a rule.
@@ -144,17 +123,8 @@ func shownTemplate(sent policy.Form) policy.Form {
 // templateIndex finds the template that a form was shown for: at its place, or elsewhere by
 // the name that it had.
 func templateIndex(d *policy.Draft, place, was string) (int, error) {
-	if place == "new" {
-		return d.Templates(), nil
-	}
-	n, err := strconv.Atoi(place)
-	if err == nil && n >= 1 && n <= d.Templates() && d.Template(n - 1)["name"] == was {
-		return n - 1, nil
-	}
-	for i := range d.Templates() {
-		if d.Template(i)["name"] == was {
-			return i, nil
-		}
+	if i, ok := partIndex(d.Templates(), d.Template, place, was); ok {
+		return i, nil
 	}
 	return 0, noTemplate()
 }

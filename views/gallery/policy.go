@@ -27,7 +27,7 @@ func policyStates() []State {
 	stale.Draft.Base, stale.Draft.Revision, stale.Draft.ChangedAt = 6, 2, Now.Add(-time.Hour)
 	wrong := PolicyInput()
 	wrong.Draft.Settings["default_timeout_minutes"], wrong.Draft.Settings["required_approval_tools"] = "soon", "Bash\n/(/"
-	wrong.Draft.Notice = "Not everything is valid yet. What is wrong stands at its place; your draft is kept."
+	wrong.Draft.Notice = "Not everything is valid yet. What is wrong is shown at its field; your draft is kept."
 	wrong.Draft.Problems = map[string]string{
 		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )", "default_timeout_minutes": "must be a whole number",
 		"rules[2].tools": "must list at least one tool", "colour": "is not a member of the policy; names are lower case with underscores",
@@ -149,7 +149,7 @@ func ruleInput() pages.PolicyRuleInput {
 func wrongRule() pages.PolicyRuleInput {
 	in := pages.PolicyRuleInput{
 		New: true, Index: 3, Base: 7, Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers", strings.Repeat("long", 40)+"@example.org\nbo"),
-		Notice: "Not everything is valid yet. What is wrong stands at its place; your draft is kept.",
+		Notice: "Not everything is valid yet. What is wrong is shown at its field; your draft is kept.",
 	}
 	in.Problems = map[string]string{
 		"rules[3].name": "must not be empty", "rules[3].tools[0]": "is not a regular expression (RE2): missing closing )",

@@ -29,7 +29,7 @@ var formPages = []page{
 	}},
 	{key: "policy-errors", seen: seen{
 		"title":  "Policy",
-		"warns":  "Not everything is valid yet. What is wrong stands at its place; your draft is kept. | colour is not a member of the policy; names are lower case with underscores",
+		"warns":  "Not everything is valid yet. What is wrong is shown at its field; your draft is kept. | colour is not a member of the policy; names are lower case with underscores",
 		"errors": "Line 2: is not a regular expression (RE2): missing closing ) | must be a whole number | tools must list at least one tool",
 		"rows":   "1 Force push Bash only when command(input).program == \"git\"  … re about rule 1 Duplicate Disable Delete (366 bytes, 4887e4951ae15e8f) | 2 ReadingHarmless /read_.*/ ls allow Edit rule 2 Up rule 2 Down rule 2 More about rule 2 Duplicate Disable Delete | 3 Never tools must list at least one tool /^drop_/ deny “Not here.” Edit rule 3 Up rule 3 More about rule 3 Duplicate Disable Delete | 4 Everything else waits for a person is allowed Calls that no rule and no list names, unless their agent asks for approval itself. is allowed | v7 active 1 d 2 h ago Ada Berg Ask Bo about force pushes What changed in v7 | v6 3 d 8 h ago operator root",
 		"acts":   "Cancel it | Edit as JSON | Try a call → /policy/try | Replay → /policy/replay | Switch the gate off … | Switch it off and review | Switch fallback on … | Switch it on and review | Add a rule | Add a template | Review changes | Keep as a draft",
@@ -71,7 +71,7 @@ var formPages = []page{
 	}},
 	{key: "policy-rule-errors", seen: seen{
 		"title":  "A new rule",
-		"warns":  "Not everything is valid yet. What is wrong stands at its place; your draft is kept. | rules[3].Risk is not a member of the policy; names are lower case with underscores",
+		"warns":  "Not everything is valid yet. What is wrong is shown at its field; your draft is kept. | rules[3].Risk is not a member of the policy; names are lower case with underscores",
 		"errors": "must not be empty | Line 1: is not a regular expression (RE2): missing closing ) | must be a whole number | Line 2: must be an e-mail address such as ann@example.com",
 		"acts":   "More fields for reviewers | Put it into the draft | Cancel → /policy",
 		"says":   "It goes into your draft. Nothing takes effect until you review and save it. How rules and conditions work",
