@@ -22,7 +22,7 @@ type Field struct {
 	Mono                     bool
 	ID                       string // defaults to Name
 	MaxLength                string
-	Form                     string   // the form that it belongs to, where it stands outside
+	Form                     string   // the id of its form, if it is drawn outside of it
 	Asked                    *string  // what it held at first, where Value is something else
 	List                     []string // values to pick from; others may be typed
 }
