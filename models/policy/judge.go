@@ -106,13 +106,12 @@ func (p *Policy) lets(c *Call) bool { return !c.Pending && p.GateOff(c.At) }
 
 func (p *Policy) judged(e *evaluation) Judgement {
 	c := &e.call
-	j := p.under(p.judge(e), c)
-	switch {
-	case c.Kind != models.KindToolCall:
-		if j.Effect == EffectAllow {
-			j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
-		}
-	case j.Effect == EffectRequire && p.lets(c):
+	j := p.judge(e)
+	if c.Kind != models.KindToolCall && j.Effect == EffectAllow {
+		j.Effect, j.Cause, j.Reason = EffectRequire, models.CauseNone, asked(c.Kind).Reason
+	}
+	j = p.under(j, c)
+	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
 		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""

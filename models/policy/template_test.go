@@ -145,6 +145,17 @@ func TestWhatATemplateThatAnAgentNamesDoes(t *testing.T) {
 	}
 }
 
+// A question waits whatever a rule allows, so it is not its agent alone that asks a person:
+// the agent gets no say in who approves.
+func TestATemplateNamesNoApproversOfAQuestionI11(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `{"templates":[{"name":"mine","risk":"high","reviewers":["ann@example.com"]}],"rules":[{"name":"r","tools":["x"],"effect":"allow"}]}`)
+	j := p.Judge(policy.Call{Kind: models.KindQuestion, ToolName: "x", Template: "mine"})
+	if j.Effect != policy.EffectRequire || j.Rule != "r" || j.Risk != models.RiskHigh || len(j.Reviewers) > 0 {
+		t.Errorf("%s by %q, risk %s, asks %q", j.Effect, j.Rule, j.Risk, j.Reviewers)
+	}
+}
+
 // Whatever the policy says: with a template the call is never treated more laxly.
 func TestATemplateOnlyMakesACallStricterI11(t *testing.T) {
 	t.Parallel()
