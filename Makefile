@@ -27,7 +27,8 @@ VULN_VERSION := v1.9.0
 # The same flags everywhere, so that a second run in `make check` is answered by Go's test cache.
 # The version is stamped by LDFLAGS; Go's own stamping fails where the checkout belongs to someone else.
 # Without symbols for debuggers a test program is linked in half the time.
-TEST := $(GO) test -race -buildvcs=false -ldflags=-w -timeout 30m
+# Random tests have one seed, so that what is tested decides, not chance: make explore looks further.
+TEST := RAPID_SEED=1 $(GO) test -race -buildvcs=false -ldflags=-w -timeout 30m
 
 TEMPL     := $(GO) tool templ
 TEMPLATES := $(wildcard views handlers)
@@ -84,6 +85,11 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 .PHONY: test
 test: cc chromium ## all tests with the race detector, browser tests included
 	$(TEST) ./...
+
+.PHONY: explore
+explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each
+	RAPID_CHECKS=$(or $(CHECKS),1000) $(GO) test -buildvcs=false -count=1 -timeout 2h \
+		$$(grep -rl --include='*_test.go' 'rapid.Check' . | xargs -n1 dirname | sort -u)
 
 .PHONY: check
 check: build drift fmt-check vet lint mod-check test ## all that CI checks
