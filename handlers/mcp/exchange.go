@@ -33,6 +33,7 @@ type exchange struct {
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
 
+	modern   bool     // the protocol has no sessions
 	one      *message // the call, if one was sent
 	standing *call    // as it is noted for cancelling
 
@@ -41,6 +42,7 @@ type exchange struct {
 	muted bool       // what is written from now on is dropped
 	beat  *time.Timer
 	beats int
+	later *waiter // what is waited for once the SDK has done its part
 }
 
 type exchangeKey struct{}
@@ -52,7 +54,7 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages) *exchange {
-	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, session: session, scope: session}
+	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
 	if pipe := r.Header.Get(HeaderPipe); pipe != "" && len(pipe) <= models.MaxName {
 		x.scope, x.piped = "pipe "+pipe, true
 	}
@@ -149,6 +151,33 @@ func (x *exchange) rest() {
 	defer x.mu.Unlock()
 	if x.beat != nil {
 		x.beat.Stop()
+	}
+}
+
+// putOff has the call answered after the SDK has done its part, whose answer is dropped.
+func (x *exchange) putOff(w waiter) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.later, x.muted = &w, true
+}
+
+// putOffFor is what was put off, now that the SDK is done.
+func (x *exchange) putOffFor() (w waiter, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.later == nil {
+		return w, false
+	}
+	w, x.later, x.muted = *x.later, nil, false
+	return w, true
+}
+
+// respond writes the answer to the call.
+func (x *exchange) respond(event string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.muted {
+		x.write(event)
 	}
 }
 

@@ -69,6 +69,7 @@ type Server struct {
 	any   http.Handler // every protocol
 	old   http.Handler // those with sessions
 	few   int          // fewWaiters
+	self  *sdk.Implementation
 }
 
 // New makes the surface over a store. Its waits end with the store's.
@@ -84,14 +85,15 @@ func New(kit handlers.Kit, s *store.Store, o Options) (*Server, error) {
 		return nil, err
 	}
 	m := &Server{kit: kit, store: s, wait: o.Wait, seal: newSealer(key), calls: newCalls(), tools: make(map[string]*tool), few: fewWaiters}
-	m.any, m.old = m.handler(o.Version, nil), m.handler(o.Version, sessionProtocols)
+	m.self = &sdk.Implementation{Name: "countersign", Title: "Countersign", Version: o.Version}
+	m.any, m.old = m.handler(nil), m.handler(sessionProtocols)
 	return m, nil
 }
 
 // handler is the SDK's, which answers each request by itself. protocols are those that it
 // offers; nil: all.
-func (m *Server) handler(version string, protocols []string) http.Handler {
-	server := sdk.NewServer(&sdk.Implementation{Name: "countersign", Title: "Countersign", Version: version}, &sdk.ServerOptions{
+func (m *Server) handler(protocols []string) http.Handler {
+	server := sdk.NewServer(m.self, &sdk.ServerOptions{
 		Instructions:              instructions,
 		SupportedProtocolVersions: protocols,
 		Capabilities:              &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // which do not change
@@ -194,7 +196,10 @@ func (m *Server) answer(c echo.Context, protocol http.Handler, sessions bool) er
 	m.cancelled(x, sent)
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	protocol.ServeHTTP(x, r)
+	m.aside(func() { protocol.ServeHTTP(x, r) })
+	if w, ok := x.putOffFor(); ok {
+		m.finish(x, w)
+	}
 	return nil
 }
 

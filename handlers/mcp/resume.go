@@ -56,15 +56,7 @@ func (m *Server) resume(c echo.Context, actor models.Actor, session string, p pl
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	x := m.exchange(c.Response(), c.Request(), actor, session, sent)
 	defer x.end()
-	result, err := m.settle(x, w)
-	if err != nil {
-		result = failed(err)
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.muted {
-		x.write(messageEvent(response{JSONRPC: "2.0", ID: p.Call, Result: result}))
-	}
+	m.finish(x, w)
 	return nil
 }
 

@@ -67,12 +67,17 @@ func (m *Server) run(x *exchange, t *tool, params *sdk.CallToolParamsRaw) (resul
 	}()
 	result, err := t.call(m, x, params)
 	if err != nil {
-		if models.ErrorCode(err) == models.CodeInternal && x.ctx.Err() == nil {
-			m.kit.Log.ErrorContext(x.ctx, "call failed", slog.String("tool", t.name), slog.String("error", err.Error()))
-		}
+		m.logFailure(x, t, err)
 		return failed(err)
 	}
 	return result
+}
+
+// logFailure writes down an error that the caller gets no details of.
+func (m *Server) logFailure(x *exchange, t *tool, err error) {
+	if models.ErrorCode(err) == models.CodeInternal && x.ctx.Err() == nil {
+		m.kit.Log.ErrorContext(x.ctx, "call failed", slog.String("tool", t.name), slog.String("error", err.Error()))
+	}
 }
 
 // limitOfTools is how long tools wait that may answer that a request is pending.

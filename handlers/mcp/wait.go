@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,10 +25,34 @@ type waiter struct {
 	limit time.Duration
 }
 
-// settle waits for the requests of a call and makes its answer; nil if there is to be none,
-// for the call comes back.
+// settle answers a call once its requests are settled. What has to be waited for is put off:
+// the SDK keeps three goroutines for a call, and thousands may wait.
 func (m *Server) settle(x *exchange, w waiter) (*sdk.CallToolResult, error) {
-	over, err := m.await(x, w)
+	pending := slices.ContainsFunc(w.rows, func(a *models.Approval) bool { return a.Status() == models.StatusPending })
+	switch {
+	case !pending:
+		return w.tool.answer(m, w.rows)
+	case x.one == nil: // one of several in a batch
+		return m.waitFor(x, w)
+	}
+	x.putOff(w)
+	return &sdk.CallToolResult{}, nil // which is dropped
+}
+
+// finish waits for what was put off, and answers it.
+func (m *Server) finish(x *exchange, w waiter) {
+	result, err := m.waitFor(x, w)
+	if err != nil {
+		m.logFailure(x, w.tool, err)
+		result = failed(err)
+	}
+	x.respond(m.respondedIn(x, result))
+}
+
+// waitFor waits for the requests of a call and makes its answer. An answer of which the
+// client is not to hear is written to a stream that takes nothing any more.
+func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
+	settled, err := m.await(x, w)
 	x.rest()
 	switch {
 	case x.ctx.Err() != nil:
@@ -35,7 +60,7 @@ func (m *Server) settle(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 		return nil, x.ctx.Err()
 	case err != nil:
 		return nil, err
-	case !over && w.limit == noLimit:
+	case !settled && w.limit == noLimit:
 		if x.survives() {
 			x.begin(m.resumableAs(x, w, idsOf(w.rows)), m.waitingText(w.rows[0])) // or nothing says where to go on
 			x.mute()
