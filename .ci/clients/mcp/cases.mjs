@@ -163,4 +163,5 @@ for (const [name, test] of Object.entries(cases)) {
     console.log(`FAIL  ${name}\n${e.stack ?? e}`)
   }
 }
+for (const server of Countersign.started) server.kill('SIGKILL')
 process.exit(failed ? 1 : 0)

@@ -43,13 +43,18 @@ export class Countersign {
   async up() {
     const log = fs.openSync(path.join(this.dir, 'log'), 'a')
     this.process = spawn(this.binary, ['serve', '--data', this.data, '--addr', this.addr], { stdio: ['ignore', log, log] })
+    Countersign.started.add(this.process)
     await until('the server is ready', () => fetch(this.url + '/readyz').then(r => r.ok, () => false))
   }
+
+  // A case that fails leaves no server behind.
+  static started = new Set()
 
   async down() {
     const ended = new Promise(done => this.process.once('exit', done))
     this.process.kill('SIGTERM')
     await ended
+    Countersign.started.delete(this.process)
   }
 
   async api(method, at, body, token = this.reviewer) {
