@@ -53,7 +53,7 @@ func benchMCPWaiting(b *testing.B, modern bool) {
 		}
 	}()
 	server := exec.Command(binary, "serve", "--data", dir, "--addr", addr, "--limit-asks-per-minute", "0", "--log-level", "warn") //nolint:noctx // ended below
-	server.Env = append(os.Environ(), "GOMEMLIMIT=64MiB") // or garbage is left until there are 190 MiB of it
+	server.Env = append(os.Environ(), "GOMEMLIMIT=64MiB")                                                                         // or garbage is left until there are 190 MiB of it
 	if err := server.Start(); err != nil {
 		b.Fatal(err)
 	}

@@ -94,10 +94,20 @@ func TestARepeatMeetsItsRowI9(t *testing.T) {
 	}
 }
 
-// TestParallelCalls has many calls of one session wait, and tells each its own outcome.
+// TestParallelCalls has many calls of one session wait, and tells each its own outcome; also
+// where so many wait that what is deep runs aside.
 func TestParallelCalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	for _, aside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("aside %t", aside), func(t *testing.T) {
+			t.Parallel()
+			testParallelCalls(t, newWorld(t, func(w *world) { w.aside = aside }))
+		})
+	}
+}
+
+func testParallelCalls(t *testing.T, w *world) {
+	t.Helper()
 	c := w.begin(w.agent)
 	const calls = 20
 	var streams [calls]*stream
@@ -157,4 +167,22 @@ func TestQuestionsOfACodingAgent(t *testing.T) {
 		t.Error(got)
 	}
 	w.pending(0)
+}
+
+// TestABatch answers several calls of one POST, as the protocol of March 2025 has them.
+func TestABatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.begin(w.agent)
+	c.protocol = "2025-03-26"
+	s := c.post("[" + callOf(1, "approve", touch, "{}", c.protocol) + "," + callOf(2, "reply", `{"content":"hello"}`, "{}", c.protocol) + "]")
+	yes := true
+	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
+	for range 2 {
+		switch r := s.answer(); {
+		case r.ID == 1 && r.text() == allowed, r.ID == 2 && r.member("status") == "approved":
+		default:
+			t.Errorf("answer %d: %s", r.ID, r.text())
+		}
+	}
 }

@@ -200,7 +200,7 @@ func (x *exchange) write(events string) {
 
 // progress is an event for a client that wants to hear of progress; else empty.
 func (x *exchange) progress(text string) string {
-	if x.one == nil || len(x.one.Params.Meta.Progress) == 0 {
+	if x.one == nil || len(x.one.Params.Meta.Progress) == 0 || len(x.one.Params.Meta.Progress) > models.MaxName {
 		return ""
 	}
 	return messageEvent(notification{JSONRPC: "2.0", Method: "notifications/progress", Params: progressed{

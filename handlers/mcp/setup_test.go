@@ -36,6 +36,7 @@ type world struct {
 	dir   string
 	clock *storetest.Clock
 	wait  time.Duration
+	aside bool // as if many waited
 
 	store *store.Store
 	kit   handlers.Kit
@@ -86,6 +87,9 @@ func (w *world) up() {
 	surface, err := mcp.New(w.kit, w.store, mcp.Options{Version: "test", Wait: w.wait})
 	if err != nil {
 		w.tb.Fatal(err)
+	}
+	if w.aside {
+		surface.RunAside()
 	}
 	e := w.kit.Router(w.kit.FailJSON)
 	surface.Register(e)
