@@ -75,7 +75,7 @@ func (m *Server) ask(x *exchange, params *sdk.CallToolParamsRaw, t *tool, in mod
 func checkApprovalTool() *tool {
 	return &tool{
 		name: "check_approval", title: "Check an approval",
-		description: "See where a request stands, by approval_id or by your own tool_use_id, and wait for the decision for a while. Pending means that nobody has decided: call it again.",
+		description: "See what became of a request, by approval_id or by your own tool_use_id, and wait for the decision for a while. Pending means that nobody has decided: call it again.",
 		input: objectSchema(nil, schemaRequest, `"tool_use_id":{"type":"string","maxLength":200,"description":"Your own id of the call, in the place of approval_id."}`,
 			`"wait_seconds":{"type":"integer","minimum":0,"description":"How long to wait at most; 0 answers at once."}`),
 		output: requestSchema,

@@ -142,11 +142,10 @@ func (m *Server) ownOrigin(r *http.Request) bool {
 	if len(origins) > 1 || err != nil || u.Host == "" {
 		return false
 	}
-	own := r.Host
 	if p := m.kit.PublicURL; p != nil && strings.EqualFold(u.Scheme, p.Scheme) && strings.EqualFold(u.Host, p.Host) {
 		return true
 	}
-	return strings.EqualFold(u.Host, own)
+	return strings.EqualFold(u.Host, r.Host)
 }
 
 // post answers messages in the protocol that each says.
