@@ -5,12 +5,11 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
 import { playModel } from './model.mjs'
-import { Countersign, sleep } from './server.mjs'
+import { Countersign, folder, sleep } from './server.mjs'
 
 const [binary, npm, ...wanted] = process.argv.slice(2)
 const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname)
@@ -21,7 +20,7 @@ const done = [{ type: 'text', text: 'All done.' }]
 // coder runs the coding agent once, with the permission prompt of a server.
 async function coder(version, server, script, config) {
   const model = await playModel(script)
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-coder-'))
+  const home = folder('cs-coder-')
   const project = path.join(home, 'project')
   fs.mkdirSync(project)
   const env = {

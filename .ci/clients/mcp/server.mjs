@@ -17,6 +17,13 @@ export async function until(what, ok, seconds = 30) {
   throw new Error(`${what}: not within ${seconds} s`)
 }
 
+// A folder that goes with this program.
+export function folder(name) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), name))
+  process.on('exit', () => fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 }))
+  return dir
+}
+
 const freePort = () => new Promise(done => {
   const s = net.createServer().listen(0, '127.0.0.1', () => {
     const { port } = s.address()
@@ -28,7 +35,7 @@ export class Countersign {
   static async start(binary) {
     const s = new Countersign()
     s.binary = binary
-    s.dir = fs.mkdtempSync(path.join(os.tmpdir(), 'cs-clients-'))
+    s.dir = folder('cs-clients-')
     s.data = path.join(s.dir, 'data')
     const run = (input, ...args) => execFileSync(binary, [...args, '--data', s.data], { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] }).trim()
     run('correct horse battery staple\n', 'user', 'add', 'ann@example.com', '--name', 'Ann', '--role', 'admin', '--password-stdin')
