@@ -13,6 +13,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/mcp"
 	"countersign/handlers/web"
 	"countersign/models/store"
 	"countersign/models/upkeep"
@@ -202,6 +203,11 @@ func (a *App) routers() (http.Handler, error) {
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
+	tools, err := mcp.New(kit, a.store, mcp.Options{Version: version, Wait: a.cfg.MCPWait})
+	if err != nil {
+		return nil, err
+	}
+	tools.Register(queue.Echo())
 	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)
 	return choose(queue, a.pages), nil

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"countersign/handlers"
+	"countersign/handlers/mcp"
 )
 
 // Config is what the server and the data commands are started with. It may be
@@ -32,6 +34,8 @@ type Config struct {
 	RunsPerHour     int
 	MessagesPerHour int
 	StreamsPerUser  int
+
+	MCPWait time.Duration // how long calls over MCP wait before they answer that a request is pending
 
 	MemoryLimit int64 // bytes, soft; 0: by what the machine has
 
@@ -77,6 +81,7 @@ var serveSettings = []setting{
 	{"limit-runs-per-hour", "1000", "N", "runs opened an hour per token, 0 for no limit", limit(func(c *Config) *int { return &c.RunsPerHour })},
 	{"limit-messages-per-hour", "1000", "N", "messages an hour per token or person, 0 for no limit", limit(func(c *Config) *int { return &c.MessagesPerHour })},
 	{"limit-streams-per-user", "20", "N", "open event streams per user, 0 for no limit", limit(func(c *Config) *int { return &c.StreamsPerUser })},
+	{"mcp-wait", mcp.DefaultWait.String(), "TIME", "how long calls over MCP wait for a person before they answer that the request is pending; permission prompts wait until the deadline", setMCPWait},
 	{"memory-limit", "", "SIZE", "memory to stay below if possible, such as 512MiB (default: three quarters of what the machine or its control group has; GOMEMLIMIT comes first)", setMemoryLimit},
 	{"log-level", "info", "LEVEL", "debug, info, warn or error", setLogLevel},
 	{"log-format", "text", "FORMAT", "text or json", setLogFormat},
@@ -173,6 +178,15 @@ func limit(field func(*Config) *int) func(*Config, string) error {
 	}
 }
 
+func setMCPWait(c *Config, v string) error {
+	wait, err := time.ParseDuration(v)
+	if err != nil || wait < time.Second || wait > mcp.MaxWait {
+		return fmt.Errorf("must be a length of time from 1s to %s, such as 45s", mcp.MaxWait)
+	}
+	c.MCPWait = wait
+	return nil
+}
+
 func setLogLevel(c *Config, v string) error {
 	switch strings.ToLower(v) {
 	case "debug":
@@ -215,7 +229,7 @@ func (c Config) LogValue() slog.Value {
 		slog.String("trusted_proxies", c.TrustedProxies.String()),
 		slog.Int("limit_asks_per_minute", c.AsksPerMinute), slog.Int("limit_pending_per_agent", c.PendingPerAgent),
 		slog.Int("limit_reports_per_hour", c.ReportsPerHour), slog.Int("limit_runs_per_hour", c.RunsPerHour),
-		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Int64("memory_limit", c.MemoryLimit),
+		slog.Int("limit_messages_per_hour", c.MessagesPerHour), slog.Duration("mcp_wait", c.MCPWait), slog.Int64("memory_limit", c.MemoryLimit),
 		slog.Int("limit_streams_per_user", c.StreamsPerUser), slog.Any("upstreams", c.Upstreams), slog.Any("llm", c.LLM), slog.Bool("dev", c.Dev),
 	)
 }

@@ -74,6 +74,7 @@ func (a *API) describe() {
 		{Name: "Conversations", Description: conversationsGuide},
 		{Name: "Run events", Description: runEventsGuide},
 		{Name: "Streams", Description: streamsGuide},
+		{Name: "MCP", Description: mcpGuide}, // whose messages are the protocol's
 		{Name: "Operation", Description: "For those who run the server."},
 	}
 	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return !usesTag(doc, t.Name) })

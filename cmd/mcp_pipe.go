@@ -1,0 +1,179 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"countersign/models"
+)
+
+const (
+	// pipeQuiet is after how long without a sign the server is taken for gone; it gives one
+	// every 15 s.
+	pipeQuiet = time.Minute
+	// pipeEnd is how long answers under way may take once the client has ended.
+	pipeEnd = 2 * time.Second
+
+	firstPause, longestPause = 200 * time.Millisecond, 5 * time.Second
+)
+
+// pipe passes messages between an MCP client and the server, and asks again what was cut off.
+type pipe struct {
+	server, token string
+	id            string // of this run: what ids of calls are unique in
+	http          *http.Client
+
+	mu       sync.Mutex // guards what follows, and the order of lines
+	out, say io.Writer
+	session  string
+	protocol string
+	calls    map[string]*pipedCall
+	silent   bool // it was told that the server can't be reached
+
+	under sync.WaitGroup
+}
+
+// pipedCall is one call under way.
+type pipedCall struct {
+	begun chan struct{} // closed when the server has it
+	once  sync.Once
+	stop  context.CancelFunc
+}
+
+func newPipe(server, token string, out, say io.Writer) *pipe {
+	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall)}
+}
+
+// run passes on until the client ends its output, or ctx ends.
+func (p *pipe) run(ctx context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer p.under.Wait()
+	defer cancel()
+	lines := make(chan []byte)
+	ended := make(chan error, 1)
+	go func() {
+		defer close(lines)
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, 2*models.MaxBody)
+		for scan.Scan() {
+			select {
+			case lines <- bytes.Clone(scan.Bytes()):
+			case <-ctx.Done():
+				return
+			}
+		}
+		ended <- scan.Err()
+	}()
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				p.finish()
+				return <-ended
+			}
+			p.take(ctx, line)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// finish lets what is under way come to its end, for a while.
+func (p *pipe) finish() {
+	done := make(chan struct{})
+	go func() { p.under.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(pipeEnd):
+	}
+}
+
+// take passes one message on. What begins a session is answered before anything else is sent.
+func (p *pipe) take(ctx context.Context, line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	m, err := parsePiped(line)
+	if err != nil {
+		p.write(piped{}.failure("A message " + err.Error() + "."))
+		return
+	}
+	if m.method == methodInitialize {
+		p.pass(ctx, m)
+		return
+	}
+	if m.method == methodCancelled {
+		p.under.Go(func() { p.giveUp(ctx, m) })
+		return
+	}
+	ctx, call := p.begin(ctx, m)
+	p.under.Go(func() {
+		defer p.over(m, call)
+		p.passCall(ctx, m, call)
+	})
+}
+
+func (p *pipe) begin(ctx context.Context, m piped) (context.Context, *pipedCall) {
+	ctx, stop := context.WithCancel(ctx)
+	call := &pipedCall{begun: make(chan struct{}), stop: stop}
+	if m.id != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.calls[string(m.id)] = call
+	}
+	return ctx, call
+}
+
+func (p *pipe) over(m piped, call *pipedCall) {
+	call.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls[string(m.id)] == call {
+		delete(p.calls, string(m.id))
+	}
+}
+
+// giveUp tells the server that the client no longer waits for a call, once the server has the
+// call: it would be asked again otherwise, and stay.
+func (p *pipe) giveUp(ctx context.Context, m piped) {
+	p.mu.Lock()
+	call := p.calls[string(m.cancelled)]
+	p.mu.Unlock()
+	if call == nil {
+		return // it was answered
+	}
+	select {
+	case <-call.begun:
+		p.pass(ctx, m)
+		call.stop()
+	case <-ctx.Done():
+	}
+}
+
+// write sends one message to the client.
+func (p *pipe) write(message []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = p.out.Write(append(message, '\n'))
+}
+
+// unreachable tells once that the server can't be reached, and once that it can again.
+func (p *pipe) unreachable(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err != nil && !p.silent:
+		fmt.Fprintf(p.say, "countersign: %v. Calls wait until it answers again.\n", err)
+	case err == nil && p.silent:
+		fmt.Fprintln(p.say, "countersign: the server answers again.")
+	}
+	p.silent = err != nil
+}

@@ -1,0 +1,162 @@
+package cmd_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+
+	"countersign/handlers/api/wire"
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// mcpClient is a client that starts `countersign mcp`, in one of the protocols.
+type mcpClient struct {
+	*process
+
+	t      *testing.T
+	modern bool
+}
+
+const (
+	mcpBegins  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	mcpAllowed = `{\"behavior\":\"allow\",\"updatedInput\":{\"command\":\"touch one.txt\"}}`
+)
+
+func (w *world) mcpClient(t *testing.T, modern bool) *mcpClient {
+	t.Helper()
+	return &mcpClient{start(t, []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + w.agent}, "mcp"), t, modern}
+}
+
+func (c *mcpClient) sends(line string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *mcpClient) begins() {
+	c.t.Helper()
+	if !c.modern {
+		c.sends(mcpBegins)
+		c.says(c.t, c.out, `"protocolVersion":"2025-11-25"`)
+		c.sends(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	}
+}
+
+func (c *mcpClient) calls(id int, tool, arguments string) {
+	c.t.Helper()
+	meta := `{"progressToken":1}`
+	if c.modern {
+		meta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"progressToken":1}`
+	}
+	c.sends(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":%s}}`, id, tool, arguments, meta))
+}
+
+// asksPermission calls the permission prompt; without an id of the call's own, if it is empty.
+func (c *mcpClient) asksPermission(id int, toolUse string) {
+	c.t.Helper()
+	if toolUse != "" {
+		toolUse = `,"tool_use_id":"` + toolUse + `"`
+	}
+	c.calls(id, "approve", `{"tool_name":"Bash","input":{"command":"touch one.txt"}`+toolUse+`}`)
+}
+
+// TestThePipeSurvivesARestartI8 has the server down before, during and after the ask, in each
+// protocol, for calls with and without an id of their own. One request is made, and its
+// outcome told.
+func TestThePipeSurvivesARestartI8(t *testing.T) {
+	t.Parallel()
+	for _, modern := range []bool{false, true} {
+		for _, toolUse := range []string{"toolu_1", ""} {
+			t.Run(fmt.Sprintf("modern %t, id %q", modern, toolUse), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				c := w.mcpClient(t, modern)
+				c.begins()
+				w.stop()
+				c.asksPermission(7, toolUse)
+				c.says(t, c.err, "no server answers")
+				w.restart(t)
+				row := w.onlyPending(t)
+				eventually(t, "the agent waits", func() bool { return w.Store().Waiters() == 1 })
+				w.restart(t)
+				c.says(t, c.err, "the server answers again")
+				if again := w.onlyPending(t); again.ID != row.ID {
+					t.Error("it was asked twice")
+				}
+				eventually(t, "the agent waits again", func() bool { return w.Store().Waiters() == 1 })
+				w.respond(t, row.ID, wire.RespondRequest{Approved: new(true), Digest: row.Digest})
+				c.says(t, c.out, mcpAllowed)
+				w.stop()
+				if strings.Count(c.out.String(), `"id":7`) != 1 {
+					t.Errorf("answered more than once:\n%s", c.out)
+				}
+				c.in.Close()
+				if code := c.exit(t); code != 0 {
+					t.Errorf("exit %d: %s", code, c.err)
+				}
+			})
+		}
+	}
+}
+
+// TestThePipeCancels withdraws what its client gives up, in each protocol.
+func TestThePipeCancels(t *testing.T) {
+	t.Parallel()
+	for _, modern := range []bool{false, true} {
+		w := newWorld(t)
+		c := w.mcpClient(t, modern)
+		c.begins()
+		c.asksPermission(7, "toolu_1")
+		row := w.onlyPending(t)
+		other := w.mcpClient(t, modern) // ids of calls are its own
+		other.begins()
+		other.sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		other.calls(8, "reply", `{"content":"hello"}`)
+		other.says(t, other.out, `"id":8`)
+		if again := w.onlyPending(t); again.ID != row.ID {
+			t.Error("another client cancelled it")
+		}
+		c.sends(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		eventually(t, "it is withdrawn", func() bool {
+			a, err := w.Store().Approval(t.Context(), w.admin, row.ID)
+			return err == nil && a.Status() == models.StatusCancelled
+		})
+	}
+}
+
+// TestThePipeEnds with its client, which withdraws nothing (I8).
+func TestThePipeEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.mcpClient(t, false)
+	c.begins()
+	c.asksPermission(7, "toolu_1")
+	w.onlyPending(t)
+	c.signal(t, syscall.SIGTERM)
+	c.exit(t)
+	w.onlyPending(t)
+}
+
+// TestThePipeSaysWhatIsWrong: with a token that opens nothing, or messages that are none.
+func TestThePipeSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, stderr, code := run(t, "", "mcp"); code == 0 || !strings.Contains(stderr, "COUNTERSIGN_TOKEN") {
+		t.Errorf("without a token: exit %d, %s", code, stderr)
+	}
+	_, reviewer := storetest.ReviewerToken(t, w.Store(), w.admin)
+	for token, want := range map[string]string{"nothing": "token", reviewer: "Only an agent's token may use this address."} {
+		c := start(t, []string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + token}, "mcp")
+		out, _, _ := c.give(t, mcpBegins+"\n")
+		if !strings.Contains(out, `"id":0,"error"`) || !strings.Contains(out, want) {
+			t.Errorf("with another token: %s", out)
+		}
+	}
+	c := w.mcpClient(t, false)
+	c.sends(`{"id":1,"id":2}`)
+	c.says(t, c.out, "twice")
+}
