@@ -17,7 +17,7 @@ import (
 type hotWriting struct {
 	policyNow, policyDoc                                   *sql.Stmt
 	approval                                               *sql.Stmt
-	byToolUse, byAgentToolUse                              *sql.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest             *sql.Stmt
 	conversation, conversationByRun, conversationByRest    *sql.Stmt
 	nextSequence, nextOfRest, touch, isRunning             *sql.Stmt
 	spendOfAgent, addAgentEnergy                           *sql.Stmt
@@ -95,6 +95,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.approval:           approvalByID,
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
+		&h.byPendingDigest:    byPendingDigest,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
 		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
 		&h.conversationByRest: selectConversation + ` WHERE agent_id = ? AND standing`,
