@@ -52,6 +52,7 @@ type AskInput struct {
 	Options        []Option
 	Description    string
 	Context        string
+	Preview        string // what the agent says that will happen; no part of the digest
 	TimeoutSeconds *int64
 	Energy         *int64
 	// Template names one of the policy's, which can only make the call stricter.

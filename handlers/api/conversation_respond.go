@@ -59,7 +59,7 @@ func (a *API) addResponse(ctx context.Context, in *responseIn) (*waiting, error)
 	b := in.Body
 	got, err := a.store.Respond(ctx, in.actor, models.ResponseInput{
 		ConversationID: id, ResponseID: b.ResponseID, Kind: models.Kind(b.Kind), Content: b.Content,
-		Energy: (*int64)(b.Energy), ModelUsed: b.ModelUsed, EnergyBudget: (*int64)(b.EnergyBudget),
+		Energy: (*int64)(b.Energy), ModelUsed: b.ModelUsed, EnergyBudget: (*int64)(b.EnergyBudget), Preview: b.Preview,
 	})
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (t *tx) pendingWith(actor models.Actor, digest string) ([]models.ResponseID
 // fits reports whether whoever decides a request that waits decides this call too: it says
 // nothing that they are not shown, and demands nothing that the request does not.
 func (q *asked) fits(a *models.Approval) bool {
-	for _, said := range [...][2]string{{q.Description, a.Description}, {q.Context, a.Context}, {q.JobID, orEmpty(a.JobID)}} {
+	for _, said := range [...][2]string{{q.Description, a.Description}, {q.Context, a.Context}, {q.Preview, a.Preview}, {q.JobID, orEmpty(a.JobID)}} {
 		if said[0] != "" && said[0] != said[1] {
 			return false
 		}

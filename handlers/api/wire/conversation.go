@@ -53,6 +53,7 @@ type ConversationResponse struct {
 	ReportedInput    json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Options          []Option        `json:"options,omitempty"`
 	Description      string          `json:"description"`
+	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
 	Energy           int64           `json:"energy" doc:"What it cost"`
 	EnergyBudget     *int64          `json:"energyBudget" doc:"The budget that it proposes; not applied"`
 	ModelUsed        string          `json:"modelUsed"`

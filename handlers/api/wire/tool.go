@@ -13,6 +13,7 @@ type ToolRequest struct {
 	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
 	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
 	Description string          `json:"description,omitempty"`
+	Preview     string          `json:"preview,omitempty" doc:"What the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
 	Template    string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
@@ -58,6 +59,7 @@ type Invocation struct {
 	Kind             Kind            `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
 	Content          string          `json:"content,omitempty" doc:"The text of a proposal"`
 	Description      string          `json:"description"`
+	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
 	RequiresApproval bool            `json:"requires_approval"`
 	Status           ToolStatus      `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
 	Cause            Cause           `json:"cause" doc:"What led to the status; empty while pending"`
