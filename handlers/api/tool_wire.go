@@ -17,17 +17,16 @@ var toolStatuses = map[models.Status]wire.ToolStatus{
 	models.StatusResolved:  wire.ToolCancelled,
 }
 
-// toolAnswerOf and invocationOf are the one mapping from a stored approval, as
-// it stands now, to this surface. session is what the caller named the session
-// by; empty if it did not.
-func toolAnswerOf(a *models.Approval, session string) *wire.ToolAnswer {
-	i := invocationOf(a, session)
+// toolAnswerOf is the short form of a call.
+func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 	return &wire.ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
+// invocationOf is the one mapping from a stored approval, as it stands now, to this
+// surface. session is what the caller named the session by; empty if it did not.
 func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)

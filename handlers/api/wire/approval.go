@@ -67,6 +67,8 @@ type Approval struct {
 	Approved         *bool           `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
 	Reason           *string         `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
 	Response         *Responded      `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`

@@ -67,6 +67,8 @@ type ConversationResponse struct {
 	Timestamp        time.Time       `json:"timestamp"`
 	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision       `json:"decision" doc:"Null while pending, and with a reply"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{responseId}/notes"`

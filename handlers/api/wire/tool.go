@@ -41,6 +41,8 @@ type ToolAnswer struct {
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
 	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
 	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
@@ -71,6 +73,8 @@ type Invocation struct {
 	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider        `json:"decided_by" doc:"Null: no person did"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
