@@ -85,6 +85,9 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	if o.connect <= 0 {
 		wrong = append(wrong, errors.New("--connect-timeout: must be positive"))
 	}
+	if o.previewFile == "-" && o.input == "-" {
+		return wire.AskRequest{}, errors.Join(append(wrong, errors.New("--preview-file: standard input is the input already"))...)
+	}
 	input, err := readInput(c.InOrStdin(), o.input)
 	if err != nil {
 		wrong = append(wrong, fmt.Errorf("--input: %w", err))
@@ -111,9 +114,6 @@ func (o *askOptions) readPreview(stdin io.Reader) (string, error) {
 	}
 	if o.preview != "" {
 		return "", errors.New("--preview-file: send one of --preview and --preview-file")
-	}
-	if o.previewFile == "-" && o.input == "-" {
-		return "", errors.New("--preview-file: standard input is the input already")
 	}
 	raw, err := readFile(stdin, o.previewFile, models.MaxPreview)
 	if err != nil {

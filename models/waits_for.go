@@ -63,8 +63,8 @@ func (a *Approval) waitingText(reviewers []string, upstream string, now time.Tim
 		return "delivery of the decision to " + upstream
 	case held && a.UpstreamID != nil:
 		return "delivery of the decision to the system that asked"
-	case !held && a.Vote != nil && a.Vote.WaitsFor != "":
-		return fmt.Sprintf("approval of %s's edit by somebody else who may approve it, or a decision by %s", a.Vote.UserName, who)
+	case held && a.Vote != nil:
+		return fmt.Sprintf("the release of %s's approval", a.Vote.UserName)
 	case a.OpenNote != nil:
 		return "the agent's answer to a question that a reviewer asked"
 	case a.Kind == KindQuestion:
