@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ const (
 // askOptions are what the flags and the environment say.
 type askOptions struct {
 	input, description, template, server, token string
+	preview, previewFile                        string
 	timeout, connect                            time.Duration
 	asJSON                                      bool
 }
@@ -52,6 +54,8 @@ func newAsk() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
 	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
+	c.Flags().StringVar(&o.preview, "preview", "", "what will happen, such as a plan, at most 16 KiB: the reviewer is shown it as your claim")
+	c.Flags().StringVar(&o.previewFile, "preview-file", "", "the same from a file, or - for standard input")
 	c.Flags().StringVar(&o.template, "template", "", "a template of the policy, which can only make the request stricter: it waits for a person")
 	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the request stands, such as 10m, unless a rule of the policy says (default: what the policy says)")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
@@ -81,13 +85,20 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	if o.connect <= 0 {
 		wrong = append(wrong, errors.New("--connect-timeout: must be positive"))
 	}
+	if o.previewFile == "-" && o.input == "-" {
+		return wire.AskRequest{}, errors.Join(append(wrong, errors.New("--preview-file: standard input is the input already"))...)
+	}
 	input, err := readInput(c.InOrStdin(), o.input)
 	if err != nil {
 		wrong = append(wrong, fmt.Errorf("--input: %w", err))
 	}
+	preview, err := o.readPreview(c.InOrStdin())
+	if err != nil {
+		wrong = append(wrong, err)
+	}
 	req := wire.AskRequest{
 		ApprovalID: string(models.NewID[models.ResponseID]()),
-		ToolName:   tool, Input: input, Description: o.description, Template: o.template,
+		ToolName:   tool, Input: input, Description: o.description, Preview: preview, Template: o.template,
 	}
 	if o.timeout > 0 {
 		seconds := int64((o.timeout + time.Second - 1) / time.Second)
@@ -96,22 +107,51 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 	return req, errors.Join(wrong...)
 }
 
+// readPreview is the preview as given, or from where the flag says.
+func (o *askOptions) readPreview(stdin io.Reader) (string, error) {
+	if o.previewFile == "" {
+		return o.preview, checkPreview("--preview", o.preview)
+	}
+	if o.preview != "" {
+		return "", errors.New("--preview-file: send one of --preview and --preview-file")
+	}
+	raw, err := readFile(stdin, o.previewFile, models.MaxPreview)
+	if err != nil {
+		return "", fmt.Errorf("--preview-file: %w", err)
+	}
+	return string(raw), checkPreview("--preview-file", string(raw))
+}
+
+func checkPreview(flag, text string) error {
+	if len(text) > models.MaxPreview {
+		return fmt.Errorf("%s: must have at most %d bytes", flag, models.MaxPreview)
+	}
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%s: must be valid UTF-8", flag)
+	}
+	return nil
+}
+
+// readFile reads a file, or standard input for "-", and a byte more than most at most.
+func readFile(stdin io.Reader, path string, most int64) ([]byte, error) {
+	in := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	return io.ReadAll(io.LimitReader(in, most+1))
+}
+
 // readInput takes JSON as given, from a file, or from standard input.
 func readInput(stdin io.Reader, given string) ([]byte, error) {
 	raw := []byte(given)
-	path, isFile := strings.CutPrefix(given, "@")
-	if isFile || given == "-" {
-		in := stdin
-		if isFile {
-			f, err := os.Open(path)
-			if err != nil {
-				return nil, err
-			}
-			defer f.Close()
-			in = f
-		}
+	if path, isFile := strings.CutPrefix(given, "@"); isFile || given == "-" {
 		var err error
-		if raw, err = io.ReadAll(io.LimitReader(in, models.MaxBody+1)); err != nil {
+		if raw, err = readFile(stdin, path, models.MaxBody); err != nil {
 			return nil, err
 		}
 	}

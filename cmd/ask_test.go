@@ -338,3 +338,49 @@ func confirm(t *testing.T, env []string, at time.Time) {
 		t.Fatal(err)
 	}
 }
+
+// TestAskCarriesAPreview, given or from a file; one that can't be sent is refused before
+// anything is asked.
+func TestAskCarriesAPreview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	file, long := filepath.Join(t.TempDir(), "plan.diff"), filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(file, []byte("@@ -1 +1 @@\n-old\n+new\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(long, []byte(strings.Repeat("x", models.MaxPreview+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+		says string
+	}{
+		"text":       {args: []string{"--preview", "@@ drops a table"}, want: "@@ drops a table"},
+		"a file":     {args: []string{"--preview-file", file}, want: "@@ -1 +1 @@\n-old\n+new\n"},
+		"both":       {args: []string{"--preview", "x", "--preview-file", file}, says: "send one of --preview and --preview-file"},
+		"too long":   {args: []string{"--preview-file", long}, says: "--preview-file: must have at most 16384 bytes"},
+		"no file":    {args: []string{"--preview-file", file + "x"}, says: "--preview-file: "},
+		"no UTF-8":   {args: []string{"--preview", "\xff"}, says: "--preview: must be valid UTF-8"},
+		"input too":  {args: []string{"--preview-file", "-", "--input", "-"}, says: "standard input is the input already"},
+		"no preview": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, w.env(t), append([]string{"ask", "deploy"}, tt.args...)...)
+			if tt.says != "" {
+				if code := p.exit(t); code != 4 || !strings.Contains(p.err.String(), tt.says) {
+					t.Errorf("exit %d, said %s, want %q", code, p.err, tt.says)
+				}
+				return
+			}
+			url := p.says(t, p.err, "waiting for a decision at ")
+			id := models.ResponseID(url[strings.LastIndex(url, "/")+1:])
+			if got, err := w.Store().Approval(t.Context(), w.admin, id); err != nil || got.Preview != tt.want {
+				t.Errorf("the request is %+v, %v, want the preview %q", got, err, tt.want)
+			}
+			w.respond(t, id, wire.RespondRequest{Approved: new(false), Reason: "no"})
+			p.exit(t)
+		})
+	}
+}

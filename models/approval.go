@@ -52,10 +52,15 @@ type AskInput struct {
 	Options        []Option
 	Description    string
 	Context        string
+	Preview        string // what the agent says that will happen; no part of the digest
 	TimeoutSeconds *int64
 	Energy         *int64
 	// Template names one of the policy's, which can only make the call stricter.
 	Template string
+	// Join says that the call may have come in by another way, and has no key that tells.
+	// It is then the only request of its agent that waits with the same digest, in the
+	// conversation that it names or in none.
+	Join bool
 	// Explicit asks need approval unless a rule allows or denies them.
 	Explicit bool
 	// FallbackAt reports that a client of ours went on at this time because no

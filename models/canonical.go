@@ -17,6 +17,7 @@ const (
 	MaxDepth       = 64 // levels
 	MaxDescription = 2000
 	MaxContext     = 16 << 10
+	MaxPreview     = 16 << 10
 	MaxReason      = 4000
 	MaxAnswer      = 16 << 10
 	MaxName        = 200

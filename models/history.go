@@ -99,6 +99,7 @@ type ResponseInput struct {
 	Energy         *int64
 	ModelUsed      string
 	EnergyBudget   *int64 // proposed; stored and shown, not applied
+	Preview        string // of a proposal: what the agent says that will happen
 }
 
 // BudgetResult is what became of an agent's or a person's wish for a budget.

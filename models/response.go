@@ -75,6 +75,7 @@ type Response struct {
 
 	Description   string
 	Context       string
+	Preview       string // what the agent says that will happen: its claim
 	Options       string // JSON array of Option, or empty
 	Content       string
 	ToolName      string

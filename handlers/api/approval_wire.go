@@ -26,7 +26,7 @@ func approvalOf(kit handlers.Kit, a *models.Approval) *wire.Approval {
 	out := &wire.Approval{
 		ApprovalID: wire.ResponseID(a.ID), ConversationID: wire.ConversationID(a.ConversationID), Sequence: a.Sequence,
 		Kind: wire.Kind(a.Kind), ToolName: a.ToolName, Input: input, ReportedInput: reported, Options: optionsOf(a.Options),
-		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
+		Content: a.Content, EnergyBudget: a.EnergyBudget, Description: a.Description, Context: contextOf(a), Preview: a.Preview, ToolUseID: a.ToolUseID, JobID: a.JobID, RunID: a.RunID,
 		Digest: a.Digest, Risk: wire.Risk(a.Risk), Status: shown(status), Cause: wire.Cause(a.Cause), GrantID: (*wire.GrantID)(a.GrantID), Advice: a.Advice(status),
 		RequiresApproval: a.RequiresApproval, RequestedAt: requestedAt(a), Timestamp: requestedAt(a), ClaimedAt: a.ClaimedTime(),
 		Decision: decisionOf(a, status), Held: heldOf(a), OpenNote: openNoteOf(a), Policy: policyOf(a), Template: a.Template,
@@ -114,7 +114,7 @@ func optionsIn(sent []wire.Option) []models.Option {
 func askInput(r *wire.AskRequest) models.AskInput {
 	in := models.AskInput{
 		ApprovalID: r.ApprovalID, ConversationID: r.ConversationID, RunID: r.RunID, ToolUseID: r.ToolUseID, JobID: r.JobID,
-		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context,
+		Kind: models.Kind(r.Kind), ToolName: r.ToolName, Input: r.Input, Options: optionsIn(r.Options), Description: r.Description, Context: r.Context, Preview: r.Preview, Join: r.Join,
 		TimeoutSeconds: r.TimeoutSeconds, Template: r.Template, Energy: r.Energy, Explicit: true, ClaimedAt: r.Timestamp,
 	}
 	if r.Fallback != nil {

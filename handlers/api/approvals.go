@@ -170,7 +170,12 @@ func (a *API) cancel(ctx context.Context, in *cancelIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+	return a.approvalOut(ctx, in.actor, got)
+}
+
+func (a *API) approvalOut(ctx context.Context, actor models.Actor, row *models.Approval) (*approvalOut, error) {
+	one, err := a.approvalFor(ctx, actor, row)
+	return &approvalOut{Body: one}, err
 }
 
 type respondIn struct {

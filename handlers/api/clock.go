@@ -51,7 +51,7 @@ func (a *API) withdrawDecision(ctx context.Context, in *withdrawIn) (*approvalOu
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+	return a.approvalOut(ctx, in.actor, got)
 }
 
 type extendIn struct {
@@ -73,7 +73,7 @@ func (a *API) extend(ctx context.Context, in *extendIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+	return a.approvalOut(ctx, in.actor, got)
 }
 
 type undoIn struct {
@@ -91,5 +91,5 @@ func (a *API) undo(ctx context.Context, in *undoIn) (*approvalOut, error) {
 	if err != nil {
 		return nil, naming(in.ID, err)
 	}
-	return &approvalOut{Body: approvalOf(a.kit, got)}, nil
+	return a.approvalOut(ctx, in.actor, got)
 }

@@ -112,10 +112,19 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 	if err := a.store.HeldVerdicts(ctx, in.actor, responses...); err != nil {
 		return nil, err
 	}
+	waits, err := a.store.WaitsFor(ctx, in.actor, responses...)
+	if err != nil {
+		return nil, err
+	}
 	out := historyOf(a.kit, history.Conversation, history, max(after, 0))
 	for i := range out.Entries {
-		if r := out.Entries[i].Response; r != nil && r.Status != nil {
-			r.Waiting = a.waitingFor(in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
+		r := out.Entries[i].Response
+		if r == nil {
+			continue
+		}
+		r.Reviewers, r.WaitingFor, waits = waits[0].Reviewers, waits[0].Text, waits[1:]
+		if r.Status != nil {
+			r.Waiting = a.agentWaits(in.actor, models.ResponseID(r.ResponseID), models.Status(*r.Status))
 		}
 	}
 	return &conversationOut{Body: out}, nil

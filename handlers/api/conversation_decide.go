@@ -68,7 +68,7 @@ func (a *API) approvalsOf(ctx context.Context, in *approvalsOfIn) (*approvalsOfO
 	}
 	for i := range got.Items {
 		one := conversationApprovalOf(&got.Items[i])
-		one.Waiting = a.waitingFor(in.actor, models.ResponseID(one.ID), models.Status(one.Status))
+		one.Waiting = a.agentWaits(in.actor, models.ResponseID(one.ID), models.Status(one.Status))
 		page.Approvals = append(page.Approvals, one)
 	}
 	return &approvalsOfOut{Body: page}, nil

@@ -59,18 +59,29 @@ func (a *API) addResponse(ctx context.Context, in *responseIn) (*waiting, error)
 	b := in.Body
 	got, err := a.store.Respond(ctx, in.actor, models.ResponseInput{
 		ConversationID: id, ResponseID: b.ResponseID, Kind: models.Kind(b.Kind), Content: b.Content,
-		Energy: (*int64)(b.Energy), ModelUsed: b.ModelUsed, EnergyBudget: (*int64)(b.EnergyBudget),
+		Energy: (*int64)(b.Energy), ModelUsed: b.ModelUsed, EnergyBudget: (*int64)(b.EnergyBudget), Preview: b.Preview,
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{row: got, name: string(got.ID), asked: true, shown: func(_ context.Context, row *models.Approval) (any, error) {
-		return responseOf(a.kit, row), nil
-	}}
+	w := &waiting{row: got, name: string(got.ID), asked: true, shown: a.responseTo(in.actor)}
 	if got.Status() == models.StatusPending && wait > 0 {
 		err = a.watch(ctx, w, in.actor, got.ID, wait)
 	}
 	return w, err
+}
+
+// responseTo shows a response to a caller, with what it waits for.
+func (a *API) responseTo(actor models.Actor) func(context.Context, *models.Approval) (any, error) {
+	return func(ctx context.Context, row *models.Approval) (any, error) {
+		waits, err := a.store.WaitsFor(ctx, actor, row)
+		if err != nil {
+			return nil, err
+		}
+		out := responseOf(a.kit, row)
+		out.Reviewers, out.WaitingFor = waits[0].Reviewers, waits[0].Text
+		return out, nil
+	}
 }
 
 type budgetIn struct {

@@ -34,6 +34,8 @@ func examplePending() *wire.Approval {
 		RequiresApproval: true, RequestedAt: exampleAsked, Timestamp: exampleAsked, TimeoutAt: &timeout,
 		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
 		URL:    "https://sign.example.com/approvals/" + exampleID,
+
+		Reviewers: []string{"Ada Lovelace", models.AdminReviewers}, WaitingFor: "a decision by Ada Lovelace or an admin",
 	}
 }
 
@@ -41,6 +43,7 @@ func examplePending() *wire.Approval {
 func exampleSettled() *wire.Approval {
 	a := examplePending()
 	a.Status, a.Cause = wire.StatusApproved, wire.Cause(models.CauseReviewer)
+	a.Reviewers, a.WaitingFor = nil, ""
 	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
 	a.Decision = &wire.Decision{
 		Approved: true, Reason: "go", By: &wire.Decider{ID: exampleUser, Name: "Ada Lovelace"},
@@ -62,7 +65,7 @@ func exampleSpent() *wire.Approval {
 // exampleHeld is a request of another system, which is sent the decision first.
 func exampleHeld() *wire.Approval {
 	a := examplePending()
-	a.Held = exampleHolding()
+	a.Held, a.WaitingFor = exampleHolding(), "delivery of the decision to release gate"
 	a.Origin = &wire.Origin{Upstream: "release gate", CallID: new("call-c17ea629"), MatchedBy: wire.MatchedBy(models.MatchedByInput)}
 	return a
 }
@@ -71,6 +74,7 @@ func exampleHeld() *wire.Approval {
 func exampleUndo() *wire.Approval {
 	a := examplePending()
 	a.Held = &wire.Held{Reason: "undo", Until: new(exampleAsked.Add(50 * time.Second))}
+	a.WaitingFor = "the release of Ada Lovelace's approval in 8 seconds"
 	return a
 }
 
@@ -98,6 +102,7 @@ func exampleHolding() *wire.Held {
 func exampleCancelled() *wire.Approval {
 	a := examplePending()
 	a.Status, a.Cause = wire.StatusCancelled, wire.Cause(models.CauseCancelled)
+	a.Reviewers, a.WaitingFor = nil, ""
 	a.Advice = models.Advice(models.Status(a.Status), models.Cause(a.Cause), models.Kind(a.Kind))
 	a.Decision = &wire.Decision{Reason: "withdrawn by the agent", At: exampleAsked.Add(40 * time.Second)}
 	respond(a)

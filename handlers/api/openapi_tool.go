@@ -22,6 +22,7 @@ func exampleInvocation() *wire.Invocation {
 func examplePendingInvocation() *wire.Invocation {
 	i := exampleInvocation()
 	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = wire.ToolPending, wire.Cause(models.CauseNone), nil, nil, "Deployments to production are held."
+	i.Reviewers, i.WaitingFor = []string{"Ada Lovelace", models.AdminReviewers}, "a decision by Ada Lovelace or an admin"
 	return i
 }
 
@@ -42,7 +43,7 @@ func exampleToolAnswer() *wire.ToolAnswer {
 	i := examplePendingInvocation()
 	return &wire.ToolAnswer{
 		RequiresApproval: true, Status: i.Status, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor,
 	}
 }
 

@@ -8,12 +8,17 @@ import (
 	"countersign/models"
 )
 
-// approvalsFor shows requests to a caller. People see where each comes from, who
+// approvalsFor shows requests to a caller, with what they wait for. People see where each comes from, who
 // may approve it and whether its agent waits; agents know what they asked.
 func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]*wire.Approval, error) {
 	all, ids := make([]*wire.Approval, 0, len(rows)), make([]models.ResponseID, 0, len(rows))
-	for _, row := range rows {
+	waits, err := a.store.WaitsFor(ctx, actor, rows...)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
 		all, ids = append(all, approvalOf(a.kit, row)), append(ids, row.ID)
+		all[i].Reviewers, all[i].WaitingFor = waits[i].Reviewers, waits[i].Text
 	}
 	if !actor.IsPerson() {
 		return all, nil
@@ -26,7 +31,7 @@ func (a *API) approvalsFor(ctx context.Context, actor models.Actor, rows ...*mod
 		if w := row.Approvers(); w.Limited() {
 			all[i].Policy.Approvers = w.Reviewers()
 		}
-		all[i].Waiting = a.waitingFor(actor, row.ID, row.Status())
+		all[i].Waiting = a.agentWaits(actor, row.ID, row.Status())
 		if o, ok := origins[row.ID]; ok {
 			all[i].Origin = originOf(row.CallID, &o)
 		}
@@ -43,8 +48,8 @@ func (a *API) approvalFor(ctx context.Context, actor models.Actor, row *models.A
 	return all[0], nil
 }
 
-// waitingFor tells a person whether the agent of a pending request waits for it now.
-func (a *API) waitingFor(actor models.Actor, id models.ResponseID, status models.Status) *bool {
+// agentWaits tells a person whether the agent of a pending request waits for it now.
+func (a *API) agentWaits(actor models.Actor, id models.ResponseID, status models.Status) *bool {
 	if !actor.IsPerson() || status != models.StatusPending {
 		return nil
 	}

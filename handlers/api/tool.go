@@ -59,7 +59,11 @@ func (a *API) requestTool(ctx context.Context, in *requestToolIn) (*toolAnswerOu
 	if err != nil {
 		return nil, err
 	}
-	return &toolAnswerOut{Body: toolAnswerOf(got, in.Body.SessionID)}, nil
+	all, err := a.invocationsFor(ctx, in.actor, in.Body.SessionID, got)
+	if err != nil {
+		return nil, err
+	}
+	return &toolAnswerOut{Body: toolAnswerOf(all[0])}, nil
 }
 
 type invocationOut struct {
@@ -90,7 +94,11 @@ func (a *API) decideTool(ctx context.Context, in *decideToolIn) (*decidedToolOut
 	if err != nil {
 		return nil, naming(in.Body.ToolUseID, err)
 	}
-	return &decidedToolOut{Status: decidedStatus(got), Body: a.invocationFor(in.actor, got, in.Body.SessionID)}, nil
+	all, err := a.invocationsFor(ctx, in.actor, in.Body.SessionID, got)
+	if err != nil {
+		return nil, err
+	}
+	return &decidedToolOut{Status: decidedStatus(got), Body: all[0]}, nil
 }
 
 type invocationIn struct {
@@ -111,8 +119,12 @@ func (a *API) invocation(ctx context.Context, in *invocationIn) (*waiting, error
 		return nil, naming(in.ToolUseID, err)
 	}
 	actor, session := in.actor, in.SessionID
-	w := &waiting{row: got, name: in.ToolUseID, shown: func(_ context.Context, row *models.Approval) (any, error) {
-		return a.invocationFor(actor, row, session), nil
+	w := &waiting{row: got, name: in.ToolUseID, shown: func(ctx context.Context, row *models.Approval) (any, error) {
+		all, err := a.invocationsFor(ctx, actor, session, row)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
 	}}
 	if wait > 0 && got.Status() == models.StatusPending {
 		err = a.watch(ctx, w, actor, got.ID, wait)
@@ -120,11 +132,21 @@ func (a *API) invocation(ctx context.Context, in *invocationIn) (*waiting, error
 	return w, naming(in.ToolUseID, err)
 }
 
-// invocationFor shows a call to a caller, who named its session so.
-func (a *API) invocationFor(actor models.Actor, row *models.Approval, session string) *wire.Invocation {
-	out := invocationOf(row, session)
-	out.Waiting = a.waitingFor(actor, row.ID, row.Status())
-	return out
+// invocationsFor shows calls to a caller, who named their session so, with what they wait
+// for.
+func (a *API) invocationsFor(ctx context.Context, actor models.Actor, session string, rows ...*models.Approval) ([]*wire.Invocation, error) {
+	waits, err := a.store.WaitsFor(ctx, actor, rows...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*wire.Invocation, 0, len(rows))
+	for i, row := range rows {
+		one := invocationOf(row, session)
+		one.Reviewers, one.WaitingFor = waits[i].Reviewers, waits[i].Text
+		one.Waiting = a.agentWaits(actor, row.ID, row.Status())
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 type pendingOfSessionIn struct {
@@ -150,9 +172,6 @@ func (a *API) pendingOfSession(ctx context.Context, in *pendingOfSessionIn) (*pe
 	if err := a.holders(ctx, in.actor, got.Items); err != nil {
 		return nil, err
 	}
-	page := &wire.PendingInvocations{Pending: make([]*wire.Invocation, 0, len(got.Items)), Next: got.Next}
-	for i := range got.Items {
-		page.Pending = append(page.Pending, a.invocationFor(in.actor, &got.Items[i], in.SessionID))
-	}
-	return &pendingOfSessionOut{Body: page}, nil
+	all, err := a.invocationsFor(ctx, in.actor, in.SessionID, pointers(got.Items)...)
+	return &pendingOfSessionOut{Body: &wire.PendingInvocations{Pending: all, Next: got.Next}}, err
 }

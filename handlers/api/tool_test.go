@@ -79,18 +79,22 @@ func TestToolAnswersHaveTheirMembers(t *testing.T) {
 	}
 	const answered = "cause job_id reason requires_approval session_id status timeout_at tool_call_id tool_use_id"
 	const invocation = "cause decided_at decided_by description digest job_id reason requested_at requires_approval risk session_id status timeout_at tool_call_id tool_input tool_name tool_use_id"
-	want("a request held", w.request("tu", "rm", "s").object, answered)
+	pending := func(members string) string {
+		all := append(strings.Fields(members), "reviewers", "waiting_for")
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	}
+	want("a request held", w.request("tu", "rm", "s").object, pending(answered))
 	want("a request let through", w.request("tu 2", "ls", "s").object, answered)
-	for _, id := range []string{"tu", "tu%202"} {
-		want("an invocation", w.call(w.agent, "GET", "/api/approval/invocation/"+id, "").object, invocation)
-	}
-	pending := w.call(w.agent, "GET", "/api/approval/pending/s", "")
-	want("the list", pending.object, "pending")
-	list, _ := pending.at("pending").([]any)
+	want("an invocation held", w.call(w.agent, "GET", "/api/approval/invocation/tu", "").object, pending(invocation))
+	want("an invocation", w.call(w.agent, "GET", "/api/approval/invocation/tu%202", "").object, invocation)
+	listed := w.call(w.agent, "GET", "/api/approval/pending/s", "")
+	want("the list", listed.object, "pending")
+	list, _ := listed.at("pending").([]any)
 	if len(list) != 1 {
-		t.Fatalf("pending: %s", pending.body)
+		t.Fatalf("pending: %s", listed.body)
 	}
-	want("a pending one", list[0].(map[string]any), invocation)
+	want("a pending one", list[0].(map[string]any), pending(invocation))
 	want("a decision", w.call(w.reviewer, "POST", "/api/approval/decide", `{"tool_use_id":"tu","decision":"REJECTED"}`).object, invocation)
 	want("the configuration", w.call(w.agent, "GET", "/api/approval/config", "").object,
 		"approval_enabled default_timeout_minutes fallback_auto_approve required_approval_tools")

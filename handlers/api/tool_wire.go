@@ -17,23 +17,22 @@ var toolStatuses = map[models.Status]wire.ToolStatus{
 	models.StatusResolved:  wire.ToolCancelled,
 }
 
-// toolAnswerOf and invocationOf are the one mapping from a stored approval, as
-// it stands now, to this surface. session is what the caller named the session
-// by; empty if it did not.
-func toolAnswerOf(a *models.Approval, session string) *wire.ToolAnswer {
-	i := invocationOf(a, session)
+// toolAnswerOf is the short form of a call.
+func toolAnswerOf(i *wire.Invocation) *wire.ToolAnswer {
 	return &wire.ToolAnswer{
 		RequiresApproval: i.RequiresApproval, Status: i.Status, Cause: i.Cause, ToolUseID: i.ToolUseID, ToolCallID: i.ToolCallID,
-		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
+		JobID: i.JobID, SessionID: i.SessionID, TimeoutAt: i.TimeoutAt, Reason: i.Reason, EditedInput: i.EditedInput, Reviewers: i.Reviewers, WaitingFor: i.WaitingFor, Held: i.Held, OpenNote: i.OpenNote, Removed: i.Removed,
 	}
 }
 
+// invocationOf is the one mapping from a stored approval, as it stands now, to this
+// surface. session is what the caller named the session by; empty if it did not.
 func invocationOf(a *models.Approval, session string) *wire.Invocation {
 	status := a.Status()
 	input, reported := inputOf(a)
 	out := &wire.Invocation{
 		ToolCallID: wire.ResponseID(a.ID), JobID: a.JobID, SessionID: session, ToolName: a.ToolName, ToolInput: input, ReportedInput: reported,
-		Content: a.Content, Description: a.Description, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
+		Content: a.Content, Description: a.Description, Preview: a.Preview, RequiresApproval: a.RequiresApproval, Status: toolStatuses[status], Cause: wire.Cause(a.Cause),
 		Risk: wire.Risk(a.Risk), Digest: a.Digest, Checklist: a.Checklist(), RequestedAt: requestedAt(a), Reason: a.Feedback(), Held: heldOf(a), OpenNote: openNoteOf(a), Removed: a.RemovedText(),
 	}
 	if a.Kind != models.KindToolCall {
@@ -77,7 +76,7 @@ func toolInput(r *wire.ToolRequest) (models.AskInput, error) {
 		return models.AskInput{}, models.Invalid("session_id", "must name the session")
 	}
 	return models.AskInput{
-		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Template: r.Template,
+		ToolUseID: r.ToolUseID, JobID: r.JobID, ToolName: r.ToolName, Input: r.ToolInput, Session: r.SessionID, Description: r.Description, Preview: r.Preview, Template: r.Template,
 	}, nil
 }
 

@@ -59,6 +59,7 @@ type exportedRequest struct {
 	ReportedInput  json.RawMessage       `json:"reportedInput,omitempty"` // what the agent reported, where another system ran another input
 	Content        string                `json:"content,omitempty"`
 	Description    string                `json:"description,omitempty"`
+	Preview        string                `json:"preview,omitempty"` // what the agent said that would happen
 	Answer         string                `json:"answer,omitempty"`
 	EditedDigest   string                `json:"editedDigest,omitempty"`
 	EditedInput    json.RawMessage       `json:"editedInput,omitempty"`
@@ -81,7 +82,7 @@ const exportTime = "2006-01-02T15:04:05.000000Z"
 func exportedOf(a *models.Approval) exportedRequest {
 	e := exportedRequest{
 		ID: a.ID, Status: string(a.Status()), Cause: a.Cause, SettledAt: a.CreatedAt.UTC().Format(exportTime), AskedAt: a.CreatedAt.UTC().Format(exportTime),
-		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description,
+		Reason: a.Feedback(), Kind: a.Kind, Tool: a.ToolName, Digest: a.Digest, Content: a.Content, Description: a.Description, Preview: a.Preview,
 		Answer: a.Answer, Risk: a.Risk, PolicyVersion: a.PolicyVersion, PolicyRule: a.PolicyRule,
 		AgentID: a.AgentID, Agent: a.AgentName, OwnerID: a.OwnerID, Owner: a.OwnerName, ConversationID: a.ConversationID, Conversation: a.ConversationTitle, Removed: a.RemovedText(),
 	}

@@ -40,6 +40,7 @@ const (
 	ByResponsesPending             = by + "responses_pending"
 	ByResponsesPendingAgent        = by + "responses_pending_agent"
 	ByResponsesPendingConversation = by + "responses_pending_conversation"
+	ByResponsesPendingDigest       = by + "responses_pending_digest"
 	ByResponsesPendingGroups       = by + "responses_pending_groups"
 	ByResponsesPendingSpoken       = by + "responses_pending_spoken"
 	ByResponsesPendingUpstream     = by + "responses_pending_upstream"

@@ -74,7 +74,7 @@ func TestI14AnAgentsBudgetIsOverAllItsConversations(t *testing.T) {
 			return second(c.Ask(t.Context(), c.agent, c.in(models.AskInput{ToolName: "Bash", Energy: two})))
 		},
 		"an ask in no run": func() error {
-			return second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Bash", Energy: two}))
+			return second(c.Ask(t.Context(), c.agent, models.AskInput{ToolName: "Grep", Energy: two}))
 		},
 		"an ask in a new": func() error {
 			return second(c.Ask(t.Context(), c.agent, models.AskInput{RunID: "new", ToolName: "Bash", Energy: two}))

@@ -90,7 +90,7 @@ func (t *tx) newAsk(actor models.Actor, q *asked, conv *models.Conversation) (*m
 		ToolUseID: nullable(q.ToolUseID), JobID: nullable(q.JobID), Digest: q.digest, DigestVersion: models.DigestVersion, Risk: verdict.Risk,
 		PolicyVersion: version, PolicyRule: verdict.Rule, PolicyReason: verdict.Reason, Template: q.Template,
 		ApprovalTimeoutAt: models.NoDeadline, Energy: costOf(q, verdict),
-		Description: q.Description, Context: q.Context, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
+		Description: q.Description, Context: q.Context, Preview: q.Preview, Options: q.options, ClaimedAt: q.claimed, ToolName: q.ToolName, ToolInputJSON: string(q.Input),
 	}, AgentName: actor.Name}
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
@@ -213,9 +213,8 @@ func (t *tx) deadlineFor(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 }
 
 func (t *tx) ownDeadline(q *asked, p *policy.Policy, j policy.Judgement) (time.Time, error) {
-	most := int64(p.Document().MaxTimeoutMinutes) * 60
-	if q.TimeoutSeconds != nil && *q.TimeoutSeconds > most {
-		return time.Time{}, models.Invalid("timeoutSeconds", "must be from 1 to %d", most)
+	if err := q.checkTimeout(p); err != nil {
+		return time.Time{}, err
 	}
 	switch {
 	case j.Timeout != nil:
@@ -227,6 +226,14 @@ func (t *tx) ownDeadline(q *asked, p *policy.Policy, j policy.Judgement) (time.T
 		return t.Now.Add(time.Duration(minutes) * time.Minute), nil
 	}
 	return models.NoDeadline, nil
+}
+
+// checkTimeout holds the agent's timeout against the longest that the policy allows.
+func (q *asked) checkTimeout(p *policy.Policy) error {
+	if most := int64(p.Document().MaxTimeoutMinutes) * 60; q.TimeoutSeconds != nil && *q.TimeoutSeconds > most {
+		return models.Invalid("timeoutSeconds", "must be from 1 to %d", most)
+	}
+	return nil
 }
 
 func (t *tx) addResponse(r *models.Response) error {

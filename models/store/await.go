@@ -177,6 +177,7 @@ type Watch struct {
 	enters bool        // it is noted that the agent waits
 
 	begun time.Time
+	way   string        // by which the agent waits
 	notes bool          // a question about the request ends it too
 	seen  models.NoteID // but not this one, which the caller has
 }
@@ -189,6 +190,10 @@ type WatchOption func(*Watch)
 func SeenNote(id models.NoteID) WatchOption {
 	return func(w *Watch) { w.notes, w.seen = true, id }
 }
+
+// ByWay names the way by which an agent waits, for GiveUp: another name is another way.
+// Waits without a name are one way together.
+func ByWay(name string) WatchOption { return func(w *Watch) { w.way = name } }
 
 // Watch registers a caller that waits up to wait for an outcome. Registering
 // comes before the first Look, so that no decision is missed. Close it.
@@ -218,7 +223,7 @@ func (w *Watch) rouse() {
 // Close ends the registration.
 func (w *Watch) Close() {
 	if w.enters {
-		w.s.waiters.exit(w.id, w.closed, w.s.db.Now())
+		w.s.waiters.exit(w.id, w.closed, w.way, w.s.db.Now())
 	}
 	w.s.waiters.remove(w.actor, w.id, w.outcome, w.notes)
 	if w.enters && !w.closed && w.s.db.Bus().Subscribers(events.Presence(string(w.id))) > 0 {
@@ -260,7 +265,7 @@ func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err er
 	done = over || w.ending || w.closed || w.asked(a)
 	if !done && !w.enters && w.actor.IsAgent() {
 		w.enters = true // only now is it known that there is such a request, and whose
-		w.s.waiters.enter(a.OwnerID, w.id)
+		w.s.waiters.enter(a.OwnerID, w.id, w.way, w.s.db.Now())
 		w.s.tellPresence(w.id)
 	}
 	return a, done, nil

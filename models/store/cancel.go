@@ -41,16 +41,20 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 		if actor.IsPerson() && a.UpstreamID != nil {
 			return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system waits for a verdict: reject its request instead.", Approval: a}
 		}
-		text := "withdrawn by the agent"
-		if actor.IsPerson() {
-			text = "withdrawn by " + actor.Name
-		}
-		return t.settleAs(actor, a, models.StatusCancelled, models.CauseCancelled, text)
+		return t.cancel(actor, a)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+func (t *tx) cancel(actor models.Actor, a *models.Approval) error {
+	text := "withdrawn by the agent"
+	if actor.IsPerson() {
+		text = "withdrawn by " + actor.Name
+	}
+	return t.settleAs(actor, a, models.StatusCancelled, models.CauseCancelled, text)
 }
 
 // The calls after one in its batch that nothing has happened to: also no approval of

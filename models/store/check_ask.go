@@ -114,6 +114,9 @@ func (q *asked) checkRest() error {
 	if err := models.CheckText("context", q.Context, models.MaxContext); err != nil {
 		return err
 	}
+	if err := models.CheckText("preview", q.Preview, models.MaxPreview); err != nil {
+		return err
+	}
 	if q.TimeoutSeconds != nil && *q.TimeoutSeconds < 1 {
 		return models.Invalid("timeoutSeconds", "must be at least 1")
 	}

@@ -76,7 +76,7 @@ func TestI14RandomCommandsByManyActors(t *testing.T) {
 		defer one.close(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"ask": one.ask, "respond": one.respond, "change budget": one.changeBudget, "say": one.sayAny, "decide in": one.decideInAny, "decide": one.decideAny,
-			"cancel": one.cancel, "steer": one.steerAny, "expire": one.expire, "reply": one.respond, "write": one.sayAny, "wish": one.changeBudget, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
+			"cancel": one.cancel, "give up": one.giveUp, "steer": one.steerAny, "expire": one.expire, "reply": one.respond, "write": one.sayAny, "wish": one.changeBudget, "claim": one.claim, "reserve": one.reserve, "turn": one.turn,
 			"take back": one.takeBack, "release": one.release, "ask back": one.askBack, "answer": one.answer, "extend": one.extend,
 			"": func(rt *rapid.T) { one.holds(rt, one.now) },
 		})
@@ -257,7 +257,7 @@ func change(rt *rapid.T) models.BudgetChange {
 func (w *world) ask(rt *rapid.T) {
 	in := models.AskInput{
 		ToolName: pick(rt, "tool", []string{"Bash", "pay", "drop"}), ToolUseID: pick(rt, "tool use", []string{"", "", "t1", "t2"}),
-		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
+		Energy: energy(rt), Explicit: rapid.Bool().Draw(rt, "explicit"), Join: rapid.Bool().Draw(rt, "join"), TimeoutSeconds: pick(rt, "timeout", []*int64{nil, new(int64(240))}),
 	}
 	conv := w.anyConv(rt)
 	if !rarely(rt, 4) {
@@ -267,6 +267,11 @@ func (w *world) ask(rt *rapid.T) {
 		in.Kind, in.ToolName = models.KindQuestion, ""
 	}
 	w.done(rt, storetest.Err(w.Ask(context.Background(), w.agent(rt, conv), in)))
+}
+
+func (w *world) giveUp(rt *rapid.T) {
+	id := w.anyResponse(rt)
+	w.done(rt, storetest.Err(w.GiveUp(context.Background(), w.agent(rt, models.ConversationID(w.now.rows[string(id)].conv)), id, "prompt")))
 }
 
 func (w *world) respond(rt *rapid.T) {

@@ -25,14 +25,16 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 		}
 	}
 	if q.ToolUseID == "" && q.namesNone() {
-		return nil, nil, nil // new in the agent's standing conversation
+		a, err := t.joined(actor, q)
+		return a, nil, err // nil: new in the agent's standing conversation
 	}
 	conv, err := t.namedConversation(actor, q)
 	if err != nil {
 		return nil, nil, err
 	}
 	if q.ToolUseID == "" {
-		return nil, conv, nil
+		a, err := t.joinedIn(actor, q, conv)
+		return a, conv, err
 	}
 	if q.namesNone() {
 		// An agent that names no conversation may repeat what it asked in one.

@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReportQueriesAreServedByAnIndex is the same for what runs are reported by,
@@ -19,6 +20,7 @@ func TestReportQueriesAreServedByAnIndex(t *testing.T) {
 		{"under way, of another batch, after", unfinishedBefore, "responses_unfinished (conversation_id=? AND parent_tool_use_id=? AND batch_id>?)", []any{"c", "p", "b"}},
 		{"pending of a run", pendingOfRun, "responses_pending_conversation (conversation_id=?)", []any{"c"}},
 		{"to adopt", standingAsk, "responses_agent_tool_use (agent_id=? AND tool_use_id=?)", []any{"a", "t", "d"}},
+		{"the same call by another way", byPendingDigest, "responses_pending_digest (agent_id=? AND digest=?)", []any{"a", "d", time.Unix(0, 0)}},
 		{"the rest of a batch", openAfter, "responses_batch (conversation_id=? AND batch_id=? AND sequence>?)", []any{"c", "b", 1}},
 		{"details", runDetailsQuery, "responses_history (conversation_id=? AND sequence>? AND sequence<?)", []any{"c", 1, 50, 9}},
 		{"place in a batch", batchPlaceQuery, "COVERING INDEX responses_batch (conversation_id=? AND batch_id=? AND sequence<?)", []any{"c", "b", 1}},

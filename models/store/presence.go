@@ -28,10 +28,33 @@ type presence struct {
 	waits int
 	owner string    // the request's
 	left  time.Time // when the last one ended
+	ways  []wayIn
 }
 
-// enter notes that an agent waits for a request of an owner's.
-func (w *waiters) enter(owner models.UserID, id models.ResponseID) {
+// wayIn is one of the ways by which the agent waits for a request.
+type wayIn struct {
+	name  string // as the surface calls it; empty: it gave no name
+	waits int
+	left  time.Time
+}
+
+// wayOf is the record of a way, made if there is none. Ways that ended long ago are
+// dropped for it.
+func (p *presence) wayOf(name string, now time.Time) *wayIn {
+	i := slices.IndexFunc(p.ways, func(w wayIn) bool { return w.name == name })
+	if i < 0 {
+		p.ways = slices.DeleteFunc(p.ways, func(w wayIn) bool { return !w.here(now) })
+		p.ways, i = append(p.ways, wayIn{name: name}), len(p.ways)
+	}
+	return &p.ways[i]
+}
+
+// here reports whether the agent waits by this way: now, or a moment ago, for clients wait
+// in slices.
+func (w *wayIn) here(now time.Time) bool { return w.waits > 0 || now.Sub(w.left) < presenceGrace }
+
+// enter notes that an agent waits for a request of an owner's, by a way.
+func (w *waiters) enter(owner models.UserID, id models.ResponseID, way string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.present[id]
@@ -43,18 +66,21 @@ func (w *waiters) enter(owner models.UserID, id models.ResponseID) {
 		w.present[id] = p
 	}
 	p.waits++
+	p.wayOf(way, now).waits++
 	w.agents++
 	w.ofOwner[p.owner]++
 }
 
 // exit notes that a wait of an agent's ended; over says that its request has, too.
-func (w *waiters) exit(id models.ResponseID, over bool, now time.Time) {
+func (w *waiters) exit(id models.ResponseID, over bool, way string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.present[id]
 	if p == nil {
 		return
 	}
+	by := p.wayOf(way, now)
+	by.waits, by.left = by.waits-1, now
 	w.agents--
 	if w.ofOwner[p.owner]--; w.ofOwner[p.owner] == 0 {
 		delete(w.ofOwner, p.owner)
@@ -65,6 +91,17 @@ func (w *waiters) exit(id models.ResponseID, over bool, now time.Time) {
 	if p.left = now; over {
 		delete(w.present, id)
 	}
+}
+
+// byAnother reports whether an agent waits for a request by another way than one. Of waits
+// without a name one that goes on is another than one that has no name either and is over.
+func (w *waiters) byAnother(id models.ResponseID, way string, now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.present[id]
+	return p != nil && slices.ContainsFunc(p.ways, func(in wayIn) bool {
+		return in.name != way && in.here(now) || in.name == "" && in.waits > 0
+	})
 }
 
 // forget drops what is known of a request that is over, once nobody waits for it.

@@ -19,8 +19,16 @@ func askDigest(r *models.Response) string {
 		&agent, r.ToolUseID, r.JobID, r.UpstreamID, r.CallID, &r.PolicyReason, &r.ModelUsed, decimal(r.EnergyBudget), decimal(r.InputBytes),
 		&r.Description, &r.Context, &r.Options, cut,
 	}
-	if r.ClaimedAt != nil { // or the digest is what it was before there was this column
-		values = append(values, new(r.ClaimedAt.Format(db.FileFormat)))
+	// Without a later column the digest is what it was before there was one.
+	var claimed *string
+	if r.ClaimedAt != nil {
+		claimed = new(r.ClaimedAt.Format(db.FileFormat))
+	}
+	if claimed != nil || r.Preview != "" {
+		values = append(values, claimed)
+	}
+	if r.Preview != "" {
+		values = append(values, &r.Preview)
 	}
 	return ledger.RowDigest(values...)
 }

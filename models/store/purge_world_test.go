@@ -101,7 +101,7 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 		if in.Kind == "" {
 			in.ToolName, in.Input = "Bash", n.json("input")
 		}
-		in.Description, in.Context = n.new("description"), n.new("context")
+		in.Description, in.Context, in.Preview = n.new("description"), n.new("context"), n.new("preview")
 		return w.ask(t, in)
 	}
 	conv, _, err := w.OpenRun(ctx, w.agent, models.RunInput{RunID: key("run"), Title: n.new("title"), EnergyBudget: new(int64(500))})

@@ -92,6 +92,7 @@ func TestARequestIsRememberedUntilItIsDecided(t *testing.T) {
 		},
 		"with a deadline, a cost and a time": func(in *models.AskInput) {
 			in.TimeoutSeconds, in.Energy, in.ClaimedAt, in.JobID = new(int64(60)), new(int64(3)), "2026-01-02T03:04:05Z", "job"
+			in.Preview = "this will happen"
 		},
 	} {
 		id := w.ask(t, change)

@@ -65,7 +65,7 @@ func (s *Store) Respond(ctx context.Context, actor models.Actor, in models.Respo
 
 // checkResponse does everything that needs no database.
 func checkResponse(in models.ResponseInput) (models.Response, error) {
-	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Energy: models.DefaultEnergy}
+	r := models.Response{Kind: in.Kind, Content: in.Content, EnergyBudget: in.EnergyBudget, ModelUsed: in.ModelUsed, Preview: in.Preview, Energy: models.DefaultEnergy}
 	switch in.Kind {
 	case models.KindProposal:
 		r.ToolName = models.ToolRespondWithApproval
@@ -79,6 +79,12 @@ func checkResponse(in models.ResponseInput) (models.Response, error) {
 		return r, models.Invalid("kind", "must be reply or proposal")
 	}
 	if err := models.CheckContent("content", in.Content); err != nil {
+		return r, err
+	}
+	if in.Preview != "" && in.Kind != models.KindProposal {
+		return r, models.Invalid("preview", "belongs to a proposal")
+	}
+	if err := models.CheckText("preview", in.Preview, models.MaxPreview); err != nil {
 		return r, err
 	}
 	if err := models.CheckText("modelUsed", in.ModelUsed, models.MaxName); err != nil {

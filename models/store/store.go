@@ -6,9 +6,9 @@
 // is CodeNotFound. A change runs in write, with its ledger entry; it may run twice, and
 // nobody hears of it before it is on the disk (I2).
 //
-// A request begins in ask.go (find.go, check_ask.go, quota.go), respond.go or report.go;
+// A request begins in ask.go (find.go, join.go, check_ask.go, quota.go), respond.go or report.go;
 // it waits in presence.go and await.go; it ends in decide.go, by way of hold.go and
-// undo.go, in deadline.go, cancel.go or withdraw.go. The hot statements of all of these
+// undo.go, in deadline.go, cancel.go, give_up.go or withdraw.go. The hot statements of all of these
 // are in statements.go; what is read by hand goes through GORM (requests.go).
 package store
 
@@ -87,6 +87,7 @@ type Store struct {
 	policies compiledPolicies
 	lastUsed atomic.Pointer[policy.Policy] // the one that a transaction used last
 
+	opened   time.Time
 	deadline chan struct{} // signalled when an earlier deadline was stored
 	ending   chan struct{} // closed: waits return what stands
 	endOnce  sync.Once
@@ -111,6 +112,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		PasswordCost: opts.PasswordCost, BeforeHash: opts.BeforeHash, ObserveSignInFailure: opts.ObserveSignInFailure,
 		Stranded: s.stranded, Joined: s.joined, Left: s.left, NamingGroup: s.namingGroup, AccessChanged: s.waiters.wakeAll,
 	})
+	s.opened = s.db.Now()
 	s.waiters.init()
 	s.quota.init(opts)
 	d.Register(db.Room{

@@ -62,6 +62,7 @@ var columns = map[string]map[string]column{
 		"model_used":            {byRow, keptName},
 		"description":           {byRow, markText},
 		"context":               {byRow, markText},
+		"preview":               {byRow, markText},
 		"options":               {byRow, markOptions},
 		"content":               {byDigest, markText},
 		"tool_name":             {byEntry, keptName},

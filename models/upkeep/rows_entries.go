@@ -309,7 +309,7 @@ func (r *rowValues) fitsDigest() bool {
 }
 
 // askProven is what askProof proves, in words.
-const askProven = "description, context, options or ids of the call"
+const askProven = "description, context, preview, options or ids of the call"
 
 // askProof is askDigest of a stored row.
 func askProof(r *rowValues) string {
@@ -321,8 +321,12 @@ func askProof(r *rowValues) string {
 		r.ptr("agent_id"), r.ptr("tool_use_id"), r.ptr("job_id"), r.ptr("upstream_id"), r.ptr("call_id"), r.ptr("policy_reason"), r.ptr("model_used"),
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
-	if claimed := r.ptr("claimed_at"); claimed != nil {
+	claimed, preview := r.ptr("claimed_at"), r.text("preview")
+	if claimed != nil || preview != "" {
 		values = append(values, claimed)
+	}
+	if preview != "" {
+		values = append(values, &preview)
 	}
 	return ledger.RowDigest(values...)
 }

@@ -69,7 +69,7 @@ func (c *rowCheck) removedRow(e *models.Entry, said *removedRow, mark string) er
 	}
 	switch said.Table {
 	case "responses":
-		a.proves("description, context, options or ids of the call", said.Digest, askProof(row))
+		a.proves(askProven, said.Digest, askProof(row))
 	case "votes":
 		a.proves("undo_until, budget_set, budget_delta, answer or option", said.Digest, heldProof(row))
 		if slices.Contains(said.Columns, "option") {

@@ -96,7 +96,7 @@ func selected(alias, table string) string {
 
 // firstEntryColumns are the large columns. They are compared only with the first
 // entry, and with the one that moves the response to another agent's run.
-var firstEntryColumns = []string{"description", "context", "options", "content", "tool_input_json", "policy_reason"}
+var firstEntryColumns = []string{"description", "context", "preview", "options", "content", "tool_input_json", "policy_reason"}
 
 // isFirstEntry is the condition for those entries.
 var isFirstEntry = `(l.action IN ('approval.requested', 'approval.let_through', 'response.added') OR l.action = 'approval.rejected' AND ` + db.Contains(`l.data`, `'"kind"'`) + `

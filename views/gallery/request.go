@@ -79,10 +79,13 @@ func requestStates(page func(name, note string, a models.Approval, mend ...func(
 	withdrawn := Settle(Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = new("withdrawn by Ada Berg")
 	next := Payment()
+	previewed := Shell()
+	previewed.Preview = "Would remove build/ (214 files)\nWould push main \u202Eto origin\n" + strings.Repeat("  deleted build/part.o\n", 60)
 	claimed := Shell()
 	claimed.ClaimedAt = new(Now.Add(-2 * time.Hour))
 	return []State{
 		page("whole", "All that stands around a request, and all that can be done", Shell(), whole),
+		page("preview", "With what its agent claims that will happen", previewed, whole),
 		page("twin", "It may be a duplicate of what was approved minutes ago", Payment(), whole, func(in *pages.ApprovalInput) {
 			in.Around.Twin = &models.Twin{ID: "01890a5d-ac96-774b-bcce-b302099a8071", By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}
 		}),

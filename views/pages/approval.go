@@ -123,6 +123,7 @@ type Approval struct {
 	Left     views.Moment
 
 	Description, Context string
+	Preview              string // what the agent claims that will happen
 	Warnings             []Warning
 	Blocks               []ui.Block
 	Whole, Raw           ui.Code
@@ -210,7 +211,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Conversation: ConversationLabel(&a), ConversationURL: views.InboxPageURL(r.ConversationID, ""),
 		Sequence: strconv.FormatInt(r.Sequence, 10), Named: namedFacts(&a),
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
-		Description: r.Description, Context: r.Context,
+		Description: r.Description, Context: r.Context, Preview: r.Preview,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
 		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Template: r.Template, TemplateText: r.TemplateText,

@@ -229,6 +229,11 @@ var requestPages = []page{
 		"help":  "Goes to the agent and its owner. The clock stops until they answer, for 1 h at most; after the answer there are 3 m 41 s left. Without one it expires.",
 	}},
 	{key: "approval-whole-edit", like: "approval-twin-before", seen: seen{}},
+	{key: "approval-preview", like: "approval-whole", seen: seen{
+		"warns":  "Contains hidden characters. They are shown as codes in the preview (1 direction control). | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
+		"labels": "command | 45 bytes | Whole input | 110 bytes as sent | Preview, as claimed by release-bot: what runs is the source | 63 lines, 1,441 bytes | Context, as reported by release-bot | 21 bytes | The bytes that are hashed | 157 bytes",
+		"folds":  "allowed 3 times, rejected once here · last: 2 d ago by Bo Lind | the last 2 messages before this one | Show the other 46 bytes of 1,441 bytes | Raw: the exact bytes behind the digest",
+	}},
 	{key: "approval-folded", like: "approval-whole", seen: seen{
 		"why":    "rule Shell · policy v7 The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Ninety steps, one after another.",
 		"what":   "echo step \necho step x\necho step xx\necho step xxx\necho step  … xxxxxxxxx\necho step xxxxxxxxxxxxxxxxxxx\n (1630 bytes, 3d2d965741bc440b)",

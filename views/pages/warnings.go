@@ -24,6 +24,7 @@ func warnings(a *models.Approval, beside string, input inputView) []Warning {
 		{inputName(a.Kind), input.found},
 		{"the description", findings(a.Description)},
 		{"the context", findings(a.Context)},
+		{"the preview", findings(a.Preview)},
 		{"what is sent beside the input", findings(indentJSON(beside))},
 		{"the options", findings(a.Options)},
 		{"the policy's reason", findings(a.PolicyReason)},

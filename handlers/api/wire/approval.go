@@ -20,6 +20,8 @@ type AskRequest struct {
 	Options        []Option        `json:"options,omitempty" doc:"The answers that a question offers"`
 	Description    string          `json:"description,omitempty"`
 	Context        string          `json:"context,omitempty"`
+	Preview        string          `json:"preview,omitempty" doc:"What the agent says that will happen, such as a diff or a plan: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
+	Join           bool            `json:"join,omitempty" doc:"With neither approvalId nor toolUseId: the call may have come in by another way. It is then the agent's only request that waits with the same kind, tool and input, if there is one, in the conversation that it names or in none, and if it says nothing else of itself"`
 	TimeoutSeconds *int64          `json:"timeoutSeconds,omitzero" doc:"From 1 to the policy's maximum; a rule's own timeout goes first"`
 	Template       string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person, at the higher risk, for the shorter time"`
 	Energy         *int64          `json:"energy,omitzero"`
@@ -45,6 +47,7 @@ type Approval struct {
 	Options          []Option        `json:"options,omitempty"`
 	Description      string          `json:"description"`
 	Context          string          `json:"context,omitempty" doc:"In the agent's words"`
+	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
 	EnergyBudget     *int64          `json:"energyBudget,omitempty" doc:"The budget that a proposal asks for; not applied"`
 	ToolUseID        *string         `json:"toolUseId"`
 	JobID            *string         `json:"jobId"`
@@ -64,6 +67,8 @@ type Approval struct {
 	Approved         *bool           `json:"approved,omitzero" doc:"As response.approved; left out while pending"`
 	Reason           *string         `json:"reason,omitzero" doc:"As response.reason; left out while pending"`
 	Response         *Responded      `json:"response,omitempty" doc:"The decision in short; left out while pending"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`

@@ -53,6 +53,7 @@ type ConversationResponse struct {
 	ReportedInput    json.RawMessage `json:"reportedInput,omitempty" doc:"What the agent reported, only where another system asks with another input, and runs that. The digest is over this one"`
 	Options          []Option        `json:"options,omitempty"`
 	Description      string          `json:"description"`
+	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
 	Energy           int64           `json:"energy" doc:"What it cost"`
 	EnergyBudget     *int64          `json:"energyBudget" doc:"The budget that it proposes; not applied"`
 	ModelUsed        string          `json:"modelUsed"`
@@ -66,6 +67,8 @@ type ConversationResponse struct {
 	Timestamp        time.Time       `json:"timestamp"`
 	TimeoutAt        *time.Time      `json:"timeoutAt" doc:"Null: no deadline"`
 	Decision         *Decision       `json:"decision" doc:"Null while pending, and with a reply"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{responseId}/notes"`

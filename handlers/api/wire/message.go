@@ -56,6 +56,7 @@ type ResponseRequest struct {
 	Energy       *WholeNumber `json:"energy,omitzero" minimum:"0" maximum:"1000000000" doc:"What it costs; 1 if left out, and at least what a rule demands"`
 	ModelUsed    string       `json:"modelUsed,omitempty"`
 	EnergyBudget *WholeNumber `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"With a proposal, the budget that it asks for: shown to the person, not applied"`
+	Preview      string       `json:"preview,omitempty" doc:"With a proposal, what the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
 }
 
 // BudgetRequest sets the budget or changes it by a step: one of the two.

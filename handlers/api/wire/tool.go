@@ -13,6 +13,7 @@ type ToolRequest struct {
 	ToolInput   json.RawMessage `json:"tool_input,omitzero" doc:"Any JSON value, kept exactly as sent; {} if left out"`
 	SessionID   string          `json:"session_id" doc:"Any string: the id of a conversation of the agent's own, or a run id; an unknown one opens a conversation with it as run id"`
 	Description string          `json:"description,omitempty"`
+	Preview     string          `json:"preview,omitempty" doc:"What the agent says that will happen: at most 16 KiB of text, shown to people as its claim. It is no part of the digest, and a repeat keeps the first one"`
 	Template    string          `json:"template,omitempty" doc:"The name of a template of the policy, which can only make the call stricter: it waits for a person"`
 }
 
@@ -40,6 +41,8 @@ type ToolAnswer struct {
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
 	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
 	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
@@ -58,6 +61,7 @@ type Invocation struct {
 	Kind             Kind            `json:"kind,omitempty" enum:"question,proposal,budget" doc:"Only where it is no tool call: the agent asked by another surface"`
 	Content          string          `json:"content,omitempty" doc:"The text of a proposal"`
 	Description      string          `json:"description"`
+	Preview          string          `json:"preview,omitempty" doc:"What the agent says that will happen: its claim, and no part of what is decided"`
 	RequiresApproval bool            `json:"requires_approval"`
 	Status           ToolStatus      `json:"status" enum:"PENDING,APPROVED,REJECTED,TIMED_OUT,CANCELLED"`
 	Cause            Cause           `json:"cause" doc:"What led to the status; empty while pending"`
@@ -69,6 +73,8 @@ type Invocation struct {
 	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider        `json:"decided_by" doc:"Null: no person did"`
 	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
+	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
 	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
 	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"fmt"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+// byPendingDigest finds what waits of an agent with a digest: at most two, for only one
+// alone is known to be the same call. What another system asked is decided there.
+const byPendingDigest = `SELECT id FROM responses` + db.ByResponsesPendingDigest + `
+ WHERE agent_id = ? AND digest = ? AND approval_status = 'pending' AND upstream_id IS NULL AND (approval_timeout_at > ? OR held_until IS NOT NULL) LIMIT 2`
+
+// joined is the request that a call without a key came in as before, by another way: the
+// only one of its agent that waits with this digest. Nil: there is none, or it can't be
+// told which. Two keys are two requests (I9), so a call with a key never comes here; and
+// without a key on either side both are new, unless the call says that it may be the same.
+func (t *tx) joined(actor models.Actor, q *asked) (*models.Approval, error) {
+	if q.id != "" || q.ToolUseID != "" || !q.fallback.IsZero() {
+		return nil, nil // new; and what ran already waits for nobody
+	}
+	ids, err := t.pendingWith(actor, q.digest)
+	if err != nil || len(ids) != 1 {
+		return nil, err
+	}
+	a, err := t.standing(ids[0])
+	if err != nil || a == nil || a.ToolUseID == nil && !q.Join || !q.fits(a) {
+		return nil, err
+	}
+	if _, p, err := t.policy(); err != nil || q.checkTimeout(p) != nil {
+		return nil, err // it is refused as a new one
+	}
+	return a, nil
+}
+
+// joinedIn is joined for a call that names a conversation and says that it may be the same
+// as another: it was asked there, or by a way that knows of no conversation.
+func (t *tx) joinedIn(actor models.Actor, q *asked, named *models.Conversation) (*models.Approval, error) {
+	if !q.Join {
+		return nil, nil
+	}
+	a, err := t.joined(actor, q)
+	if err != nil || a == nil || named != nil && a.ConversationID == named.ID {
+		return a, err
+	}
+	rest, err := scanConversation(t.Row(t.s.hot.conversationByRest, actor.ID))
+	if err != nil || rest == nil || a.ConversationID != rest.ID {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (t *tx) pendingWith(actor models.Actor, digest string) ([]models.ResponseID, error) {
+	rows, err := t.Rows(t.s.hot.byPendingDigest, actor.ID, digest, t.Now)
+	if err != nil {
+		return nil, fmt.Errorf("look for the same call: %w", err)
+	}
+	defer rows.Close()
+	var ids []models.ResponseID
+	for rows.Next() {
+		var id models.ResponseID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("look for the same call: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// fits reports whether whoever decides a request that waits decides this call too: it says
+// nothing that they are not shown, and demands nothing that the request does not.
+func (q *asked) fits(a *models.Approval) bool {
+	for _, said := range [...][2]string{{q.Description, a.Description}, {q.Context, a.Context}, {q.Preview, a.Preview}, {q.JobID, orEmpty(a.JobID)}} {
+		if said[0] != "" && said[0] != said[1] {
+			return false
+		}
+	}
+	return q.Template == a.Template
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/db"
+)
+
+var (
+	namesQuery         = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN users u ON u.id = j.value WHERE u.disabled_at IS NULL`
+	upstreamNamesQuery = `SELECT u.id, u.name FROM ` + db.Each(`?`) + ` CROSS JOIN upstreams u ON u.id = j.value`
+)
+
+// WaitsFor says of requests that the actor was given, in their order, who may decide them
+// and what they wait for. Everybody is told people's names, as with decisions; e-mails and
+// the names of other systems are for people.
+func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*models.Approval) ([]models.WaitsFor, error) {
+	out, now := make([]models.WaitsFor, len(rows)), s.db.Now()
+	var people, systems []string
+	for _, a := range rows {
+		if a.StateAt(now) != models.StatusPending {
+			continue
+		}
+		ids, _, _ := a.Candidates()
+		for _, id := range ids {
+			people = append(people, string(id))
+		}
+		if a.HeldUntil != nil && a.UpstreamID != nil && actor.IsPerson() {
+			systems = append(systems, *a.UpstreamID)
+		}
+	}
+	names, err := s.namesOf(ctx, namesQuery, people)
+	if err != nil {
+		return nil, err
+	}
+	upstreams, err := s.namesOf(ctx, upstreamNamesQuery, systems)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range rows {
+		upstream := ""
+		if a.UpstreamID != nil {
+			upstream = upstreams[*a.UpstreamID]
+		}
+		out[i] = a.WaitingFor(candidateNames(a, names), upstream, now)
+	}
+	return out, nil
+}
+
+// candidateNames lists who may decide a request, without those who can't sign in.
+func candidateNames(a *models.Approval, names map[string]string) []string {
+	people, groups, admins := a.Candidates()
+	out := make([]string, 0, len(people)+len(groups)+1)
+	for _, id := range people {
+		if name, ok := names[string(id)]; ok {
+			out = append(out, name)
+		}
+	}
+	for _, group := range groups {
+		out = append(out, models.GroupReviewer(group))
+	}
+	if admins {
+		out = append(out, models.AdminReviewers)
+	}
+	return out
+}
+
+// namesOf reads names by ids.
+func (s *Store) namesOf(ctx context.Context, query string, ids []string) (map[string]string, error) {
+	if len(ids) == 0 {
+		return nil, nil //nolint:nilnil // nothing was asked for
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("read names: %w", err)
+	}
+	stmt, err := s.db.Prepared(ctx, query) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), string(list))
+	if err != nil {
+		return nil, fmt.Errorf("read names: %w", err)
+	}
+	defer rows.Close()
+	out := make(map[string]string, len(ids))
+	for rows.Next() {
+		var id, name string
+		if err := rows.Scan(&id, &name); err != nil {
+			return nil, fmt.Errorf("read names: %w", err)
+		}
+		out[id] = name
+	}
+	return out, rows.Err()
+}

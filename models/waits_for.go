@@ -1,0 +1,99 @@
+package models
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// WaitsFor says what a pending request waits for. The zero value is that of a request that
+// waits for nothing.
+type WaitsFor struct {
+	// Reviewers are who may approve or answer it: people by name, groups as GroupReviewer
+	// names them, and AdminReviewers.
+	Reviewers []string
+	// Text says in a few words what it waits for; empty: nothing.
+	Text string
+}
+
+// AdminReviewers stands for all admins in a list of reviewers.
+const AdminReviewers = "admins"
+
+// shownReviewers is how many of a list a sentence names.
+const shownReviewers = 4
+
+// Candidates are who may approve the request as it was asked, by id, and the groups; admins
+// says that any admin may.
+func (r *Response) Candidates() (people []UserID, groups []string, admins bool) {
+	who := r.Approvers()
+	if !who.Limited() {
+		people = append(people, r.OwnerID)
+	}
+	for _, a := range who.Able() {
+		switch {
+		case a.Group != "":
+			groups = append(groups, a.Group)
+		case a.ID != r.OwnerID || who.Limited():
+			people = append(people, a.ID)
+		}
+	}
+	return people, groups, !who.ReviewersOnly
+}
+
+// WaitingFor says what the request waits for. upstream is the name of the system that asked,
+// as far as the reader is told it. A verdict that holds the request is only spoken of where
+// the store gave it to the reader, so agents are not told of one (I1).
+func (a *Approval) WaitingFor(reviewers []string, upstream string, now time.Time) WaitsFor {
+	if a.StateAt(now) != StatusPending {
+		return WaitsFor{}
+	}
+	return WaitsFor{Reviewers: reviewers, Text: a.waitingText(reviewers, upstream, now)}
+}
+
+func (a *Approval) waitingText(reviewers []string, upstream string, now time.Time) string {
+	who := oneOf(reviewers)
+	switch held := a.HeldUntil != nil; {
+	case held && a.Vote != nil && a.Vote.UndoUntil != nil:
+		left := max(a.Vote.UndoUntil.Sub(now), 0)
+		if left > left.Truncate(time.Second) {
+			left = left.Truncate(time.Second) + time.Second
+		}
+		return fmt.Sprintf("the release of %s's approval in %s", a.Vote.UserName, SpokenDuration(left))
+	case held && a.UpstreamID != nil && upstream != "":
+		return "delivery of the decision to " + upstream
+	case held && a.UpstreamID != nil:
+		return "delivery of the decision to the system that asked"
+	case held && a.Vote != nil:
+		return fmt.Sprintf("the release of %s's approval", a.Vote.UserName)
+	case a.OpenNote != nil:
+		return "the agent's answer to a question that a reviewer asked"
+	case a.Kind == KindQuestion:
+		return "an answer from " + who
+	}
+	return "a decision by " + who
+}
+
+// oneOf names a list of reviewers in a sentence, where any of them will do.
+func oneOf(reviewers []string) string {
+	var names []string
+	for i, name := range reviewers {
+		if rest := len(reviewers) - i; i == shownReviewers-1 && rest > 1 {
+			names = append(names, fmt.Sprintf("%d others", rest))
+			break
+		}
+		if group, ok := GroupOf(name); ok {
+			name = "somebody in " + group
+		} else if name == AdminReviewers {
+			name = "an admin"
+		}
+		names = append(names, name)
+	}
+	switch last := len(names) - 1; last {
+	case -1:
+		return "a reviewer"
+	case 0:
+		return names[0]
+	default:
+		return strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+}
