@@ -22,6 +22,10 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil { // or the digest is what it was before there was this column
 		values = append(values, new(r.ClaimedAt.Format(db.FileFormat)))
 	}
+	if r.Protocol != "" {
+		protocol := string(r.Protocol)
+		values = append(values, &protocol, &r.ClientDataJSON)
+	}
 	return ledger.RowDigest(values...)
 }
 

@@ -134,7 +134,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	}
 	a.JobID, a.Risk, a.Description, a.Context, a.ClaimedAt = nullable(q.JobID), verdict.Risk, q.Description, q.Context, q.claimed
 	a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.Template = version, verdict.Rule, verdict.Reason, q.Template
-	a.Energy = costOf(q, verdict)
+	a.Energy, a.Protocol, a.ClientDataJSON = costOf(q, verdict), q.Protocol, q.client
 	reviewers, err := t.judged(a, q, verdict, deadline)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (t *tx) askReported(actor models.Actor, q *asked, a *models.Approval) (*mod
 	}
 	n, err := t.Exec(t.s.hot.judgeReported, a.JobID, a.Risk, a.RequiresApproval, a.ApprovalStatus, a.ApprovalTimestamp, a.ApprovalFeedback, a.Cause,
 		a.PolicyVersion, a.PolicyRule, a.PolicyReason, a.ReviewersOnly, selfApproval(&a.Response), a.ApproversJSON,
-		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.GrantID, a.ID)
+		a.Template, a.ChecklistJSON, a.TemplateText, a.ApprovalRequestedAt, a.ApprovalTimeoutAt, a.Energy, a.Description, a.Context, a.ClaimedAt, a.Protocol, a.ClientDataJSON, a.GrantID, a.ID)
 	if err != nil {
 		return nil, fmt.Errorf("judge reported call: %w", err)
 	}

@@ -117,6 +117,7 @@ var entryChecks = map[string]entryCheck{
 	"approval.extended":    extendedCheck,
 	"approval.asked_back":  noteCheck,
 	"approval.note_added":  noteCheck,
+	"approval.escalated":   escalatedCheck,
 	"approval.routed":      routedCheck,
 	"response.adopted":     adoptedCheck,
 
@@ -323,6 +324,9 @@ func askProof(r *rowValues) string {
 	}
 	if claimed := r.ptr("claimed_at"); claimed != nil {
 		values = append(values, claimed)
+	}
+	if r.text("protocol") != "" {
+		values = append(values, r.ptr("protocol"), r.ptr("client_data"))
 	}
 	return ledger.RowDigest(values...)
 }

@@ -276,7 +276,7 @@ func choices(r *models.Response) []Choice {
 		return nil
 	}
 	// Such options are refused when an agent sends them; another system's are not ours to refuse.
-	alike := models.CheckOptions(options) != nil
+	alike := models.CheckOptions("options", options) != nil
 	out := make([]Choice, 0, len(options))
 	for _, o := range options {
 		name := models.RevealString(o.Name, false)
