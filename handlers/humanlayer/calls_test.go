@@ -78,7 +78,7 @@ func TestAContactIsAnswered(t *testing.T) {
 func TestAContactThatNobodyAnswersEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.policy(`{"default_timeout_minutes":5,"default_question_timeout_minutes":5}`)
+	w.policy(`{"rules":[{"name":"questions","tools":["question"],"effect":"require","timeout_minutes":5}]}`)
 	w.contact("c1")
 	w.clock.Step(time.Hour)
 	got := w.call(w.agent, "GET", "/contact_requests/c1", "").want(t, 200, map[string]any{"status.answered": false, "status.cause": "timeout"})

@@ -32,7 +32,6 @@ func TestMain(m *testing.M) {
 // their tokens.
 type world struct {
 	tb    testing.TB
-	dir   string
 	store *store.Store
 	clock *storetest.Clock
 	log   *logBuffer
@@ -64,17 +63,23 @@ func newWorld(tb testing.TB, opts ...storetest.Option) *world {
 	_, w.reviewer = storetest.ReviewerToken(tb, w.store, w.owner)
 	_, w.stranger = storetest.ReviewerToken(tb, w.store, stranger)
 	_, w.admin = storetest.AdminToken(tb, w.store, w.adminAs)
+	w.serve()
+	return w
+}
+
+// serve puts the API over the store.
+func (w *world) serve() {
+	w.tb.Helper()
 	kit := handlers.Kit{Log: slog.New(slog.NewJSONHandler(w.log, nil)), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}, Lists: handlers.NewLists()}
 	var err error
 	if w.api, err = api.New(kit, w.store, "test"); err != nil {
-		tb.Fatal(err)
+		w.tb.Fatal(err)
 	}
 	w.calls = humanlayer.New(kit, w.store)
 	w.calls.Register(w.api.Echo())
 	server := httptest.NewServer(w.api)
-	tb.Cleanup(server.Close)
+	w.tb.Cleanup(server.Close)
 	w.url = server.URL
-	return w
 }
 
 func noLimits(o *store.Options) { o.AsksPerMinute, o.PendingPerAgent = -1, -1 }
