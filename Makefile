@@ -85,6 +85,10 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 test: cc chromium ## all tests with the race detector, browser tests included
 	$(TEST) ./...
 
+.PHONY: test-clients
+test-clients: build ## run real programs, from npm at pinned versions, against a fresh server (needs node; not part of check)
+	for program in .ci/clients/*.sh; do [[ $$program == */server.sh ]] || BIN=$(BIN) $$program; done
+
 .PHONY: check
 check: build drift fmt-check vet lint mod-check test ## all that CI checks
 
