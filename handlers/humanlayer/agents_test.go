@@ -43,13 +43,11 @@ func TestI4AgentsNeverDecideHere(t *testing.T) {
 			for _, decision := range decisions {
 				n++
 				id, read := fmt.Sprintf("call-%d", n), "/function_calls/"
-				made := answer{}
+				ask := w.ask
 				if contact {
-					read = "/contact_requests/"
-					made = w.contact(id)
-				} else {
-					made = w.ask(id)
+					read, ask = "/contact_requests/", w.contact
 				}
+				made := ask(id)
 				before, err := w.store.Ledger.Head(t.Context())
 				if err != nil {
 					t.Fatal(err)

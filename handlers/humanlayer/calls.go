@@ -93,7 +93,7 @@ func (b *contactRequest) ask() (models.AskInput, []string, error) {
 // askOf is what both kinds of request have.
 func askOf(runID *string, callID string, status jsontext.Value) (models.AskInput, error) {
 	in := models.AskInput{RunID: deref(runID), ToolUseID: callID, Protocol: models.ProtocolFunctionCalls, Explicit: true}
-	if k := status.Kind(); k != 'n' && k != 0 {
+	if !isNone(status) {
 		return in, models.Invalid("status", "is the server's: leave it out")
 	}
 	return in, checkCallID(callID)
@@ -185,7 +185,7 @@ func (b *escalation) dropped() (out []string) {
 		name string
 		raw  jsontext.Value
 	}{{"additional_recipients", b.AdditionalRecipients}, {"channel", b.Channel}} {
-		if k := m.raw.Kind(); k != 'n' && k != 0 {
+		if !isNone(m.raw) {
 			out = append(out, m.name)
 		}
 	}

@@ -20,6 +20,7 @@ func TestEveryDenialSaysWhyI10(t *testing.T) {
 	t.Parallel()
 	rejects := func(body string) func(*testing.T, *world) {
 		return func(t *testing.T, w *world) {
+			t.Helper()
 			w.call(w.reviewer, "POST", "/agent/function_calls/c1/respond", body).want(t, 200, nil)
 		}
 	}
@@ -36,10 +37,12 @@ func TestEveryDenialSaysWhyI10(t *testing.T) {
 		"policy":           {policy: `{"rules":[{"name":"no mail","tools":["send_email"],"effect":"deny","reason":"Mail goes by hand."}]}`, cause: "policy", says: "The policy denies this. Mail goes by hand."},
 		"timeout":          {policy: `{"default_timeout_minutes":5}`, end: func(_ *testing.T, w *world) { w.clock.Step(time.Hour) }, cause: "timeout", says: "Nobody decided in time. Approval request timed out (5 minutes)"},
 		"cancelled": {end: func(t *testing.T, w *world) {
+			t.Helper()
 			_, err := w.store.Cancel(t.Context(), w.agentAs, idOf(w.call(w.agent, "GET", "/function_calls/c1", "")))
 			storetest.Must(t, err)
 		}, cause: "cancelled", says: "This request was cancelled."},
 		"stopped": {end: func(t *testing.T, w *world) {
+			t.Helper()
 			_, _, err := w.store.Stop(t.Context(), w.owner, w.agentAs.AgentID(), "Enough.")
 			storetest.Must(t, err)
 		}, cause: "stopped", says: "A person has stopped this agent."},

@@ -40,14 +40,14 @@ func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, 
 
 // objectOrNone is a member that may be an object, null or left out.
 func objectOrNone(field string, raw jsontext.Value) (jsontext.Value, error) {
-	switch raw.Kind() {
-	case '{':
-		_, err := models.CanonicalJSON(field, raw) // which limits its depth
-		return raw, err
-	case 'n', 0:
+	if isNone(raw) {
 		return nil, nil //nolint:nilnil // nothing was sent
 	}
-	return nil, models.Invalid(field, "must be an object")
+	if raw.Kind() != jsontext.KindBeginObject {
+		return nil, models.Invalid(field, "must be an object")
+	}
+	_, err := models.CanonicalJSON(field, raw) // which limits its depth
+	return raw, err
 }
 
 // memberName is a member in the path of what was dropped, which never echoes text that was sent.
@@ -58,14 +58,17 @@ func memberName(name string) string {
 	return "(member)"
 }
 
+// isNone reports whether a member was left out, or sent as null.
+func isNone(raw jsontext.Value) bool { return len(raw) == 0 || raw.Kind() == jsontext.KindNull }
+
 // cleaner copies JSON without credentials.
 type cleaner struct{ dropped []string }
 
 func (c *cleaner) value(out *bytes.Buffer, raw jsontext.Value, path string) error {
-	switch raw.Kind() {
-	case '{':
+	if raw.Kind() == jsontext.KindBeginObject {
 		return c.object(out, raw, path)
-	case '[':
+	}
+	if raw.Kind() == jsontext.KindBeginArray {
 		return c.array(out, raw, path)
 	}
 	out.Write(raw)

@@ -8,14 +8,19 @@ import (
 	"countersign/models"
 )
 
-// waiting blocks until so many wait in the store.
+// waiting returns once so many callers wait.
 func (w *world) waiting(n int) {
 	w.tb.Helper()
-	for end := time.Now().Add(10 * time.Second); w.store.Waiters() != n; {
-		if time.Now().After(end) {
-			w.tb.Fatalf("%d wait, want %d", w.store.Waiters(), n)
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for w.store.Waiters() != n {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			w.tb.Fatalf("%d callers wait, want %d", w.store.Waiters(), n)
 		}
-		time.Sleep(time.Millisecond) // nothing tells of it
 	}
 }
 

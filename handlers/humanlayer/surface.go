@@ -3,6 +3,7 @@ package humanlayer
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -115,9 +116,7 @@ func (s *Surface) fail(c echo.Context, err error) error {
 		out.Error.RequestID = handlers.RequestID(c)
 		s.kit.LogInternal(c, err)
 	}
-	for name, values := range p.GetHeaders() {
-		c.Response().Header()[name] = values
-	}
+	maps.Copy(c.Response().Header(), p.GetHeaders())
 	return handlers.WriteJSON(c, p.Status, &out)
 }
 
