@@ -28,7 +28,7 @@ func TestARejectOptionFillsInItsText(t *testing.T) {
 	a := w.ask(fromSDK)
 	p := w.signedIn(ownerEmail)
 	shown := p.get(pageOf(a)).is(http.StatusOK).says("#reject-menu", "Later").says("#reject-menu", "not now")
-	if b := buttons(shown, "#reject-menu button[name=fill]"); len(b) != 1 || !strings.HasPrefix(b["later"], "Later answers “later”") {
+	if b := buttons(shown, "#reject-menu button[name=fill]"); len(b) != 1 || !strings.HasPrefix(b["later"], "Later tells the agent “later”") {
 		t.Errorf("buttons that fill in: %q", b)
 	}
 	form := url.Values{"digest": {a.Digest}, "fill": {"later"}}

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -51,6 +52,14 @@ type Thread struct {
 	AnswerURL string // of the owner's form; empty: the reader does not answer
 	Waits     string // what the clock does while a question is open
 	Left      views.Moment
+}
+
+// title says what the thread is about.
+func (t Thread) title() string {
+	if slices.ContainsFunc(t.Notes, func(n ThreadNote) bool { return n.Asks }) {
+		return "Asked back"
+	}
+	return "Notes"
 }
 
 // ThreadNote is one of them.
