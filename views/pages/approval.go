@@ -137,7 +137,6 @@ type Approval struct {
 	Options       []Choice
 	RejectOptions []Choice // buttons of the agent's own that reject
 	Sent          ui.Code  // what the agent's client sent beside what is asked
-	Escalated     views.Moment
 	Turns         []Turn
 	Content       string       // of a proposal or reply
 	Ask           *BudgetAsk   // of a budget request
@@ -236,9 +235,6 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Conversation = cmp.Or(v.Conversation, "its conversation")
 	}
 	v.Sent = sentBeside(&a)
-	if r.EscalatedAt != nil && v.Pending {
-		v.Escalated = views.Ago(*r.EscalatedAt, now)
-	}
 	v.Presence = NewPresence(&a, in.Presence, now)
 	if at := r.ClaimedTime(); at != nil {
 		v.Claimed = views.Exact(*at)
