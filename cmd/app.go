@@ -13,6 +13,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/humanlayer"
 	"countersign/handlers/mcp"
 	"countersign/handlers/web"
 	"countersign/models/store"
@@ -196,11 +197,12 @@ func (a *App) logHead(ctx context.Context) error {
 // routers makes the two routers and what chooses between them.
 func (a *App) routers() (http.Handler, error) {
 	a.streams = handlers.NewStreams(orOff(a.cfg.StreamsPerUser))
-	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams}
+	kit := handlers.Kit{Log: a.log, Now: time.Now, PublicURL: a.public, Metrics: a.metrics, Proxies: a.cfg.TrustedProxies, Streams: a.streams, Lists: handlers.NewLists()}
 	queue, err := api.New(kit, a.store, version)
 	if err != nil {
 		return nil, err
 	}
+	humanlayer.New(kit, a.store).Register(queue.Echo())
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
 	tools, err := mcp.New(kit, a.store, mcp.Options{Version: version, Wait: a.cfg.MCPWait})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"countersign/models"
 )
@@ -126,6 +127,27 @@ func ProblemOf(err error) *Problem {
 		p.Errors = append(p.Errors, FieldProblem{Field: field, Message: e.Fields[field]})
 	}
 	return p
+}
+
+// InWords puts an error's fields into the names that a surface has for them.
+func InWords(names map[string]string, err error) error {
+	e, ok := errors.AsType[*models.Error](err)
+	if !ok || len(e.Fields) == 0 || names == nil {
+		return err
+	}
+	renamed := *e
+	renamed.Fields = make(map[string]string, len(e.Fields))
+	for path, text := range e.Fields {
+		root, rest := path, ""
+		if end := strings.IndexAny(path, ".["); end >= 0 {
+			root, rest = path[:end], path[end:]
+		}
+		if name, ok := names[root]; ok {
+			root = name
+		}
+		renamed.Fields[root+rest] = text
+	}
+	return &renamed
 }
 
 // Error is the text.

@@ -20,6 +20,7 @@ type Kit struct {
 	Proxies   Proxies  // whose word about a client's address counts
 	Metrics   *Metrics // nil: nothing is counted
 	Streams   *Streams // shared by surfaces; nil: each has its own, with the default limit
+	Lists     *Lists   // shared by surfaces; nil: each has its own
 }
 
 // Router is an echo with what every surface has around its handlers: request

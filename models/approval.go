@@ -21,7 +21,7 @@ type DecisionInput struct {
 	Digest   string  // what the decider saw; required to approve high and critical
 	Input    []byte  // an edited input, JSON; nil when not edited
 	Answer   *string // for questions
-	Option   *string // for questions: the name of one of the options offered
+	Option   *string // the name of one of the options: of a question, or to reject a call with
 	// Bulk says that the verdict is one of several given at once: requests of high and
 	// critical risk are not approved so, and questions not answered.
 	Bulk bool
@@ -68,6 +68,10 @@ type AskInput struct {
 	FallbackAt string
 	// ClaimedAt is when the agent says that it asked; RFC 3339 or empty.
 	ClaimedAt string
+	// Protocol is that of the client, where it matters. Under ProtocolFunctionCalls the
+	// ToolUseID names the request among all of the agent.
+	Protocol Protocol
+	Client   ClientData
 }
 
 // FallbackBelieved is how long a client of ours believes that

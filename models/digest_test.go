@@ -93,7 +93,7 @@ func TestOptionsThatReadAlikeAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := models.CheckOptions(tt.options)
+			err := models.CheckOptions("options", tt.options)
 			if tt.field == "" {
 				if err != nil {
 					t.Fatalf("refused: %v", err)

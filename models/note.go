@@ -21,6 +21,7 @@ type Note struct {
 	AuthorID   string
 	AuthorName string
 	Asks       bool // somebody wants an answer
+	Escalates  bool // the agent asks for more attention
 	Content    string
 	At         time.Time
 }

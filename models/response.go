@@ -49,6 +49,9 @@ type Response struct {
 	Template            string       // that the agent named
 	ChecklistJSON       string       `gorm:"column:checklist"` // use Checklist
 	TemplateText        string       // shown beside the request
+	Protocol            Protocol     // of the client that asked, where that matters
+	ClientDataJSON      string       `gorm:"column:client_data"` // use ClientData
+	EscalatedAt         *time.Time   // when the agent last asked for more attention
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
 	HeldUntil           *time.Time
@@ -236,10 +239,14 @@ const (
 	ClosedByOwner ClosedBy = "owner" // a person: it was stuck
 )
 
-// Option is one of the answers that a question offers.
+// Option is one of the answers that a question offers, or of the ways to reject a call
+// that its client knows.
 type Option struct {
-	Name  string `json:"name"`
-	Title string `json:"title,omitempty"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"` // what it means, beside its button
+	PromptFill  string `json:"promptFill,omitempty"`  // what its button puts into the text, for the person to go on
+	Interactive *bool  `json:"interactive,omitempty"` // kept for the client that sent it
 }
 
 // OptionList reads the options that a question offers.

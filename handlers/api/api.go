@@ -28,7 +28,6 @@ type API struct {
 	huma  huma.API
 	kit   handlers.Kit
 	store *store.Store
-	lists chan struct{} // held by those who list
 
 	version  string
 	document func() ([]byte, error) // built when it is first asked for
@@ -48,7 +47,10 @@ func New(kit handlers.Kit, s *store.Store, version string) (*API, error) {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
-	a := &API{kit: kit, store: s, version: version, lists: make(chan struct{}, listsAtOnce), waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
+	if kit.Lists == nil {
+		kit.Lists = handlers.NewLists()
+	}
+	a := &API{kit: kit, store: s, version: version, waitRoutes: map[route]bool{}, looks: make(chan struct{}, looksAtOnce), few: fewWaiters}
 	key, err := s.Ledger.PositionKey(context.Background())
 	if err != nil {
 		return nil, err
@@ -143,7 +145,7 @@ func (a *API) problem(ctx context.Context, route, requestID string, err error) *
 	if ctx.Err() != nil {
 		err = context.Canceled // whatever it broke, nobody is there to hear of it
 	}
-	err = inWords(fieldsOf(route), err)
+	err = handlers.InWords(fieldsOf(route), err)
 	p := handlers.ProblemOf(err)
 	var e *models.Error
 	if errors.As(err, &e) && e.Approval != nil {

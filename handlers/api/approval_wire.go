@@ -105,7 +105,7 @@ func optionsIn(sent []wire.Option) []models.Option {
 	}
 	options := make([]models.Option, 0, len(sent))
 	for _, o := range sent {
-		options = append(options, models.Option(o))
+		options = append(options, models.Option{Name: o.Name, Title: o.Title, Description: o.Description, PromptFill: o.PromptFill})
 	}
 	return options
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/url"
-
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
@@ -64,17 +62,9 @@ type signedIn struct {
 // Unwrap gives the request as it came.
 func (c *signedIn) Unwrap() huma.Context { return c.humaContext }
 
-// Param is a parameter of the path as it was meant. The router takes it from the
-// path as sent where that is not the usual spelling, as in a%2Fb.
+// Param is a parameter of the path as it was meant.
 func (c *signedIn) Param(name string) string {
-	value := c.humaContext.Param(name)
-	if humaecho.Unwrap(c).Request().URL.RawPath == "" {
-		return value
-	}
-	if meant, err := url.PathUnescape(value); err == nil {
-		return meant
-	}
-	return value
+	return handlers.PathParam(humaecho.Unwrap(c), name)
 }
 
 // SetStatus sends the status, unless the route answers by itself.

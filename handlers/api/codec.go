@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -35,10 +34,7 @@ var format = huma.Format{Marshal: writeBody, Unmarshal: readBody}
 
 var (
 	readOptions = json.JoinOptions(
-		json.RejectUnknownMembers(true),
-		json.MatchCaseInsensitiveNames(false),
-		jsontext.AllowDuplicateNames(false),
-		jsontext.AllowInvalidUTF8(false),
+		handlers.StrictJSON,
 		json.WithUnmarshalers(json.UnmarshalFromFunc(readWholeNumber)),
 	)
 	buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -87,98 +83,15 @@ func readWholeNumber(d *jsontext.Decoder, n *wire.WholeNumber) error {
 // nothing but the text.
 const fieldSeparator = "\x1f"
 
-// bodyProblem says which field is wrong and what was wanted, and nothing of
-// what was sent.
-func bodyProblem(err error) (field, message string) {
-	var semantic *json.SemanticError
-	var syntactic *jsontext.SyntacticError
-	switch {
-	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
-		return fieldOf(syntactic.JSONPointer), "must not stand twice in one object"
-	case errors.As(err, &syntactic) && noValue(syntactic):
-		return fieldOf(syntactic.JSONPointer), "must be a JSON value"
-	case errors.As(err, &syntactic):
-		return "body", "must be one JSON value in UTF-8; it is not from byte " + strconv.FormatInt(syntactic.ByteOffset, 10) + " on"
-	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
-		return fieldOf(semantic.JSONPointer), "is not a member that is known here; names are matched exactly"
-	case errors.As(err, &semantic):
-		return fieldOf(semantic.JSONPointer), "must be " + typeName(semantic.GoType)
-	}
-	return "body", "must be a JSON object"
-}
+// bodyProblem says which field is wrong and what was wanted.
+func bodyProblem(err error) (field, message string) { return handlers.BodyProblem(err, typeName) }
 
-// noValue reports whether a member holds what is no value in JSON, such as NaN.
-func noValue(err *jsontext.SyntacticError) bool {
-	text := err.Err.Error()
-	return err.JSONPointer != "" && (strings.HasSuffix(text, "at start of value") || strings.Contains(text, "in number"))
-}
-
-// fieldOf writes a JSON pointer as people do: options[0].name. It ends where a
-// member's name is not a plain one.
-func fieldOf(pointer jsontext.Pointer) string {
-	var b strings.Builder
-	for token := range pointer.Tokens() {
-		if _, err := strconv.Atoi(token); err == nil {
-			b.WriteString("[" + token + "]")
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		if !plainName(token) {
-			b.WriteString("(member)")
-			break
-		}
-		b.WriteString(token)
-		if b.Len() > 200 {
-			break
-		}
-	}
-	if b.Len() == 0 {
-		return "body"
-	}
-	return b.String()
-}
-
-func plainName(s string) bool {
-	if s == "" || len(s) > 40 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {
-			return false
-		}
-	}
-	return true
-}
-
+// typeName is what a value of a wire type is called.
 func typeName(t reflect.Type) string {
-	if t == nil {
-		return "another kind of value"
-	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
 	if t == reflect.TypeFor[wire.WholeNumber]() {
 		return "a whole number, at most " + strconv.Itoa(models.MaxBudget)
 	}
-	if t == reflect.TypeFor[time.Time]() {
-		return "a time as in 2026-03-02T12:00:00Z"
-	}
-	switch t.Kind() { //nolint:exhaustive // the kinds that wire types have
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int64:
-		return "a whole number"
-	case reflect.Slice:
-		return "an array"
-	case reflect.Struct:
-		return "an object"
-	}
-	return "another kind of value"
+	return handlers.TypeName(t)
 }
 
 // newError puts what huma itself finds wrong with a request into our words:
@@ -212,7 +125,7 @@ func fieldProblem(d *huma.ErrorDetail) (field, message string) {
 		return "body", "must be sent with Content-Type: application/json"
 	}
 	_, name, _ := strings.Cut(d.Location, ".")
-	if !plainName(name) {
+	if !handlers.PlainName(name) {
 		name = "query"
 	}
 	return name, d.Message

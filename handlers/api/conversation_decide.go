@@ -116,7 +116,7 @@ func (a *API) approve(ctx context.Context, in *approveIn) (*approveOut, error) {
 		return nil, err
 	}
 	out := &wire.ApproveResult{Status: shown(got.Status()), ResponseID: wire.ResponseID(got.ID), Held: heldOf(got)}
-	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) && !mayBeUndone(got) {
+	if (b.NewBudget != nil || b.BudgetChange != nil || got.Kind == models.KindBudget && !got.AsksForAllowance()) && !got.MayBeUndone() {
 		out.BudgetUpdated, out.NewBudget = true, conv.EnergyBudget
 	}
 	return &approveOut{Status: decidedStatus(got), Body: out}, nil

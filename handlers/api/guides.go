@@ -12,6 +12,8 @@ var (
 	approvalsGuide string
 	//go:embed guide/tool_approval.md
 	toolGuide string
+	//go:embed guide/function_calls.md
+	functionCallsGuide string
 	//go:embed guide/policy.md
 	policyGuide string
 	//go:embed guide/conversations.md

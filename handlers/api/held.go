@@ -18,31 +18,13 @@ func heldResponses() map[string]*huma.Response {
 	return map[string]*huma.Response{"202": {Description: "Taken, and held"}}
 }
 
-// heldOf is what holds a request; nil for nothing, and for what an agent is not to
-// know: only approvals can be undone. To people the store gives the verdict.
+// heldOf is what holds a request; nil for nothing.
 func heldOf(a *models.Approval) *wire.Held {
-	if a.Status() == models.StatusPending && a.HeldUntil == nil && a.Vote != nil && a.Vote.WaitsFor != "" {
-		out := &wire.Held{Reason: "quorum"}
-		if a.HasDeadline() {
-			out.Until = &a.ApprovalTimeoutAt
-		}
-		return out
-	}
-	if a.Status() != models.StatusPending || a.HeldUntil == nil || a.UpstreamID == nil && a.Vote == nil {
+	by, until := a.Held()
+	if by == "" {
 		return nil
 	}
-	out, until := &wire.Held{Reason: "undo"}, *a.HeldUntil
-	switch {
-	case a.UpstreamID == nil:
-	case mayBeUndone(a):
-		until = *a.Vote.UndoUntil
-	default:
-		out.Reason = "upstream"
-	}
-	if until.Before(models.NoDeadline) {
-		out.Until = &until
-	}
-	return out
+	return &wire.Held{Reason: string(by), Until: until}
 }
 
 // holders gives a person the verdicts that hold requests of a list.
@@ -56,11 +38,6 @@ func pointers[T any](list []T) []*T {
 		all = append(all, &list[i])
 	}
 	return all
-}
-
-// mayBeUndone reports whether a verdict was taken that may still be taken back.
-func mayBeUndone(a *models.Approval) bool {
-	return a.Status() == models.StatusPending && a.Vote != nil && a.Vote.UndoUntil != nil
 }
 
 // decidedStatus is the status of an answer to a verdict.

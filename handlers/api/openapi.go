@@ -59,6 +59,10 @@ var tokenWords = map[Capability]string{
 	Admins: "an admin's token",
 }
 
+// functionCalls is a surface that the document tells of without its operations: whoever
+// calls them has an SDK.
+const functionCalls = "Function calls"
+
 // describe completes the document that huma made of routes and types.
 func (a *API) describe() {
 	doc := a.huma.OpenAPI()
@@ -69,6 +73,7 @@ func (a *API) describe() {
 	doc.Tags = []*huma.Tag{
 		{Name: "Approvals", Description: approvalsGuide},
 		{Name: "Tool approval", Description: toolGuide},
+		{Name: functionCalls, Description: functionCallsGuide},
 		{Name: "Policy", Description: policyGuide},
 		{Name: "Stops", Description: "People stop one agent or all: what they ask is rejected and what waits is cancelled, until the stop is lifted."},
 		{Name: "Conversations", Description: conversationsGuide},
@@ -77,7 +82,7 @@ func (a *API) describe() {
 		{Name: "MCP", Description: mcpGuide}, // whose messages are the protocol's
 		{Name: "Operation", Description: "For those who run the server."},
 	}
-	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return !usesTag(doc, t.Name) })
+	doc.Tags = slices.DeleteFunc(doc.Tags, func(t *huma.Tag) bool { return t.Name != functionCalls && !usesTag(doc, t.Name) })
 	for name, schema := range doc.Components.Schemas.Map() {
 		describeMembers(schema, doc.Components.Schemas.TypeFromRef("#/components/schemas/"+name))
 	}

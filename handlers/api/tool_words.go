@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"strings"
 
 	"countersign/models"
@@ -20,27 +19,6 @@ var toolFields = map[string]string{
 
 // onToolRoute reports whether a route belongs to the tool approval surface.
 func onToolRoute(route string) bool { return strings.HasPrefix(route, toolPath+"/") }
-
-// inWords puts an error's fields into the names that a surface has for them.
-func inWords(names map[string]string, err error) error {
-	e, ok := errors.AsType[*models.Error](err)
-	if !ok || len(e.Fields) == 0 || names == nil {
-		return err
-	}
-	renamed := *e
-	renamed.Fields = make(map[string]string, len(e.Fields))
-	for path, text := range e.Fields {
-		root, rest := path, ""
-		if end := strings.IndexAny(path, ".["); end >= 0 {
-			root, rest = path[:end], path[end:]
-		}
-		if name, ok := names[root]; ok {
-			root = name
-		}
-		renamed.Fields[root+rest] = text
-	}
-	return &renamed
-}
 
 // standing is the request of a conflict, or of a budget that is spent, as the surface of a route shows it.
 func (a *API) standing(route string, got *models.Approval) any {

@@ -78,7 +78,7 @@ func (q question) offered() (options []models.Option, context string) {
 		}
 		b.WriteString("\n")
 	}
-	if !buttons || len(options) > models.MaxOptions || models.CheckOptions(options) != nil {
+	if !buttons || len(options) > models.MaxOptions || models.CheckOptions("options", options) != nil {
 		options = nil
 	}
 	if context = b.String(); len(context) > models.MaxContext {

@@ -26,6 +26,9 @@ func (s *Site) decideHere(c echo.Context) error {
 	form := readVerdict(c.Request().PostForm)
 	again := pages.FailedDecision{ID: a.ID, Form: form.refilled()}
 	if form.undecided() {
+		if err := s.prefill(ctx, actor, a.ID, form, &again.Form); err != nil {
+			return err
+		}
 		return s.decidedHere(c, http.StatusOK, v, a, again)
 	}
 	if _, err = s.takeVerdict(ctx, actor, a.ID, form); err == nil {

@@ -25,6 +25,9 @@ func (s *Site) decide(c echo.Context) error {
 	form, desk := readVerdict(c.Request().PostForm), deskOf(c, id)
 	again := pages.ApprovalInput{Form: form.refilled(), Desk: desk}
 	if form.undecided() {
+		if err := s.prefill(c.Request().Context(), actorOf(c), id, form, &again.Form); err != nil {
+			return err
+		}
 		return s.approvalPage(c, http.StatusOK, id, again)
 	}
 	a, err := s.takeVerdict(c.Request().Context(), actorOf(c), id, form)
@@ -57,6 +60,17 @@ func (s *Site) takeVerdict(ctx context.Context, actor models.Actor, id models.Re
 		return nil, err
 	}
 	in.Page = &models.PageView{SeenEnd: seenEnd(form.values)}
+	if form.described {
+		a, err := s.store.Approval(ctx, actor, id)
+		if err != nil {
+			return nil, err
+		}
+		if decidable(a, form.digest) {
+			if err := form.describe(a, &in); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if form.verdict != models.VerdictReject {
 		a, err := s.store.Approval(ctx, actor, id)
 		if err != nil {
@@ -136,17 +150,25 @@ var (
 // verdictForm is what a decider sent. Who decides is never part of it (I5).
 type verdictForm struct {
 	verdict models.Verdict
-	edited  bool   // the edited input is what is approved
-	reason  string // in the decider's own words
-	preset  string // one of the reasons that the rule offers
-	digest  string
-	values  url.Values
+	edited  bool // the edited input is what is approved
+	// described: it is rejected with the edit described, which the agent can't receive
+	described bool
+	reason    string // in the decider's own words
+	preset    string // one of the reasons that the rule offers
+	digest    string
+	values    url.Values
 }
 
 func readVerdict(values url.Values) verdictForm {
 	f := verdictForm{verdict: models.Verdict(values.Get("verdict")), digest: values.Get("digest"), values: values}
 	if f.verdict == pages.ApproveAsEdited {
 		f.verdict, f.edited = models.VerdictApprove, true
+	}
+	switch {
+	case f.verdict == pages.RejectAsEdited:
+		f.verdict, f.described = models.VerdictReject, true
+	case f.verdict == "" && values.Has(pages.RejectOptionField):
+		f.verdict = models.VerdictReject
 	}
 	f.reason, f.preset = f.text("reason"), f.text("preset")
 	return f
@@ -176,6 +198,7 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 	switch f.verdict {
 	case models.VerdictReject:
 		in.Approved = new(false)
+		f.chosenOption(&in)
 		return in, nil
 	case models.VerdictApprove:
 		in.Approved = new(true)
@@ -185,13 +208,14 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 			in.Option = new(f.values.Get("option"))
 		case f.values.Has("answer"):
 			in.Answer = new(f.text("answer"))
+			f.chosenOption(&in)
 		default:
 			return in, models.Invalid("answer", "must be given, or one of the options chosen")
 		}
 	default:
 		return in, models.Errorf(models.CodeInvalid, "Choose what to do: approve, reject or answer.")
 	}
-	if f.preset != "" {
+	if f.preset != "" || f.verdict == models.VerdictApprove && f.values.Get(pages.WithOptionField) != "" {
 		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reason to reject is chosen. Clear it to go on, or press Reject.")
 	}
 	if f.digest == "" {

@@ -84,17 +84,18 @@ func (f verdictForm) typed() map[int]string {
 	return out
 }
 
-// undecided reports whether the form decides nothing: its edits are discarded, or
+// undecided reports whether the form decides nothing: an option fills it in, its edits are discarded, or
 // its confirmation was cancelled.
 func (f verdictForm) undecided() bool {
-	return f.verdict == pages.DiscardEdits || f.values.Get(pages.CancelField) != ""
+	return f.verdict == pages.DiscardEdits || f.values.Get(pages.FillField) != "" || f.values.Get(pages.CancelField) != ""
 }
 
 // refilled is the form as it was filled in, to be corrected.
 func (f verdictForm) refilled() pages.DecideForm {
 	form := pages.DecideForm{
 		Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(pages.ProposedField), Answer: f.text("answer"),
-		Sum: strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
+		Option: f.values.Get(pages.WithOptionField),
+		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}
 	if f.verdict == pages.DiscardEdits {
 		form.Sum = ""

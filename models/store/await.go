@@ -155,6 +155,9 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 // step of a shutdown.
 func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
 
+// WaitsEnded is closed once EndWaits was called: the server stops.
+func (s *Store) WaitsEnded() <-chan struct{} { return s.ending }
+
 // Waiters counts the callers that are blocked in Await now.
 func (s *Store) Waiters() int { return s.waiters.len() }
 

@@ -16,6 +16,7 @@ type asked struct {
 	digest       string
 	digestV1     string // of a question: as it was made before it covered text and options
 	options      string
+	client       string // ClientData as it is stored
 	fallback     time.Time
 	claimed      *time.Time // when the agent says it asked
 
@@ -137,7 +138,25 @@ func (q *asked) checkRest() error {
 		}
 		q.claimed = new(db.Stamp(at))
 	}
-	return q.checkOptions()
+	if err := q.checkOptions(); err != nil {
+		return err
+	}
+	return q.checkClient()
+}
+
+// checkClient checks what a client of a protocol sends, whose ToolUseID is its key.
+func (q *asked) checkClient() (err error) {
+	if err := models.CheckProtocol(q.Protocol); err != nil {
+		return err
+	}
+	if q.Protocol != "" && q.ToolUseID == "" {
+		return models.Invalid("toolUseId", "must not be empty")
+	}
+	if err := checkOptionList("rejectOptions", q.Client.RejectOptions); err != nil {
+		return err
+	}
+	q.client, err = q.Client.Stored()
+	return err
 }
 
 func (q *asked) checkOptions() error {
@@ -147,22 +166,33 @@ func (q *asked) checkOptions() error {
 	if q.Kind != models.KindQuestion {
 		return models.Invalid("options", "belong to a question")
 	}
-	if len(q.Options) > models.MaxOptions {
-		return models.Invalid("options", "at most %d are taken", models.MaxOptions)
-	}
-	for i, o := range q.Options {
-		field := fmt.Sprintf("options[%d]", i)
-		if err := models.CheckKey(field+".name", o.Name); err != nil {
-			return err
-		}
-		if err := models.CheckText(field+".title", o.Title, models.MaxName); err != nil {
-			return err
-		}
-	}
-	if err := models.CheckOptions(q.Options); err != nil {
+	if err := checkOptionList("options", q.Options); err != nil {
 		return err
 	}
 	var err error
 	q.options, err = models.StoredOptions(q.Options)
 	return err
+}
+
+// checkOptionList checks options that a person chooses from.
+func checkOptionList(field string, options []models.Option) error {
+	if len(options) > models.MaxOptions {
+		return models.Invalid(field, "at most %d are taken", models.MaxOptions)
+	}
+	for i, o := range options {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if err := models.CheckKey(at+".name", o.Name); err != nil {
+			return err
+		}
+		if err := models.CheckText(at+".title", o.Title, models.MaxName); err != nil {
+			return err
+		}
+		if err := models.CheckText(at+".description", o.Description, models.MaxDescription); err != nil {
+			return err
+		}
+		if err := models.CheckText(at+".promptFill", o.PromptFill, models.MaxDescription); err != nil {
+			return err
+		}
+	}
+	return models.CheckOptions(field, options)
 }

@@ -195,7 +195,10 @@ func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.Pa
 func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, error) {
 	answers := in.Answer != nil || in.Option != nil
 	if a.Kind != models.KindQuestion {
+		rejects := in.Approved != nil && !*in.Approved
 		switch {
+		case rejects && in.Answer == nil && in.Option != nil:
+			return models.VerdictReject, checkRejectOption(a, in)
 		case answers:
 			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", a.Kind.Word())
 		case in.Approved == nil:
@@ -224,6 +227,25 @@ func rejectsPlainly(in models.DecisionInput) error {
 	return nil
 }
 
+// checkRejectOption refuses a way to reject that the call's client does not know.
+func checkRejectOption(a *models.Approval, in models.DecisionInput) error {
+	options, err := a.RejectOptions()
+	if err != nil {
+		return err
+	}
+	if err := rejectsPlainly(in); err != nil {
+		return err
+	}
+	return checkOption(options, *in.Option)
+}
+
+func checkOption(options []models.Option, name string) error {
+	if !slices.ContainsFunc(options, func(o models.Option) bool { return o.Name == name }) {
+		return models.Invalid("option", "must be the name of one of the options that were offered")
+	}
+	return nil
+}
+
 func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	if in.Answer != nil {
 		if *in.Answer == "" {
@@ -240,10 +262,7 @@ func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(options, func(o models.Option) bool { return o.Name == *in.Option }) {
-		return models.Invalid("option", "must be the name of one of the options that were offered")
-	}
-	return nil
+	return checkOption(options, *in.Option)
 }
 
 func (t *tx) addVote(v *models.Vote) error {

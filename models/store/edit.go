@@ -39,6 +39,12 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 	if digest == a.Digest {
 		return nil, nil //nolint:nilnil // nothing was changed
 	}
+	if !a.TakesEdits() {
+		return nil, &models.Error{
+			Code: models.CodeWrongDecisionKind, Text: "This agent's client can't receive an edited input: reject the request and describe the change.",
+			Fields: map[string]string{"input": "can't be edited for this agent's client"},
+		}
+	}
 	version, p, err := t.policy()
 	if err != nil {
 		return nil, err

@@ -24,6 +24,11 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			return t.repeated(actor, q, standing)
 		}
 	}
+	if q.Protocol != "" {
+		if standing, err := t.repeatedCall(actor, q); standing != nil || err != nil {
+			return standing, nil, err
+		}
+	}
 	if q.ToolUseID == "" && q.namesNone() {
 		a, err := t.joined(actor, q)
 		return a, nil, err // nil: new in the agent's standing conversation
@@ -95,6 +100,26 @@ func (t *tx) repeatedByKey(actor models.Actor, q *asked, id models.ResponseID) (
 		return nil, nil, err
 	}
 	return t.repeated(actor, q, a)
+}
+
+// repeatedCall finds the request that a client's id of a call names among all of the agent,
+// whatever run it is sent with: the run and all else that the digest does not cover are those
+// of the first. nil: there is none, or only the row of another way in, see findAsk.
+func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error) {
+	id, err := t.rowID(t.Row(t.s.hot.byCallID, actor.ID, q.ToolUseID))
+	if err != nil || id == "" {
+		return nil, err
+	}
+	a, err := t.standing(id)
+	if err != nil {
+		return nil, err
+	}
+	if a.Digest != q.digestUnder(a.DigestVersion) {
+		return nil, &models.Error{
+			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with another " + q.content() + "; nothing was changed.", Approval: at(a, t.Now),
+		}
+	}
+	return a, nil
 }
 
 // repeated checks that a request that meets a standing row is that same request.

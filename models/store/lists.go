@@ -220,7 +220,7 @@ const rowWeight = 1 << 10
 // weight is about how many bytes a request takes in JSON.
 func weight(a *models.Approval) int {
 	n := rowWeight + len(a.ToolInputJSON)
-	for _, text := range [...]string{a.Content, a.Context, a.Preview, a.Description, a.Options, a.Feedback()} {
+	for _, text := range [...]string{a.Content, a.Context, a.Preview, a.Description, a.Options, a.ClientDataJSON, a.Feedback()} {
 		n += quoted(text)
 	}
 	if v := a.Vote; v != nil {

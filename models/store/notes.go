@@ -40,7 +40,7 @@ func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.Respo
 		}
 		out = at(a, t.Now)
 		last, err := t.lastNote(id)
-		if err != nil || repeats(last, actor, text, true) {
+		if err != nil || repeats(last, actor, text, noteAsks) {
 			return err
 		}
 		return t.askBack(actor, a, last, text)
@@ -116,7 +116,7 @@ func (s *Store) AnswerNote(ctx context.Context, actor models.Actor, id models.Re
 		if err != nil {
 			return err
 		}
-		if repeats(last, actor, text, false) {
+		if repeats(last, actor, text, noteSays) {
 			note = last
 			return nil
 		}
@@ -184,9 +184,28 @@ func checkNote(text string) error {
 	return models.CheckText("text", text, models.MaxNote)
 }
 
+// noteKind is what a note is.
+type noteKind uint8
+
+const (
+	noteSays noteKind = iota
+	noteAsks
+	noteEscalates
+)
+
+func kindOfNote(n *models.Note) noteKind {
+	switch {
+	case n.Asks:
+		return noteAsks
+	case n.Escalates:
+		return noteEscalates
+	}
+	return noteSays
+}
+
 // repeats reports whether a note was sent again.
-func repeats(last *models.Note, actor models.Actor, text string, asks bool) bool {
-	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text && last.Asks == asks
+func repeats(last *models.Note, actor models.Actor, text string, kind noteKind) bool {
+	return last != nil && last.AuthorKind == actor.Kind && last.AuthorID == actor.ID && last.Content == text && kindOfNote(last) == kind
 }
 
 func (t *tx) lastNote(id models.ResponseID) (*models.Note, error) {

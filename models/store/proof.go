@@ -19,16 +19,21 @@ func askDigest(r *models.Response) string {
 		&agent, r.ToolUseID, r.JobID, r.UpstreamID, r.CallID, &r.PolicyReason, &r.ModelUsed, decimal(r.EnergyBudget), decimal(r.InputBytes),
 		&r.Description, &r.Context, &r.Options, cut,
 	}
-	// Without a later column the digest is what it was before there was one.
+	// Columns that came later: up to the last that says something, so that the digest of a
+	// row without them is what it was before there were any.
 	var claimed *string
 	if r.ClaimedAt != nil {
 		claimed = new(r.ClaimedAt.Format(db.FileFormat))
 	}
-	if claimed != nil || r.Preview != "" {
+	if claimed != nil || r.Preview != "" || r.Protocol != "" {
 		values = append(values, claimed)
 	}
-	if r.Preview != "" {
+	if r.Preview != "" || r.Protocol != "" {
 		values = append(values, &r.Preview)
+	}
+	if r.Protocol != "" {
+		protocol := string(r.Protocol)
+		values = append(values, &protocol, &r.ClientDataJSON)
 	}
 	return ledger.RowDigest(values...)
 }

@@ -111,6 +111,15 @@ func lived(t *testing.T, w *outsideWorld, n *secrets) {
 	big := ask(models.AskInput{ToolUseID: key("asked")})
 	decide(big, models.DecisionInput{Approved: new(true), Reason: n.new("reason"), Input: n.json("edit")})
 	decide(ask(run), no(n.new("rejection")))
+	client := ask(models.AskInput{
+		ToolUseID: key("client"), Protocol: models.ProtocolFunctionCalls,
+		Client: models.ClientData{State: n.json("state"), RejectOptions: []models.Option{{Name: n.new("reject option"), PromptFill: n.new("prompt fill")}}},
+	})
+	_, err = w.Escalate(ctx, w.agent, client.ID, n.new("escalation"))
+	storetest.Must(t, err)
+	options, err := client.RejectOptions()
+	storetest.Must(t, err)
+	decide(client, models.DecisionInput{Approved: new(false), Option: &options[0].Name})
 	question := run
 	question.Kind, question.Options = models.KindQuestion, []models.Option{{Name: n.new("option"), Title: n.new("option title")}, {Name: "other"}}
 	decide(ask(question), models.DecisionInput{Option: &question.Options[0].Name, Reason: n.new("reason of an answer")})

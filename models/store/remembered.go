@@ -132,7 +132,7 @@ func (m *remembered) dropAny(args []any) (dropped bool) {
 // remember keeps a request, if somebody will decide it, as it was stored just now: what
 // changes the row afterwards, in the same share too, drops it.
 func (t *tx) remember(a *models.Approval) error {
-	if a.Status() != models.StatusPending || len(a.ToolInputJSON)+len(a.Context)+len(a.Preview)+len(a.Description)+len(a.Options) > maxRememberedText {
+	if a.Status() != models.StatusPending || len(a.ToolInputJSON)+len(a.Context)+len(a.Preview)+len(a.Description)+len(a.Options)+len(a.ClientDataJSON) > maxRememberedText {
 		return nil
 	}
 	m := &t.s.remembered

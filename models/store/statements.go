@@ -17,7 +17,7 @@ import (
 type hotWriting struct {
 	policyNow, policyDoc                                   *sql.Stmt
 	approval                                               *sql.Stmt
-	byToolUse, byAgentToolUse, byPendingDigest             *sql.Stmt
+	byToolUse, byAgentToolUse, byPendingDigest, byCallID   *sql.Stmt
 	conversation, conversationByRun, conversationByRest    *sql.Stmt
 	nextSequence, nextOfRest, touch, isRunning             *sql.Stmt
 	spendOfAgent, addAgentEnergy                           *sql.Stmt
@@ -96,6 +96,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.byToolUse:          `SELECT id FROM responses WHERE conversation_id = ? AND tool_use_id = ?`,
 		&h.byAgentToolUse:     `SELECT id FROM responses WHERE agent_id = ? AND tool_use_id = ? AND digest = ? ORDER BY number DESC LIMIT 1`,
 		&h.byPendingDigest:    byPendingDigest,
+		&h.byCallID:           `SELECT id FROM responses` + db.ByResponsesFunctionCalls + ` WHERE agent_id = ? AND tool_use_id = ? AND protocol <> ''`,
 		&h.conversation:       selectConversation + ` WHERE id = ?`,
 		&h.conversationByRun:  selectConversation + ` WHERE owner_id = ? AND run_id = ?`,
 		&h.conversationByRest: selectConversation + ` WHERE agent_id = ? AND standing`,
@@ -133,7 +134,7 @@ func (h *hotWriting) texts() map[**sql.Stmt]string {
 		&h.standingAsk:      standingAsk,
 		// Whoever asks about a call that was closed goes on with it.
 		&h.judgeReported: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, grant_id = ?,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, description = ?, context = ?, preview = ?, claimed_at = ?, protocol = ?, client_data = ?, grant_id = ?,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -230,12 +231,12 @@ var (
 	insertAsked = db.InsertionOf([]string{
 		"call_id", "upstream_id", "approval_id", "batch_id", "held_until", "paused_left", "open_note", "decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
-		"template", "checklist", "template_text", "preview",
+		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at",
 	}, responseRow)
 	insertReported = db.InsertionOf([]string{
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "requires_approval", "approval_status", "approval_timestamp", "approval_feedback",
 		"cause", "policy_version", "policy_rule", "policy_reason", "reviewers_only", "approvers", "template", "checklist", "template_text", "approval_requested_at", "held_until", "paused_left", "open_note",
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy", "energy_budget", "model_used",
-		"description", "context", "preview", "options", "answer", "removed", "completed_at", "tool_result", "contradiction", "result_bytes",
+		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "escalated_at", "completed_at", "tool_result", "contradiction", "result_bytes",
 	}, responseRow, reportRow)
 )

@@ -70,6 +70,9 @@ var columns = map[string]map[string]column{
 		"answer":                {byDigest, markText},
 		"tool_result":           {reported, markText},
 		"removed":               {byEntry, keptMark},
+		"protocol":              {byRow, keptWord},
+		"client_data":           {byRow, markObject},
+		"escalated_at":          {proof: shortcut},
 	},
 	"votes": {
 		"id":           {byEntry, keptID},
@@ -268,6 +271,7 @@ var columns = map[string]map[string]column{
 		"author_id":   {byEntry, keptID},
 		"author_name": {byEntry, keptName},
 		"asks":        {proof: byEntry},
+		"escalates":   {proof: byEntry},
 		"content":     {byDigest, markText},
 		"at":          {proof: byEntry},
 	},

@@ -117,6 +117,7 @@ var entryChecks = map[string]entryCheck{
 	"approval.extended":    extendedCheck,
 	"approval.asked_back":  noteCheck,
 	"approval.note_added":  noteCheck,
+	"approval.escalated":   escalatedCheck,
 	"approval.routed":      routedCheck,
 	"response.adopted":     adoptedCheck,
 
@@ -321,12 +322,15 @@ func askProof(r *rowValues) string {
 		r.ptr("agent_id"), r.ptr("tool_use_id"), r.ptr("job_id"), r.ptr("upstream_id"), r.ptr("call_id"), r.ptr("policy_reason"), r.ptr("model_used"),
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
-	claimed, preview := r.ptr("claimed_at"), r.text("preview")
-	if claimed != nil || preview != "" {
+	claimed, preview, protocol := r.ptr("claimed_at"), r.text("preview"), r.text("protocol")
+	if claimed != nil || preview != "" || protocol != "" {
 		values = append(values, claimed)
 	}
-	if preview != "" {
+	if preview != "" || protocol != "" {
 		values = append(values, &preview)
+	}
+	if protocol != "" {
+		values = append(values, &protocol, r.ptr("client_data"))
 	}
 	return ledger.RowDigest(values...)
 }

@@ -259,27 +259,9 @@ func (a *comparison) clock(d *entryData) {
 // noteCheck compares what was said about a request, and the clock that it stopped
 // or let run again.
 func noteCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) error {
-	n, err := c.lookUp("notes", "id = ?", d.Note)
-	if err != nil {
+	asks := e.Action == "approval.asked_back"
+	if found, err := c.note(e, d); err != nil || !found || !with.response.found {
 		return err
-	}
-	c.name("notes", d.Note)
-	if !n.found {
-		c.fault("notes", d.Note, "", e.Seq, "the row is missing")
-		return nil
-	}
-	c.report.Checked["notes"]++
-	a, asks := c.compare(e, "notes", d.Note, n), e.Action == "approval.asked_back"
-	a.is("response_id", string(e.ResponseID))
-	a.is("number", strconv.FormatInt(d.Number, 10))
-	a.is("author_kind", string(e.ActorKind))
-	a.is("author_id", e.ActorID)
-	a.is("author_name", e.ActorName)
-	a.is("asks", boolText(asks))
-	a.is("at", fileTime(e.At))
-	a.text("content", d.Text)
-	if !with.response.found {
-		return nil
 	}
 	b := c.compare(e, "responses", string(e.ResponseID), with.response)
 	b.clock(d)
@@ -316,4 +298,36 @@ func adoptedCheck(c *rowCheck, e *models.Entry, d *entryData, with *entryRows) e
 		a.proves(askProven, d.Row, askProof(with.response))
 	}
 	return nil
+}
+
+// escalatedCheck compares how an agent asked for more attention; the mark on the request is
+// a copy of it.
+func escalatedCheck(c *rowCheck, e *models.Entry, d *entryData, _ *entryRows) error {
+	_, err := c.note(e, d)
+	return err
+}
+
+// note compares the note that an entry names; false: the row is missing.
+func (c *rowCheck) note(e *models.Entry, d *entryData) (found bool, err error) {
+	n, err := c.lookUp("notes", "id = ?", d.Note)
+	if err != nil {
+		return false, err
+	}
+	c.name("notes", d.Note)
+	if !n.found {
+		c.fault("notes", d.Note, "", e.Seq, "the row is missing")
+		return false, nil
+	}
+	c.report.Checked["notes"]++
+	a := c.compare(e, "notes", d.Note, n)
+	a.is("response_id", string(e.ResponseID))
+	a.is("number", strconv.FormatInt(d.Number, 10))
+	a.is("author_kind", string(e.ActorKind))
+	a.is("author_id", e.ActorID)
+	a.is("author_name", e.ActorName)
+	a.is("asks", boolText(e.Action == "approval.asked_back"))
+	a.is("escalates", boolText(e.Action == "approval.escalated"))
+	a.is("at", fileTime(e.At))
+	a.text("content", d.Text)
+	return true, nil
 }

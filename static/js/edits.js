@@ -72,7 +72,7 @@ function lines(field) {
 function draw(form) {
   const changed = fields(form).filter(differs);
   const approve = form.querySelector("[data-act=approve][value=approve]");
-  const edited = form.querySelector("[data-act=approve-edited]");
+  const edited = form.querySelector("[data-act=approve-edited], [data-act=reject-edited]");
   const box = form.querySelector("[data-changes]");
   if (!edited || !approve || !box) return;
   approve.hidden = changed.length > 0;

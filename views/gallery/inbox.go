@@ -128,6 +128,7 @@ func inboxStates() []State {
 		page("asked-again", "One was rejected before, one waits for an answer", pages.InboxInput{
 			Rows: Briefs(again[0].Approval, askedBack(again[1].Approval)), Count: 2, ReaskOf: map[models.ResponseID]models.ResponseID{again[0].ID: settled.ID},
 		}),
+		page("escalated", "The agent of one asks for more attention", pages.InboxInput{Rows: Briefs(Mail()), Count: 1}),
 		page("twins", "One may be a duplicate of what was approved, two are the same", pages.InboxInput{
 			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
 		}),

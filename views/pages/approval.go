@@ -75,6 +75,7 @@ type ApprovalInput struct {
 // FieldName, or "" for all.
 type DecideForm struct {
 	Reason, Answer     string
+	Option             string         // that goes with the reason or answer
 	Preset             string         // of the reasons offered
 	Checked            []int          // items of the checklist that are ticked, by their numbers
 	Proposed           string         // whose proposed edit Checked is about, by its vote; empty: the request
@@ -134,11 +135,13 @@ type Approval struct {
 	PolicyVersion int64
 	PolicyReason  string
 
-	Options []Choice
-	Turns   []Turn
-	Content string       // of a proposal or reply
-	Ask     *BudgetAsk   // of a budget request
-	Offer   *BudgetOffer // what a verdict may do to the budget besides
+	Options       []Choice
+	RejectOptions []Choice // buttons of the agent's own that reject
+	Sent          ui.Code  // what the agent's client sent beside what is asked
+	Turns         []Turn
+	Content       string       // of a proposal or reply
+	Ask           *BudgetAsk   // of a budget request
+	Offer         *BudgetOffer // what a verdict may do to the budget besides
 
 	Pending   bool
 	MayDecide bool
@@ -151,15 +154,16 @@ type Approval struct {
 	NoApprove   string // why the reader may not; empty: they may
 	Proposed    []ProposedEdit
 
-	EditJSON string
-	Edits    []EditChange // what the form changes in the input
-	Form     DecideForm
-	Headline string // the request in one line, a claim
-	Arms     bool   // approving is confirmed
-	Ends     string // names the ends that must be seen before; empty: none must
-	Confirm  *Confirm
-	Notice   string
-	Outcome  *Outcome
+	EditJSON   string
+	FixedInput bool         // the agent's client can't receive an edit: it is described in a rejection
+	Edits      []EditChange // what the form changes in the input
+	Form       DecideForm
+	Headline   string // the request in one line, a claim
+	Arms       bool   // approving is confirmed
+	Ends       string // names the ends that must be seen before; empty: none must
+	Confirm    *Confirm
+	Notice     string
+	Outcome    *Outcome
 
 	Origin  Origin
 	Notes   []CallNote
@@ -179,7 +183,12 @@ type Approval struct {
 
 // Choice is one offered answer: what its button reads, and the name that it
 // releases, which is shown too where it reads otherwise.
-type Choice struct{ Name, Title, Releases string }
+type Choice struct {
+	Name, Title, Releases string
+
+	Means string // what its sender says that it means
+	Fills bool   // its button fills in a text first
+}
 
 // Turn is one step of the conversation around a request.
 type Turn struct {
@@ -215,7 +224,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
 		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Template: r.Template, TemplateText: r.TemplateText,
-		Options: choices(r), Turns: turns(in.Turns, r.ID, now),
+		Options: choices(r), RejectOptions: rejectChoices(r), FixedInput: !r.TakesEdits(), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,
 		EditJSON: input.edit, Form: in.Form, folding: folds,
 	}
@@ -226,6 +235,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.ConversationURL = views.ConversationURL(r.ConversationID)
 		v.Conversation = cmp.Or(v.Conversation, "its conversation")
 	}
+	v.Sent = sentBeside(&a)
 	v.Presence = NewPresence(&a, in.Presence, now)
 	if at := r.ClaimedTime(); at != nil {
 		v.Claimed = views.Exact(*at)
@@ -276,18 +286,45 @@ func choices(r *models.Response) []Choice {
 	if err != nil {
 		return nil
 	}
+	return choicesOf(options)
+}
+
+// rejectChoices are the buttons of the agent's own that reject a call.
+func rejectChoices(r *models.Response) []Choice {
+	options, err := r.RejectOptions()
+	if err != nil {
+		return nil
+	}
+	return choicesOf(options)
+}
+
+func choicesOf(options []models.Option) []Choice {
 	// Such options are refused when an agent sends them; another system's are not ours to refuse.
-	alike := models.CheckOptions(options) != nil
+	alike := models.CheckOptions("options", options) != nil
 	out := make([]Choice, 0, len(options))
 	for _, o := range options {
 		name := models.RevealString(o.Name, false)
-		c := Choice{Name: o.Name, Title: name}
+		c := Choice{Name: o.Name, Title: name, Means: o.Description, Fills: o.PromptFill != ""}
 		if title := models.RevealString(o.Title, false); title != "" && title != name && !alike {
 			c.Title, c.Releases = title, name
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// sentBeside is what the agent's client sent beside what is asked, as JSON.
+func sentBeside(a *models.Approval) ui.Code {
+	data, err := a.ClientData()
+	data.RejectOptions = nil // they are buttons
+	if err != nil || a.ClientDataJSON == "" {
+		return ui.Code{}
+	}
+	text, err := data.Stored()
+	if err != nil || text == "" {
+		return ui.Code{}
+	}
+	return ui.Code{Label: "Also sent by the agent's client", Text: indentJSON(text)}
 }
 
 // NamedFact is something that is shown as its sender wrote it, with a word for what it is.

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -53,11 +54,20 @@ type Thread struct {
 	Left      views.Moment
 }
 
+// title says what the thread is about.
+func (t Thread) title() string {
+	if slices.ContainsFunc(t.Notes, func(n ThreadNote) bool { return n.Asks }) {
+		return "Asked back"
+	}
+	return "Notes"
+}
+
 // ThreadNote is one of them.
 type ThreadNote struct {
 	ID, Author, Text string
 	Agent            bool // said by the agent
 	Asks             bool
+	Escalates        bool
 	Open             bool // the question that stops the clock
 	At               views.Moment
 }
@@ -254,7 +264,7 @@ func newThread(in ApprovalInput, open bool, now time.Time) Thread {
 		n := &in.Around.Notes[i]
 		t.Notes = append(t.Notes, ThreadNote{
 			ID: "note-" + strconv.FormatInt(n.Number, 10), Author: n.AuthorName, Text: n.Content, Agent: n.AuthorKind == models.ActorAgent,
-			Asks: n.Asks, Open: open && a.OpenNote != nil && n.ID == *a.OpenNote, At: views.Ago(n.At, now),
+			Asks: n.Asks, Escalates: n.Escalates, Open: open && a.OpenNote != nil && n.ID == *a.OpenNote, At: views.Ago(n.At, now),
 		})
 	}
 	if !open || a.OpenNote == nil {

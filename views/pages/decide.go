@@ -37,7 +37,40 @@ func (v Approval) sourceFirst() bool {
 // decides reports whether there are forms of a verdict.
 func (v Approval) decides() bool { return v.MayDecide && v.Held == "" }
 
+// withOption is what the button reads of the option that goes with the text; empty: none
+// does.
+func (v Approval) withOption() string {
+	options := v.RejectOptions
+	if v.Question {
+		options = v.Options
+	}
+	for _, c := range options {
+		if c.Name == v.Form.Option && c.Name != "" {
+			return c.Title
+		}
+	}
+	return ""
+}
+
+// answerField is what the button of an option sends its name as.
+func (c Choice) answerField() string {
+	if c.Fills {
+		return FillField
+	}
+	return "option"
+}
+
+func (c Choice) rejectField() string {
+	if c.Fills {
+		return FillField
+	}
+	return RejectOptionField
+}
+
 func answerLabel(v Approval) string {
+	if option := v.withOption(); option != "" {
+		return "Answer “" + option + "”"
+	}
 	if len(v.Options) > 0 {
 		return "Or answer in your own words"
 	}
@@ -75,6 +108,9 @@ func (v Approval) otherErrors() string {
 		}
 	} else if v.EditJSON != "" || v.Ask != nil {
 		placed = append(placed, "input", "sum")
+	}
+	if len(v.RejectOptions) > 0 && v.withOption() == "" {
+		placed = append(placed, "option")
 	}
 	if v.Offer != nil {
 		placed = append(placed, "new_budget")

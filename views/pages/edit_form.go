@@ -91,8 +91,24 @@ func (v Approval) editsJSON() bool {
 // How the form of a request names what is no plain verdict.
 const (
 	ApproveAsEdited = "approve_edited"
+	RejectAsEdited  = "reject_edited" // with the edit described, for an agent that can't receive it
 	DiscardEdits    = "discard"
 )
+
+// How the form of a request names its options.
+const (
+	FillField         = "fill"          // the option whose button fills in its text, and decides nothing
+	WithOptionField   = "with_option"   // the option that goes with the text
+	RejectOptionField = "reject_option" // the option whose button rejects at once
+)
+
+// editVerb is what is done with an edit.
+func (v Approval) editVerb() string {
+	if v.FixedInput {
+		return "Change the input, then reject with the change described"
+	}
+	return "Edit the input, then approve"
+}
 
 func (v Approval) jsonField() ui.Field {
 	value := v.EditJSON

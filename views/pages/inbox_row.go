@@ -29,17 +29,18 @@ type InboxRow struct {
 	Left         views.Moment
 	Paused       bool // its clock stands still
 
-	Pick    string // what a tick sends: id and digest; empty: it is being decided
-	Sending string // whose verdict is on its way, revealed; empty: nobody's
-	Held    string // whose approval waits for its undo window, revealed
-	Until   views.Moment
-	UndoURL string // takes the approval back; empty: it is not the reader's
-	Refused string // whose decision was taken back, and by whom, revealed; empty: none was
-	Asks    string // who waits for an answer, revealed; empty: nobody does
-	Must    string // who must approve, revealed, where the reader may not; empty: the reader may
-	ReaskOf string // leads to what was rejected before; empty: nothing was
-	Twin    *Twin  // that was approved before
-	Same    string // leads to an identical request that waits as well; empty: none does
+	Pick      string // what a tick sends: id and digest; empty: it is being decided
+	Sending   string // whose verdict is on its way, revealed; empty: nobody's
+	Held      string // whose approval waits for its undo window, revealed
+	Until     views.Moment
+	UndoURL   string       // takes the approval back; empty: it is not the reader's
+	Refused   string       // whose decision was taken back, and by whom, revealed; empty: none was
+	Asks      string       // who waits for an answer, revealed; empty: nobody does
+	Escalated views.Moment // when its agent asked for more attention
+	Must      string       // who must approve, revealed, where the reader may not; empty: the reader may
+	ReaskOf   string       // leads to what was rejected before; empty: nothing was
+	Twin      *Twin        // that was approved before
+	Same      string       // leads to an identical request that waits as well; empty: none does
 
 	Gone string // what became of it, revealed; empty: it still waits
 }
@@ -134,6 +135,9 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
 	}
+	if a.EscalatedAt != nil {
+		row.Escalated = views.Ago(*a.EscalatedAt, now)
+	}
 	if reask, ok := in.ReaskOf[a.ID]; ok {
 		row.ReaskOf = views.ApprovalURL(reask)
 	}
@@ -201,7 +205,7 @@ func (row *InboxRow) from(o models.Origin) {
 
 // marked reports whether a line of marks stands under the row.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
 }
 
 // reordered reports whether what the row shows has right-to-left letters.

@@ -86,6 +86,16 @@ var inboxPages = []page{
 		"tally": "2 waiting",
 		"rows":  "Bash make target-0 medium risk 1:00 left release-bot · Ship 1.4 1 min ago asked again after it was rejected | Bash make target-1 medium risk clock stopped release-bot · Ship 1.4 1 min ago Asked back by Bo⟨U+202E⟩ Lind: waits for the agent's answer",
 	}},
+	{key: "inbox-escalated", seen: seen{
+		"title": "Inbox",
+		"who":   "release-bot asks in Ship 1.4 · 1 min ago",
+		"marks": "medium risk waiting 3:41 left",
+		"tally": "1 waiting",
+		"what":  "subject hi text, 2 characters to a@example.test text, 14 characters",
+		"rows":  "send_email hi medium risk 3:41 left release-bot · Ship 1.4 1 min ago Escalated 20 s ago",
+		"acts":  "Approve | Edit… → #edit-body | Reject… | Later tells the agent “later” … | <b>Never</b> tells the agent “never” | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
+		"help":  "Goes to the agent and its owner. The clock stops until they answer, for 1 h at most; after the answer there are 3 m 41 s left. Without one it expires.",
+	}},
 	{key: "inbox-twins", like: "inbox-held", seen: seen{
 		"who":   "buyer asks in Office order · 1 min ago",
 		"marks": "critical risk waiting 0:12 left",

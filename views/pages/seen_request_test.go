@@ -275,6 +275,27 @@ var requestPages = []page{
 	{key: "approval-asked-again", like: "approval-whole", seen: seen{
 		"warns": "The same call was rejected by Bo Lind 12 s ago : Not before the freeze is over. See it | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 	}},
+	{key: "approval-function-call", seen: seen{
+		"title":  "send_email",
+		"who":    "release-bot asks in Ship 1.4 · 1 min ago",
+		"marks":  "medium risk waiting 3:41 left",
+		"warns":  "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
+		"why":    "policy v7 The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
+		"what":   "subject hi text, 2 characters to a@example.test text, 14 characters",
+		"labels": "Input | object of 2 | Whole input | 38 bytes as sent | Also sent by the agent's client | 11 lines, 159 bytes | The bytes that are hashed | 91 bytes",
+		"whole":  "{\n  \"subject\": \"hi\",\n  \"to\": \"a@example.test\"\n}",
+		"notes":  "release-bot asks for more attention, as reported 20 s ago Please look, it is urgent.",
+		"acts":   "Approve | Edit… → #edit-body | Reject… | Later tells the agent “later” … | <b>Never</b> tells the agent “never” | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
+		"folds":  "allowed 3 times, rejected once here · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw: the exact bytes behind the digest",
+		"help":   "Goes to the agent and its owner. The clock stops until they answer, for 1 h at most; after the answer there are 3 m 41 s left. Without one it expires.",
+	}},
+	{key: "approval-function-call-option", like: "approval-function-call", seen: seen{
+		"acts":   "Approve | Edit… → #edit-body | Reject: Later | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
+		"filled": "reason=wait until ",
+	}},
+	{key: "approval-function-call-edit", like: "approval-function-call", seen: seen{
+		"acts": "Discard edits | Reject with this change | Edit… → #edit-body | Reject… | Later tells the agent “later” … | <b>Never</b> tells the agent “never” | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
+	}},
 	{key: "approval-edit-errors", like: "approval-whole", seen: seen{
 		"warns":  "The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Nothing was decided: the edit has to be corrected",
 		"errors": "must be a number",

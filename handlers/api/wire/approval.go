@@ -180,4 +180,7 @@ type Stats struct {
 type Option struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
+
+	Description string `json:"description,omitempty" doc:"What it means, shown beside its button"`
+	PromptFill  string `json:"promptFill,omitempty" doc:"What its button puts into the answer, for the person to go on"`
 }

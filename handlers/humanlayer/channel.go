@@ -1,0 +1,138 @@
+package humanlayer
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// credentials are what the name of a member that holds one contains. Such a member of a
+// channel is dropped before anything is stored or logged: nobody is reached through it here.
+var credentials = []string{"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie"}
+
+func isCredential(name string) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
+	for _, word := range credentials {
+		if strings.Contains(plain, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutCredentials is a channel as it was sent, but for its credentials, and which they
+// were. Null is none.
+func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, dropped []string, err error) {
+	if raw, err = objectOrNone(field, raw); raw == nil || err != nil {
+		return nil, nil, err
+	}
+	c := cleaner{dropped: []string{}}
+	var out bytes.Buffer
+	if err := c.value(&out, raw, field); err != nil {
+		return nil, nil, models.Invalid(field, "must be a JSON object in UTF-8, without a member that stands twice")
+	}
+	return out.Bytes(), c.dropped, nil
+}
+
+// objectOrNone is a member that may be an object, null or left out.
+func objectOrNone(field string, raw jsontext.Value) (jsontext.Value, error) {
+	if isNone(raw) {
+		return nil, nil //nolint:nilnil // nothing was sent
+	}
+	if raw.Kind() != jsontext.KindBeginObject {
+		return nil, models.Invalid(field, "must be an object")
+	}
+	_, err := models.CanonicalJSON(field, raw) // which limits its depth
+	return raw, err
+}
+
+// memberName is a member in the path of what was dropped, which never echoes text that was sent.
+func memberName(name string) string {
+	if handlers.PlainName(name) {
+		return name
+	}
+	return "(member)"
+}
+
+// isNone reports whether a member was left out, or sent as null.
+func isNone(raw jsontext.Value) bool { return len(raw) == 0 || raw.Kind() == jsontext.KindNull }
+
+// cleaner copies JSON without credentials.
+type cleaner struct{ dropped []string }
+
+func (c *cleaner) value(out *bytes.Buffer, raw jsontext.Value, path string) error {
+	if raw.Kind() == jsontext.KindBeginObject {
+		return c.object(out, raw, path)
+	}
+	if raw.Kind() == jsontext.KindBeginArray {
+		return c.array(out, raw, path)
+	}
+	out.Write(raw)
+	return nil
+}
+
+func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) error {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.ReadToken(); err != nil {
+		return err //nolint:wrapcheck // whoever sent it hears what is wanted
+	}
+	out.WriteByte('{')
+	first := true
+	for d.PeekKind() != '}' {
+		key, err := d.ReadToken()
+		if err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+		name := key.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+		at := path + "." + memberName(name)
+		if isCredential(name) {
+			c.dropped = append(c.dropped, at)
+			continue
+		}
+		if !first {
+			out.WriteByte(',')
+		}
+		first = false
+		quoted, err := jsontext.AppendQuote(nil, name)
+		if err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+		out.Write(quoted)
+		out.WriteByte(':')
+		if err := c.value(out, value, at); err != nil {
+			return err
+		}
+	}
+	out.WriteByte('}')
+	return nil
+}
+
+func (c *cleaner) array(out *bytes.Buffer, raw jsontext.Value, path string) error {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if _, err := d.ReadToken(); err != nil {
+		return err //nolint:wrapcheck // whoever sent it hears what is wanted
+	}
+	out.WriteByte('[')
+	for n := 0; d.PeekKind() != ']'; n++ {
+		value, err := d.ReadValue()
+		if err != nil {
+			return err //nolint:wrapcheck // as above
+		}
+		if n > 0 {
+			out.WriteByte(',')
+		}
+		if err := c.value(out, value, path+"[]"); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
+	return nil
+}

@@ -1,0 +1,261 @@
+package humanlayer
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/handlers"
+	"countersign/models"
+)
+
+// answer writes a request as this API shows it.
+func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []string) error {
+	if a.Kind == models.KindQuestion {
+		out := s.contactOf(a)
+		out.Dropped = dropped
+		return handlers.WriteJSON(r, status, out)
+	}
+	out := s.callOf(a)
+	out.Dropped = dropped
+	return handlers.WriteJSON(r, status, out)
+}
+
+// stillPending is what is told while the row cannot be read.
+func stillPending(kind models.Kind, callID string) any {
+	if kind == models.KindQuestion {
+		return &humanContact{CallID: callID, Status: &contactStatus{}}
+	}
+	return &functionCall{CallID: callID, Status: &callStatus{}}
+}
+
+func (s *Surface) besideOf(a *models.Approval) beside {
+	b := beside{Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText()}
+	if by, until := a.Held(); by != "" {
+		b.Held = &held{Reason: string(by), Until: until}
+	}
+	return b
+}
+
+func (s *Surface) callOf(a *models.Approval) *functionCall {
+	data := s.clientData(a)
+	return &functionCall{
+		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a), Status: callStatusOf(a),
+		Spec: &callSpec{
+			Fn: a.ToolName, Kwargs: jsontext.Value(a.ToolInputJSON), Channel: data.Channel, State: data.State, RejectOptions: optionsOut(data.RejectOptions),
+		},
+	}
+}
+
+func (s *Surface) contactOf(a *models.Approval) *humanContact {
+	data := s.clientData(a)
+	options, err := a.OptionList()
+	if err != nil {
+		s.kit.Log.Error("read options", "error", err.Error())
+	}
+	return &humanContact{
+		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a), Status: contactStatusOf(a),
+		Spec: &contactSpec{
+			Msg: messageOf(a), Subject: data.Subject, Channel: data.Channel, State: data.State, ResponseOptions: optionsOut(options),
+		},
+	}
+}
+
+// clientData is what the client sent beside what is asked. It is never what is decided, so
+// that a row in which it cannot be read is answered all the same.
+func (s *Surface) clientData(a *models.Approval) models.ClientData {
+	data, err := a.ClientData()
+	if err != nil {
+		s.kit.Log.Error("read client data", "error", err.Error())
+	}
+	return data
+}
+
+// runOf is the run, or the conversation of a request without one: clients require it.
+func runOf(a *models.Approval) string { return cmp.Or(deref(a.RunID), string(a.ConversationID)) }
+
+func callStatusOf(a *models.Approval) *callStatus {
+	status := a.Status()
+	out := &callStatus{RequestedAt: requestedAt(a)}
+	if status == models.StatusPending {
+		return out
+	}
+	out.RespondedAt, out.Cause = settledAt(a), string(a.Cause)
+	if a.Vote != nil {
+		out.UserInfo = &userInfo{Name: a.Vote.UserName}
+	}
+	approved := status == models.StatusApproved || a.LetThrough()
+	switch other, edited := editedInput(a); {
+	case approved && edited:
+		approved, out.Comment = false, editedText(other)
+	case approved:
+		out.Comment = cmp.Or(a.Feedback(), a.PolicyReason)
+	default:
+		if v := a.Vote; v != nil {
+			out.RejectOptionName = deref(v.Option)
+		}
+		out.Comment = denial(a)
+	}
+	out.Approved = &approved
+	return out
+}
+
+func contactStatusOf(a *models.Approval) *contactStatus {
+	status := a.Status()
+	out := &contactStatus{RequestedAt: requestedAt(a)}
+	if status == models.StatusPending {
+		return out
+	}
+	out.RespondedAt, out.Cause, out.Response = settledAt(a), string(a.Cause), a.Answer
+	answered := status == models.StatusApproved && a.Answer != ""
+	if !answered {
+		out.Response = "No person answered. " + denial(a)
+	} else if v := a.Vote; v != nil {
+		out.ResponseOptionName = deref(v.Option)
+	}
+	out.Answered = &answered
+	return out
+}
+
+// editedInput is the input that was approved, where that is not the one that was sent: its
+// client would run what it sent.
+func editedInput(a *models.Approval) (string, bool) {
+	if a.Vote != nil && a.Vote.Input != nil {
+		return *a.Vote.Input, true
+	}
+	return a.OtherInput()
+}
+
+// longestInput is how much of an approved input fits into a comment.
+const longestInput = 4000
+
+func editedText(input string) string {
+	const text = "Approved only with another input, which this client can't receive: do not run the call as it was sent."
+	if len(input) > longestInput {
+		return text
+	}
+	return text + " Approved input: " + input
+}
+
+// denials say why a call may not run, one sentence for each cause (I10).
+var denials = map[models.Cause]string{
+	models.CauseReviewer:    "A person rejected this.",
+	models.CausePolicy:      "The policy denies this.",
+	models.CauseTimeout:     "Nobody decided in time.",
+	models.CauseCancelled:   "This request was cancelled.",
+	models.CauseCascade:     "This was rejected because another call of the run was.",
+	models.CauseNoReviewer:  "Nobody is able to approve this.",
+	models.CauseUndelivered: "A decision could not be delivered in time.",
+	models.CauseElsewhere:   "This was settled elsewhere.",
+	models.CauseGone:        "The system that asked does not know this request any more.",
+	models.CauseRunEnded:    "The run ended before anybody decided.",
+	models.CauseStopped:     "A person has stopped this agent.",
+}
+
+// denial is the comment of a no, which clients print as it is: always a sentence. A person's
+// reason stands alone.
+func denial(a *models.Approval) string {
+	reason := strings.TrimSpace(a.Feedback())
+	if a.Cause == models.CauseReviewer {
+		if v := a.Vote; reason == "" && v != nil && v.Option != nil {
+			reason = optionTitle(a, *v.Option)
+		}
+		return cmp.Or(reason, "A person rejected this and gave no reason.")
+	}
+	text := cmp.Or(denials[a.Cause], "This was not approved.")
+	if reason != "" {
+		text += " " + reason
+	}
+	return text
+}
+
+// optionTitle is what the button of an option reads.
+func optionTitle(a *models.Approval, name string) string {
+	options, err := a.RejectOptions()
+	if err == nil {
+		for _, o := range options {
+			if o.Name == name {
+				return cmp.Or(o.Title, o.Name)
+			}
+		}
+	}
+	return name
+}
+
+func requestedAt(a *models.Approval) *time.Time {
+	if a.ApprovalRequestedAt != nil {
+		return a.ApprovalRequestedAt
+	}
+	return &a.CreatedAt
+}
+
+func settledAt(a *models.Approval) *time.Time {
+	if a.ApprovalTimestamp != nil {
+		return a.ApprovalTimestamp
+	}
+	return requestedAt(a)
+}
+
+func optionsIn(sent []option) []models.Option {
+	var out []models.Option
+	for _, o := range sent {
+		out = append(out, models.Option{Name: o.Name, Title: deref(o.Title), Description: deref(o.Description), PromptFill: deref(o.PromptFill), Interactive: o.Interactive})
+	}
+	return out
+}
+
+func optionsOut(options []models.Option) []option {
+	var out []option
+	for _, o := range options {
+		out = append(out, option{Name: o.Name, Title: orNil(o.Title), Description: orNil(o.Description), PromptFill: orNil(o.PromptFill), Interactive: o.Interactive})
+	}
+	return out
+}
+
+// longMessage is the input of a question whose message does not fit into a description.
+type longMessage struct {
+	Message string `json:"message"`
+}
+
+// messageIn is a message as description and input.
+func messageIn(msg string) (string, []byte, error) {
+	if len(msg) <= models.MaxDescription {
+		return msg, nil, nil
+	}
+	input, err := json.Marshal(longMessage{msg})
+	if err != nil {
+		return "", nil, models.Invalid("spec.msg", "must be text in UTF-8")
+	}
+	if len(input) > models.MaxInput {
+		return "", nil, models.Invalid("spec.msg", "is %d bytes long; at most %d are taken", len(msg), models.MaxInput)
+	}
+	beginning := strings.ToValidUTF8(msg[:models.MaxDescription-80], "")
+	return fmt.Sprintf("%s… (the beginning of %d bytes: the whole message is in the input)", beginning, len(msg)), input, nil
+}
+
+// messageOf is the message as it was sent.
+func messageOf(a *models.Approval) string {
+	var long longMessage
+	if a.Protocol == models.ProtocolFunctionCalls && json.Unmarshal([]byte(a.ToolInputJSON), &long) == nil && long.Message != "" {
+		return long.Message
+	}
+	return a.Description
+}
+
+func deref[T ~string](p *T) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,73 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"countersign/models"
+	"countersign/views/pages"
+)
+
+// prefill puts what the button of an option fills in into the form, unless the person has
+// written something there. It decides nothing.
+func (s *Site) prefill(ctx context.Context, actor models.Actor, id models.ResponseID, f verdictForm, form *pages.DecideForm) error {
+	name := f.values.Get(pages.FillField)
+	if name == "" {
+		return nil
+	}
+	a, err := s.store.Approval(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	into, options := &form.Answer, a.OptionList
+	if a.Kind != models.KindQuestion {
+		into, options = &form.Reason, a.RejectOptions
+	}
+	offered, err := options()
+	if err != nil {
+		return err
+	}
+	for _, o := range offered {
+		if o.Name == name {
+			form.Option = o.Name
+			if strings.TrimSpace(*into) == "" {
+				*into = models.RevealString(o.PromptFill, true)
+			}
+		}
+	}
+	return nil
+}
+
+// chosenOption is the option that goes with a text, or whose button rejects at once.
+func (f verdictForm) chosenOption(in *models.DecisionInput) {
+	for _, field := range [...]string{pages.RejectOptionField, pages.WithOptionField} {
+		if name := f.values.Get(field); name != "" && in.Option == nil {
+			in.Option = &name
+		}
+	}
+}
+
+// describe puts an edit that the agent's client can't receive into the reason of a
+// rejection.
+func (f verdictForm) describe(a *models.Approval, in *models.DecisionInput) error {
+	if a.TakesEdits() {
+		return models.Errorf(models.CodeInvalid, "Nothing was decided: this agent can receive an edited input. Press Approve as edited, or Reject.")
+	}
+	approval, edit := f, models.DecisionInput{}
+	approval.verdict, approval.edited = models.VerdictApprove, true
+	if err := approval.edit(a, &edit); err != nil {
+		return err
+	}
+	if edit.Input == nil {
+		return models.Invalid("input", "is as the agent sent it: change it first, or press Reject")
+	}
+	change, err := models.DescribeChange([]byte(a.ToolInputJSON), edit.Input)
+	if err != nil {
+		return err
+	}
+	in.Reason = strings.TrimSpace(in.Reason + "\n\n" + change)
+	if len(in.Reason) > models.MaxReason {
+		return models.Invalid("reason", "is %d bytes long with the change described; at most %d are taken: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)
+	}
+	return nil
+}
