@@ -13,6 +13,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/hooks"
 	"countersign/handlers/web"
 	"countersign/models/store"
 	"countersign/models/upkeep"
@@ -201,6 +202,7 @@ func (a *App) routers() (http.Handler, error) {
 		return nil, err
 	}
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
+	hooks.Register(queue.Echo(), kit, a.store)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
 	a.pages = web.New(kit, a.store, web.Options{Version: version, Drafts: a.builtIn.Draft, CheckUpstream: upstreamCheck(a.cfg.Upstreams.Allow), Dev: a.cfg.Dev})
 	a.pages.ServeDocs(queue.Document)

@@ -17,12 +17,17 @@ func serverOf(flag string) (server, token string, err error) {
 		server = "http://127.0.0.1:8080"
 	}
 	var wrong []error
-	var target Config
-	if err := setPublicURL(&target, server); err != nil {
+	if err := checkServer(server); err != nil {
 		wrong = append(wrong, fmt.Errorf("the server's address (COUNTERSIGN_SERVER): %w", err))
 	}
 	if token = os.Getenv("COUNTERSIGN_TOKEN"); token == "" {
 		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
 	}
 	return strings.TrimSuffix(server, "/"), token, errors.Join(wrong...)
+}
+
+// checkServer refuses what is no address of a server.
+func checkServer(address string) error {
+	var target Config
+	return setPublicURL(&target, address)
 }

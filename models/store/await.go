@@ -155,6 +155,17 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 // step of a shutdown.
 func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
 
+// WaitsEnded reports whether EndWaits was called: a row that a wait returned pending was
+// not waited for to the end.
+func (s *Store) WaitsEnded() bool {
+	select {
+	case <-s.ending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Waiters counts the callers that are blocked in Await now.
 func (s *Store) Waiters() int { return s.waiters.len() }
 
