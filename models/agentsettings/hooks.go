@@ -222,8 +222,8 @@ func (n *node) without(text, blank []byte, i int) []byte {
 	case i < last:
 		comma = end + bytes.IndexByte(blank[end:], ',')
 	}
-	for start > 0 && bytes.IndexByte([]byte(" \t\r\n"), text[start-1]) >= 0 {
-		start--
+	if space := len(bytes.TrimRight(text[:start], " \t\r\n")); space > 0 && text[space-1] == blank[space-1] {
+		start = space // a comment before it keeps its line break
 	}
 	if last == 0 {
 		for end < n.end-1 && bytes.IndexByte([]byte(" \t\r\n"), text[end]) >= 0 {
