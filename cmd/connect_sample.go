@@ -32,7 +32,7 @@ type sample struct {
 	command *exec.Cmd
 	out     bytes.Buffer
 	said    bytes.Buffer
-	done    chan error
+	done    chan struct{} // closed when it has ended
 }
 
 // prove pipes a sample call into the installed hook, as the agent would, and waits until it
@@ -64,7 +64,7 @@ func (g *connecting) prove(ctx context.Context) error {
 // startSample starts the installed command by a shell, and with nothing of ours in its
 // environment: the agent has none of it either.
 func (g *connecting) startSample(ctx context.Context) (*sample, error) {
-	s := &sample{session: "sample-" + string(models.NewID[models.ResponseID]()), done: make(chan error, 1)}
+	s := &sample{session: "sample-" + string(models.NewID[models.ResponseID]()), done: make(chan struct{})}
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,10 @@ func (g *connecting) startSample(ctx context.Context) (*sample, error) {
 	if err := s.command.Start(); err != nil {
 		return nil, err
 	}
-	go func() { s.done <- s.command.Wait(); close(s.done) }()
+	go func() {
+		defer close(s.done)
+		_ = s.command.Wait() // what it printed says how it ended
+	}()
 	return s, nil
 }
 

@@ -31,21 +31,32 @@ type settingsFile struct {
 // openSettings reads the settings of the project in the current folder, or the person's.
 func openSettings(project bool) (settingsFile, error) {
 	s := settingsFile{mode: modeUserSettings}
-	dir, err := os.UserHomeDir()
-	if project {
-		s.mode = modeProjectSettings
-		dir, err = os.Getwd()
-	}
+	dir, err := settingsDir(project)
 	if err != nil {
 		return s, fmt.Errorf("find the settings: %w", err)
 	}
-	s.path = filepath.Join(dir, ".claude", "settings.json")
-	if real, err := filepath.EvalSymlinks(s.path); err == nil {
-		s.path = real
+	if project {
+		s.mode = modeProjectSettings
+	}
+	s.path = filepath.Join(dir, "settings.json")
+	if target, err := filepath.EvalSymlinks(s.path); err == nil {
+		s.path = target
 	} else if _, dangles := os.Lstat(s.path); dangles == nil {
 		return s, fmt.Errorf("%s is a link to a file that is not there: %w", s.path, err)
 	}
 	return s, s.read()
+}
+
+// settingsDir is where the agent looks for its settings.
+func settingsDir(project bool) (string, error) {
+	if own := os.Getenv("CLAUDE_CONFIG_DIR"); own != "" && !project {
+		return filepath.Abs(own)
+	}
+	dir, err := os.UserHomeDir()
+	if project {
+		dir, err = os.Getwd()
+	}
+	return filepath.Join(dir, ".claude"), err
 }
 
 // read takes the file as it is.
@@ -172,7 +183,7 @@ func (s *settingsFile) write(next []byte) error {
 	if err != nil {
 		return fmt.Errorf("write the settings: %w; nothing was changed", err)
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // it is gone once it was renamed
+	defer os.Remove(f.Name()) // it is gone once it was renamed
 	_, err = f.Write(next)
 	if err = errors.Join(err, f.Chmod(s.mode), f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write the settings: %w; nothing was changed", err)

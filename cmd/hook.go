@@ -117,12 +117,20 @@ func (r *hookRun) run(ctx context.Context) (err error) {
 	defer cancel()
 	c := client.New(server, token)
 	answer, err := c.Hook(limited, r.name, r.event, client.HookOptions{
-		Connect: min(r.o.connect, r.o.timeout-hookMargin), OnPending: func(p *wire.HookPending) { r.pending = p.ApprovalID },
+		Connect: min(r.o.connect, r.o.timeout-hookMargin), OnPending: r.waits,
 	})
 	if err != nil {
 		return r.fail(r.why(ctx, limited, c, err))
 	}
 	return r.print(answer)
+}
+
+// waits notes the request of the call. One for more energy is not ours to withdraw: other
+// calls need it too.
+func (r *hookRun) waits(p *wire.HookPending) {
+	if p.Kind == wire.KindToolCall {
+		r.pending = p.ApprovalID
+	}
 }
 
 // check refuses what cannot be asked, before anybody is.

@@ -174,7 +174,7 @@ func (h *hook) write(c echo.Context, got wire.HookResult) error {
 		out = got
 	}
 	if err := json.MarshalWrite(res, out, wire.WriteOptions); err != nil && c.Request().Context().Err() == nil {
-		h.log(c.Request().Context(), "answer a hook", err)
+		h.log(c.Request().Context(), "write", err)
 	}
 	return nil
 }
@@ -197,8 +197,9 @@ func beat(res *echo.Response) error {
 	return nil
 }
 
-func (h *hook) log(ctx context.Context, what string, err error) {
+// log writes down what went wrong beside the answer.
+func (h *hook) log(ctx context.Context, doing string, err error) {
 	if !errors.Is(err, context.Canceled) {
-		h.kit.Log.ErrorContext(ctx, what, slog.String("error", err.Error()))
+		h.kit.Log.ErrorContext(ctx, "answer a hook", slog.String("doing", doing), slog.String("error", err.Error()))
 	}
 }

@@ -30,7 +30,7 @@ func (h *hook) judge(c echo.Context) (wire.HookResult, error) {
 	case row.Status() != models.StatusPending:
 		return answered(h.translate(row)), nil
 	case h.polls:
-		return wire.HookResult{Pending: &wire.HookPending{ApprovalID: wire.ResponseID(row.ID), URL: h.kit.ApprovalURL(row.ID)}}, nil
+		return wire.HookResult{Pending: &wire.HookPending{ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID)}}, nil
 	}
 	return answered(h.giveUp(c.Request().Context(), row)), nil
 }
@@ -43,7 +43,7 @@ func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswe
 	}
 	if row.Kind == models.KindToolCall {
 		if _, err := h.store.Cancel(ctx, h.actor, row.ID); err != nil {
-			h.log(ctx, "withdraw a request", err)
+			h.log(ctx, "withdraw the request", err)
 		}
 	}
 	return wire.DenyHook(h.event.Name, "Nobody decided within the time that this hook has, so this call must not run.")
@@ -110,7 +110,7 @@ func (h *hook) nameConversation(ctx context.Context, row *models.Approval) {
 		return
 	}
 	if _, _, err := h.store.OpenRun(ctx, h.actor, h.run()); err != nil {
-		h.log(ctx, "name the conversation of a session", err)
+		h.log(ctx, "name the conversation", err)
 	}
 }
 

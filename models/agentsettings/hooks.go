@@ -77,6 +77,9 @@ func add(text []byte, h *Hook) ([]byte, error) {
 	return l.insert(text, moment, 3, "", h.group())
 }
 
+// space is what JSON takes for white space.
+const space = " \t\r\n"
+
 // layout is how the settings are laid out.
 type layout struct{ unit, line string }
 
@@ -125,9 +128,7 @@ func (l layout) insert(text []byte, into *node, depth int, name string, v any) (
 	if before == "" {
 		out.WriteString(l.line)
 		out.Write(indent[:len(indent)-len(l.unit)])
-		for place < into.end-1 && (text[place] == ' ' || text[place] == '\t' || text[place] == '\r' || text[place] == '\n') {
-			place++
-		}
+		place = into.end - 1 - len(bytes.TrimLeft(text[place:into.end-1], space))
 	}
 	out.Write(text[place:])
 	return out.Bytes(), nil
@@ -222,13 +223,11 @@ func (n *node) without(text, blank []byte, i int) []byte {
 	case i < last:
 		comma = end + bytes.IndexByte(blank[end:], ',')
 	}
-	if space := len(bytes.TrimRight(text[:start], " \t\r\n")); space > 0 && text[space-1] == blank[space-1] {
-		start = space // a comment before it keeps its line break
+	if before := len(bytes.TrimRight(text[:start], space)); before > 0 && text[before-1] == blank[before-1] {
+		start = before // a comment before it keeps its line break
 	}
 	if last == 0 {
-		for end < n.end-1 && bytes.IndexByte([]byte(" \t\r\n"), text[end]) >= 0 {
-			end++
-		}
+		end = n.end - 1 - len(bytes.TrimLeft(text[end:n.end-1], space))
 	}
 	var out []byte
 	for at, b := range text {

@@ -77,10 +77,9 @@ func lineAt(text []byte, offset int64) int {
 }
 
 func readValue(d *jsontext.Decoder) (node, error) {
-	switch d.PeekKind() {
-	case '{':
+	if next := d.PeekKind(); next == '{' {
 		return readObject(d)
-	case '[':
+	} else if next == '[' {
 		return readArray(d)
 	}
 	raw, err := d.ReadValue()

@@ -19,7 +19,8 @@ const hookPath = "/hooks/claude-code"
 type HookOptions struct {
 	// Connect is how long a hook that no server has answered is tried.
 	Connect time.Duration
-	// OnPending is called once with the request that is waited for; may be nil.
+	// OnPending is called with each request that is waited for: that of the call, and of
+	// more energy before it; may be nil.
 	OnPending func(*wire.HookPending)
 }
 
@@ -27,13 +28,13 @@ type HookOptions struct {
 // is an answer, through restarts of the server. The context ends the wait. Errors are those
 // of AskUntilDecided; whoever gets one denies the call.
 func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p HookOptions) (*wire.HookAnswer, error) {
-	query := url.Values{"wait": {pollWait.String()}}
+	query := url.Values{"wait": {"0s"}} // at first, to know what is waited for
 	if name == wire.HookPermissionRequest {
 		query.Set("approvalId", newID()) // it has no tool_use_id: a repeat is known by this
 	}
 	limited, cancel := context.WithTimeout(ctx, p.Connect)
 	defer cancel()
-	heard, told := false, false
+	heard, told := false, wire.ResponseID("")
 	for pause := firstPause; ; {
 		turn := limited
 		if heard {
@@ -48,11 +49,14 @@ func (c *Client) Hook(ctx context.Context, name wire.HookName, event []byte, p H
 		case ctx.Err() != nil:
 			return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 		case err == nil:
-			if pause = firstPause; !told && p.OnPending != nil {
+			if told != a.Pending.ApprovalID && p.OnPending != nil {
 				p.OnPending(a.Pending)
 			}
-			told = true
-			rest(ctx, firstPause) // a server that is stopping answers at once
+			if told = a.Pending.ApprovalID; query.Get("wait") != "0s" {
+				rest(ctx, firstPause) // a server that is stopping answers at once
+			}
+			query.Set("wait", pollWait.String())
+			pause = firstPause
 			continue
 		case noSpace(err), !again && (limited.Err() == nil || Answered(err)):
 			return nil, err

@@ -89,6 +89,7 @@ type HookResult struct {
 // HookPending is the request that a hook waits for.
 type HookPending struct {
 	ApprovalID ResponseID `json:"approvalId"`
+	Kind       Kind       `json:"kind"` // budget: more energy is needed before the call is asked about
 	URL        string     `json:"url"`
 }
 
