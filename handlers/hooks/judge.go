@@ -73,7 +73,7 @@ func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 			return row, nil
 		}
 		if row.Status() != models.StatusApproved && row.Status() != models.StatusResolved {
-			return nil, spent
+			return nil, models.Errorf(models.CodeBudgetExhausted, "The energy budget does not allow this call, and more was not granted. %s", refusal(row))
 		}
 		granted = row.ID
 	}
