@@ -131,6 +131,12 @@ bench-loop: build ## the loop beside a yardstick, a table; PAIRS=5, BEFORE=anoth
 bench-lists: cc ## what a page of each list takes, of more and more rows; MOST=1000000
 	BENCH_LISTS=$(or $(MOST),1000000) $(GO) test -buildvcs=false -run '^$$' -bench '^BenchmarkLists$$' -benchtime 1x -timeout 60m ./models/store
 
+.PHONY: test-clients
+test-clients: build ## real agents and SDKs from npm, offline, against this build; CLIENT=claude-code-hook picks one
+	@for client in $(or $(addprefix .ci/clients/,$(CLIENT)),$(shell find .ci/clients -maxdepth 1 -type f -perm -u+x | sort)); do \
+		echo "== $$client"; $$client; \
+	done
+
 .PHONY: vuln
 vuln: ## known vulnerabilities (needs the vulnerability database, so not part of check)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...

@@ -106,6 +106,9 @@ func (b *before) keep(settings string) (err error) {
 	if b.backup, err = connectionFile(backupPrefix, settings); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(b.backup), 0o700); err != nil {
+		return fmt.Errorf("make the folder for settings: %w; nothing was changed", err)
+	}
 	if err := writePrivate(b.backup, string(b.text)); err != nil {
 		return fmt.Errorf("write a backup: %w; nothing was changed", err)
 	}
