@@ -18,6 +18,8 @@ var (
 	conversationsGuide string
 	//go:embed guide/run_events.md
 	runEventsGuide string
+	//go:embed guide/hooks.md
+	hooksGuide string
 	//go:embed guide/streams.md
 	streamsGuide string
 )
