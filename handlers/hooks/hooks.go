@@ -57,9 +57,19 @@ type hook struct {
 
 // claudeCode answers one hook, in one of two ways: see the package.
 func (s *Surface) claudeCode(c echo.Context) error {
-	raw, err := body(c.Request())
 	h := &hook{Surface: s, polls: c.QueryParam("wait") != ""}
+	refused, most := h.signIn(c), models.MaxBody
+	if refused != nil {
+		if h.polls {
+			return refused
+		}
+		most = mostUnsigned
+	}
+	raw, err := body(c.Request(), most)
 	h.event.Name = wire.HookNameIn(raw)
+	if refused != nil {
+		err = refused
+	}
 	if err == nil {
 		err = h.read(c, raw)
 	}
@@ -83,27 +93,36 @@ func (s *Surface) claudeCode(c echo.Context) error {
 	return h.write(c, answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
 }
 
+// mostUnsigned is how much is read of a body whose sender is refused: enough to learn what
+// is refused, which is said before the call.
+const mostUnsigned = 16 << 10
+
 // body is what was sent, or as much of it as is taken together with the error that
 // says so.
-func body(r *http.Request) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, models.MaxBody+1))
+func body(r *http.Request, most int) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
 	switch {
 	case err != nil:
 		return raw, models.Errorf(models.CodeInvalid, "The body did not arrive whole.")
-	case len(raw) > models.MaxBody:
-		return raw, models.Errorf(models.CodeTooLarge, "The body is larger than %d bytes.", models.MaxBody)
+	case len(raw) > most:
+		return raw, models.Errorf(models.CodeTooLarge, "The body is larger than %d bytes.", most)
 	}
 	return raw, nil
 }
 
-// read finds out who sends what. Only an agent has hooks (I4).
-func (h *hook) read(c echo.Context, raw []byte) (err error) {
+// signIn finds out who sends the hook: only an agent may (I4).
+func (h *hook) signIn(c echo.Context) (err error) {
 	if h.actor, err = handlers.Principal(c.Request().Context(), h.store.People, c.Request().Header.Get(echo.HeaderAuthorization)); err != nil {
 		return err
 	}
 	if !h.actor.IsAgent() {
 		return models.Errorf(models.CodeForbidden, "Only an agent's token may answer a hook.")
 	}
+	return nil
+}
+
+// read finds out what is sent, and how long to wait.
+func (h *hook) read(c echo.Context, raw []byte) (err error) {
 	if h.event, err = readEvent(raw); err != nil {
 		return err
 	}

@@ -42,7 +42,12 @@ func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswe
 		return wire.DenyHook(h.event.Name, "Countersign is stopping and nobody has decided, so this call must not run. Try it again in a minute.")
 	}
 	if row.Kind == models.KindToolCall {
-		if _, err := h.store.Cancel(ctx, h.actor, row.ID); err != nil {
+		var late *models.Error
+		_, err := h.store.Cancel(ctx, h.actor, row.ID)
+		if errors.As(err, &late) && late.Approval != nil && late.Approval.Status() != models.StatusPending {
+			return h.translate(late.Approval) // somebody has decided meanwhile
+		}
+		if err != nil {
 			h.log(ctx, "withdraw the request", err)
 		}
 	}

@@ -2,7 +2,6 @@ package hooks_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -184,16 +183,4 @@ func (w *world) invocation(toolUseID string) *models.Approval {
 		w.tb.Fatal(err)
 	}
 	return a
-}
-
-// output reads the member of an answer.
-func (a answer) output(tb testing.TB) map[string]any {
-	tb.Helper()
-	var got struct {
-		Output map[string]any `json:"hookSpecificOutput"`
-	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
-		tb.Fatalf("%s: %v", a.body, err)
-	}
-	return got.Output
 }
