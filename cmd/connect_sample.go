@@ -52,9 +52,13 @@ func (g *connecting) prove(ctx context.Context) error {
 		g.awaitPerson(ctx, s)
 	}
 	s.stop()
-	if answer := strings.TrimSpace(s.out.String()); answer != "" {
+	left, err := client.New(g.access.Server, g.access.Token).SessionPending(ctx, s.session)
+	switch {
+	case err != nil || len(left) > 0:
+		fmt.Fprintln(g.out, "It could not be withdrawn: cancel it there, or let it expire.")
+	case strings.TrimSpace(s.out.String()) != "":
 		fmt.Fprintln(g.out, "It was answered, and the hook told the agent.")
-	} else {
+	default:
 		fmt.Fprintln(g.out, "It was withdrawn.")
 	}
 	fmt.Fprintln(g.out, "Connected. Start Claude Code anew where it runs.")
