@@ -61,7 +61,7 @@ func (g *connecting) prove(ctx context.Context) error {
 	default:
 		fmt.Fprintln(g.out, "It was withdrawn.")
 	}
-	fmt.Fprintln(g.out, "Connected. Start Claude Code anew where it runs.")
+	fmt.Fprintln(g.out, "Connected. Restart Claude Code where it runs. The policy says which calls need a person; where\nno rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
 	return nil
 }
 
