@@ -13,6 +13,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/handlers/api"
+	"countersign/handlers/hooks"
 	"countersign/handlers/humanlayer"
 	"countersign/handlers/mcp"
 	"countersign/handlers/web"
@@ -203,6 +204,7 @@ func (a *App) routers() (http.Handler, error) {
 		return nil, err
 	}
 	humanlayer.New(kit, a.store).Register(queue.Echo())
+	hooks.Register(queue.Echo(), kit, a.store)
 	handlers.RegisterHealth(queue.Echo(), a.store.Ready)
 	kit.RegisterMetrics(queue.Echo(), a.store.People)
 	tools, err := mcp.New(kit, a.store, mcp.Options{Version: version, Wait: a.cfg.MCPWait})

@@ -88,31 +88,31 @@ type server struct {
 
 // serve starts an App on a data folder; addr "" takes a free port. It stops with
 // the test, or earlier by stop.
-func serve(t *testing.T, dir, addr string, change ...func(*cmd.Config)) *server {
-	t.Helper()
+func serve(tb testing.TB, dir, addr string, change ...func(*cmd.Config)) *server {
+	tb.Helper()
 	if addr == "" {
-		addr = freeAddr(t) // a test may start it again there
+		addr = freeAddr(tb) // a test may start it again there
 	}
-	storetest.Migrate(t, dir)
+	storetest.Migrate(tb, dir)
 	cfg := cmd.Config{Addr: addr, Data: dir}
 	for _, c := range change {
 		c(&cfg)
 	}
-	app, err := cmd.New(t.Context(), cfg, slog.New(slog.DiscardHandler), nil)
+	app, err := cmd.New(tb.Context(), cfg, slog.New(slog.DiscardHandler), nil)
 	if err != nil {
-		t.Fatalf("new app: %v", err)
+		tb.Fatalf("new app: %v", err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ran := make(chan error, 1)
 	go func() { ran <- app.Run(ctx) }()
 	s := &server{App: app, dir: dir, addr: app.Addr()}
 	s.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := errors.Join(<-ran, app.Close()); err != nil {
-			t.Errorf("stop app: %v", err)
+			tb.Errorf("stop app: %v", err)
 		}
 	})
-	t.Cleanup(s.stop)
+	tb.Cleanup(s.stop)
 	return s
 }
 

@@ -81,7 +81,7 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.AddCommand(
-		newServe(), newDemo(), newDemoAgent(), newAsk(), newMCP(), newNote(), newIngest(),
+		newServe(), newDemo(), newDemoAgent(), newAsk(), newMCP(), newNote(), newIngest(), newHook(), newConnect(), newDisconnect(),
 		newUser(), newGroup(), newToken(), newPolicy(), newStop(), newAudit(), newMigrate(), newUpstream(), newSetupLink(), newBackup(), newRestore(), newPurge(), newDoctor(),
 	)
 	return root

@@ -22,6 +22,8 @@ var (
 	runEventsGuide string
 	//go:embed guide/mcp.md
 	mcpGuide string
+	//go:embed guide/hooks.md
+	hooksGuide string
 	//go:embed guide/streams.md
 	streamsGuide string
 )

@@ -34,7 +34,7 @@ type operationDoc struct {
 // program that builds the document makes the examples.
 func operationDocs() map[string]operationDoc {
 	all := map[string]operationDoc{}
-	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, stopDocs, toolDocs, conversationDocs, runDocs, streamDocs, operationRouteDocs} {
+	for _, docs := range []func() map[string]operationDoc{approvalDocs, policyDocs, policyJudgingDocs, stopDocs, toolDocs, conversationDocs, runDocs, streamDocs, hookDocs, operationRouteDocs} {
 		maps.Copy(all, docs())
 	}
 	return all
@@ -66,6 +66,7 @@ const functionCalls = "Function calls"
 // describe completes the document that huma made of routes and types.
 func (a *API) describe() {
 	doc := a.huma.OpenAPI()
+	a.describeHooks()
 	a.describeOperation()
 	if a.kit.PublicURL != nil {
 		doc.Servers = []*huma.Server{{URL: strings.TrimSuffix(a.kit.PublicURL.String(), "/")}}
@@ -78,6 +79,7 @@ func (a *API) describe() {
 		{Name: "Stops", Description: "People stop one agent or all: what they ask is rejected and what waits is cancelled, until the stop is lifted."},
 		{Name: "Conversations", Description: conversationsGuide},
 		{Name: "Run events", Description: runEventsGuide},
+		{Name: "Coding agents", Description: hooksGuide},
 		{Name: "Streams", Description: streamsGuide},
 		{Name: "MCP", Description: mcpGuide}, // whose messages are the protocol's
 		{Name: "Operation", Description: "For those who run the server."},

@@ -155,7 +155,8 @@ func (s *Store) Await(ctx context.Context, actor models.Actor, id models.Respons
 // step of a shutdown.
 func (s *Store) EndWaits() { s.endOnce.Do(func() { close(s.ending) }) }
 
-// WaitsEnded is closed once EndWaits was called: the server stops.
+// WaitsEnded is closed once EndWaits was called: a row that a wait returns pending from then
+// on was not waited for to the end.
 func (s *Store) WaitsEnded() <-chan struct{} { return s.ending }
 
 // Waiters counts the callers that are blocked in Await now.

@@ -126,7 +126,7 @@ func readContact(raw jsontext.Value, at time.Time) (item[Contact], bool) {
 	status := statusOf(o.all)
 	contact.RequestedAt, contact.TimeoutAt, contact.Timeout = times(o.all, o.spec, status, at)
 	answer, _ := status.text("response")
-	asks := fmt.Sprintf("%q %q %q %q %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
+	asks := fmt.Sprintf("%q %q %q %#v %s", o.run, contact.Subject, contact.Message, contact.Options, canonical(contact.Rest))
 	return item[Contact]{id: o.id, asks: asks, settled: o.over(answer != "", answer != ""), value: contact}, true
 }
 

@@ -1,0 +1,312 @@
+package cmd_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"countersign/models"
+	"countersign/models/storetest"
+)
+
+// desk is the home of a person who has Claude Code.
+type desk struct {
+	t        *testing.T
+	home     string
+	settings string
+	env      []string
+}
+
+// newDesk has a Claude Code of a version, and settings unless they are empty.
+func (w *world) newDesk(t *testing.T, version, settings string) *desk {
+	t.Helper()
+	d := &desk{t: t, home: t.TempDir()}
+	d.settings = filepath.Join(d.home, ".claude", "settings.json")
+	bin := filepath.Join(d.home, "bin")
+	d.write(filepath.Join(bin, "claude"), "#!/bin/sh\necho '"+version+" (Claude Code)'\n", 0o755)
+	if settings != "" {
+		d.write(d.settings, settings, 0o644)
+	}
+	d.env = append(w.hookEnv(), "HOME="+d.home, "PATH="+bin+":"+os.Getenv("PATH"))
+	return d
+}
+
+func (d *desk) write(path, text string, mode fs.FileMode) {
+	d.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// run runs the program in the home folder.
+func (d *desk) run(args ...string) (stdout, stderr string, code int) {
+	d.t.Helper()
+	var out, said bytes.Buffer
+	c := exec.CommandContext(d.t.Context(), binary, args...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = d.home, d.env, &out, &said
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		d.t.Fatal(err)
+	}
+	return out.String(), said.String(), c.ProcessState.ExitCode()
+}
+
+// must runs the program and fails the test if it fails.
+func (d *desk) must(args ...string) string {
+	d.t.Helper()
+	out, said, code := d.run(args...)
+	if code != 0 {
+		d.t.Fatalf("%v: exit %d\n%s%s", args, code, out, said)
+	}
+	return out
+}
+
+// files are all files in the home folder but the program, with their modes.
+func (d *desk) files() map[string]fs.FileMode {
+	d.t.Helper()
+	out := map[string]fs.FileMode{}
+	err := filepath.WalkDir(d.home, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if name, _ := filepath.Rel(d.home, path); name != "bin/claude" {
+			out[name] = info.Mode()
+		}
+		return err
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+func (d *desk) text() string {
+	d.t.Helper()
+	raw, err := os.ReadFile(d.settings)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+const odd = "// mine\n{\r\n\t\"model\":  \"x\", /* why */\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}]},\r\n\t\"zzz\": [1.50]\r\n}"
+
+// Connecting changes the settings, keeps the token out of them, and tries the hook; to
+// disconnect leaves everything as it was.
+func TestConnectAndDisconnect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct{ before, scope string }{
+		"odd settings":           {odd, "--user"},
+		"no settings":            {"", "--user"},
+		"empty settings":         {"\n", "--user"},
+		"no settings of project": {"", "--project"},
+		"settings of a project":  {"{}", "--project"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := w.newDesk(t, "2.1.328", c.before)
+			before := d.files()
+			out := d.must("connect", "claude-code", c.scope, "--yes")
+			if !strings.Contains(out, "+++ ") || !strings.Contains(out, "/approvals/") || !strings.Contains(out, "It was withdrawn.") || !strings.Contains(out, "Connected.") {
+				t.Errorf("it said\n%s", out)
+			}
+			written := d.text()
+			for _, want := range []string{`"PreToolUse"`, `"PermissionRequest"`, `"PostToolUse"`, `"PostToolUseFailure"`, `"Stop"`, `"timeout": 86400`, `"onFailure": "block"`, "'" + binary + "' hook --credentials '" + d.home + "/.config/countersign/claude-code.json' --timeout 86400s"} {
+				if !strings.Contains(written, want) {
+					t.Errorf("the settings lack %s:\n%s", want, written)
+				}
+			}
+			if strings.Contains(written, w.agent) || strings.Contains(written, `"http"`) {
+				t.Errorf("the settings have a token, or an http hook:\n%s", written)
+			}
+			for name, mode := range d.files() {
+				if strings.HasPrefix(name, ".config/") && mode.Perm() != 0o600 {
+					t.Errorf("%s has mode %04o", name, mode.Perm())
+				}
+			}
+			if again := d.must("connect", "claude-code", c.scope, "--yes"); !strings.Contains(again, "is connected already") || d.text() != written {
+				t.Errorf("connected again it said %s and wrote\n%s", again, d.text())
+			}
+			d.env = append(d.env, "COUNTERSIGN_TOKEN=")
+			d.must("connect", "claude-code", c.scope, "--yes") // by the stored token
+			d.must("disconnect", "claude-code", c.scope, "--yes")
+			after := d.files()
+			if len(after) != len(before) {
+				t.Errorf("files %v, want %v", after, before)
+			}
+			if c.before != "" && d.text() != c.before {
+				t.Errorf("the settings are\n%q\nwant\n%q", d.text(), c.before)
+			}
+			if out := d.must("disconnect", "claude-code", c.scope); !strings.Contains(out, "has no hook of Countersign") {
+				t.Errorf("disconnected again it said %s", out)
+			}
+		})
+	}
+	page, err := w.Store().Stats(t.Context(), w.admin)
+	if err != nil || page.Pending != 0 {
+		t.Errorf("%d requests wait (%v)", page.Pending, err)
+	}
+	sample := storetest.Column(t, w.Store(), `SELECT approval_status || ' ' || tool_name FROM responses WHERE tool_name = 'Countersign sample'`)
+	if len(sample) != 15 || sample[0] != string(models.StatusCancelled)+" Countersign sample" {
+		t.Errorf("samples: %q", sample)
+	}
+}
+
+// Of settings that somebody has changed since, only our hooks are removed.
+func TestDisconnectKeepsWhatCameLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.newDesk(t, "2.1.328", `{"a": 1}`)
+	d.must("connect", "claude-code", "--yes")
+	d.write(d.settings, strings.Replace(d.text(), `"a": 1`, `"a": 2, "b": [ ]`, 1), 0o644)
+	d.must("disconnect", "claude-code", "--yes")
+	if got := d.text(); got != `{"a": 2, "b": [ ]}` {
+		t.Errorf("the settings are %q", got)
+	}
+	d.must("connect", "claude-code", "--yes")
+	if err := os.RemoveAll(filepath.Join(d.home, ".config")); err != nil { // the note of what was done
+		t.Fatal(err)
+	}
+	d.must("disconnect", "claude-code", "--yes")
+	if got := d.text(); got != `{"a": 2, "b": [ ]}` {
+		t.Errorf("without a note the settings are %q", got)
+	}
+}
+
+// What cannot be done is said, and changes nothing.
+func TestConnectRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	yes := []string{"--yes"}
+	for name, c := range map[string]struct {
+		before  string
+		args    []string
+		prepare func(d *desk)
+		says    string
+	}{
+		"no terminal and no --yes": {`{}`, nil, nil, "add --yes"},
+		"invalid JSON":             {"{\n\"a\": 1\n\"b\": 2}", yes, nil, "line 3: this is not valid JSON"},
+		"hooks of another kind":    {`{"hooks": []}`, yes, nil, "hooks: must be an object"},
+		"both scopes":              {`{}`, []string{"--yes", "--user", "--project"}, nil, "user"},
+		"no token":                 {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN=") }, "COUNTERSIGN_TOKEN"},
+		"a reviewer's token":       {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN="+w.reviewer) }, "Only an agent's token"},
+		"no server":                {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_SERVER=http://"+storetest.ClosedPort(t)) }, "does not answer"},
+		"a file to read only": {`{}`, yes, func(d *desk) {
+			if err := os.Chmod(d.settings, 0o444); err != nil {
+				t.Fatal(err)
+			}
+		}, "may only be read"},
+		"a folder in its place": {"", yes, func(d *desk) {
+			if err := os.MkdirAll(d.settings, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, "is not a file"},
+		"a link to nowhere": {"", yes, func(d *desk) {
+			d.write(filepath.Join(d.home, ".claude", "x"), "", 0o644)
+			if err := os.Symlink("gone", d.settings); err != nil {
+				t.Fatal(err)
+			}
+		}, "a link to a file that is not there"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := w.newDesk(t, "2.1.328", c.before)
+			if c.prepare != nil {
+				c.prepare(d)
+			}
+			before := d.files()
+			out, said, code := d.run(append([]string{"connect", "claude-code"}, c.args...)...)
+			if code == 0 || !strings.Contains(said, c.says) {
+				t.Errorf("exit %d, said %q%q, want %q", code, out, said, c.says)
+			}
+			if after := d.files(); len(after) != len(before) || c.before != "" && d.text() != c.before {
+				t.Errorf("it changed something: %v, before %v", after, before)
+			}
+		})
+	}
+}
+
+// A link stays one: what it leads to is written.
+func TestConnectFollowsALink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.newDesk(t, "2.1.328", "")
+	target := filepath.Join(d.home, "dotfiles", "claude.json")
+	d.write(target, `{"a": 1}`, 0o640)
+	if err := os.MkdirAll(filepath.Dir(d.settings), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, d.settings); err != nil {
+		t.Fatal(err)
+	}
+	d.must("connect", "claude-code", "--yes")
+	files := d.files()
+	if files[".claude/settings.json"]&fs.ModeSymlink == 0 || files["dotfiles/claude.json"].Perm() != 0o640 || !strings.Contains(d.text(), "PreToolUse") {
+		t.Errorf("files %v, settings %s", files, d.text())
+	}
+	d.must("disconnect", "claude-code", "--yes")
+	if files := d.files(); files[".claude/settings.json"]&fs.ModeSymlink == 0 || d.text() != `{"a": 1}` {
+		t.Errorf("files %v, settings %s", files, d.text())
+	}
+}
+
+// An older version does not know onFailure; the person is told what that means.
+func TestConnectKnowsVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for version, knows := range map[string]bool{"2.1.197": false, "2.1.294": false, "2.0.999": false, "1.9.9": false, "2.1.295": true, "2.2.0": true, "3.0.0": true, "nonsense": true} {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			d := w.newDesk(t, version, "")
+			out := d.must("connect", "claude-code", "--yes")
+			var got struct {
+				Hooks map[string][]struct {
+					Matcher string
+					Hooks   []struct{ OnFailure string }
+				}
+			}
+			if err := json.Unmarshal([]byte(d.text()), &got); err != nil {
+				t.Fatal(err)
+			}
+			for moment, groups := range got.Hooks {
+				gates := moment == "PreToolUse" || moment == "PermissionRequest"
+				if blocks := groups[0].Hooks[0].OnFailure == "block"; blocks != (gates && knows) {
+					t.Errorf("%s blocks: %v", moment, blocks)
+				}
+			}
+			if warned := strings.Contains(out, "Update to 2.1.295"); warned == knows {
+				t.Errorf("it said\n%s", out)
+			}
+		})
+	}
+}
+
+// A trial that fails says why.
+func TestConnectSaysWhyItsTrialFailed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(t, `{"approval_enabled":false}`)
+	d := w.newDesk(t, "2.1.328", "")
+	if _, said, code := d.run("connect", "claude-code", "--yes"); code != 1 || !strings.Contains(said, "nobody was asked: approval is switched off") {
+		t.Errorf("exit %d, said %q", code, said)
+	}
+}
+
+func TestConnectPrintsThePermissionPrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.newDesk(t, "2.1.328", "")
+	before := len(d.files())
+	out := d.must("connect", "claude-code", "--permission-prompt")
+	if !strings.Contains(out, "--permission-prompt-tool mcp__countersign__approve") || !strings.Contains(out, `"url":"http://`+w.addr+`/mcp"`) || strings.Contains(out, w.agent) || len(d.files()) != before {
+		t.Errorf("it said\n%s", out)
+	}
+}

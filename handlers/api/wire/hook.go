@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// HookName is the moment at which a coding agent runs a hook.
+type HookName string
+
+// The moments that Countersign knows.
+const (
+	HookPreToolUse         HookName = "PreToolUse"         // before each call
+	HookPermissionRequest  HookName = "PermissionRequest"  // where the agent's own rules ask a person
+	HookPostToolUse        HookName = "PostToolUse"        // after a call that worked
+	HookPostToolUseFailure HookName = "PostToolUseFailure" // after one that did not
+	HookStop               HookName = "Stop"               // the agent has answered and waits for a person
+)
+
+// HookNames lists them.
+func HookNames() []HookName {
+	return []HookName{HookPreToolUse, HookPermissionRequest, HookPostToolUse, HookPostToolUseFailure, HookStop}
+}
+
+// Gates reports whether the answer to a hook decides if a call runs.
+func (n HookName) Gates() bool { return n == HookPreToolUse || n == HookPermissionRequest }
+
+// HookEvent is what a coding agent hands to its hook. Its programs add members as they
+// like, so unknown ones are passed over.
+type HookEvent struct {
+	Name           HookName        `json:"hook_event_name"`
+	SessionID      string          `json:"session_id"`
+	Directory      string          `json:"cwd,omitempty"`
+	PermissionMode string          `json:"permission_mode,omitempty"`
+	PromptID       string          `json:"prompt_id,omitempty"`
+	AgentType      string          `json:"agent_type,omitempty"` // of a sub-agent
+	ToolName       string          `json:"tool_name,omitempty"`
+	ToolInput      json.RawMessage `json:"tool_input,omitzero"`
+	ToolUseID      string          `json:"tool_use_id,omitempty"` // PermissionRequest has none
+	ToolResponse   json.RawMessage `json:"tool_response,omitzero"`
+	Error          string          `json:"error,omitempty"`                  // of PostToolUseFailure
+	LastMessage    string          `json:"last_assistant_message,omitempty"` // of Stop
+
+	// ToolResponseBytes is the true length of a tool_response that our client has cut to a
+	// text; zero: it is whole.
+	ToolResponseBytes int64 `json:"tool_response_bytes,omitzero"`
+}
+
+// HookNameIn reads the moment out of a hook's input that may be cut, or broken further
+// on: whoever refuses it must know what it is refusing. Empty: it says none.
+func HookNameIn(raw []byte) HookName {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return ""
+	}
+	for {
+		member, err := d.ReadToken()
+		if err != nil || member.Kind() != '"' {
+			return ""
+		}
+		if member.String() != "hook_event_name" {
+			if d.SkipValue() != nil {
+				return ""
+			}
+			continue
+		}
+		if name, err := d.ReadToken(); err == nil && name.Kind() == '"' {
+			return HookName(name.String())
+		}
+		return ""
+	}
+}
+
+// HookAnswer is what a hook answers its coding agent. Without Output the agent goes on
+// as if it had no hook.
+type HookAnswer struct {
+	Output *HookOutput `json:"hookSpecificOutput,omitzero"`
+}
+
+// HookResult is what our own client is told, which comes back while nobody has decided.
+// One of the two is set: an empty object is no server of ours.
+type HookResult struct {
+	Answer  *HookAnswer  `json:"answer,omitzero"`
+	Pending *HookPending `json:"pending,omitzero"`
+}
+
+// HookPending is the request that a hook waits for.
+type HookPending struct {
+	ApprovalID ResponseID `json:"approvalId"`
+	Kind       Kind       `json:"kind"` // budget: more energy is needed before the call is asked about
+	URL        string     `json:"url"`
+}
+
+// HookOutput is a decision, in the members that belong to its moment.
+type HookOutput struct {
+	Name HookName `json:"hookEventName"`
+
+	// Of PreToolUse.
+	Decision HookDecision    `json:"permissionDecision,omitempty"`
+	Reason   string          `json:"permissionDecisionReason,omitempty"`
+	Input    json.RawMessage `json:"updatedInput,omitzero"` // runs instead of what was sent
+
+	// Of PermissionRequest.
+	Request *HookPermission `json:"decision,omitzero"`
+}
+
+// HookDecision is the answer to PreToolUse.
+type HookDecision string
+
+// The answers. Ask leaves the call to the agent's own prompt.
+const (
+	HookAllow HookDecision = "allow"
+	HookDeny  HookDecision = "deny"
+	HookAsk   HookDecision = "ask"
+)
+
+// HookPermission is the answer to PermissionRequest.
+type HookPermission struct {
+	Behavior HookDecision    `json:"behavior"` // allow or deny
+	Message  string          `json:"message,omitempty"`
+	Input    json.RawMessage `json:"updatedInput,omitzero"`
+}
+
+// Answers reports whether a is a whole answer to that moment. What is not must not be
+// taken for one: it would let the call through.
+func (a *HookAnswer) Answers(name HookName) bool {
+	o := a.Output
+	switch {
+	case o == nil:
+		return true
+	case o.Name != name:
+		return false
+	case name == HookPreToolUse:
+		return o.Request == nil && (o.Decision == HookAllow || o.Decision == HookDeny || o.Decision == HookAsk)
+	case name == HookPermissionRequest:
+		return o.Decision == "" && o.Request != nil && (o.Request.Behavior == HookAllow || o.Request.Behavior == HookDeny)
+	}
+	return false
+}
+
+// DenyHook refuses a call, for a reason that the agent's model reads. Of a moment that
+// decides about none it is an empty answer.
+func DenyHook(name HookName, reason string) *HookAnswer {
+	switch name {
+	case HookPreToolUse:
+		return &HookAnswer{Output: &HookOutput{Name: name, Decision: HookDeny, Reason: reason}}
+	case HookPermissionRequest:
+		return &HookAnswer{Output: &HookOutput{Name: name, Request: &HookPermission{Behavior: HookDeny, Message: reason}}}
+	case HookPostToolUse, HookPostToolUseFailure, HookStop:
+	}
+	return new(HookAnswer)
+}

@@ -1,0 +1,98 @@
+package hooks
+
+import (
+	"encoding/json"
+
+	"countersign/handlers/api/wire"
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// translate puts an outcome into the agent's words.
+func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
+	name := h.event.Name
+	switch a.Status() {
+	case models.StatusNone:
+		if !ruled(a) {
+			return new(wire.HookAnswer)
+		}
+		return h.allow("Allowed by Countersign: "+a.PolicyReason, nil)
+	case models.StatusApproved:
+		if a.IsRemoved() {
+			return wire.DenyHook(name, "This call was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved.")
+		}
+		reason := said("Approved", a)
+		if a.Vote == nil || a.Vote.Input == nil {
+			return h.allow(reason, nil)
+		}
+		edited := json.RawMessage(*a.Vote.Input)
+		if !isObject(edited) {
+			return wire.DenyHook(name, "This call was approved with an input that is no JSON object, which the tool cannot take.")
+		}
+		return h.allow(reason, edited)
+	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusPending:
+	}
+	return wire.DenyHook(name, refusal(a))
+}
+
+// ruled reports whether a person, by a rule or a grant, let a call through that nobody
+// looked at. Where no rule concerns it, or the gate is off, the agent's own permission
+// rules still apply: a hook is never laxer than no hook.
+func ruled(a *models.Approval) bool {
+	return a.Cause == models.CauseGrant || a.Cause == models.CausePolicy && a.PolicyRule != policy.RuleUnmatched
+}
+
+// allow lets the call run, with another input if one was approved. A question to the
+// person at the terminal is still shown there: allowed without answers it would count as
+// not answered.
+func (h *hook) allow(reason string, input json.RawMessage) *wire.HookAnswer {
+	if h.event.Name == wire.HookPermissionRequest {
+		return &wire.HookAnswer{Output: &wire.HookOutput{Name: h.event.Name, Request: &wire.HookPermission{Behavior: wire.HookAllow, Input: input}}}
+	}
+	out := &wire.HookOutput{Name: h.event.Name, Decision: wire.HookAllow, Reason: reason, Input: input}
+	if h.event.ToolName == askUserQuestion && input == nil {
+		out.Decision = wire.HookAsk
+	}
+	return &wire.HookAnswer{Output: out}
+}
+
+// refusal is what the agent's model reads of a call that must not run.
+func refusal(a *models.Approval) string {
+	if a.Status() == models.StatusRejected && a.Vote != nil {
+		return said("Rejected", a) + "\nDo not try the same call again unchanged."
+	}
+	if text := a.Feedback(); text != "" && a.Status() == models.StatusRejected {
+		return "Countersign rejected this call: " + text
+	}
+	switch a.Status() {
+	case models.StatusExpired:
+		return "Nobody decided in time, so this call must not run."
+	case models.StatusCancelled:
+		return "The request was cancelled, so this call must not run: " + a.Feedback()
+	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved:
+	}
+	return a.Advice(a.Status())
+}
+
+// said is a person's decision with their reason.
+func said(what string, a *models.Approval) string {
+	if a.Vote == nil {
+		return what + "."
+	}
+	text := what + " by " + models.RevealName(a.Vote.UserName)
+	if a.Vote.Reason == "" {
+		return text + "."
+	}
+	return text + ": " + a.Vote.Reason
+}
+
+func isObject(raw json.RawMessage) bool {
+	for _, b := range raw {
+		switch b {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return b == '{'
+		}
+	}
+	return false
+}

@@ -1,0 +1,9 @@
+// Package hooks answers the hooks of coding agents: before a call it says whether the
+// call may run, waiting for a person where the policy wants one, and after it it takes
+// the result. It only translates: the use cases are those of every other surface.
+//
+// A hook that hears nothing lets the call through in most agents. So whoever waits here
+// for a whole answer (no `wait` in the address) is denied, with status 200 and a reason,
+// whatever goes wrong; our own client (`countersign hook`) fails closed by itself and is
+// told what happened.
+package hooks

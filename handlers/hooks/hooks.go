@@ -1,0 +1,224 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/handlers/api/wire"
+	"countersign/models"
+	"countersign/models/store"
+)
+
+// ClaudeCodePath is where Claude Code's hooks are answered.
+const ClaudeCodePath = "/hooks/claude-code"
+
+// How long an answer may take.
+const (
+	// maxPoll is where the wait of a client is cut that comes back.
+	maxPoll = 55 * time.Second
+	// DefaultTimeout is how long the agent gives a hook that says nothing else.
+	DefaultTimeout = 10 * time.Minute
+	maxTimeout     = 7 * 24 * time.Hour
+	// Margin is how long before the agent gives a hook up it is denied.
+	Margin = 10 * time.Second
+)
+
+// Surface answers hooks.
+type Surface struct {
+	kit   handlers.Kit
+	store *store.Store
+}
+
+// Register adds the routes to the router of the API.
+func Register(e *echo.Echo, kit handlers.Kit, s *store.Store) {
+	surface := &Surface{kit: kit, store: s}
+	e.POST(ClaudeCodePath, surface.claudeCode)
+}
+
+// hook is one hook that is answered.
+type hook struct {
+	*Surface
+
+	actor models.Actor
+	event wire.HookEvent
+	key   string        // of a PermissionRequest, which has no other; may be empty
+	polls bool          // the caller comes back: it takes errors, and 202 while pending
+	wait  time.Duration // how long it waits for an answer
+}
+
+// claudeCode answers one hook, in one of two ways: see the package.
+func (s *Surface) claudeCode(c echo.Context) error {
+	h := &hook{Surface: s, polls: c.QueryParam("wait") != ""}
+	refused, most := h.signIn(c), models.MaxBody
+	if refused != nil {
+		if h.polls {
+			return refused
+		}
+		most = mostUnsigned
+	}
+	raw, err := body(c.Request(), most)
+	h.event.Name = wire.HookNameIn(raw)
+	if refused != nil {
+		err = refused
+	}
+	if err == nil {
+		err = h.read(c, raw)
+	}
+	var got wire.HookResult
+	if err == nil {
+		got, err = h.answer(c)
+	}
+	if err == nil {
+		return h.write(c, got)
+	}
+	if gone := c.Request().Context().Err(); gone != nil {
+		return gone
+	}
+	if h.polls || !h.event.Name.Gates() {
+		return err
+	}
+	p := handlers.ProblemOf(err)
+	if p.Code == models.CodeInternal {
+		s.kit.LogInternal(c, err)
+	}
+	return h.write(c, answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
+}
+
+// mostUnsigned is how much is read of a body whose sender is refused: enough to learn what
+// is refused, which is said before the call.
+const mostUnsigned = 16 << 10
+
+// body is what was sent, or as much of it as is taken together with the error that
+// says so.
+func body(r *http.Request, most int) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
+	switch {
+	case err != nil:
+		return raw, models.Errorf(models.CodeInvalid, "The body did not arrive whole.")
+	case len(raw) > most:
+		return raw, models.Errorf(models.CodeTooLarge, "The body is larger than %d bytes.", most)
+	}
+	return raw, nil
+}
+
+// signIn finds out who sends the hook: only an agent may (I4).
+func (h *hook) signIn(c echo.Context) (err error) {
+	if h.actor, err = handlers.Principal(c.Request().Context(), h.store.People, c.Request().Header.Get(echo.HeaderAuthorization)); err != nil {
+		return err
+	}
+	if !h.actor.IsAgent() {
+		return models.Errorf(models.CodeForbidden, "Only an agent's token may answer a hook.")
+	}
+	return nil
+}
+
+// read finds out what is sent, and how long to wait.
+func (h *hook) read(c echo.Context, raw []byte) (err error) {
+	if h.event, err = readEvent(raw); err != nil {
+		return err
+	}
+	return h.readQuery(c)
+}
+
+// readQuery takes how long to wait and the request's key.
+func (h *hook) readQuery(c echo.Context) error {
+	for name := range c.QueryParams() {
+		if name != "wait" && name != "timeout" && name != "approvalId" {
+			return models.Invalid("query", "has a parameter that is not known: there are wait, timeout and approvalId")
+		}
+	}
+	if h.key = c.QueryParam("approvalId"); h.key != "" && h.event.Name != wire.HookPermissionRequest {
+		return models.Invalid("approvalId", "belongs to PermissionRequest: other calls are known by their tool_use_id")
+	}
+	if h.polls && h.event.Name == wire.HookPermissionRequest && h.key == "" {
+		return models.Invalid("approvalId", "is required with wait: without it each repeat would be another request")
+	}
+	if h.polls {
+		wait, err := time.ParseDuration(c.QueryParam("wait"))
+		if err != nil || wait < 0 {
+			return models.Invalid("wait", "must be a length of time such as 50s, and not negative")
+		}
+		h.wait = min(wait, maxPoll)
+		return nil
+	}
+	h.wait = DefaultTimeout - Margin
+	if given := c.QueryParam("timeout"); given != "" {
+		seconds, err := strconv.Atoi(given)
+		timeout := time.Duration(seconds) * time.Second
+		if err != nil || timeout < 2*Margin || timeout > maxTimeout {
+			return models.Invalid("timeout", "must be the hook's timeout in whole seconds, from %d to %d", int(2*Margin/time.Second), int(maxTimeout/time.Second))
+		}
+		h.wait = timeout - Margin
+	}
+	return nil
+}
+
+// answer does what the moment asks for.
+func (h *hook) answer(c echo.Context) (wire.HookResult, error) {
+	ctx := c.Request().Context()
+	switch h.event.Name {
+	case wire.HookPreToolUse, wire.HookPermissionRequest:
+		return h.judge(c)
+	case wire.HookPostToolUse, wire.HookPostToolUseFailure:
+		return answered(new(wire.HookAnswer)), h.result(ctx)
+	case wire.HookStop:
+		return answered(new(wire.HookAnswer)), h.rest(ctx)
+	}
+	return wire.HookResult{}, errUnknownMoment()
+}
+
+func answered(a *wire.HookAnswer) wire.HookResult { return wire.HookResult{Answer: a} }
+
+// write sends the answer, after the line breaks that a long wait may have begun it with.
+func (h *hook) write(c echo.Context, got wire.HookResult) error {
+	res := c.Response()
+	if !res.Committed {
+		status := http.StatusOK
+		if got.Pending != nil {
+			status = http.StatusAccepted
+		}
+		begin(res, status)
+	}
+	var out any = got.Answer
+	if h.polls {
+		out = got
+	}
+	if err := json.MarshalWrite(res, out, wire.WriteOptions); err != nil && c.Request().Context().Err() == nil {
+		h.log(c.Request().Context(), "write", err)
+	}
+	return nil
+}
+
+func begin(res *echo.Response, status int) {
+	res.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	res.Header().Set("X-Accel-Buffering", "no") // nginx would hold the beats back
+	res.WriteHeader(status)
+}
+
+// beat keeps a long answer open through proxies: white space before JSON means nothing.
+func beat(res *echo.Response) error {
+	if !res.Committed {
+		begin(res, http.StatusOK)
+	}
+	if _, err := io.WriteString(res, "\n"); err != nil {
+		return err
+	}
+	res.Flush()
+	return nil
+}
+
+// log writes down what went wrong beside the answer.
+func (h *hook) log(ctx context.Context, doing string, err error) {
+	if !errors.Is(err, context.Canceled) {
+		h.kit.Log.ErrorContext(ctx, "answer a hook", slog.String("doing", doing), slog.String("error", err.Error()))
+	}
+}

@@ -1,0 +1,135 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/handlers/api/wire"
+	"countersign/models"
+)
+
+// beatEvery is how often an answer that takes long says that it is still coming.
+const beatEvery = 15 * time.Second
+
+// judge asks about a call and answers once that is settled, or the wait is over.
+func (h *hook) judge(c echo.Context) (wire.HookResult, error) {
+	if h.event.Name == wire.HookPermissionRequest && h.event.ToolName == askUserQuestion {
+		return answered(new(wire.HookAnswer)), nil // the person at the terminal is asked already
+	}
+	if h.event.Name == wire.HookPermissionRequest && h.key == "" {
+		h.key = string(models.NewID[models.ResponseID]()) // the wait may ask again
+	}
+	row, err := h.settled(c)
+	switch {
+	case err != nil:
+		return wire.HookResult{}, err
+	case row.Status() != models.StatusPending:
+		return answered(h.translate(row)), nil
+	case h.polls:
+		return wire.HookResult{Pending: &wire.HookPending{ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID)}}, nil
+	}
+	return answered(h.giveUp(c.Request().Context(), row)), nil
+}
+
+// giveUp answers an agent that will not wait any longer. The request ends with it, for
+// nothing would come of a decision; but not where the server is the one that stops (I8).
+func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswer {
+	if h.stopping() {
+		return wire.DenyHook(h.event.Name, "Countersign is stopping and nobody has decided, so this call must not run. Try it again in a minute.")
+	}
+	if row.Kind == models.KindToolCall {
+		var late *models.Error
+		_, err := h.store.Cancel(ctx, h.actor, row.ID)
+		if errors.As(err, &late) && late.Approval != nil && late.Approval.Status() != models.StatusPending {
+			return h.translate(late.Approval) // somebody has decided meanwhile
+		}
+		if err != nil {
+			h.log(ctx, "withdraw the request", err)
+		}
+	}
+	return wire.DenyHook(h.event.Name, "Nobody decided within the time that this hook has, so this call must not run.")
+}
+
+// settled asks, and waits for the outcome. The row that it returns is pending where the
+// wait ended before: it may be a request for more energy, without which nothing is asked.
+func (h *hook) settled(c echo.Context) (*models.Approval, error) {
+	ctx, left := c.Request().Context(), h.wait
+	var granted models.ResponseID
+	for {
+		row, err := h.store.Ask(ctx, h.actor, h.input())
+		var spent *models.Error
+		if errors.As(err, &spent) && spent.Code == models.CodeBudgetExhausted && spent.Approval != nil && spent.Approval.ID != granted {
+			row = spent.Approval
+		} else if err != nil {
+			return nil, err
+		} else {
+			h.nameConversation(ctx, row)
+		}
+		if row.Status() == models.StatusPending {
+			if row, left, err = h.await(c, row, left); err != nil {
+				return nil, err
+			}
+		}
+		if spent == nil || row.Status() == models.StatusPending {
+			return row, nil
+		}
+		if row.Status() != models.StatusApproved && row.Status() != models.StatusResolved {
+			return nil, models.Errorf(models.CodeBudgetExhausted, "The energy budget does not allow this call, and more was not granted. %s", refusal(row))
+		}
+		granted = row.ID
+	}
+}
+
+// await waits for an outcome, saying now and then that an answer is coming, and returns
+// how much of the wait is left.
+func (h *hook) await(c echo.Context, row *models.Approval, left time.Duration) (*models.Approval, time.Duration, error) {
+	ctx := c.Request().Context()
+	for left > 0 && row.Status() == models.StatusPending && !h.stopping() {
+		slice, begun := left, h.kit.Now()
+		if !h.polls {
+			slice = min(left, beatEvery)
+		}
+		handlers.ExtendDeadlines(c.Response(), slice)
+		var err error
+		if row, err = h.store.Await(ctx, h.actor, row.ID, slice); err != nil {
+			return nil, 0, err
+		}
+		left -= min(slice, h.kit.Now().Sub(begun)+time.Millisecond)
+		if !h.polls && row.Status() == models.StatusPending {
+			if err := beat(c.Response()); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return row, left, nil
+}
+
+// stopping reports whether the server stops: who waits is answered with what there is.
+func (h *hook) stopping() bool {
+	select {
+	case <-h.store.WaitsEnded():
+		return true
+	default:
+		return false
+	}
+}
+
+// nameConversation gives the conversation of a session its title, once. The call does not
+// hang on it.
+func (h *hook) nameConversation(ctx context.Context, row *models.Approval) {
+	if row.ConversationTitle != "" {
+		return
+	}
+	if _, _, err := h.store.OpenRun(ctx, h.actor, h.run()); err != nil {
+		h.log(ctx, "name the conversation", err)
+	}
+}
+
+// run is the session as a run.
+func (h *hook) run() models.RunInput {
+	return models.RunInput{RunID: h.event.SessionID, Title: title(&h.event)}
+}
