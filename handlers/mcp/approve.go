@@ -63,7 +63,7 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 		}
 		m.aside(func() { rows[i], err = m.store.Ask(x.ctx, x.actor, ask) })
 		if err != nil {
-			m.withdraw(x.ctx, x.actor, idsOf(rows[:i]))
+			m.withdraw(x, idsOf(rows[:i]), x.way())
 			return deny(err)
 		}
 	}
@@ -87,7 +87,7 @@ type verdict struct {
 }
 
 // permission answers a permission prompt by what became of its requests.
-func permission(_ *Server, rows []*models.Approval) (*sdk.CallToolResult, error) {
+func permission(_ *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
 	for _, a := range rows {
 		if !released(a) {
 			return verdict{Behavior: "deny", Message: refusal(a)}.result()

@@ -18,7 +18,8 @@ type callKey struct {
 // call is one call under way, and the requests that it waits for.
 type call struct {
 	rows      []models.ResponseID
-	cancelled bool // before it had any
+	cancelled bool               // before it had any
+	leave     context.CancelFunc // ends its wait without an answer
 }
 
 // calls are those under way that their client may cancel.
@@ -30,10 +31,10 @@ type calls struct {
 func newCalls() calls { return calls{all: make(map[callKey]*call)} }
 
 // begin notes a call. A client that uses an id again means the later call by it.
-func (c *calls) begin(key callKey) *call {
+func (c *calls) begin(key callKey, leave context.CancelFunc) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := new(call)
+	one := &call{leave: leave}
 	c.all[key] = one
 	return one
 }
@@ -56,15 +57,15 @@ func (c *calls) waits(one *call, rows []models.ResponseID) (cancelled bool) {
 }
 
 // cancel is told that a client gave a call up, and returns the requests that it waits for.
-func (c *calls) cancel(key callKey) []models.ResponseID {
+func (c *calls) cancel(key callKey) (rows []models.ResponseID, leave context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[key]
 	if one == nil {
-		return nil
+		return nil, nil
 	}
 	one.cancelled = true
-	return one.rows
+	return one.rows, one.leave
 }
 
 // cancelled withdraws what a client says that it no longer waits for. A lost connection says
@@ -72,19 +73,25 @@ func (c *calls) cancel(key callKey) []models.ResponseID {
 func (m *Server) cancelled(x *exchange, sent messages) {
 	for _, one := range sent.all {
 		if one.Method == methodCancelled && x.scope != "" {
-			m.withdraw(x.ctx, x.actor, m.calls.cancel(x.key(one.Params.RequestID)))
+			rows, leave := m.calls.cancel(x.key(one.Params.RequestID))
+			if m.withdraw(x, rows, x.wayOf(one.Params.RequestID)) {
+				leave() // else it would look as if this way were waited by still
+			}
 		}
 	}
 }
 
-// withdraw cancels requests, as far as they are pending.
-func (m *Server) withdraw(ctx context.Context, actor models.Actor, rows []models.ResponseID) {
+// withdraw ends one way in to requests: they are cancelled, as far as they are pending and
+// the agent waits for them by no other. It reports whether any is pending still.
+func (m *Server) withdraw(x *exchange, rows []models.ResponseID, way string) (pending bool) {
 	for _, id := range rows {
-		_, err := m.store.Cancel(context.WithoutCancel(ctx), actor, id)
+		row, err := m.store.GiveUp(context.WithoutCancel(x.ctx), x.actor, id, way)
 		switch models.ErrorCode(err) { //nolint:exhaustive // all others are faults
-		case "", models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeNotFound:
+		case "", models.CodeNotFound:
 		default:
-			m.kit.Log.ErrorContext(ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
+			m.kit.Log.ErrorContext(x.ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
 		}
+		pending = pending || err == nil && row.Status() == models.StatusPending
 	}
+	return pending
 }

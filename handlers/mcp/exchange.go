@@ -33,9 +33,10 @@ type exchange struct {
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
 
-	modern   bool     // the protocol has no sessions
-	one      *message // the call, if one was sent
-	standing *call    // as it is noted for cancelling
+	modern   bool               // the protocol has no sessions
+	one      *message           // the call, if one was sent
+	standing *call              // as it is noted for cancelling
+	leave    context.CancelFunc // ends ctx, as if the caller were gone
 
 	mu    sync.Mutex // guards the writer and what follows
 	begun bool       // something was written before the answer
@@ -54,14 +55,15 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages) *exchange {
-	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
+	ctx, leave := context.WithCancel(r.Context())
+	x := &exchange{ResponseWriter: w, m: m, ctx: ctx, leave: leave, actor: actor, session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
 	if pipe := r.Header.Get(HeaderPipe); pipe != "" && len(pipe) <= models.MaxName {
 		x.scope, x.piped = "pipe "+pipe, true
 	}
 	if sent.only(methodCall) && len(sent.all[0].ID) > 0 {
 		x.one = &sent.all[0]
 		if x.scope != "" {
-			x.standing = m.calls.begin(x.key(x.one.ID))
+			x.standing = m.calls.begin(x.key(x.one.ID), leave)
 		}
 	}
 	return x
@@ -71,9 +73,22 @@ func (x *exchange) key(id jsontext.Value) callKey {
 	return callKey{x.actor.AgentID(), x.scope, string(id)}
 }
 
+// way names the call among the ways by which its agent waits.
+func (x *exchange) way() string {
+	if x.one == nil {
+		return "mcp"
+	}
+	return x.wayOf(x.one.ID)
+}
+
+// wayOf is the way of a call of the same scope. Without a scope the ids of two clients may be
+// equal: they are one way then, and cancelling does nothing.
+func (x *exchange) wayOf(id jsontext.Value) string { return "mcp " + x.scope + " " + string(id) }
+
 // end is called when nothing more may be written.
 func (x *exchange) end() {
 	x.mute()
+	x.leave()
 	if x.standing != nil {
 		x.m.calls.end(x.key(x.one.ID), x.standing)
 	}

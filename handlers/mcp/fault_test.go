@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/store"
 )
 
 const allowed = `{"behavior":"allow","updatedInput":{"command":"touch one.txt","n":9007199254740993}}`
@@ -167,6 +168,36 @@ func TestCancelling(t *testing.T) {
 	}
 	w.pending(0)
 	c.post(cancelled).want(http.StatusAccepted) // of what was answered already: nothing
+}
+
+// TestI8CancellingLeavesWhatAnotherWayWaitsFor: the request ends with the last way in.
+func TestI8CancellingLeavesWhatAnotherWayWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.begin(w.agent)
+	s, _ := c.waiting(1)
+	row := w.pending(1)[0]
+	w.until("it waits", func() bool { return w.store.Waiters() == 1 })
+	other := w.store.Watch(w.agentAs, row.ID, time.Minute, store.ByWay("hook"))
+	if _, _, err := other.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cancel := func(id string) {
+		c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`).want(http.StatusAccepted)
+	}
+	cancel("1")
+	w.pending(1)
+	w.until("the call that was given up waits no longer", func() bool { return w.store.Waiters() == 1 })
+	s.close()
+	other.Close()
+	w.clock.Step(time.Minute)
+	again := c.call(2, "approve", touch)
+	w.until("it waits again", func() bool { return w.store.Waiters() == 1 })
+	cancel("2")
+	w.pending(0)
+	if got := again.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was withdrawn`) {
+		t.Error(got)
+	}
 }
 
 // TestCancellingAfterARestart: the call is known by its stream that was resumed.
