@@ -63,7 +63,7 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 		}
 		m.aside(func() { rows[i], err = m.store.Ask(x.ctx, x.actor, ask) })
 		if err != nil {
-			m.withdraw(x.ctx, x.actor, idsOf(rows[:i]))
+			m.withdraw(x.ctx, x.actor, idsOf(rows[:i]), x.way())
 			return deny(err)
 		}
 	}

@@ -33,9 +33,10 @@ type exchange struct {
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
 
-	modern   bool     // the protocol has no sessions
-	one      *message // the call, if one was sent
-	standing *call    // as it is noted for cancelling
+	stop     context.CancelCauseFunc // ends ctx
+	modern   bool                    // the protocol has no sessions
+	one      *message                // the call, if one was sent
+	standing *call                   // as it is noted for cancelling
 
 	mu    sync.Mutex // guards the writer and what follows
 	begun bool       // something was written before the answer
@@ -60,8 +61,9 @@ func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.A
 	}
 	if sent.only(methodCall) && len(sent.all[0].ID) > 0 {
 		x.one = &sent.all[0]
-		if x.scope != "" {
-			x.standing = m.calls.begin(x.key(x.one.ID))
+		if x.scope != "" && len(x.one.ID) <= models.MaxName { // which is kept as long as it waits
+			x.ctx, x.stop = context.WithCancelCause(x.ctx)
+			x.standing = m.calls.begin(x.key(x.one.ID), func() { x.stop(errGivenUp) })
 		}
 	}
 	return x
@@ -71,10 +73,19 @@ func (x *exchange) key(id jsontext.Value) callKey {
 	return callKey{x.actor.AgentID(), x.scope, string(id)}
 }
 
+// way is the name of the call's waits; empty: it has none.
+func (x *exchange) way() string {
+	if x.standing == nil {
+		return ""
+	}
+	return x.key(x.one.ID).way()
+}
+
 // end is called when nothing more may be written.
 func (x *exchange) end() {
 	x.mute()
 	if x.standing != nil {
+		x.stop(nil)
 		x.m.calls.end(x.key(x.one.ID), x.standing)
 	}
 }

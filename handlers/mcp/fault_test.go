@@ -169,6 +169,27 @@ func TestCancelling(t *testing.T) {
 	c.post(cancelled).want(http.StatusAccepted) // of what was answered already: nothing
 }
 
+// TestCancellingLeavesTheOtherWayI8: what the agent waits for in another way too stays, and its
+// outcome is told there; the call that was given up ends without one.
+func TestCancellingLeavesTheOtherWayI8(t *testing.T) {
+	t.Parallel()
+	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	w := newWorld(t)
+	c, other := w.begin(w.agent), w.begin(w.agent)
+	s, _ := c.waiting(1)
+	kept, _ := other.waiting(1)
+	w.until("both wait", func() bool { return w.store.Waiters() == 2 })
+	c.post(cancelled).want(http.StatusAccepted)
+	if got := s.answer().text(); !strings.HasPrefix(got, "error: This call was given up.") {
+		t.Error(got)
+	}
+	yes := true
+	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
+	if got := kept.answer().text(); got != allowed {
+		t.Error(got)
+	}
+}
+
 // TestCancellingAfterARestart: the call is known by its stream that was resumed.
 func TestCancellingAfterARestart(t *testing.T) {
 	t.Parallel()
@@ -179,6 +200,7 @@ func TestCancellingAfterARestart(t *testing.T) {
 	w.up()
 	s := c.resume(first.id)
 	w.until("it waits again", func() bool { return w.store.Waiters() == 1 })
+	w.clock.Step(time.Minute) // every other way in has had its time to come back
 	c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).want(http.StatusAccepted)
 	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny"`) {
 		t.Error(got)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -55,6 +56,8 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	settled, err := m.await(x, w)
 	x.rest()
 	switch {
+	case errors.Is(context.Cause(x.ctx), errGivenUp):
+		return nil, errGivenUp
 	case x.ctx.Err() != nil:
 		x.mute() // nobody is there
 		return nil, x.ctx.Err()
@@ -84,7 +87,9 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		return true, nil
 	}
 	if x.standing != nil && m.calls.waits(x.standing, ids) {
-		m.withdraw(x.ctx, x.actor, ids)
+		if m.withdraw(x.ctx, x.actor, ids, x.way()) {
+			return false, errGivenUp
+		}
 	}
 	watches := make([]*store.Watch, len(open))
 	defer func() {
@@ -93,7 +98,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 	}()
 	for at, i := range open {
-		watches[at] = m.store.Watch(x.actor, ids[i], w.limit)
+		watches[at] = m.store.Watch(x.actor, ids[i], w.limit, store.ByWay(x.way()))
 	}
 	// Each is looked at before any is waited for: it is seen then that the agent waits.
 	done := make([]bool, len(open))
@@ -116,7 +121,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 		settled = settled && w.rows[i].Status() != models.StatusPending
 		if settled && !released(w.rows[i]) && len(w.rows) > 1 {
-			m.withdraw(x.ctx, x.actor, ids) // the call is refused: nobody is asked the rest in vain
+			m.withdraw(x.ctx, x.actor, ids, x.way()) // the call is refused: nobody is asked the rest in vain
 			return true, nil
 		}
 	}
