@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
 	"countersign/models"
@@ -29,6 +30,7 @@ type exchange struct {
 	m       *Server
 	ctx     context.Context //nolint:containedctx // the request's: it ends when the caller is gone
 	actor   models.Actor
+	bearer  string // the header that said who it is
 	session string // its id; empty: there is none
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
@@ -55,7 +57,7 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages) *exchange {
-	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
+	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, bearer: r.Header.Get(echo.HeaderAuthorization), session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
 	if pipe := r.Header.Get(HeaderPipe); pipe != "" && len(pipe) <= models.MaxName {
 		x.scope, x.piped = "pipe "+pipe, true
 	}

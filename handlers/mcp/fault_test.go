@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
+	"countersign/models/storetest"
 )
 
 const allowed = `{"behavior":"allow","updatedInput":{"command":"touch one.txt","n":9007199254740993}}`
@@ -221,5 +223,23 @@ func TestARevokedTokenEndsTheWait(t *testing.T) {
 	}
 	if a := w.pending(1); a[0].ID != row.ID {
 		t.Error("another row waits")
+	}
+}
+
+// TestATokenThatExpiresHearsNoOutcome: a wait may be longer than a token is good for.
+func TestATokenThatExpiresHearsNoOutcome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	short, _, err := w.store.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeAgent, Agent: "coder", Name: "short", UserID: w.owner.OwnerID, Expires: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := w.begin(short).waiting(1)
+	row := w.pending(1)[0]
+	w.clock.Step(2 * time.Minute)
+	yes := true
+	w.decide(row.ID, models.DecisionInput{Approved: &yes})
+	if got := s.answer().text(); !strings.HasPrefix(got, "error: A valid bearer token is needed") {
+		t.Error(got)
 	}
 }

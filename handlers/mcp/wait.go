@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -70,7 +71,17 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 		}
 		return nil, models.Errorf(models.CodeUnavailable, "The server is restarting and nobody has decided yet. The request is still pending: make the same call again to wait for it.")
 	}
+	if err := m.stillGood(x); err != nil {
+		return nil, err
+	}
 	return w.tool.answer(m, w.rows)
+}
+
+// stillGood looks at the token again once its call has waited, which may be for days: what was
+// revoked or has expired meanwhile hears no outcome.
+func (m *Server) stillGood(x *exchange) (err error) {
+	m.aside(func() { _, err = handlers.Principal(x.ctx, m.store.People, x.bearer) })
+	return err
 }
 
 // await waits until all requests are settled, and reports whether they are. It ends early
