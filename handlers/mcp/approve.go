@@ -58,8 +58,8 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 	rows := make([]*models.Approval, len(asks))
 	for i, ask := range asks {
 		ask.Explicit, ask.ToolUseID = true, nthKey(in.ToolUseID, i)
-		if in.ToolUseID == "" && i == 0 {
-			ask.ApprovalID = keyOf(params)
+		if in.ToolUseID == "" {
+			ask.ApprovalID = nthID(keyOf(params), i)
 		}
 		m.aside(func() { rows[i], err = m.store.Ask(x.ctx, x.actor, ask) })
 		if err != nil {
