@@ -177,6 +177,8 @@ func TestABatch(t *testing.T) {
 	c := w.begin(w.agent)
 	c.protocol = "2025-03-26"
 	s := c.post("[" + callOf(1, "approve", touch, "{}", c.protocol) + "," + callOf(2, "reply", `{"content":"hello"}`, "{}", c.protocol) + "]")
+	many := strings.Repeat(`{"jsonrpc":"2.0","id":3,"method":"ping"},`, 60)
+	c.post("[" + many[:len(many)-1] + "]").want(http.StatusRequestEntityTooLarge)
 	yes := true
 	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
 	for range 2 {

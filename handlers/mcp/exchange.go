@@ -158,11 +158,11 @@ func (x *exchange) goOn(text string) {
 	x.beat.Reset(beatEvery)
 }
 
-// rest ends what begin began; the answer comes next.
+// rest ends what begin began; the answer comes next. Of a batch others may still wait.
 func (x *exchange) rest() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.beat != nil {
+	if x.beat != nil && x.one != nil {
 		x.beat.Stop()
 	}
 }
