@@ -106,7 +106,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	}
 	m, err := parsePiped(line)
 	if err != nil {
-		p.write(piped{}.failure("A message " + err.Error() + "."))
+		p.write(piped{id: idOf(line)}.failure("A message " + err.Error() + "."))
 		return
 	}
 	if m.method == methodInitialize {

@@ -161,7 +161,13 @@ func TestThePipeSaysWhatIsWrong(t *testing.T) {
 	}
 	c := w.mcpClient(t, false)
 	c.sends(`{"id":1,"id":2}`)
+	c.says(t, c.out, `"id":null,"error"`)
 	c.says(t, c.out, "twice")
+	// A call that can't be passed on has an answer, for its client waits for it.
+	c.calls(5, "approve", `{"tool_name":"Bash","input":{"command":"echo \ud800"}}`)
+	c.says(t, c.out, `"id":5,"error"`)
+	c.calls(6, "approve", `{"tool_name":"Bash","input":{"command":"ls","command":"rm"}}`)
+	c.says(t, c.out, `"id":6,"error"`)
 }
 
 // TestThePipeChangesABudgetOnce: what may have been done is not sent again, though no answer

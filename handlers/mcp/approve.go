@@ -104,7 +104,7 @@ func permission(_ *Server, rows []*models.Approval) (*sdk.CallToolResult, error)
 }
 
 // refusal is why a call may not run, for its agent: what the person or the rule said, and
-// what to do next. What people wrote comes after our own words, and in quotes.
+// what to do next, in brackets.
 func refusal(a *models.Approval) string {
 	status := a.Status()
 	text := a.Advice(status)
