@@ -119,17 +119,16 @@ func answered(rows []*models.Approval) (*sdk.CallToolResult, error) {
 			return verdict{Behavior: "deny", Message: "The question is no longer kept, so its answer is not handed over. Ask again under a new id."}.result()
 		}
 		out.Questions = append(out.Questions, one.Questions[0])
-		switch v := a.Vote; {
-		case v == nil: // nobody was asked
-		default:
-			var said []string // as the tool's own user says several
-			for _, text := range []*string{v.Option, v.Answer} {
-				if text != nil && *text != "" {
-					said = append(said, *text)
-				}
-			}
-			out.Answers[a.Description] = strings.Join(said, ", ")
+		if a.Vote == nil {
+			continue // nobody was asked
 		}
+		var said []string // as the tool's own user says several
+		for _, text := range []*string{a.Vote.Option, a.Vote.Answer} {
+			if text != nil && *text != "" {
+				said = append(said, *text)
+			}
+		}
+		out.Answers[a.Description] = strings.Join(said, ", ")
 	}
 	input, err := encode(out)
 	if err != nil {
