@@ -57,7 +57,10 @@ func (m *Server) toldOf(a *models.Approval) told {
 		Approved: released(a), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
 	}
 	if status == models.StatusNone {
-		out.Status = models.StatusApproved // no person was needed (I10)
+		out.Status = models.StatusResolved
+		if out.Approved {
+			out.Status = models.StatusApproved // no person was needed (I10)
+		}
 	}
 	if status == models.StatusPending {
 		if a.HasDeadline() {
@@ -85,9 +88,10 @@ func (m *Server) toldOf(a *models.Approval) told {
 	return out
 }
 
-// released reports whether a request was approved, or let through.
+// released reports whether a request was approved, or let through. That an agent says it went
+// on without an answer lets nothing run (I4).
 func released(a *models.Approval) bool {
-	return a.Status() == models.StatusApproved || a.Status() == models.StatusNone && !a.Unasked()
+	return a.Status() == models.StatusApproved || a.Status() == models.StatusNone && !a.Unasked() && a.Cause != models.CauseFallback
 }
 
 // releasedInput is what a request that was released lets run: the edited input if a person

@@ -15,11 +15,15 @@ type callKey struct {
 	session, id string
 }
 
+// way is the name of the waits of a call, see store.ByWay: one that is resumed or sent again
+// goes on by it.
+func (k callKey) way() string { return k.session + " " + k.id }
+
 // call is one call under way, and the requests that it waits for.
 type call struct {
 	rows      []models.ResponseID
 	cancelled bool               // before it had any
-	leave     context.CancelFunc // ends its wait without an answer
+	end       context.CancelFunc // of its wait
 }
 
 // calls are those under way that their client may cancel.
@@ -31,10 +35,10 @@ type calls struct {
 func newCalls() calls { return calls{all: make(map[callKey]*call)} }
 
 // begin notes a call. A client that uses an id again means the later call by it.
-func (c *calls) begin(key callKey, leave context.CancelFunc) *call {
+func (c *calls) begin(key callKey, end context.CancelFunc) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := &call{leave: leave}
+	one := &call{end: end}
 	c.all[key] = one
 	return one
 }
@@ -56,8 +60,9 @@ func (c *calls) waits(one *call, rows []models.ResponseID) (cancelled bool) {
 	return one.cancelled
 }
 
-// cancel is told that a client gave a call up, and returns the requests that it waits for.
-func (c *calls) cancel(key callKey) (rows []models.ResponseID, leave context.CancelFunc) {
+// cancel is told that a client gave a call up, and returns the requests that it waits for;
+// end ends the wait. Both nil: there is no such call.
+func (c *calls) cancel(key callKey) (rows []models.ResponseID, end context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[key]
@@ -65,33 +70,39 @@ func (c *calls) cancel(key callKey) (rows []models.ResponseID, leave context.Can
 		return nil, nil
 	}
 	one.cancelled = true
-	return one.rows, one.leave
+	return one.rows, one.end
 }
 
-// cancelled withdraws what a client says that it no longer waits for. A lost connection says
-// nothing and withdraws nothing (I8).
+// errGivenUp answers a call that its client gave up, where its request stays.
+var errGivenUp = models.Errorf(models.CodeUnavailable, "This call was given up. Its request is still waited for in another way.")
+
+// cancelled withdraws what a client says that it no longer waits for, unless the agent waits
+// for it in another way too. A lost connection says nothing and withdraws nothing (I8).
 func (m *Server) cancelled(x *exchange, sent messages) {
 	for _, one := range sent.all {
-		if one.Method == methodCancelled && x.scope != "" {
-			rows, leave := m.calls.cancel(x.key(one.Params.RequestID))
-			if m.withdraw(x, rows, x.wayOf(one.Params.RequestID)) {
-				leave() // else it would look as if this way were waited by still
-			}
+		if one.Method != methodCancelled || x.scope == "" {
+			continue
+		}
+		key := x.key(one.Params.RequestID)
+		rows, end := m.calls.cancel(key)
+		if end != nil && m.withdraw(x.ctx, x.actor, rows, key.way()) {
+			end()
 		}
 	}
 }
 
-// withdraw ends one way in to requests: they are cancelled, as far as they are pending and
-// the agent waits for them by no other. It reports whether any is pending still.
-func (m *Server) withdraw(x *exchange, rows []models.ResponseID, way string) (pending bool) {
+// withdraw gives requests up, and reports whether one stays pending. way is the name of the
+// waits of the call that gives them up.
+func (m *Server) withdraw(ctx context.Context, actor models.Actor, rows []models.ResponseID, way string) (stays bool) {
 	for _, id := range rows {
-		row, err := m.store.GiveUp(context.WithoutCancel(x.ctx), x.actor, id, way)
-		switch models.ErrorCode(err) { //nolint:exhaustive // all others are faults
-		case "", models.CodeNotFound:
-		default:
-			m.kit.Log.ErrorContext(x.ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
+		a, err := m.store.GiveUp(context.WithoutCancel(ctx), actor, id, way)
+		switch {
+		case err == nil:
+			stays = stays || a.Status() == models.StatusPending
+		case models.ErrorCode(err) != models.CodeNotFound:
+			stays = true
+			m.kit.Log.ErrorContext(ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
 		}
-		pending = pending || err == nil && row.Status() == models.StatusPending
 	}
-	return pending
+	return stays
 }
