@@ -100,7 +100,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	if a.Vote != nil {
 		out.UserInfo = &userInfo{Name: a.Vote.UserName}
 	}
-	approved := status == models.StatusApproved || a.LetThrough()
+	approved := status == models.StatusApproved || a.LetThrough() && a.Cause != models.CauseFallback // which is only what the agent says
 	switch other, edited := editedInput(a); {
 	case approved && edited:
 		approved, out.Comment = false, editedText(other)
@@ -166,6 +166,7 @@ var denials = map[models.Cause]string{
 	models.CauseGone:        "The system that asked does not know this request any more.",
 	models.CauseRunEnded:    "The run ended before anybody decided.",
 	models.CauseStopped:     "A person has stopped this agent.",
+	models.CauseFallback:    "The agent reported this as run without an answer; nobody approved it.",
 }
 
 // denial is the comment of a no, which clients print as it is: always a sentence. A person's

@@ -242,14 +242,14 @@ func (w *Watch) Close() {
 // settled, carrying a new question or the wait being over. CodeUnauthenticated if the credential was
 // revoked meanwhile.
 func (w *Watch) Look(ctx context.Context) (a *models.Approval, done bool, err error) {
-	over := w.over.Load() // before the read, which is then the answer
+	over := w.over.Load()        // before the read, which is then the answer
+	w.again = w.s.waiters.turn() // before check and read, or a change after them would be slept through
 	if w.check {
 		w.check = false
 		if err := w.s.People.CheckCredential(ctx, w.actor); err != nil {
 			return nil, false, err
 		}
 	}
-	w.again = w.s.waiters.turn() // before the read, or a change between the two would be slept through
 	if !over && !w.ending {
 		a = w.s.remembered.pendingFor(w.actor, w.id, w.s.db.Now())
 	}
@@ -285,6 +285,12 @@ func (w *Watch) asked(a *models.Approval) bool {
 func (w *Watch) Sleep(ctx context.Context) (*models.Approval, error) {
 	select {
 	case a := <-w.outcome:
+		select {
+		case <-w.again: // an outcome is not told before it is known that the credential is good
+			w.check = true
+			return nil, nil //nolint:nilnil // Look tells
+		default:
+		}
 		w.closed = w.closed || a != nil
 		return a, nil
 	case <-w.again:

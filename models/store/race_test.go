@@ -285,3 +285,34 @@ func TestEndWaitsReturnsWhatStands(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestI2ARevokedTokenHearsNoOutcomeThatCameWithIt: both are told to a wait that sleeps, and
+// it must not be left to chance which of them it takes.
+func TestI2ARevokedTokenHearsNoOutcomeThatCameWithIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for range 20 {
+		actor, _ := storetest.AgentToken(t, b.Store, b.owner, "agent")
+		a, err := b.Ask(t.Context(), actor, models.AskInput{ToolName: "Bash", Input: []byte(`{}`), Explicit: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := b.Watch(actor, a.ID, time.Hour)
+		if _, done, err := w.Look(t.Context()); done || err != nil {
+			t.Fatalf("it is over: %v, %v", done, err)
+		}
+		if err := b.People.RevokeToken(t.Context(), b.admin, actor.TokenID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Decide(t.Context(), b.owner, a.ID, yes()); err != nil {
+			t.Fatal(err)
+		}
+		told, err := w.Sleep(t.Context())
+		if told != nil || err != nil {
+			t.Fatalf("told %v, %v", told, err)
+		}
+		_, _, err = w.Look(t.Context())
+		wantCode(t, err, models.CodeUnauthenticated)
+		w.Close()
+	}
+}
