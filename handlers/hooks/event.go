@@ -76,6 +76,10 @@ func description(e *wire.HookEvent) string {
 	return cut(input.Description, models.MaxDescription)
 }
 
+// ofPermission ends the context of each request that a PermissionRequest becomes, and of no
+// other.
+const ofPermission = "The agent's own permission rules want a person to decide."
+
 // mostDirectory is how much of a directory's name is shown.
 const mostDirectory = 1 << 10
 
@@ -92,7 +96,7 @@ func around(e *wire.HookEvent) string {
 		}
 	}
 	if e.Name == wire.HookPermissionRequest {
-		lines = append(lines, "The agent's own permission rules want a person to decide.")
+		lines = append(lines, ofPermission)
 	}
 	return strings.Join(lines, "\n")
 }
