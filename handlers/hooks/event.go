@@ -19,6 +19,9 @@ func readEvent(raw []byte) (wire.HookEvent, error) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid, "The body must be the JSON that the agent hands to its hooks, with each member once and in UTF-8.")
 	}
+	if e.Name.Gates() { // a wait holds nothing that belongs to another moment
+		e.ToolResponse, e.Error, e.LastMessage = nil, "", ""
+	}
 	return e, check(&e)
 }
 

@@ -68,6 +68,7 @@ func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 			return nil, err
 		} else {
 			h.nameConversation(ctx, row)
+			h.event = wire.HookEvent{Name: h.event.Name, ToolName: h.event.ToolName} // who waits is small
 		}
 		if row.Status() == models.StatusPending {
 			if row, err = h.await(c, row); err != nil {
