@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/go-json-experiment/json"
@@ -30,7 +31,7 @@ const (
 func parsePiped(line []byte) (piped, error) {
 	var whole map[string]jsontext.Value
 	if err := json.Unmarshal(line, &whole); err != nil {
-		return piped{}, errors.New("must be one JSON object, in which no object has a member twice")
+		return piped{}, errors.New("must be one JSON object in UTF-8, in which no object has a member twice")
 	}
 	p := piped{id: whole["id"], raw: line, method: textIn(whole, "method")}
 	if p.id.Kind() == 'n' {
@@ -60,6 +61,34 @@ func parsePiped(line []byte) (piped, error) {
 	}
 	p.raw, err = json.Marshal(whole)
 	return p, err
+}
+
+// idOf finds the id of a message that is refused, so that its call has an answer: a client
+// would wait for it. Nil: there is none, or more than one can be read.
+func idOf(line []byte) jsontext.Value {
+	var ids []jsontext.Value
+	dec := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
+		return nil
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil
+		}
+		isID := name.String() == "id"
+		value, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		if isID {
+			ids = append(ids, value.Clone())
+		}
+	}
+	if len(ids) != 1 || ids[0].Kind() != '"' && ids[0].Kind() != '0' || json.Unmarshal(ids[0], new(any)) != nil {
+		return nil
+	}
+	return ids[0]
 }
 
 // objectIn is a member that is an object; nil if it is none.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -73,6 +74,9 @@ func (p *pipe) once(ctx context.Context, m piped, call *pipedCall) error {
 	}
 	res, err := p.http.Do(req)
 	if err != nil {
+		if !m.again() && !neverSent(err) {
+			return errCutOff
+		}
 		return fmt.Errorf("no server answers at %s", p.server)
 	}
 	defer res.Body.Close()
@@ -87,6 +91,8 @@ func (p *pipe) once(ctx context.Context, m piped, call *pipedCall) error {
 		return nil
 	case res.StatusCode == http.StatusOK && kind == "text/event-stream":
 		return p.events(m, res, quiet)
+	case !m.again() && later(res.StatusCode) && !undone(res.StatusCode):
+		return errCutOff
 	case later(res.StatusCode):
 		return fmt.Errorf("the server at %s answers %s", p.server, res.Status)
 	default:
@@ -97,6 +103,17 @@ func (p *pipe) once(ctx context.Context, m piped, call *pipedCall) error {
 // later reports whether a status means that the same may be answered later.
 func later(status int) bool {
 	return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+}
+
+// undone reports whether a status says that nothing was done.
+func undone(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+}
+
+// neverSent reports whether a request can't have reached any server: there was no connection.
+func neverSent(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 func (p *pipe) request(ctx context.Context, m piped) (*http.Request, error) {

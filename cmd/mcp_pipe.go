@@ -38,18 +38,20 @@ type pipe struct {
 	calls    map[string]*pipedCall
 	silent   bool // it was told that the server can't be reached
 
+	left  chan struct{} // closed when the client has ended its output
 	under sync.WaitGroup
 }
 
 // pipedCall is one call under way.
 type pipedCall struct {
 	begun chan struct{} // closed when the server has it
+	over  <-chan struct{}
 	once  sync.Once
 	stop  context.CancelFunc
 }
 
 func newPipe(server, token string, out, say io.Writer) *pipe {
-	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall)}
+	return &pipe{server: server, token: token, id: uuid.NewString(), http: &http.Client{}, out: out, say: say, calls: make(map[string]*pipedCall), left: make(chan struct{})}
 }
 
 // run passes on until the client ends its output, or ctx ends.
@@ -61,6 +63,7 @@ func (p *pipe) run(ctx context.Context, in io.Reader) error {
 	ended := make(chan error, 1)
 	go func() {
 		defer close(lines)
+		defer close(p.left)
 		scan := bufio.NewScanner(in)
 		scan.Buffer(nil, 2*models.MaxBody)
 		for scan.Scan() {
@@ -103,11 +106,16 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	}
 	m, err := parsePiped(line)
 	if err != nil {
-		p.write(piped{}.failure("A message " + err.Error() + "."))
+		p.write(piped{id: idOf(line)}.failure("A message " + err.Error() + "."))
 		return
 	}
 	if m.method == methodInitialize {
-		p.pass(ctx, m)
+		answered := make(chan struct{})
+		p.under.Go(func() { defer close(answered); p.pass(ctx, m) })
+		select {
+		case <-answered:
+		case <-p.left: // nobody is there to begin a session
+		}
 		return
 	}
 	if m.method == methodCancelled {
@@ -123,7 +131,7 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 
 func (p *pipe) begin(ctx context.Context, m piped) (context.Context, *pipedCall) {
 	ctx, stop := context.WithCancel(ctx)
-	call := &pipedCall{begun: make(chan struct{}), stop: stop}
+	call := &pipedCall{begun: make(chan struct{}), over: ctx.Done(), stop: stop}
 	if m.id != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -154,7 +162,7 @@ func (p *pipe) giveUp(ctx context.Context, m piped) {
 	case <-call.begun:
 		p.pass(ctx, m)
 		call.stop()
-	case <-ctx.Done():
+	case <-call.over: // it was answered, or the pipe ends
 	}
 }
 

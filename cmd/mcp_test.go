@@ -3,7 +3,10 @@ package cmd_test
 import (
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -158,5 +161,52 @@ func TestThePipeSaysWhatIsWrong(t *testing.T) {
 	}
 	c := w.mcpClient(t, false)
 	c.sends(`{"id":1,"id":2}`)
+	c.says(t, c.out, `"id":null,"error"`)
 	c.says(t, c.out, "twice")
+	// A call that can't be passed on has an answer, for its client waits for it.
+	c.calls(5, "approve", `{"tool_name":"Bash","input":{"command":"echo \ud800"}}`)
+	c.says(t, c.out, `"id":5,"error"`)
+	c.calls(6, "approve", `{"tool_name":"Bash","input":{"command":"ls","command":"rm"}}`)
+	c.says(t, c.out, `"id":6,"error"`)
+}
+
+// TestThePipeChangesABudgetOnce: what may have been done is not sent again, though no answer
+// came, and the client hears of it.
+func TestThePipeChangesABudgetOnce(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]http.HandlerFunc{
+		"the connection breaks":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"a proxy waited too long": func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusGatewayTimeout) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				sent.Add(1)
+				answer(rw, r)
+			}))
+			t.Cleanup(server.Close)
+			c := &mcpClient{process: start(t, []string{"COUNTERSIGN_SERVER=" + server.URL, "COUNTERSIGN_TOKEN=x"}, "mcp"), t: t}
+			c.calls(1, "adjust_budget", `{"delta":-30}`)
+			c.says(t, c.out, "the budget may have been changed")
+			if n := sent.Load(); n != 1 {
+				t.Errorf("sent %d times", n)
+			}
+		})
+	}
+}
+
+// TestThePipeEndsWithoutAServer: a client that ends before any server answered leaves no program
+// behind.
+func TestThePipeEndsWithoutAServer(t *testing.T) {
+	t.Parallel()
+	c := start(t, []string{"COUNTERSIGN_SERVER=http://127.0.0.1:1", "COUNTERSIGN_TOKEN=x"}, "mcp")
+	if _, err := io.WriteString(c.in, mcpBegins+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	c.says(t, c.err, "no server answers")
+	c.in.Close()
+	if code := c.exit(t); code != 0 {
+		t.Errorf("exit %d: %s", code, c.err)
+	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -50,4 +51,14 @@ func ParseID[T ~string](field, s string) (T, error) {
 		return "", Invalid(field, "must be a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057")
 	}
 	return T(strings.ToLower(s)), nil
+}
+
+// DerivedID is the n-th id that is made of another: always the same one. A text that is no id
+// is returned as it was, to be refused where it is read.
+func DerivedID(id string, n int) string {
+	from, err := uuid.Parse(id)
+	if err != nil {
+		return id
+	}
+	return uuid.NewSHA1(from, []byte(strconv.Itoa(n))).String()
 }

@@ -10,10 +10,15 @@ import (
 	"countersign/handlers"
 	"countersign/handlers/api/wire"
 	"countersign/models"
+	"countersign/models/store"
 )
 
 // beatEvery is how often an answer that takes long says that it is still coming.
 const beatEvery = 15 * time.Second
+
+// wayOfHooks is the way by which hooks wait: a call may be waited for by a permission prompt
+// as well.
+const wayOfHooks = "hook"
 
 // judge asks about a call and answers once that is settled, or the wait is over.
 func (h *hook) judge(c echo.Context) (wire.HookResult, error) {
@@ -30,25 +35,35 @@ func (h *hook) judge(c echo.Context) (wire.HookResult, error) {
 	case row.Status() != models.StatusPending:
 		return answered(h.translate(row)), nil
 	case h.polls:
-		return wire.HookResult{Pending: &wire.HookPending{ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID)}}, nil
+		return h.pending(c.Request().Context(), row)
 	}
 	return answered(h.giveUp(c.Request().Context(), row)), nil
 }
 
+// pending tells who comes back that nobody has decided.
+func (h *hook) pending(ctx context.Context, row *models.Approval) (wire.HookResult, error) {
+	waits, err := h.store.WaitsFor(ctx, h.actor, row)
+	if err != nil {
+		return wire.HookResult{}, err
+	}
+	return wire.HookResult{Pending: &wire.HookPending{
+		ApprovalID: wire.ResponseID(row.ID), Kind: wire.Kind(row.Kind), URL: h.kit.ApprovalURL(row.ID), Reviewers: waits[0].Reviewers, WaitingFor: waits[0].Text,
+	}}, nil
+}
+
 // giveUp answers an agent that will not wait any longer. The request ends with it, for
-// nothing would come of a decision; but not where the server is the one that stops (I8).
+// nothing would come of a decision, unless its agent waits by another way too; but not where
+// the server is the one that stops (I8).
 func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswer {
 	if h.stopping() {
 		return wire.DenyHook(h.event.Name, "Countersign is stopping and nobody has decided, so this call must not run. Try it again in a minute.")
 	}
 	if row.Kind == models.KindToolCall {
-		var late *models.Error
-		_, err := h.store.Cancel(ctx, h.actor, row.ID)
-		if errors.As(err, &late) && late.Approval != nil && late.Approval.Status() != models.StatusPending {
-			return h.translate(late.Approval) // somebody has decided meanwhile
-		}
+		late, err := h.store.GiveUp(ctx, h.actor, row.ID, wayOfHooks)
 		if err != nil {
-			h.log(ctx, "withdraw the request", err)
+			h.log(ctx, "give the request up", err)
+		} else if status := late.Status(); status != models.StatusPending && status != models.StatusCancelled {
+			return h.translate(late) // somebody has decided meanwhile
 		}
 	}
 	return wire.DenyHook(h.event.Name, "Nobody decided within the time that this hook has, so this call must not run.")
@@ -99,7 +114,7 @@ func (h *hook) await(c echo.Context, row *models.Approval) (*models.Approval, er
 		}
 		handlers.ExtendDeadlines(c.Response(), slice)
 		var err error
-		if row, err = h.store.Await(ctx, h.actor, row.ID, slice); err != nil {
+		if row, err = h.store.Await(ctx, h.actor, row.ID, slice, store.ByWay(wayOfHooks)); err != nil {
 			return nil, err
 		}
 		// Between two waits nobody says that the token is revoked.

@@ -140,7 +140,7 @@ func TestHooksDecideNothingI4(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := w.send(w.agent, "?wait=0s", event("PreToolUse", call("Bash", `{"command":"rm"}`, "1")))
-	got.want(t, 202, `"pending"`)
+	got.want(t, 202, `"reviewers":["owner@example.com","admins"],"waitingFor":"a decision by owner@example.com or an admin"`)
 	asked := w.pending()[0]
 	before := storetest.LedgerAt(t, w.store)
 	verdict := fmt.Sprintf(`,"approved":true,"decision":{"behavior":"allow"},"permissionDecision":"allow","approvalId":%q,"digest":%q,"status":"approved"`, asked.ID, asked.Digest)

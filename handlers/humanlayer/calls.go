@@ -130,10 +130,15 @@ func (s *Surface) pending(kind models.Kind) func(*request) error {
 		if got.Next > 0 {
 			q.Limit = len(got.Items) // which may be fewer than were asked for
 		}
-		if kind == models.KindQuestion {
-			return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, s.contactOf))
+		rows := make([]*models.Approval, len(got.Items))
+		for i := range got.Items {
+			rows[i] = &got.Items[i]
 		}
-		return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, s.callOf))
+		waits := s.waitsFor(r, rows...)
+		if kind == models.KindQuestion {
+			return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, waits, s.contactOf))
+		}
+		return handlers.WriteJSON(r, http.StatusOK, pageOf(got, q, waits, s.callOf))
 	}
 }
 
@@ -153,10 +158,10 @@ func number(r *request, name string, initial, least, most int) (int, error) {
 	return n, nil
 }
 
-func pageOf[T any](got store.CallsPage, q store.CallsQuery, shown func(*models.Approval) *T) *page[T] {
+func pageOf[T any](got store.CallsPage, q store.CallsQuery, waits []models.WaitsFor, shown func(*models.Approval, models.WaitsFor) *T) *page[T] {
 	out := &page[T]{Items: make([]*T, 0, len(got.Items)), Total: got.Total, Limit: q.Limit, Offset: q.Offset, HasMore: got.Next > 0}
 	for i := range got.Items {
-		out.Items = append(out.Items, shown(&got.Items[i]))
+		out.Items = append(out.Items, shown(&got.Items[i], waits[i]))
 	}
 	return out
 }

@@ -16,14 +16,18 @@ func TestACallIsApprovedAsTheSDKReadsIt(t *testing.T) {
 	made.want(t, 200, map[string]any{
 		"run_id": "run-1", "call_id": "call-c17ea629", "spec.fn": "send_email", "spec.kwargs.to": "a@example.test",
 		"status.approved": nil, "status.comment": nil, "dropped": nil,
+		"waiting_for": "a decision by " + w.owner.Name + " or an admin",
 	})
+	if pending := w.call(w.agent, "GET", "/agent/function_calls/pending", ""); !strings.Contains(pending.body, `"reviewers":["`+w.owner.Name+`","admins"],"waiting_for":"a decision by `) {
+		t.Errorf("the list does not say what is waited for: %s", pending.body)
+	}
 	if _, err := time.Parse("2006-01-02T15:04:05.999999999Z", made.text("status.requested_at")); err != nil {
 		t.Errorf("requested_at: %v", err)
 	}
 	w.call(w.agent, "GET", "/function_calls/call-c17ea629", "").want(t, 200, map[string]any{"status.approved": nil})
 	w.call(w.reviewer, "POST", "/agent/function_calls/call-c17ea629/respond", `{"approved":true}`).want(t, 200, map[string]any{"status.approved": true})
 	w.call(w.agent, "GET", "/function_calls/call-c17ea629", "").want(t, 200, map[string]any{
-		"status.approved": true, "status.cause": "reviewer", "status.user_info.name": w.owner.Name, "run_id": "run-1",
+		"waiting_for": nil, "status.approved": true, "status.cause": "reviewer", "status.user_info.name": w.owner.Name, "run_id": "run-1",
 	})
 	w.call(w.reviewer, "POST", "/agent/function_calls/call-c17ea629/respond", `{"approved":false}`).want(t, 409, map[string]any{"error.code": "already_decided"})
 }

@@ -15,14 +15,26 @@ import (
 
 // answer writes a request as this API shows it.
 func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []string) error {
+	waits := s.waitsFor(r, a)[0]
 	if a.Kind == models.KindQuestion {
-		out := s.contactOf(a)
+		out := s.contactOf(a, waits)
 		out.Dropped = dropped
 		return handlers.WriteJSON(r, status, out)
 	}
-	out := s.callOf(a)
+	out := s.callOf(a, waits)
 	out.Dropped = dropped
 	return handlers.WriteJSON(r, status, out)
+}
+
+// waitsFor says what requests wait for. It is beside the outcome: where it can't be read, the
+// outcome is told all the same.
+func (s *Surface) waitsFor(r *request, rows ...*models.Approval) []models.WaitsFor {
+	waits, err := s.store.WaitsFor(r.ctx(), r.actor, rows...)
+	if err != nil {
+		s.kit.Log.ErrorContext(r.ctx(), "read what requests wait for", "error", err.Error())
+		return make([]models.WaitsFor, len(rows))
+	}
+	return waits
 }
 
 // stillPending is what is told while the row cannot be read.
@@ -33,32 +45,32 @@ func stillPending(kind models.Kind, callID string) any {
 	return &functionCall{CallID: callID, Status: &callStatus{}}
 }
 
-func (s *Surface) besideOf(a *models.Approval) beside {
-	b := beside{Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText()}
+func (s *Surface) besideOf(a *models.Approval, waits models.WaitsFor) beside {
+	b := beside{Digest: a.Digest, URL: s.kit.ApprovalURL(a.ID), Removed: a.RemovedText(), Reviewers: waits.Reviewers, WaitingFor: waits.Text}
 	if by, until := a.Held(); by != "" {
 		b.Held = &held{Reason: string(by), Until: until}
 	}
 	return b
 }
 
-func (s *Surface) callOf(a *models.Approval) *functionCall {
+func (s *Surface) callOf(a *models.Approval, waits models.WaitsFor) *functionCall {
 	data := s.clientData(a)
 	return &functionCall{
-		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a), Status: callStatusOf(a),
+		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: callStatusOf(a),
 		Spec: &callSpec{
 			Fn: a.ToolName, Kwargs: jsontext.Value(a.ToolInputJSON), Channel: data.Channel, State: data.State, RejectOptions: optionsOut(data.RejectOptions),
 		},
 	}
 }
 
-func (s *Surface) contactOf(a *models.Approval) *humanContact {
+func (s *Surface) contactOf(a *models.Approval, waits models.WaitsFor) *humanContact {
 	data := s.clientData(a)
 	options, err := a.OptionList()
 	if err != nil {
 		s.kit.Log.Error("read options", "error", err.Error())
 	}
 	return &humanContact{
-		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a), Status: contactStatusOf(a),
+		RunID: runOf(a), CallID: deref(a.ToolUseID), beside: s.besideOf(a, waits), Status: contactStatusOf(a),
 		Spec: &contactSpec{
 			Msg: messageOf(a), Subject: data.Subject, Channel: data.Channel, State: data.State, ResponseOptions: optionsOut(options),
 		},

@@ -154,9 +154,13 @@ type contactStatus struct {
 
 // beside is what stands beside the service's members.
 type beside struct {
-	Digest  string   `json:"digest,omitzero"`  // for who decides
-	URL     string   `json:"url,omitzero"`     // where people see the request
-	Held    *held    `json:"held,omitzero"`    // a decision was taken and does not count yet
+	Digest string `json:"digest,omitzero"` // for who decides
+	URL    string `json:"url,omitzero"`    // where people see the request
+	Held   *held  `json:"held,omitzero"`   // a decision was taken and does not count yet
+	// Who may decide, and what is waited for, in words; while it is pending.
+	Reviewers  []string `json:"reviewers,omitzero"`
+	WaitingFor string   `json:"waiting_for,omitzero"`
+
 	Removed string   `json:"removed,omitzero"` // says that the contents were removed
 	Dropped []string `json:"dropped,omitzero"` // members of the request that were not kept
 }

@@ -32,16 +32,24 @@ type told struct {
 	DecidedAt        *time.Time            `json:"decided_at,omitempty"`
 	TimeoutAt        *time.Time            `json:"timeout_at,omitempty"`
 	Question         string                `json:"question,omitempty"`
+	Reviewers        []string              `json:"reviewers,omitempty"`
+	WaitingFor       string                `json:"waiting_for,omitempty"`
 	URL              string                `json:"url"`
 	Advice           string                `json:"advice"`
 }
 
 // requestAnswer tells of the one request of a call.
-func requestAnswer(m *Server, rows []*models.Approval) (*sdk.CallToolResult, error) {
-	return structured(m.toldOf(rows[0]))
+func requestAnswer(x *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
+	out := x.m.toldOf(rows[0])
+	waits, err := x.m.store.WaitsFor(x.ctx, x.actor, rows[0])
+	if err != nil {
+		return nil, err
+	}
+	out.Reviewers, out.WaitingFor = waits[0].Reviewers, waits[0].Text
+	return structured(out)
 }
 
-// toldOf is the one mapping from a stored request to this surface.
+// toldOf is the one mapping from a stored request to this surface, but for what it waits for.
 func (m *Server) toldOf(a *models.Approval) told {
 	status := a.Status()
 	out := told{
@@ -49,7 +57,10 @@ func (m *Server) toldOf(a *models.Approval) told {
 		Approved: released(a), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
 	}
 	if status == models.StatusNone {
-		out.Status = models.StatusApproved // no person was needed (I10)
+		out.Status = models.StatusResolved
+		if out.Approved {
+			out.Status = models.StatusApproved // no person was needed (I10)
+		}
 	}
 	if status == models.StatusPending {
 		if a.HasDeadline() {
@@ -77,9 +88,10 @@ func (m *Server) toldOf(a *models.Approval) told {
 	return out
 }
 
-// released reports whether a request was approved, or let through.
+// released reports whether a request was approved, or let through. That an agent says it went
+// on without an answer lets nothing run (I4).
 func released(a *models.Approval) bool {
-	return a.Status() == models.StatusApproved || a.Status() == models.StatusNone && !a.Unasked()
+	return a.Status() == models.StatusApproved || a.Status() == models.StatusNone && !a.Unasked() && a.Cause != models.CauseFallback
 }
 
 // releasedInput is what a request that was released lets run: the edited input if a person

@@ -58,12 +58,12 @@ func approve(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallTo
 	rows := make([]*models.Approval, len(asks))
 	for i, ask := range asks {
 		ask.Explicit, ask.ToolUseID = true, nthKey(in.ToolUseID, i)
-		if in.ToolUseID == "" && i == 0 {
-			ask.ApprovalID = keyOf(params)
+		if in.ToolUseID == "" {
+			ask.ApprovalID = nthID(keyOf(params), i)
 		}
 		m.aside(func() { rows[i], err = m.store.Ask(x.ctx, x.actor, ask) })
 		if err != nil {
-			m.withdraw(x.ctx, x.actor, idsOf(rows[:i]))
+			m.withdraw(x.ctx, x.actor, idsOf(rows[:i]), x.way())
 			return deny(err)
 		}
 	}
@@ -87,7 +87,7 @@ type verdict struct {
 }
 
 // permission answers a permission prompt by what became of its requests.
-func permission(_ *Server, rows []*models.Approval) (*sdk.CallToolResult, error) {
+func permission(_ *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
 	for _, a := range rows {
 		if !released(a) {
 			return verdict{Behavior: "deny", Message: refusal(a)}.result()
@@ -104,7 +104,7 @@ func permission(_ *Server, rows []*models.Approval) (*sdk.CallToolResult, error)
 }
 
 // refusal is why a call may not run, for its agent: what the person or the rule said, and
-// what to do next. What people wrote comes after our own words, and in quotes.
+// what to do next, in brackets.
 func refusal(a *models.Approval) string {
 	status := a.Status()
 	text := a.Advice(status)

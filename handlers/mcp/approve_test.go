@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 )
@@ -176,6 +177,8 @@ func TestABatch(t *testing.T) {
 	c := w.begin(w.agent)
 	c.protocol = "2025-03-26"
 	s := c.post("[" + callOf(1, "approve", touch, "{}", c.protocol) + "," + callOf(2, "reply", `{"content":"hello"}`, "{}", c.protocol) + "]")
+	many := strings.Repeat(`{"jsonrpc":"2.0","id":3,"method":"ping"},`, 60)
+	c.post("[" + many[:len(many)-1] + "]").want(http.StatusRequestEntityTooLarge)
 	yes := true
 	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
 	for range 2 {
@@ -184,5 +187,51 @@ func TestABatch(t *testing.T) {
 		default:
 			t.Errorf("answer %d: %s", r.ID, r.text())
 		}
+	}
+}
+
+// TestAClaimOfAFallbackReleasesNothingI4: that an agent says it went on without an answer is no
+// permission, though the policy lets it say so.
+func TestAClaimOfAFallbackReleasesNothingI4(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.policy(`{"fallback_auto_approve":true}`)
+	claimed, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{
+		ToolName: "Bash", Input: []byte(`{"command":"touch one.txt","n":9007199254740993}`), ToolUseID: "toolu_1", Explicit: true, FallbackAt: w.clock.Now().Format(time.RFC3339),
+	})
+	if err != nil || claimed.Cause != models.CauseFallback {
+		t.Fatalf("%+v, %v", claimed, err)
+	}
+	c := w.begin(w.agent)
+	if got := c.call(1, "approve", touch).answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"This went ahead while no server could be reached`) {
+		t.Error(got)
+	}
+	if r := c.call(2, "check_approval", `{"tool_use_id":"toolu_1"}`).answer(); r.member("approved") != false || r.member("status") != "resolved" || r.member("input") != nil {
+		t.Error(r.text())
+	}
+}
+
+// TestQuestionsSentAgainI9: the pipe names a call that has no id, and all of its questions are
+// the same when it sends it again.
+func TestQuestionsSentAgainI9(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.begin(w.agent)
+	call := func() *stream {
+		return c.post(callOf(1, "approve", `{"tool_name":"AskUserQuestion","input":{"questions":[{"question":"Which?","options":[{"label":"eu"},{"label":"us"}]},{"question":"Why?"}]}}`,
+			`{"countersign/key":"01890a5d-ac96-774b-bcce-b302099a8057"}`, c.protocol))
+	}
+	call().close()
+	w.pending(2)
+	s := call()
+	for _, a := range w.pending(2) {
+		in := models.DecisionInput{Answer: new("only Frankfurt")}
+		if a.Description == "Which?" {
+			in.Option = new("eu") // a person says both
+		}
+		w.decide(a.ID, in)
+	}
+	if got := s.answer().text(); !strings.Contains(got, `"answers":{"Which?":"eu, only Frankfurt","Why?":"only Frankfurt"}`) {
+		t.Error(got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 const (
 	schemaDescription = `"description":{"type":"string","maxLength":2000,"description":"What this is about and why, for the person who decides."}`
 	schemaContext     = `"context":{"type":"string","maxLength":16384,"description":"What the person should know besides, as Markdown."}`
+	schemaPreview     = `"preview":{"type":"string","maxLength":16384,"description":"What will happen, as text: shown to the person as your claim."}`
 	schemaTimeout     = `"timeout_seconds":{"type":"integer","minimum":1,"description":"When the request expires, unless the policy says."}`
 	schemaTemplate    = `"template":{"type":"string","description":"A template of the policy, which can only make the request stricter."}`
 	schemaOptions     = `"options":{"type":"array","maxItems":50,"items":` +
@@ -25,7 +26,7 @@ func requestApprovalTool() *tool {
 		name: "request_approval", title: "Request approval",
 		description: "Ask a person to approve something before you do it: any act, with its input. Act only when the status is approved, and with the input of the answer. " +
 			"It answers after a while even if nobody has decided, with the status pending: go on waiting with check_approval.",
-		input:  objectSchema([]string{"tool_name", "input"}, schemaToolName, schemaInput, schemaDescription, schemaContext, schemaCallID, schemaTimeout, schemaTemplate, schemaTalk),
+		input:  objectSchema([]string{"tool_name", "input"}, schemaToolName, schemaInput, schemaDescription, schemaContext, schemaPreview, schemaCallID, schemaTimeout, schemaTemplate, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call:   requestApproval, answer: requestAnswer, limit: limitOfTools,
@@ -37,6 +38,7 @@ type askArguments struct {
 	Input          jsontext.Value `json:"input"`
 	Description    string         `json:"description"`
 	Context        string         `json:"context"`
+	Preview        string         `json:"preview"`
 	ToolUseID      string         `json:"tool_use_id"`
 	TimeoutSeconds *int64         `json:"timeout_seconds"`
 	Template       string         `json:"template"`
@@ -52,7 +54,7 @@ func requestApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sd
 		return nil, models.Invalid("input", "must be an object")
 	}
 	return m.ask(x, params, m.tools["request_approval"], models.AskInput{
-		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, ToolUseID: in.ToolUseID,
+		ToolName: in.ToolName, Input: in.Input, Description: in.Description, Context: in.Context, Preview: in.Preview, ToolUseID: in.ToolUseID,
 		TimeoutSeconds: in.TimeoutSeconds, Template: in.Template, ConversationID: in.ConversationID,
 	})
 }
@@ -108,7 +110,7 @@ func checkApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.
 	}
 	w := waiter{tool: m.tools["check_approval"], rows: []*models.Approval{row}, limit: limit}
 	if limit == 0 {
-		return w.tool.answer(m, w.rows)
+		return w.tool.answer(x, w.rows)
 	}
 	return m.settle(x, w)
 }
@@ -134,7 +136,7 @@ func askHumanTool() *tool {
 		description: "Ask a person a question, with options to choose from or in free text. The answer is in answer or option. " +
 			"It answers after a while even if nobody has, with the status pending: go on waiting with check_approval.",
 		input: objectSchema([]string{"question"}, `"question":{"type":"string","minLength":1,"maxLength":2000,"description":"The question, so that it can be answered without more."}`,
-			schemaOptions, schemaContext, schemaCallID, schemaTimeout, schemaTalk),
+			schemaOptions, schemaContext, schemaPreview, schemaCallID, schemaTimeout, schemaTalk),
 		output: requestSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call:   askHuman, answer: requestAnswer, limit: limitOfTools,
@@ -145,6 +147,7 @@ type questionArguments struct {
 	Question       string          `json:"question"`
 	Options        []models.Option `json:"options"`
 	Context        string          `json:"context"`
+	Preview        string          `json:"preview"`
 	ToolUseID      string          `json:"tool_use_id"`
 	TimeoutSeconds *int64          `json:"timeout_seconds"`
 	ConversationID string          `json:"conversation_id"`
@@ -159,7 +162,7 @@ func askHuman(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallT
 		return nil, models.Invalid("question", "must not be empty")
 	}
 	return m.ask(x, params, m.tools["ask_human"], models.AskInput{
-		Kind: models.KindQuestion, ToolName: "ask_human", Description: in.Question, Options: in.Options, Context: in.Context, ToolUseID: in.ToolUseID,
+		Kind: models.KindQuestion, ToolName: "ask_human", Description: in.Question, Options: in.Options, Context: in.Context, Preview: in.Preview, ToolUseID: in.ToolUseID,
 		TimeoutSeconds: in.TimeoutSeconds, ConversationID: in.ConversationID,
 	})
 }

@@ -15,10 +15,15 @@ type callKey struct {
 	session, id string
 }
 
+// way is the name of the waits of a call, see store.ByWay: one that is resumed or sent again
+// goes on by it.
+func (k callKey) way() string { return k.session + " " + k.id }
+
 // call is one call under way, and the requests that it waits for.
 type call struct {
 	rows      []models.ResponseID
-	cancelled bool // before it had any
+	cancelled bool               // before it had any
+	end       context.CancelFunc // of its wait
 }
 
 // calls are those under way that their client may cancel.
@@ -30,10 +35,10 @@ type calls struct {
 func newCalls() calls { return calls{all: make(map[callKey]*call)} }
 
 // begin notes a call. A client that uses an id again means the later call by it.
-func (c *calls) begin(key callKey) *call {
+func (c *calls) begin(key callKey, end context.CancelFunc) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := new(call)
+	one := &call{end: end}
 	c.all[key] = one
 	return one
 }
@@ -55,36 +60,49 @@ func (c *calls) waits(one *call, rows []models.ResponseID) (cancelled bool) {
 	return one.cancelled
 }
 
-// cancel is told that a client gave a call up, and returns the requests that it waits for.
-func (c *calls) cancel(key callKey) []models.ResponseID {
+// cancel is told that a client gave a call up, and returns the requests that it waits for;
+// end ends the wait. Both nil: there is no such call.
+func (c *calls) cancel(key callKey) (rows []models.ResponseID, end context.CancelFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[key]
 	if one == nil {
-		return nil
+		return nil, nil
 	}
 	one.cancelled = true
-	return one.rows
+	return one.rows, one.end
 }
 
-// cancelled withdraws what a client says that it no longer waits for. A lost connection says
-// nothing and withdraws nothing (I8).
+// errGivenUp answers a call that its client gave up, where its request stays.
+var errGivenUp = models.Errorf(models.CodeUnavailable, "This call was given up. Its request is still waited for in another way.")
+
+// cancelled withdraws what a client says that it no longer waits for, unless the agent waits
+// for it in another way too. A lost connection says nothing and withdraws nothing (I8).
 func (m *Server) cancelled(x *exchange, sent messages) {
 	for _, one := range sent.all {
-		if one.Method == methodCancelled && x.scope != "" {
-			m.withdraw(x.ctx, x.actor, m.calls.cancel(x.key(one.Params.RequestID)))
+		if one.Method != methodCancelled || x.scope == "" {
+			continue
+		}
+		key := x.key(one.Params.RequestID)
+		rows, end := m.calls.cancel(key)
+		if end != nil && m.withdraw(x.ctx, x.actor, rows, key.way()) {
+			end()
 		}
 	}
 }
 
-// withdraw cancels requests, as far as they are pending.
-func (m *Server) withdraw(ctx context.Context, actor models.Actor, rows []models.ResponseID) {
+// withdraw gives requests up, and reports whether one stays pending. way is the name of the
+// waits of the call that gives them up.
+func (m *Server) withdraw(ctx context.Context, actor models.Actor, rows []models.ResponseID, way string) (stays bool) {
 	for _, id := range rows {
-		_, err := m.store.Cancel(context.WithoutCancel(ctx), actor, id)
-		switch models.ErrorCode(err) { //nolint:exhaustive // all others are faults
-		case "", models.CodeAlreadyDecided, models.CodeExpired, models.CodeBeingDecided, models.CodeNotFound:
-		default:
+		a, err := m.store.GiveUp(context.WithoutCancel(ctx), actor, id, way)
+		switch {
+		case err == nil:
+			stays = stays || a.Status() == models.StatusPending
+		case models.ErrorCode(err) != models.CodeNotFound:
+			stays = true
 			m.kit.Log.ErrorContext(ctx, "cancel a call", slog.String("approval_id", string(id)), slog.String("error", err.Error()))
 		}
 	}
+	return stays
 }

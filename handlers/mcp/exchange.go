@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/labstack/echo/v4"
 
 	"countersign/handlers"
 	"countersign/models"
@@ -29,13 +30,15 @@ type exchange struct {
 	m       *Server
 	ctx     context.Context //nolint:containedctx // the request's: it ends when the caller is gone
 	actor   models.Actor
+	bearer  string // the header that said who it is
 	session string // its id; empty: there is none
 	scope   string // what ids of calls are unique in: the session, or a run of the pipe
 	piped   bool   // by `countersign mcp`
 
-	modern   bool     // the protocol has no sessions
-	one      *message // the call, if one was sent
-	standing *call    // as it is noted for cancelling
+	stop     context.CancelCauseFunc // ends ctx
+	modern   bool                    // the protocol has no sessions
+	one      *message                // the call, if one was sent
+	standing *call                   // as it is noted for cancelling
 
 	mu    sync.Mutex // guards the writer and what follows
 	begun bool       // something was written before the answer
@@ -54,14 +57,15 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 func (m *Server) exchange(w http.ResponseWriter, r *http.Request, actor models.Actor, session string, sent messages) *exchange {
-	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
+	x := &exchange{ResponseWriter: w, m: m, ctx: r.Context(), actor: actor, bearer: r.Header.Get(echo.HeaderAuthorization), session: session, scope: session, modern: r.Header.Get(headerProtocol) >= stateless}
 	if pipe := r.Header.Get(HeaderPipe); pipe != "" && len(pipe) <= models.MaxName {
 		x.scope, x.piped = "pipe "+pipe, true
 	}
 	if sent.only(methodCall) && len(sent.all[0].ID) > 0 {
 		x.one = &sent.all[0]
-		if x.scope != "" {
-			x.standing = m.calls.begin(x.key(x.one.ID))
+		if x.scope != "" && len(x.one.ID) <= models.MaxName { // which is kept as long as it waits
+			x.ctx, x.stop = context.WithCancelCause(x.ctx)
+			x.standing = m.calls.begin(x.key(x.one.ID), func() { x.stop(errGivenUp) })
 		}
 	}
 	return x
@@ -71,10 +75,19 @@ func (x *exchange) key(id jsontext.Value) callKey {
 	return callKey{x.actor.AgentID(), x.scope, string(id)}
 }
 
+// way is the name of the call's waits; empty: it has none.
+func (x *exchange) way() string {
+	if x.standing == nil {
+		return ""
+	}
+	return x.key(x.one.ID).way()
+}
+
 // end is called when nothing more may be written.
 func (x *exchange) end() {
 	x.mute()
 	if x.standing != nil {
+		x.stop(nil)
 		x.m.calls.end(x.key(x.one.ID), x.standing)
 	}
 }
@@ -145,11 +158,11 @@ func (x *exchange) goOn(text string) {
 	x.beat.Reset(beatEvery)
 }
 
-// rest ends what begin began; the answer comes next.
+// rest ends what begin began; the answer comes next. Of a batch others may still wait.
 func (x *exchange) rest() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.beat != nil {
+	if x.beat != nil && x.one != nil {
 		x.beat.Stop()
 	}
 }

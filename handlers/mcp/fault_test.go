@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/people"
+	"countersign/models/store"
+	"countersign/models/storetest"
 )
 
 const allowed = `{"behavior":"allow","updatedInput":{"command":"touch one.txt","n":9007199254740993}}`
@@ -169,6 +172,57 @@ func TestCancelling(t *testing.T) {
 	c.post(cancelled).want(http.StatusAccepted) // of what was answered already: nothing
 }
 
+// TestI8CancellingLeavesWhatAnotherWayWaitsFor: the request ends with the last way in.
+func TestI8CancellingLeavesWhatAnotherWayWaitsFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.begin(w.agent)
+	s, _ := c.waiting(1)
+	row := w.pending(1)[0]
+	w.until("it waits", func() bool { return w.store.Waiters() == 1 })
+	other := w.store.Watch(w.agentAs, row.ID, time.Minute, store.ByWay("hook"))
+	if _, _, err := other.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cancel := func(id string) {
+		c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`).want(http.StatusAccepted)
+	}
+	cancel("1")
+	w.pending(1)
+	w.until("the call that was given up waits no longer", func() bool { return w.store.Waiters() == 1 })
+	s.close()
+	other.Close()
+	w.clock.Step(time.Minute)
+	again := c.call(2, "approve", touch)
+	w.until("it waits again", func() bool { return w.store.Waiters() == 1 })
+	cancel("2")
+	w.pending(0)
+	if got := again.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was withdrawn`) {
+		t.Error(got)
+	}
+}
+
+// TestCancellingLeavesTheOtherWayI8: what the agent waits for in another way too stays, and its
+// outcome is told there; the call that was given up ends without one.
+func TestCancellingLeavesTheOtherWayI8(t *testing.T) {
+	t.Parallel()
+	const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`
+	w := newWorld(t)
+	c, other := w.begin(w.agent), w.begin(w.agent)
+	s, _ := c.waiting(1)
+	kept, _ := other.waiting(1)
+	w.until("both wait", func() bool { return w.store.Waiters() == 2 })
+	c.post(cancelled).want(http.StatusAccepted)
+	if got := s.answer().text(); !strings.HasPrefix(got, "error: This call was given up.") {
+		t.Error(got)
+	}
+	yes := true
+	w.decide(w.pending(1)[0].ID, models.DecisionInput{Approved: &yes})
+	if got := kept.answer().text(); got != allowed {
+		t.Error(got)
+	}
+}
+
 // TestCancellingAfterARestart: the call is known by its stream that was resumed.
 func TestCancellingAfterARestart(t *testing.T) {
 	t.Parallel()
@@ -179,6 +233,7 @@ func TestCancellingAfterARestart(t *testing.T) {
 	w.up()
 	s := c.resume(first.id)
 	w.until("it waits again", func() bool { return w.store.Waiters() == 1 })
+	w.clock.Step(time.Minute) // every other way in has had its time to come back
 	c.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`).want(http.StatusAccepted)
 	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny"`) {
 		t.Error(got)
@@ -199,5 +254,23 @@ func TestARevokedTokenEndsTheWait(t *testing.T) {
 	}
 	if a := w.pending(1); a[0].ID != row.ID {
 		t.Error("another row waits")
+	}
+}
+
+// TestATokenThatExpiresHearsNoOutcome: a wait may be longer than a token is good for.
+func TestATokenThatExpiresHearsNoOutcome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	short, _, err := w.store.People.AddToken(t.Context(), storetest.Operator(), people.NewToken{Scope: models.ScopeAgent, Agent: "coder", Name: "short", UserID: w.owner.OwnerID, Expires: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := w.begin(short).waiting(1)
+	row := w.pending(1)[0]
+	w.clock.Step(2 * time.Minute)
+	yes := true
+	w.decide(row.ID, models.DecisionInput{Approved: &yes})
+	if got := s.answer().text(); !strings.HasPrefix(got, "error: A valid bearer token is needed") {
+		t.Error(got)
 	}
 }

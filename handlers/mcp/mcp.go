@@ -174,6 +174,9 @@ func (m *Server) answer(c echo.Context, protocol http.Handler, sessions bool) er
 	if err != nil {
 		return c.JSONBlob(http.StatusBadRequest, parseError)
 	}
+	if len(sent.all) > maxBatch {
+		return models.Errorf(models.CodeTooLarge, "A batch may have %d messages at most.", maxBatch)
+	}
 	session := ""
 	if sessions {
 		if session = r.Header.Get(headerSession); session != "" && !m.seal.isSession(actor, session) {

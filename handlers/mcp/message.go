@@ -30,6 +30,9 @@ type message struct {
 	} `json:"params"`
 }
 
+// maxBatch is how many messages may be sent together: each may be a call that waits.
+const maxBatch = 50
+
 // messages are those of one POST.
 type messages struct {
 	all   []message

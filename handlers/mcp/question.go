@@ -95,6 +95,14 @@ func nthKey(key string, i int) string {
 	return fmt.Sprintf("%s/%d", key, i+1)
 }
 
+// nthID is nthKey where the pipe names the call.
+func nthID(id string, i int) string {
+	if id == "" || i == 0 {
+		return id
+	}
+	return models.DerivedID(id, i)
+}
+
 // answered hands the answers to the questions of a call back, as its tool takes them.
 func answered(rows []*models.Approval) (*sdk.CallToolResult, error) {
 	var out struct {
@@ -111,13 +119,16 @@ func answered(rows []*models.Approval) (*sdk.CallToolResult, error) {
 			return verdict{Behavior: "deny", Message: "The question is no longer kept, so its answer is not handed over. Ask again under a new id."}.result()
 		}
 		out.Questions = append(out.Questions, one.Questions[0])
-		switch v := a.Vote; {
-		case v == nil: // nobody was asked
-		case v.Answer != nil && *v.Answer != "":
-			out.Answers[a.Description] = *v.Answer
-		case v.Option != nil:
-			out.Answers[a.Description] = *v.Option
+		if a.Vote == nil {
+			continue // nobody was asked
 		}
+		var said []string // as the tool's own user says several
+		for _, text := range []*string{a.Vote.Option, a.Vote.Answer} {
+			if text != nil && *text != "" {
+				said = append(said, *text)
+			}
+		}
+		out.Answers[a.Description] = strings.Join(said, ", ")
 	}
 	input, err := encode(out)
 	if err != nil {

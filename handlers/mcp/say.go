@@ -72,7 +72,7 @@ func (m *Server) respond(x *exchange, params *sdk.CallToolParamsRaw, kind models
 		return nil, err
 	}
 	if kind == models.KindReply {
-		return requestAnswer(m, []*models.Approval{row})
+		return requestAnswer(x, []*models.Approval{row})
 	}
 	return m.settle(x, waiter{tool: m.tools[models.ToolRespondWithApproval], rows: []*models.Approval{row}, limit: m.wait})
 }

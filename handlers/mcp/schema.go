@@ -51,6 +51,8 @@ var requestSchema = openSchema([]string{"approval_id", "conversation_id", "statu
 	`"decided_by":{"type":"string"}`, `"decided_at":{"type":"string","format":"date-time"}`,
 	`"timeout_at":{"type":"string","format":"date-time","description":"When it expires, if nobody decides."}`,
 	`"question":{"type":"string","description":"What a reviewer asks about the request, before deciding."}`,
+	`"reviewers":{"type":"array","items":{"type":"string"},"description":"Who may decide it, while it is pending."}`,
+	`"waiting_for":{"type":"string","description":"What it waits for, in words, while it is pending."}`,
 	`"url":{"type":"string","description":"Where people decide it."}`,
 	`"advice":{"type":"string","description":"What to do next."}`,
 )

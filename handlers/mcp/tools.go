@@ -28,7 +28,7 @@ type tool struct {
 	call func(*Server, *exchange, *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error)
 	// answer makes the answer of what was waited for, and limit says how long; nil where
 	// nothing is.
-	answer func(*Server, []*models.Approval) (*sdk.CallToolResult, error)
+	answer func(*exchange, []*models.Approval) (*sdk.CallToolResult, error)
 	limit  func(*Server) time.Duration
 }
 

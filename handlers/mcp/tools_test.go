@@ -23,14 +23,17 @@ func TestRequestApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withWait(20*time.Millisecond))
 	c := w.begin(w.agent)
-	const ask = `{"tool_name":"send_email","input":{"to":"a@example.test","n":9007199254740993},"description":"the offer","tool_use_id":"mail-1"}`
+	const ask = `{"tool_name":"send_email","input":{"to":"a@example.test","n":9007199254740993},"description":"the offer","preview":"Dear A","tool_use_id":"mail-1"}`
 	r := c.call(1, "request_approval", ask).answer()
 	if r.member("status") != "pending" || r.member("approved") != false {
 		t.Fatalf("at first: %s", r.text())
 	}
+	if r.member("waiting_for") != "a decision by owner@example.com or an admin" || fmt.Sprint(r.member("reviewers")) != "[owner@example.com admins]" {
+		t.Errorf("it waits for %v, by %v", r.member("waiting_for"), r.member("reviewers"))
+	}
 	id, _ := r.member("approval_id").(string)
-	if row := w.pending(1)[0]; string(row.ID) != id || row.Description != "the offer" {
-		t.Errorf("%s waits with %q", row.ID, row.Description)
+	if row := w.pending(1)[0]; string(row.ID) != id || row.Description != "the offer" || row.Preview != "Dear A" {
+		t.Errorf("%s waits with %q, %q", row.ID, row.Description, row.Preview)
 	}
 	if again := c.call(2, "request_approval", ask).answer(); again.member("approval_id") != id {
 		t.Error("a repeat is another request")

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"countersign/handlers"
 	"countersign/models"
 	"countersign/models/store"
 )
@@ -31,7 +33,7 @@ func (m *Server) settle(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	pending := slices.ContainsFunc(w.rows, func(a *models.Approval) bool { return a.Status() == models.StatusPending })
 	switch {
 	case !pending:
-		return w.tool.answer(m, w.rows)
+		return w.tool.answer(x, w.rows)
 	case x.one == nil: // one of several in a batch
 		return m.waitFor(x, w)
 	}
@@ -55,6 +57,8 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 	settled, err := m.await(x, w)
 	x.rest()
 	switch {
+	case errors.Is(context.Cause(x.ctx), errGivenUp):
+		return nil, errGivenUp
 	case x.ctx.Err() != nil:
 		x.mute() // nobody is there
 		return nil, x.ctx.Err()
@@ -67,7 +71,17 @@ func (m *Server) waitFor(x *exchange, w waiter) (*sdk.CallToolResult, error) {
 		}
 		return nil, models.Errorf(models.CodeUnavailable, "The server is restarting and nobody has decided yet. The request is still pending: make the same call again to wait for it.")
 	}
-	return w.tool.answer(m, w.rows)
+	if err := m.stillGood(x); err != nil {
+		return nil, err
+	}
+	return w.tool.answer(x, w.rows)
+}
+
+// stillGood looks at the token again once its call has waited, which may be for days: what was
+// revoked or has expired meanwhile hears no outcome.
+func (m *Server) stillGood(x *exchange) (err error) {
+	m.aside(func() { _, err = handlers.Principal(x.ctx, m.store.People, x.bearer) })
+	return err
 }
 
 // await waits until all requests are settled, and reports whether they are. It ends early
@@ -84,7 +98,9 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		return true, nil
 	}
 	if x.standing != nil && m.calls.waits(x.standing, ids) {
-		m.withdraw(x.ctx, x.actor, ids)
+		if m.withdraw(x.ctx, x.actor, ids, x.way()) {
+			return false, errGivenUp
+		}
 	}
 	watches := make([]*store.Watch, len(open))
 	defer func() {
@@ -93,7 +109,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 	}()
 	for at, i := range open {
-		watches[at] = m.store.Watch(x.actor, ids[i], w.limit)
+		watches[at] = m.store.Watch(x.actor, ids[i], w.limit, store.ByWay(x.way()))
 	}
 	// Each is looked at before any is waited for: it is seen then that the agent waits.
 	done := make([]bool, len(open))
@@ -116,7 +132,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 		}
 		settled = settled && w.rows[i].Status() != models.StatusPending
 		if settled && !released(w.rows[i]) && len(w.rows) > 1 {
-			m.withdraw(x.ctx, x.actor, ids) // the call is refused: nobody is asked the rest in vain
+			m.withdraw(x.ctx, x.actor, ids, x.way()) // the call is refused: nobody is asked the rest in vain
 			return true, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"countersign/models"
 	"countersign/models/db"
 	"countersign/models/ledger"
+	"countersign/models/policy"
 )
 
 // findAsk looks for the row that a request repeats (I9), else for the
@@ -51,7 +52,14 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 			return nil, nil, err
 		}
 		if id != "" {
-			return t.repeatedByKey(actor, q, id)
+			a, err := t.standing(id)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !q.Explicit || !unmatched(a) {
+				return t.repeated(actor, q, a)
+			}
+			// A person is asked for, beside a call that went ahead for want of a rule.
 		}
 	}
 	if conv == nil {
@@ -65,6 +73,11 @@ func (t *tx) findAsk(actor models.Actor, q *asked) (*models.Approval, *models.Co
 		return nil, conv, nil
 	}
 	return t.repeatedByKey(actor, q, id)
+}
+
+// unmatched reports whether a call was let through only because no rule concerns it.
+func unmatched(a *models.Approval) bool {
+	return a.Status() == models.StatusNone && a.Cause == models.CausePolicy && a.PolicyRule == policy.RuleUnmatched
 }
 
 func (t *tx) rowID(row *sql.Row) (id models.ResponseID, err error) {

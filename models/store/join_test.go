@@ -203,3 +203,33 @@ func TestI1WaysInThatComeAtOnceMeet(t *testing.T) {
 		t.Errorf("%d rows, want 15", rows)
 	}
 }
+
+// TestI11AskingForAPersonIsNotAnsweredByWhatNoRuleConcerns: a hook lets a call pass that no
+// rule concerns; the agent's own rules then want a person, by a prompt of the same tool use id.
+func TestI11AskingForAPersonIsNotAnsweredByWhatNoRuleConcerns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.policy(t, `{"unmatched":"allow","rules":[{"name":"reading","tools":["Read"],"effect":"allow"}]}`)
+	for _, c := range []struct {
+		tool string
+		same bool
+	}{{"Bash", false}, {"Read", true}} {
+		hook, err := b.Ask(t.Context(), b.agent, models.AskInput{Session: "s1", ToolUseID: c.tool, ToolName: c.tool, Input: []byte(rmBuild)})
+		if err != nil || hook.Status() != models.StatusNone {
+			t.Fatalf("%s: the hook hears %v, %v", c.tool, hook, err)
+		}
+		prompt := models.AskInput{ToolUseID: c.tool, ToolName: c.tool, Input: []byte(rmBuild)}
+		asked := b.ask(t, prompt)
+		if (asked.ID == hook.ID) != c.same || (asked.Status() == models.StatusPending) == c.same {
+			t.Errorf("%s: the prompt hears %s of the hook's row: %v", c.tool, asked.Status(), asked.ID == hook.ID)
+		}
+		if again := b.ask(t, prompt); again.ID != asked.ID {
+			t.Errorf("%s: a repeat of the prompt is another request", c.tool)
+		}
+		silent := prompt
+		again, err := b.Ask(t.Context(), b.agent, silent)
+		if err != nil || again.ID != asked.ID {
+			t.Errorf("%s: the way that asks for nobody meets another row than the last, %v", c.tool, err)
+		}
+	}
+}

@@ -96,6 +96,9 @@ type HookPending struct {
 	ApprovalID ResponseID `json:"approvalId"`
 	Kind       Kind       `json:"kind"` // budget: more energy is needed before the call is asked about
 	URL        string     `json:"url"`
+	// Who may decide, and what is waited for, in words.
+	Reviewers  []string `json:"reviewers,omitzero"`
+	WaitingFor string   `json:"waitingFor,omitzero"`
 }
 
 // HookOutput is a decision, in the members that belong to its moment.
