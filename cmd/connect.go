@@ -96,6 +96,9 @@ func (g *connecting) run(ctx context.Context) (err error) {
 	if g.settings, err = openSettings(g.o.project); err != nil {
 		return err
 	}
+	if err := hooksRun(g.o.project); err != nil {
+		return err
+	}
 	if err := g.complete(ctx); err != nil {
 		return err
 	}

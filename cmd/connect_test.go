@@ -106,6 +106,7 @@ func TestConnectAndDisconnect(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct{ before, scope string }{
 		"odd settings":           {odd, "--user"},
+		"hooks said to be on":    {"{\"disableAllHooks\": false}", "--user"},
 		"no settings":            {"", "--user"},
 		"empty settings":         {"\n", "--user"},
 		"no settings of project": {"", "--project"},
@@ -155,7 +156,7 @@ func TestConnectAndDisconnect(t *testing.T) {
 		t.Errorf("%d requests wait (%v)", page.Pending, err)
 	}
 	sample := storetest.Column(t, w.Store(), `SELECT approval_status || ' ' || tool_name FROM responses WHERE tool_name = 'Countersign sample'`)
-	if len(sample) != 15 || sample[0] != string(models.StatusCancelled)+" Countersign sample" {
+	if len(sample) != 18 || sample[0] != string(models.StatusCancelled)+" Countersign sample" {
 		t.Errorf("samples: %q", sample)
 	}
 }
@@ -195,10 +196,15 @@ func TestConnectRefuses(t *testing.T) {
 		"no terminal and no --yes": {`{}`, nil, nil, "add --yes"},
 		"invalid JSON":             {"{\n\"a\": 1\n\"b\": 2}", yes, nil, "line 3: this is not valid JSON"},
 		"hooks of another kind":    {`{"hooks": []}`, yes, nil, "hooks: must be an object"},
-		"both scopes":              {`{}`, []string{"--yes", "--user", "--project"}, nil, "user"},
-		"no token":                 {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN=") }, "COUNTERSIGN_TOKEN"},
-		"a reviewer's token":       {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN="+w.reviewer) }, "Only an agent's token"},
-		"no server":                {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_SERVER=http://"+storetest.ClosedPort(t)) }, "does not answer"},
+		"hooks that are off":       {`{"disableAllHooks": true}`, yes, nil, "disableAllHooks"},
+		"hooks of a person off":    {`{"disableAllHooks": true}`, []string{"--yes", "--project"}, nil, "disableAllHooks"},
+		"off for one": {`{}`, []string{"--yes", "--project"}, func(d *desk) {
+			d.write(filepath.Join(d.home, ".claude", "settings.local.json"), `{"disableAllHooks": true}`, 0o644)
+		}, "settings.local.json: disableAllHooks"},
+		"both scopes":        {`{}`, []string{"--yes", "--user", "--project"}, nil, "user"},
+		"no token":           {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN=") }, "COUNTERSIGN_TOKEN"},
+		"a reviewer's token": {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_TOKEN="+w.reviewer) }, "Only an agent's token"},
+		"no server":          {`{}`, yes, func(d *desk) { d.env = append(d.env, "COUNTERSIGN_SERVER=http://"+storetest.ClosedPort(t)) }, "does not answer"},
 		"a file to read only": {`{}`, yes, func(d *desk) {
 			if err := os.Chmod(d.settings, 0o444); err != nil {
 				t.Fatal(err)
@@ -308,5 +314,35 @@ func TestConnectPrintsThePermissionPrompt(t *testing.T) {
 	out := d.must("connect", "claude-code", "--permission-prompt")
 	if !strings.Contains(out, "--permission-prompt-tool mcp__countersign__approve") || !strings.Contains(out, `"url":"http://`+w.addr+`/mcp"`) || strings.Contains(out, w.agent) || len(d.files()) != before {
 		t.Errorf("it said\n%s", out)
+	}
+}
+
+// To disconnect what was never connected leaves the token that other settings use.
+func TestDisconnectElsewhereKeepsTheToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.newDesk(t, "2.1.328", "")
+	d.must("connect", "claude-code", "--yes")
+	connected, note := d.text(), filepath.Join(d.home, ".config", "countersign")
+	notes, err := filepath.Glob(filepath.Join(note, "connection-*"))
+	if err != nil || len(notes) != 1 {
+		t.Fatalf("%v, %v", notes, err)
+	}
+	if err := os.Remove(notes[0]); err != nil { // settings that came from another machine have none
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(d.home, "project")
+	d.write(filepath.Join(elsewhere, ".claude", "settings.json"), "{}", 0o644)
+	c := exec.CommandContext(t.Context(), binary, "disconnect", "claude-code", "--project")
+	c.Dir, c.Env = elsewhere, d.env
+	if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "has no hook of Countersign") {
+		t.Fatalf("%s, %v", out, err)
+	}
+	if _, err := os.Stat(filepath.Join(note, "claude-code.json")); err != nil || d.text() != connected {
+		t.Errorf("the token is gone: %v", err)
+	}
+	d.must("disconnect", "claude-code", "--yes")
+	if _, err := os.Stat(filepath.Join(note, "claude-code.json")); err == nil {
+		t.Error("the token is still there after the last settings")
 	}
 }

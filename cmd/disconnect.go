@@ -44,7 +44,7 @@ func (g *connecting) disconnect(ctx context.Context) (err error) {
 	}
 	if ours == 0 {
 		fmt.Fprintf(g.out, "%s has no hook of Countersign.\n", plain(g.settings.path))
-		return forgetConnection(g.settings.path)
+		return g.forgetStale()
 	}
 	base, err := g.settings.disconnected()
 	if err != nil {
@@ -60,5 +60,15 @@ func (g *connecting) disconnect(ctx context.Context) (err error) {
 		return err
 	}
 	fmt.Fprintf(g.out, "Wrote %s. Claude Code asks Countersign no more.\n", plain(g.settings.path))
+	return forgetConnection(g.settings.path)
+}
+
+// forgetStale removes what is kept for settings that have lost our hooks. Settings that were
+// never connected here take nobody's token away.
+func (g *connecting) forgetStale() error {
+	kept, err := readConnection(g.settings.path)
+	if err != nil || kept == nil {
+		return err
+	}
 	return forgetConnection(g.settings.path)
 }

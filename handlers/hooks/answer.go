@@ -3,6 +3,8 @@ package hooks
 import (
 	"encoding/json"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"countersign/handlers/api/wire"
 	"countersign/models"
 	"countersign/models/policy"
@@ -16,23 +18,30 @@ func (h *hook) translate(a *models.Approval) *wire.HookAnswer {
 		if !ruled(a) {
 			return new(wire.HookAnswer)
 		}
-		return h.allow("Allowed by Countersign: "+a.PolicyReason, nil)
+		return h.release(a, "Allowed by Countersign: "+a.PolicyReason)
 	case models.StatusApproved:
-		if a.IsRemoved() {
-			return wire.DenyHook(name, "This call was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved.")
-		}
-		reason := said("Approved", a)
-		if a.Vote == nil || a.Vote.Input == nil {
-			return h.allow(reason, nil)
-		}
-		edited := json.RawMessage(*a.Vote.Input)
-		if !isObject(edited) {
-			return wire.DenyHook(name, "This call was approved with an input that is no JSON object, which the tool cannot take.")
-		}
-		return h.allow(reason, edited)
+		return h.release(a, said("Approved", a))
 	case models.StatusRejected, models.StatusExpired, models.StatusCancelled, models.StatusResolved, models.StatusPending:
 	}
 	return wire.DenyHook(name, refusal(a))
+}
+
+// release lets the input run that was approved, and no other (I6): that of a person's edit, or
+// of another system that asked for the same call with another input than the agent's.
+func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
+	text, other := a.OtherInput()
+	if a.Vote != nil && a.Vote.Input != nil {
+		text, other = *a.Vote.Input, true
+	}
+	switch {
+	case a.IsRemoved():
+		return wire.DenyHook(h.event.Name, "This call was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved.")
+	case !other:
+		return h.allow(reason, nil)
+	case a.InputBytes != nil || !isObject(text):
+		return wire.DenyHook(h.event.Name, "This call was approved with an input that is no JSON object, or is not kept whole, which the tool cannot take.")
+	}
+	return h.allow(reason, json.RawMessage(text))
 }
 
 // ruled reports whether a person, by a rule or a grant, let a call through that nobody
@@ -86,13 +95,8 @@ func said(what string, a *models.Approval) string {
 	return text + ": " + a.Vote.Reason
 }
 
-func isObject(raw json.RawMessage) bool {
-	for _, b := range raw {
-		switch b {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return b == '{'
-		}
-	}
-	return false
+// isObject reports whether a text is one whole JSON object that can be read in one way only.
+func isObject(text string) bool {
+	v := jsontext.Value(text)
+	return v.Kind() == '{' && v.IsValid()
 }

@@ -4,6 +4,6 @@
 //
 // A hook that hears nothing lets the call through in most agents. So whoever waits here
 // for a whole answer (no `wait` in the address) is denied, with status 200 and a reason,
-// whatever goes wrong; our own client (`countersign hook`) fails closed by itself and is
-// told what happened.
+// whatever goes wrong from here on, if the body says what it is about; our own client
+// (`countersign hook`) fails closed by itself and is told what happened.
 package hooks

@@ -19,6 +19,9 @@ func readEvent(raw []byte) (wire.HookEvent, error) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid, "The body must be the JSON that the agent hands to its hooks, with each member once and in UTF-8.")
 	}
+	if e.Name.Gates() { // a wait holds nothing that belongs to another moment
+		e.ToolResponse, e.Error, e.LastMessage = nil, "", ""
+	}
 	return e, check(&e)
 }
 
@@ -76,6 +79,10 @@ func description(e *wire.HookEvent) string {
 	return cut(input.Description, models.MaxDescription)
 }
 
+// ofPermission ends the context of each request that a PermissionRequest becomes, and of no
+// other.
+const ofPermission = "The agent's own permission rules want a person to decide."
+
 // mostDirectory is how much of a directory's name is shown.
 const mostDirectory = 1 << 10
 
@@ -92,7 +99,7 @@ func around(e *wire.HookEvent) string {
 		}
 	}
 	if e.Name == wire.HookPermissionRequest {
-		lines = append(lines, "The agent's own permission rules want a person to decide.")
+		lines = append(lines, ofPermission)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -3,9 +3,11 @@ package hooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -50,14 +52,15 @@ type hook struct {
 
 	actor models.Actor
 	event wire.HookEvent
-	key   string        // of a PermissionRequest, which has no other; may be empty
-	polls bool          // the caller comes back: it takes errors, and 202 while pending
-	wait  time.Duration // how long it waits for an answer
+	key   string    // of a PermissionRequest, which has no other; may be empty
+	polls bool      // the caller comes back: it takes errors, and 202 while pending
+	begun time.Time // when it was heard of
+	until time.Time // when the wait for an answer is over
 }
 
 // claudeCode answers one hook, in one of two ways: see the package.
 func (s *Surface) claudeCode(c echo.Context) error {
-	h := &hook{Surface: s, polls: c.QueryParam("wait") != ""}
+	h := &hook{Surface: s, polls: c.QueryParam("wait") != "", begun: s.kit.Now()}
 	refused, most := h.signIn(c), models.MaxBody
 	if refused != nil {
 		if h.polls {
@@ -75,7 +78,7 @@ func (s *Surface) claudeCode(c echo.Context) error {
 	}
 	var got wire.HookResult
 	if err == nil {
-		got, err = h.answer(c)
+		got, err = h.answerAnyway(c)
 	}
 	if err == nil {
 		return h.write(c, got)
@@ -86,16 +89,22 @@ func (s *Surface) claudeCode(c echo.Context) error {
 	if h.polls || !h.event.Name.Gates() {
 		return err
 	}
+	return h.deny(c, err)
+}
+
+// deny answers a caller that takes nothing but an answer.
+func (h *hook) deny(c echo.Context, err error) error {
 	p := handlers.ProblemOf(err)
 	if p.Code == models.CodeInternal {
-		s.kit.LogInternal(c, err)
+		h.kit.LogInternal(c, err)
 	}
 	return h.write(c, answered(wire.DenyHook(h.event.Name, "Countersign could not ask for approval, so this call must not run: "+p.Detail)))
 }
 
 // mostUnsigned is how much is read of a body whose sender is refused: enough to learn what
-// is refused, which is said before the call.
-const mostUnsigned = 16 << 10
+// is refused, which is said before the call, but after two paths that may be 4 KiB long and
+// six times that in JSON.
+const mostUnsigned = 64 << 10
 
 // body is what was sent, or as much of it as is taken together with the error that
 // says so.
@@ -147,19 +156,33 @@ func (h *hook) readQuery(c echo.Context) error {
 		if err != nil || wait < 0 {
 			return models.Invalid("wait", "must be a length of time such as 50s, and not negative")
 		}
-		h.wait = min(wait, maxPoll)
+		h.until = h.begun.Add(min(wait, maxPoll))
 		return nil
 	}
-	h.wait = DefaultTimeout - Margin
+	timeout := DefaultTimeout
 	if given := c.QueryParam("timeout"); given != "" {
 		seconds, err := strconv.Atoi(given)
-		timeout := time.Duration(seconds) * time.Second
+		timeout = time.Duration(seconds) * time.Second
 		if err != nil || timeout < 2*Margin || timeout > maxTimeout {
 			return models.Invalid("timeout", "must be the hook's timeout in whole seconds, from %d to %d", int(2*Margin/time.Second), int(maxTimeout/time.Second))
 		}
-		h.wait = timeout - Margin
 	}
+	h.until = h.begun.Add(timeout - Margin)
 	return nil
+}
+
+// answerAnyway turns a panic into an error for a caller that takes nothing but an answer:
+// the status that others get for it would let the call through.
+func (h *hook) answerAnyway(c echo.Context) (got wire.HookResult, err error) {
+	if h.polls {
+		return h.answer(c)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return h.answer(c)
 }
 
 // answer does what the moment asks for.

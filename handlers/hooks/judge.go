@@ -72,7 +72,7 @@ func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswe
 // settled asks, and waits for the outcome. The row that it returns is pending where the
 // wait ended before: it may be a request for more energy, without which nothing is asked.
 func (h *hook) settled(c echo.Context) (*models.Approval, error) {
-	ctx, left := c.Request().Context(), h.wait
+	ctx := c.Request().Context()
 	var granted models.ResponseID
 	for {
 		row, err := h.store.Ask(ctx, h.actor, h.input())
@@ -83,9 +83,10 @@ func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 			return nil, err
 		} else {
 			h.nameConversation(ctx, row)
+			h.event = wire.HookEvent{Name: h.event.Name, ToolName: h.event.ToolName} // who waits is small
 		}
 		if row.Status() == models.StatusPending {
-			if row, left, err = h.await(c, row, left); err != nil {
+			if row, err = h.await(c, row); err != nil {
 				return nil, err
 			}
 		}
@@ -99,28 +100,34 @@ func (h *hook) settled(c echo.Context) (*models.Approval, error) {
 	}
 }
 
-// await waits for an outcome, saying now and then that an answer is coming, and returns
-// how much of the wait is left.
-func (h *hook) await(c echo.Context, row *models.Approval, left time.Duration) (*models.Approval, time.Duration, error) {
+// await waits for an outcome, saying now and then that an answer is coming. All that the
+// hook has taken so far counts, whatever took it.
+func (h *hook) await(c echo.Context, row *models.Approval) (*models.Approval, error) {
 	ctx := c.Request().Context()
-	for left > 0 && row.Status() == models.StatusPending && !h.stopping() {
-		slice, begun := left, h.kit.Now()
+	for row.Status() == models.StatusPending && !h.stopping() {
+		slice := h.until.Sub(h.kit.Now())
+		if slice <= 0 {
+			break
+		}
 		if !h.polls {
-			slice = min(left, beatEvery)
+			slice = min(slice, beatEvery)
 		}
 		handlers.ExtendDeadlines(c.Response(), slice)
 		var err error
 		if row, err = h.store.Await(ctx, h.actor, row.ID, slice, store.ByWay(wayOfHooks)); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		left -= min(slice, h.kit.Now().Sub(begun)+time.Millisecond)
+		// Between two waits nobody says that the token is revoked.
+		if err := h.store.People.CheckCredential(ctx, h.actor); err != nil {
+			return nil, err
+		}
 		if !h.polls && row.Status() == models.StatusPending {
 			if err := beat(c.Response()); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 	}
-	return row, left, nil
+	return row, nil
 }
 
 // stopping reports whether the server stops: who waits is answered with what there is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -79,6 +80,9 @@ func (h *hook) withdraw(ctx context.Context, settled func(*models.Approval) bool
 	}
 	for i := range pending.Items {
 		a := &pending.Items[i]
+		if a.UpstreamID != nil || !strings.HasSuffix(a.Context, ofPermission) {
+			continue // another system's, or asked by another way in
+		}
 		if a.ToolUseID != nil || a.Kind != models.KindToolCall || a.RunID == nil || *a.RunID != h.event.SessionID || !settled(a) {
 			continue
 		}

@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/models"
 	"countersign/models/storetest"
@@ -118,5 +119,23 @@ func TestAPermissionGivenElsewhereIsWithdrawn(t *testing.T) {
 	w.send(w.agent, "", event("Stop", "")).want(t, 200, "")
 	if got := w.pending(); len(got) != 1 || got[0].ToolName != "Bash" {
 		t.Errorf("%d wait after the agent answered, want the call alone", len(got))
+	}
+}
+
+// Only what this way in asked is withdrawn: another system, and an agent that asks by the
+// queue, still want their answers.
+func TestOnlyPermissionsAreWithdrawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.outside(models.OutsideItem{Kind: models.OutsideCallKind, CallID: "c1", RunID: "s1", Name: "Write", Arguments: []byte(`{"a":1}`), Timeout: new(time.Hour), Raw: []byte(`{}`)})
+	if _, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{RunID: "s1", ToolName: "Write", Input: []byte(`{"a":1}`), Explicit: true}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.pending())
+	w.clock.Step(nextWait)
+	w.send(w.agent, "", event("PostToolUse", call("Write", `{"a":1}`, "write")+`,"tool_response":"x"`)).want(t, 200, "")
+	w.send(w.agent, "", event("Stop", "")).want(t, 200, "")
+	if got := w.pending(); before == 0 || len(got) != before {
+		t.Errorf("%d wait, want %d", len(got), before)
 	}
 }

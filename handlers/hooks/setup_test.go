@@ -33,6 +33,7 @@ type world struct {
 	store *store.Store
 	clock *storetest.Clock
 	url   string
+	now   func() time.Time // what the surface takes for the time
 
 	owner, admin, agentAs    models.Actor
 	agent, reviewer, another string // tokens
@@ -43,14 +44,14 @@ const policyOfTests = `{"unmatched":"allow","required_approval_tools":["Bash"],"
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := &world{tb: tb, clock: storetest.NewClock()}
+	w := &world{tb: tb, clock: storetest.NewClock(), now: time.Now}
 	w.store = storetest.New(tb, storetest.WithClock(w.clock))
 	w.owner = storetest.Reviewer(tb, w.store, "owner@example.com")
 	w.admin = storetest.Admin(tb, w.store)
 	w.agentAs, w.agent = storetest.AgentToken(tb, w.store, w.owner, "claude")
 	_, w.another = storetest.AgentToken(tb, w.store, w.owner, "another")
 	_, w.reviewer = storetest.ReviewerToken(tb, w.store, w.owner)
-	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: time.Now, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
+	kit := handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now() }, PublicURL: &url.URL{Scheme: "https", Host: "sign.example.com"}}
 	surface, err := api.New(kit, w.store, "test")
 	if err != nil {
 		tb.Fatal(err)

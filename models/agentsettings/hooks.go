@@ -39,6 +39,20 @@ func (h *Hook) group() group {
 	return group{h.Matcher, []command{c}}
 }
 
+// Off reports whether settings say that no hook runs; said tells whether they say anything
+// about it.
+func Off(text []byte) (off, said bool, err error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return false, false, nil
+	}
+	root, _, err := read(text)
+	if err != nil {
+		return false, false, err
+	}
+	all := root.at("disableAllHooks")
+	return all != nil && all.kind == 't', all != nil, nil
+}
+
 // Add puts hooks behind those of the settings. Settings that are empty become an object.
 func Add(text []byte, hooks []Hook) ([]byte, error) {
 	out := text

@@ -87,7 +87,7 @@ func (c *Client) hookOnce(ctx context.Context, name wire.HookName, query url.Val
 	}
 	// Nothing may be released on the word of whoever else answers at the address.
 	pending := out.Pending != nil && out.Pending.ApprovalID != ""
-	if answered := out.Answer != nil && out.Answer.Answers(name); answered == pending {
+	if answered := out.Answer != nil; answered == pending || answered && !out.Answer.Answers(name) {
 		return nil, notOurs(http.StatusOK)
 	}
 	return &out, nil

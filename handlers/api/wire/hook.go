@@ -49,28 +49,33 @@ type HookEvent struct {
 }
 
 // HookNameIn reads the moment out of a hook's input that may be cut, or broken further
-// on: whoever refuses it must know what it is refusing. Empty: it says none.
-func HookNameIn(raw []byte) HookName {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
+// on, or has a member twice or bytes that are no UTF-8: whoever refuses it must know what it
+// is refusing. Of two names the first that decides about a call counts. Empty: it says none.
+func HookNameIn(raw []byte) (name HookName) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return ""
 	}
-	for {
+	for !name.Gates() {
 		member, err := d.ReadToken()
 		if err != nil || member.Kind() != '"' {
-			return ""
+			return name
 		}
-		if member.String() != "hook_event_name" {
+		if member.String() != "hook_event_name" || d.PeekKind() != '"' {
 			if d.SkipValue() != nil {
-				return ""
+				return name
 			}
 			continue
 		}
-		if name, err := d.ReadToken(); err == nil && name.Kind() == '"' {
-			return HookName(name.String())
+		said, err := d.ReadToken()
+		if err != nil {
+			return name
 		}
-		return ""
+		if next := HookName(said.String()); name == "" || next.Gates() {
+			name = next
+		}
 	}
+	return name
 }
 
 // HookAnswer is what a hook answers its coding agent. Without Output the agent goes on
