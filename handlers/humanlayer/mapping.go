@@ -13,8 +13,12 @@ import (
 	"countersign/models"
 )
 
+// way is how agents of this API wait: they ask again and again.
+const way = string(models.ProtocolFunctionCalls)
+
 // answer writes a request as this API shows it.
 func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []string) error {
+	s.store.Polled(r.actor, a, way)
 	if a.Kind == models.KindQuestion {
 		out := s.contactOf(a)
 		out.Dropped = dropped
