@@ -115,11 +115,16 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 		return out
 	}
 	out.RespondedAt, out.Cause, out.Response = settledAt(a), string(a.Cause), a.Answer
-	answered := status == models.StatusApproved && a.Answer != ""
-	if !answered {
+	answered := status == models.StatusApproved && a.Answer != "" && !a.IsRemoved()
+	switch {
+	case answered:
+		if v := a.Vote; v != nil {
+			out.ResponseOptionName = deref(v.Option)
+		}
+	case status == models.StatusApproved && a.IsRemoved(): // what is in its place is nobody's answer
+		out.Response = "A person answered, and the answer was " + a.RemovedText() + "."
+	default:
 		out.Response = "No person answered. " + denial(a)
-	} else if v := a.Vote; v != nil {
-		out.ResponseOptionName = deref(v.Option)
 	}
 	out.Answered = &answered
 	return out
