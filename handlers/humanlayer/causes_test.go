@@ -138,8 +138,8 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	w.call(w.reviewer, "POST", "/agent/human_contacts/q1/respond", `{"response":"Frankfurt"}`).want(t, 200, nil)
 	w.contact("q2")
 	w.call(w.reviewer, "POST", "/agent/human_contacts/q2/respond", `{"response":" ","response_option_name":""}`).want(t, 422, map[string]any{"error.code": "response_required"})
-	w.ask("no")
-	w.call(w.reviewer, "POST", "/agent/function_calls/no/respond", `{"approved":false,"comment":"not to Frankfurt"}`).want(t, 200, nil)
+	w.call(w.agent, "POST", "/function_calls", `{"call_id":"no","spec":{"fn":"f","reject_options":[{"name":"later"}]}}`).want(t, 200, nil)
+	w.call(w.reviewer, "POST", "/agent/function_calls/no/respond", `{"approved":false,"comment":"not to Frankfurt","reject_option_name":"later"}`).want(t, 200, map[string]any{"status.reject_option_name": "later"})
 	w.ask("yes")
 	w.call(w.reviewer, "POST", "/agent/function_calls/yes/respond", `{"approved":true}`).want(t, 200, nil)
 	w.clock.Step(time.Hour)
@@ -151,7 +151,7 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	w.call(w.agent, "GET", "/contact_requests/q1", "").want(t, 200, map[string]any{
 		"status.answered": false, "status.response": "A person answered, and the answer was " + mark + ".", "removed": mark,
 	})
-	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark})
+	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark, "status.reject_option_name": nil})
 	w.call(w.agent, "GET", "/function_calls/yes", "").want(t, 200, map[string]any{"status.approved": true, "removed": mark})
 	storetest.CheckRows(t, w.store)
 }

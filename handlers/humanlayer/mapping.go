@@ -99,7 +99,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	case approved:
 		out.Comment = cmp.Or(a.Feedback(), a.PolicyReason)
 	default:
-		if v := a.Vote; v != nil {
+		if v := a.Vote; v != nil && !a.IsRemoved() {
 			out.RejectOptionName = deref(v.Option)
 		}
 		out.Comment = denial(a)
