@@ -19,6 +19,15 @@ type WaitsFor struct {
 // AdminReviewers stands for all admins in a list of reviewers.
 const AdminReviewers = "admins"
 
+// PersonReviewer is a person's name in a list of reviewers. People choose their names: one
+// that would be read as a group or as all admins is quoted.
+func PersonReviewer(name string) string {
+	if _, group := GroupOf(name); group || name == AdminReviewers {
+		return "“" + name + "”"
+	}
+	return name
+}
+
 // shownReviewers is how many of a list a sentence names.
 const shownReviewers = 4
 

@@ -7,6 +7,7 @@ import (
 
 	"countersign/models"
 	"countersign/models/storetest"
+	"countersign/models/upkeep"
 )
 
 // idOf is the request's own id, from its address.
@@ -125,5 +126,32 @@ func TestARowKeepsWhatItsClientSent(t *testing.T) {
 		}
 	}
 	w.call(w.agent, "POST", "/agent/function_calls/c1/escalate_email", `{"escalation_msg":"please look"}`).want(t, 200, nil)
+	storetest.CheckRows(t, w.store)
+}
+
+// TestARemovedAnswerIsNobodysAnswer: what a purge puts in the place of an answer is not told
+// as a person's, and what was decided about a call stays.
+func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.contact("q1")
+	w.call(w.reviewer, "POST", "/agent/human_contacts/q1/respond", `{"response":"Frankfurt"}`).want(t, 200, nil)
+	w.contact("q2")
+	w.call(w.reviewer, "POST", "/agent/human_contacts/q2/respond", `{"response":" ","response_option_name":""}`).want(t, 422, map[string]any{"error.code": "response_required"})
+	w.call(w.agent, "POST", "/function_calls", `{"call_id":"no","spec":{"fn":"f","reject_options":[{"name":"later"}]}}`).want(t, 200, nil)
+	w.call(w.reviewer, "POST", "/agent/function_calls/no/respond", `{"approved":false,"comment":"not to Frankfurt","reject_option_name":"later"}`).want(t, 200, map[string]any{"status.reject_option_name": "later"})
+	w.ask("yes")
+	w.call(w.reviewer, "POST", "/agent/function_calls/yes/respond", `{"approved":true}`).want(t, 200, nil)
+	w.clock.Step(time.Hour)
+	p, err := upkeep.New(w.store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: w.clock.Now()})
+	storetest.Must(t, err)
+	_, err = p.All(t.Context())
+	storetest.Must(t, err)
+	const mark = "removed on 2026-03-02, by tester"
+	w.call(w.agent, "GET", "/contact_requests/q1", "").want(t, 200, map[string]any{
+		"status.answered": false, "status.response": "A person answered, and the answer was " + mark + ".", "removed": mark,
+	})
+	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark, "status.reject_option_name": nil})
+	w.call(w.agent, "GET", "/function_calls/yes", "").want(t, 200, map[string]any{"status.approved": true, "removed": mark})
 	storetest.CheckRows(t, w.store)
 }

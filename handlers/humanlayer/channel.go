@@ -2,6 +2,7 @@ package humanlayer
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,7 +13,24 @@ import (
 
 // credentials are what the name of a member that holds one contains. Such a member of a
 // channel is dropped before anything is stored or logged: nobody is reached through it here.
-var credentials = []string{"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie"}
+var credentials = []string{"token", "secret", "password", "passwd", "apikey", "credential", "authorization", "privatekey", "cookie", "webhook", "bearer", "accesskey", "passphrase"}
+
+// secretTexts are what values begin with that are credentials whatever their member is called:
+// the chat service's tokens and addresses that post for whoever knows them.
+var secretTexts = []string{"xoxb-", "xoxp-", "xoxa-", "xoxe-", "xoxe.", "xoxs-", "xoxr-", "xoxc-", "xoxd-", "xapp-", "https://hooks.slack.com/"}
+
+// isSecret reports whether a value is a credential whatever its member is called.
+func isSecret(raw jsontext.Value) bool {
+	if raw.Kind() != jsontext.KindString {
+		return false
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil {
+		return false
+	}
+	plain := strings.ToLower(strings.TrimSpace(string(text)))
+	return slices.ContainsFunc(secretTexts, func(begin string) bool { return strings.HasPrefix(plain, begin) })
+}
 
 func isCredential(name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
@@ -93,7 +111,7 @@ func (c *cleaner) object(out *bytes.Buffer, raw jsontext.Value, path string) err
 			return err //nolint:wrapcheck // as above
 		}
 		at := path + "." + memberName(name)
-		if isCredential(name) {
+		if isCredential(name) || isSecret(value) {
 			c.dropped = append(c.dropped, at)
 			continue
 		}
@@ -121,14 +139,20 @@ func (c *cleaner) array(out *bytes.Buffer, raw jsontext.Value, path string) erro
 		return err //nolint:wrapcheck // whoever sent it hears what is wanted
 	}
 	out.WriteByte('[')
-	for n := 0; d.PeekKind() != ']'; n++ {
+	first := true
+	for d.PeekKind() != ']' {
 		value, err := d.ReadValue()
 		if err != nil {
 			return err //nolint:wrapcheck // as above
 		}
-		if n > 0 {
+		if isSecret(value) {
+			c.dropped = append(c.dropped, path+"[]")
+			continue
+		}
+		if !first {
 			out.WriteByte(',')
 		}
+		first = false
 		if err := c.value(out, value, path+"[]"); err != nil {
 			return err
 		}

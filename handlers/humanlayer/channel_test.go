@@ -31,6 +31,25 @@ func TestCredentialsInAChannelAreDropped(t *testing.T) {
 	}
 }
 
+// A credential is dropped whatever its member is called.
+func TestCredentialsAreKnownByWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const channel = `{"slack":{"channel_or_user_id":"https:\/\/hooks.slack.com/services/T0/B0/HIDDEN","incoming_webhook":{"url":"HIDDEN"},"allowed_responder_ids":["U1","xoxp-HIDDEN","U2"]},"email":{"address":"xoxb-is@example.test"}}`
+	got := w.call(w.agent, "POST", "/function_calls", `{"call_id":"c1","spec":{"fn":"f","channel":`+channel+`}}`).want(t, 200, nil)
+	for _, want := range []string{
+		`"dropped":["spec.channel.slack.channel_or_user_id","spec.channel.slack.incoming_webhook","spec.channel.slack.allowed_responder_ids[]","spec.channel.email.address"]`,
+		`"channel":{"slack":{"allowed_responder_ids":["U1","U2"]},"email":{}}`,
+	} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("%s\nis not in %s", want, got.body)
+		}
+	}
+	if strings.Contains(got.body, "HIDDEN") || strings.Contains(storetest.Dump(t, w.store), "HIDDEN") {
+		t.Error("a credential was kept")
+	}
+}
+
 func TestEscalationIsForThoseWhoDecide(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,8 +13,12 @@ import (
 	"countersign/models"
 )
 
+// way is how agents of this API wait: they ask again and again.
+const way = string(models.ProtocolFunctionCalls)
+
 // answer writes a request as this API shows it.
 func (s *Surface) answer(r *request, status int, a *models.Approval, dropped []string) error {
+	s.store.Polled(r.actor, a, way)
 	waits := s.waitsFor(r, a)[0]
 	if a.Kind == models.KindQuestion {
 		out := s.contactOf(a, waits)
@@ -107,7 +111,7 @@ func callStatusOf(a *models.Approval) *callStatus {
 	case approved:
 		out.Comment = cmp.Or(a.Feedback(), a.PolicyReason)
 	default:
-		if v := a.Vote; v != nil {
+		if v := a.Vote; v != nil && !a.IsRemoved() {
 			out.RejectOptionName = deref(v.Option)
 		}
 		out.Comment = denial(a)
@@ -123,11 +127,16 @@ func contactStatusOf(a *models.Approval) *contactStatus {
 		return out
 	}
 	out.RespondedAt, out.Cause, out.Response = settledAt(a), string(a.Cause), a.Answer
-	answered := status == models.StatusApproved && a.Answer != ""
-	if !answered {
+	answered := status == models.StatusApproved && a.Answer != "" && !a.IsRemoved()
+	switch {
+	case answered:
+		if v := a.Vote; v != nil {
+			out.ResponseOptionName = deref(v.Option)
+		}
+	case status == models.StatusApproved && a.IsRemoved(): // what is in its place is nobody's answer
+		out.Response = "A person answered, and the answer was " + a.RemovedText() + "."
+	default:
 		out.Response = "No person answered. " + denial(a)
-	} else if v := a.Vote; v != nil {
-		out.ResponseOptionName = deref(v.Option)
 	}
 	out.Answered = &answered
 	return out

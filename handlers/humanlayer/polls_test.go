@@ -144,3 +144,27 @@ func TestRespondWithADigest(t *testing.T) {
 	respond(models.Digest([]byte("{}"))).want(t, 409, map[string]any{"error.code": string(models.CodeDigestMismatch)})
 	respond(made.text("digest")).want(t, 200, map[string]any{"status.approved": true})
 }
+
+// Who polls waits: another way in that gives the same call up leaves it (I8).
+func TestAPollKeepsTheRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask("c1")
+	a, err := w.store.FindCall(t.Context(), w.agentAs, "c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		w.clock.Step(10 * time.Second)
+		w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, nil)
+	}
+	w.clock.Step(5 * time.Second)
+	if got, err := w.store.GiveUp(t.Context(), w.agentAs, a.ID, "prompt"); err != nil || got.Status() != models.StatusPending || !w.store.Presence(a.ID).Waiting {
+		t.Fatalf("given up while it is polled: %v, %v", got.Status(), err)
+	}
+	w.clock.Step(time.Minute)
+	w.call(w.reviewer, "GET", "/function_calls/c1", "").want(t, 200, nil)
+	if got, err := w.store.GiveUp(t.Context(), w.agentAs, a.ID, "prompt"); err != nil || got.Status() != models.StatusCancelled {
+		t.Fatalf("given up when nobody polls any more: %v, %v", got.Status(), err)
+	}
+}

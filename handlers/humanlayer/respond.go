@@ -2,6 +2,7 @@ package humanlayer
 
 import (
 	"net/http"
+	"strings"
 
 	"countersign/handlers"
 	"countersign/models"
@@ -30,7 +31,7 @@ func (s *Surface) respondContact(r *request) error {
 	in := models.DecisionInput{Answer: body.Response, Digest: body.Digest, Checked: body.Checked, Page: models.NoPage}
 	if name := deref(body.ResponseOptionName); name != "" {
 		in.Option = &name
-		if deref(in.Answer) == "" {
+		if strings.TrimSpace(deref(in.Answer)) == "" {
 			in.Answer = nil // the option is the answer
 		}
 	}

@@ -168,7 +168,7 @@ func (s *Surface) poll(kind models.Kind) func(*request) error {
 		switch {
 		case delay == 0:
 		case err == nil && a.Status() == models.StatusPending:
-			a, err = s.store.Await(ctx, r.actor, a.ID, delay)
+			a, err = s.store.Await(ctx, r.actor, a.ID, delay, store.ByWay(way))
 		default:
 			s.pause(ctx, delay)
 		}

@@ -199,6 +199,9 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 	case models.VerdictReject:
 		in.Approved = new(false)
 		f.chosenOption(&in)
+		if f.described && f.digest == "" { // of what the change is is not known
+			return in, noDigest()
+		}
 		return in, nil
 	case models.VerdictApprove:
 		in.Approved = new(true)
@@ -219,9 +222,13 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reason to reject is chosen. Clear it to go on, or press Reject.")
 	}
 	if f.digest == "" {
-		return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what was shown; it does now: send it again."}}
+		return in, noDigest()
 	}
 	return in, nil
+}
+
+func noDigest() error {
+	return &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what was shown; it does now: send it again."}}
 }
 
 // atFields puts each text where its field is on the page; others stand above the

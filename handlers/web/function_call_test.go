@@ -80,6 +80,8 @@ func TestAnEditIsDescribedToWhoCannotReceiveIt(t *testing.T) {
 	send("approve_edited", `{"to":"b@example.test"}`, "").is(http.StatusUnprocessableEntity)
 	send("reject_edited", a.ToolInputJSON, "").is(http.StatusUnprocessableEntity)
 	send("reject_edited", `{"to":`, "").is(http.StatusUnprocessableEntity)
+	// Without the digest of what was changed the change would be lost.
+	p.post(decideOf(a), url.Values{"verdict": {"reject_edited"}, "input": {`{"to":"b@example.test"}`}}).is(http.StatusUnprocessableEntity)
 	send("reject_edited", `{"to":"`+strings.Repeat("x", models.MaxReason)+`"}`, "").is(http.StatusUnprocessableEntity)
 	if w.stands(a.ID).Status() != models.StatusPending {
 		t.Fatal("what was refused decided")
@@ -127,5 +129,23 @@ func TestAnEscalationIsShownToWhoDecides(t *testing.T) {
 	p.get("/").is(http.StatusOK).says("#row-"+string(a.ID), "Escalated")
 	if got := w.stands(a.ID); got.Digest != a.Digest || !got.ApprovalTimeoutAt.Equal(a.ApprovalTimeoutAt) {
 		t.Error("the escalation changed the request")
+	}
+}
+
+// Hidden characters in what an agent's client sent beside are warned of, as anywhere (I13).
+func TestI13WhatAClientSentIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(ownerEmail)
+	plain := w.ask(fromSDK)
+	if strings.Contains(p.get(pageOf(plain)).is(http.StatusOK).doc.Text(), "Contains hidden characters.") {
+		t.Fatal("nothing is hidden")
+	}
+	a := w.ask(fromSDK, func(in *models.AskInput) {
+		in.ToolUseID = "call-2"
+		in.Client.RejectOptions = []models.Option{{Name: "later", PromptFill: "wait\u200b until"}}
+	})
+	if text := p.get(pageOf(a)).is(http.StatusOK).doc.Text(); !strings.Contains(text, "Contains hidden characters.") || !strings.Contains(text, "in what the agent's client sent") {
+		t.Error("nothing warns of a hidden character in an option")
 	}
 }

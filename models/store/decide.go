@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"countersign/models"
 	"countersign/models/db"
@@ -248,7 +249,7 @@ func checkOption(options []models.Option, name string) error {
 
 func checkAnswer(a *models.Approval, in models.DecisionInput) error {
 	if in.Answer != nil {
-		if *in.Answer == "" {
+		if strings.TrimSpace(*in.Answer) == "" {
 			return &models.Error{Code: models.CodeResponseRequired, Text: "A question needs an answer that is not empty.", Fields: map[string]string{"answer": "must not be empty"}}
 		}
 		if err := models.CheckText("answer", *in.Answer, models.MaxAnswer); err != nil {

@@ -438,6 +438,7 @@ func TestVerdictsFitTheKind(t *testing.T) {
 		{"a question is declined", question, declined, "", models.StatusRejected},
 		{"an option that was not offered", question, option("mars"), models.CodeInvalid, ""},
 		{"an empty answer", question, answer(""), models.CodeResponseRequired, ""},
+		{"an answer of spaces", question, answer(" \n\t"), models.CodeResponseRequired, ""},
 		{"a bare approve of a question", question, yes(), models.CodeWrongDecisionKind, ""},
 		{"nothing said to a question", question, models.DecisionInput{}, models.CodeWrongDecisionKind, ""},
 		{"declined and answered", question, contradiction, models.CodeInvalid, ""},

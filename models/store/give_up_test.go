@@ -120,3 +120,31 @@ func TestI8AfterARestartWaysMayComeBack(t *testing.T) {
 	b.clock.Step(time.Minute)
 	b.givesUp(t, id, "prompt", models.StatusCancelled)
 }
+
+// TestI8APollIsAWayIn: who asks again and again waits too, until they ask no more.
+func TestI8APollIsAWayIn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ask(t, models.AskInput{ToolUseID: "call-1", Protocol: models.ProtocolFunctionCalls})
+	prompt := b.waits(t, a.ID, "prompt")
+	b.Polled(b.agent, a, "polls")
+	b.clock.Step(5 * time.Second)
+	if p := b.Presence(a.ID); !p.Waiting {
+		t.Error("whoever polls is shown as gone")
+	}
+	b.givesUp(t, a.ID, "prompt", models.StatusPending)
+	prompt.Close()
+	b.clock.Step(3 * time.Second)
+	b.givesUp(t, a.ID, "prompt", models.StatusPending)
+	b.Polled(b.other, a, "polls") // not theirs
+	b.Polled(b.owner, a, "polls") // a person
+	b.clock.Step(7 * time.Second)
+	if p := b.Presence(a.ID); p.Waiting || p.Left.IsZero() {
+		t.Errorf("nobody has polled for 15 s: %+v", p)
+	}
+	settled := b.givesUp(t, a.ID, "prompt", models.StatusCancelled)
+	b.Polled(b.agent, settled, "polls")
+	if p := b.Presence(a.ID); p.Waiting || !p.Left.IsZero() {
+		t.Errorf("what is known of a request that is over: %+v", p)
+	}
+}

@@ -18,6 +18,9 @@ const (
 	// presenceGrace is how long an agent may take from one wait to the next: clients
 	// wait in slices.
 	presenceGrace = 3 * time.Second
+	// pollGrace is the same for an agent that polls: the SDKs do so every 3 seconds, and
+	// those who poll too often are delayed.
+	pollGrace = 15 * time.Second
 	// maxPresences bounds what is remembered of waits that ended before their request
 	// did.
 	maxPresences = 20_000
@@ -28,6 +31,7 @@ type presence struct {
 	waits int
 	owner string    // the request's
 	left  time.Time // when the last one ended
+	until time.Time // the agent counts as waiting, if it does not
 	ways  []wayIn
 }
 
@@ -35,7 +39,7 @@ type presence struct {
 type wayIn struct {
 	name  string // as the surface calls it; empty: it gave no name
 	waits int
-	left  time.Time
+	until time.Time // it counts as a wait without being one
 }
 
 // wayOf is the record of a way, made if there is none. Ways that ended long ago are
@@ -51,12 +55,21 @@ func (p *presence) wayOf(name string, now time.Time) *wayIn {
 
 // here reports whether the agent waits by this way: now, or a moment ago, for clients wait
 // in slices.
-func (w *wayIn) here(now time.Time) bool { return w.waits > 0 || now.Sub(w.left) < presenceGrace }
+func (w *wayIn) here(now time.Time) bool { return w.waits > 0 || now.Before(w.until) }
 
 // enter notes that an agent waits for a request of an owner's, by a way.
 func (w *waiters) enter(owner models.UserID, id models.ResponseID, way string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	p := w.presenceOf(owner, id)
+	p.waits++
+	p.wayOf(way, now).waits++
+	w.agents++
+	w.ofOwner[p.owner]++
+}
+
+// presenceOf is what is known of the waits for a request, made if nothing is.
+func (w *waiters) presenceOf(owner models.UserID, id models.ResponseID) *presence {
 	p := w.present[id]
 	if p == nil {
 		if len(w.present) >= maxPresences {
@@ -65,10 +78,22 @@ func (w *waiters) enter(owner models.UserID, id models.ResponseID, way string, n
 		p = &presence{owner: string(owner)}
 		w.present[id] = p
 	}
-	p.waits++
-	p.wayOf(way, now).waits++
-	w.agents++
-	w.ofOwner[p.owner]++
+	return p
+}
+
+// poll notes that an agent asked what became of a request, and will ask again; false: it
+// has heard the outcome.
+func (w *waiters) poll(r *models.Response, way string, now time.Time) (again bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.Status() != models.StatusPending {
+		w.forget(r.ID)
+		return false
+	}
+	p := w.presenceOf(r.OwnerID, r.ID)
+	p.left, p.until = now, now.Add(pollGrace)
+	p.wayOf(way, now).until = p.until
+	return true
 }
 
 // exit notes that a wait of an agent's ended; over says that its request has, too.
@@ -80,7 +105,7 @@ func (w *waiters) exit(id models.ResponseID, over bool, way string, now time.Tim
 		return
 	}
 	by := p.wayOf(way, now)
-	by.waits, by.left = by.waits-1, now
+	by.waits, by.until = by.waits-1, later(by.until, now.Add(presenceGrace))
 	w.agents--
 	if w.ofOwner[p.owner]--; w.ofOwner[p.owner] == 0 {
 		delete(w.ofOwner, p.owner)
@@ -88,9 +113,16 @@ func (w *waiters) exit(id models.ResponseID, over bool, way string, now time.Tim
 	if p.waits--; p.waits > 0 {
 		return
 	}
-	if p.left = now; over {
+	if p.left, p.until = now, later(p.until, now.Add(presenceGrace)); over {
 		delete(w.present, id)
 	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // byAnother reports whether an agent waits for a request by another way than one. Of waits
@@ -133,7 +165,22 @@ func (s *Store) Presence(id models.ResponseID) models.Presence {
 	if p == nil {
 		return models.Presence{}
 	}
-	return models.Presence{Waiting: p.waits > 0 || now.Sub(p.left) < presenceGrace, Left: p.left}
+	return models.Presence{Waiting: p.waits > 0 || now.Before(p.until), Left: p.left}
+}
+
+// Polled notes that an agent was told how a request of its own is, and will ask again while
+// it is pending: it waits by that way until it has not asked for a while.
+func (s *Store) Polled(actor models.Actor, a *models.Approval, way string) {
+	if !actor.IsAgent() || actor.AgentID() != a.AgentID {
+		return
+	}
+	if !s.waiters.poll(&a.Response, way, s.db.Now()) {
+		return
+	}
+	if s.db.Bus().Subscribers(events.Presence(string(a.ID))) > 0 {
+		s.tellPresence(a.ID)
+		time.AfterFunc(pollGrace, func() { s.tellPresence(a.ID) })
+	}
 }
 
 // tellPresence has open pages of a request look again; most have none.

@@ -25,13 +25,14 @@ func askDigest(r *models.Response) string {
 	if r.ClaimedAt != nil {
 		claimed = new(r.ClaimedAt.Format(db.FileFormat))
 	}
-	if claimed != nil || r.Preview != "" || r.Protocol != "" {
+	client := r.Protocol != "" || r.ClientDataJSON != ""
+	if claimed != nil || r.Preview != "" || client {
 		values = append(values, claimed)
 	}
-	if r.Preview != "" || r.Protocol != "" {
+	if r.Preview != "" || client {
 		values = append(values, &r.Preview)
 	}
-	if r.Protocol != "" {
+	if client {
 		protocol := string(r.Protocol)
 		values = append(values, &protocol, &r.ClientDataJSON)
 	}

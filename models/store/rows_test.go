@@ -36,6 +36,8 @@ func TestEachEditOfARowIsFound(t *testing.T) {
 		{"an input with its digest", `UPDATE responses SET tool_input_json = '{}', digest = 'f1d2'` + oneOf + `approval_status = 'approved' AND tool_name = 'Bash')`, "responses", "digest"},
 		{"a description", `UPDATE responses SET description = 'Harmless.'` + oneOf + `tool_name = 'pay')`, "responses", "description, context, preview, options or ids of the call"},
 		{"a preview", `UPDATE responses SET preview = 'Nothing.'` + oneOf + `tool_name = 'pay')`, "responses", "description, context, preview, options or ids of the call"},
+		{"what a client sent, where none did", `UPDATE responses SET client_data = '{"subject":"urgent"}'` + oneOf + `tool_name = 'pay')`, "responses", "description, context, preview, options or ids of the call"},
+		{"a client that takes no edits", `UPDATE responses SET protocol = 'function_calls', tool_use_id = 'x'` + oneOf + `tool_name = 'pay')`, "responses", "description, context, preview, options or ids of the call"},
 		{"a question's options", `UPDATE responses SET options = '[{"name":"no"}]'` + oneOf + `kind = 'question' AND options <> '')`, "responses", "description, context, preview, options or ids of the call"},
 		{"what a proposal says", `UPDATE responses SET content = 'I would not.'` + oneOf + `kind = 'proposal')`, "responses", "content"},
 		{"a risk", `UPDATE responses SET risk = 'low'` + oneOf + `tool_name = 'pay')`, "responses", "risk"},

@@ -57,7 +57,7 @@ func candidateNames(a *models.Approval, names map[string]string) []string {
 	out := make([]string, 0, len(people)+len(groups)+1)
 	for _, id := range people {
 		if name, ok := names[string(id)]; ok {
-			out = append(out, name)
+			out = append(out, models.PersonReviewer(name))
 		}
 	}
 	for _, group := range groups {

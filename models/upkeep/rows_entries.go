@@ -323,13 +323,14 @@ func askProof(r *rowValues) string {
 		r.ptr("energy_budget"), r.ptr("input_bytes"), r.ptr("description"), r.ptr("context"), r.ptr("options"), cut,
 	}
 	claimed, preview, protocol := r.ptr("claimed_at"), r.text("preview"), r.text("protocol")
-	if claimed != nil || preview != "" || protocol != "" {
+	client := protocol != "" || r.text("client_data") != ""
+	if claimed != nil || preview != "" || client {
 		values = append(values, claimed)
 	}
-	if preview != "" || protocol != "" {
+	if preview != "" || client {
 		values = append(values, &preview)
 	}
-	if protocol != "" {
+	if client {
 		values = append(values, &protocol, r.ptr("client_data"))
 	}
 	return ledger.RowDigest(values...)

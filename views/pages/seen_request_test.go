@@ -279,7 +279,7 @@ var requestPages = []page{
 		"title":  "send_email",
 		"who":    "release-bot asks in Ship 1.4 · 1 min ago",
 		"marks":  "medium risk waiting 3:41 left",
-		"warns":  "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
+		"warns":  "Contains hidden characters. They are shown as codes in what the agent's client sent (2 direction controls). | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"why":    "policy v7 The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"what":   "subject hi text, 2 characters to a@example.test text, 14 characters",
 		"labels": "Input | object of 2 | Whole input | 38 bytes as sent | Also sent by the agent's client | 11 lines, 159 bytes | The bytes that are hashed | 91 bytes",

@@ -27,6 +27,7 @@ func warnings(a *models.Approval, beside string, input inputView) []Warning {
 		{"the preview", findings(a.Preview)},
 		{"what is sent beside the input", findings(indentJSON(beside))},
 		{"the options", findings(a.Options)},
+		{"what the agent's client sent", findings(a.ClientDataJSON)},
 		{"the policy's reason", findings(a.PolicyReason)},
 		{"the rule's name", findings(a.PolicyRule)},
 		{"the conversation's title", findings(a.ConversationTitle)},
