@@ -21,6 +21,8 @@ type Actor struct {
 
 	// OwnerID is the user behind the actor: the user itself, or an agent's owner.
 	OwnerID UserID
+	// OwnerName is the name of an agent's owner, if that person may sign in.
+	OwnerName string
 	// Admin is true for a session or an admin token of a person who is an admin
 	// now. A reviewer token of an admin leaves it false.
 	Admin bool

@@ -129,6 +129,9 @@ func (p *People) loadToken(ctx context.Context, token *models.Token, now time.Ti
 			return cachedToken{}, unauthenticated()
 		}
 		actor.Kind, actor.ID, actor.Name = models.ActorAgent, string(agent.ID), agent.Name
+		if user.Enabled() {
+			actor.OwnerName = user.Name
+		}
 	case models.ScopeReviewer, models.ScopeAdmin:
 		if !user.Enabled() || (token.Scope == models.ScopeAdmin && user.Role != models.RoleAdmin) {
 			return cachedToken{}, unauthenticated()

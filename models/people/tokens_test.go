@@ -51,7 +51,7 @@ func TestTokensStandForWhoTheyWereMadeFor(t *testing.T) {
 			Admin: scope == models.ScopeAdmin, TokenID: token.ID,
 		}
 		if scope == models.ScopeAgent {
-			want.Kind, want.ID, want.Name = models.ActorAgent, string(*token.AgentID), "bot"
+			want.Kind, want.ID, want.Name, want.OwnerName = models.ActorAgent, string(*token.AgentID), "bot", admin.Name
 		}
 		if !reflect.DeepEqual(actor, want) {
 			t.Errorf("%s: actor %+v, want %+v", scope, actor, want)

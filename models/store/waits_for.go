@@ -27,7 +27,9 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 		}
 		ids, _, _ := a.Candidates()
 		for _, id := range ids {
-			people = append(people, string(id))
+			if !knows(actor, id) {
+				people = append(people, string(id))
+			}
 		}
 		if a.HeldUntil != nil && a.UpstreamID != nil && actor.IsPerson() {
 			systems = append(systems, *a.UpstreamID)
@@ -36,6 +38,9 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	names, err := s.namesOf(ctx, namesQuery, people)
 	if err != nil {
 		return nil, err
+	}
+	if actor.OwnerName != "" {
+		names[string(actor.OwnerID)] = actor.OwnerName
 	}
 	upstreams, err := s.namesOf(ctx, upstreamNamesQuery, systems)
 	if err != nil {
@@ -50,6 +55,10 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 	}
 	return out, nil
 }
+
+// knows reports whether an actor brings the name of a person: an agent does that of its owner,
+// who is all that most requests wait for.
+func knows(actor models.Actor, id models.UserID) bool { return actor.OwnerName != "" && id == actor.OwnerID }
 
 // candidateNames lists who may decide a request, without those who can't sign in.
 func candidateNames(a *models.Approval, names map[string]string) []string {
@@ -71,8 +80,9 @@ func candidateNames(a *models.Approval, names map[string]string) []string {
 
 // namesOf reads names by ids.
 func (s *Store) namesOf(ctx context.Context, query string, ids []string) (map[string]string, error) {
+	out := make(map[string]string, len(ids)+1)
 	if len(ids) == 0 {
-		return nil, nil //nolint:nilnil // nothing was asked for
+		return out, nil
 	}
 	list, err := json.Marshal(ids)
 	if err != nil {
@@ -87,7 +97,6 @@ func (s *Store) namesOf(ctx context.Context, query string, ids []string) (map[st
 		return nil, fmt.Errorf("read names: %w", err)
 	}
 	defer rows.Close()
-	out := make(map[string]string, len(ids))
 	for rows.Next() {
 		var id, name string
 		if err := rows.Scan(&id, &name); err != nil {
