@@ -82,7 +82,7 @@ var connectWays = []connectWay{
 		key: "claude-code-prompt", label: "Claude Code, by permission prompt", group: groupCodingAgent, agent: "claude-code", needs: "claude -p (headless): at a terminal Claude Code asks there.",
 		about: "Asks where Claude Code's own rules want a permission. Hooks ask before each call.",
 		files: []connectFile{{paste, "claude-code-prompt.sh"}},
-		away:  "Fails closed: a call that needs a permission does not run. It goes on by itself after a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
+		away:  "Fails closed: a call that needs a permission does not run. It goes on after a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
 		waits: "As long as the request is pending. Claude Code needs no settings for it.", tested: "Claude Code 2.1.328 and 2.1.197 are run this way by make test-clients, not by every test run.",
 	},
 	{
@@ -90,7 +90,7 @@ var connectWays = []connectWay{
 		about: "For clients that take a URL. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-http.json"}},
 		away:  "The call of the tool fails. An agent that asked knows that it has no approval; whether it goes on is up to the agent.", open: true,
-		waits: "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
+		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
 		tested: "Our tests read this file and connect with the Go SDK. MCP Inspector is run by make test-clients. Other clients are not run here.",
 	},
 	{
@@ -98,7 +98,7 @@ var connectWays = []connectWay{
 		about: "For clients that start programs. It goes on after a restart of the server. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-stdio.json"}},
 		away:  "The call waits, and goes on when the server is back. Whether the agent acts without asking is up to the agent.", open: true,
-		waits: "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
+		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
 		tested: "Our tests read this file and connect with the Go SDK. Other clients are not run here.",
 	},
 	{
