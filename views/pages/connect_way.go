@@ -73,7 +73,7 @@ var connectWays = []connectWay{
 	},
 	{
 		key: "claude-code", label: "Claude Code, by hooks", group: groupCodingAgent, agent: "claude-code", needs: needsProgram + " Claude Code 2.1.295 or later.",
-		about: "Asks before each call of a tool, at a terminal and headless. This is the safest way to connect Claude Code.",
+		about: "Asks before each call of a tool, at a terminal and headless. The policy says which calls need a person; for all others Claude Code's own rules decide. This is the safest way to connect Claude Code.",
 		files: []connectFile{{"Paste into a terminal. It shows what it will change, and asks", "claude-code.sh"}},
 		away:  "Fails closed, also where the hook crashes, is missing or runs too long. Claude Code before 2.1.295 lets the call run in those three cases. A hook of the type http lets calls run when the server is gone, so this one is a command. An agent that can write its user's files can remove any hook.",
 		waits: "Up to a day, also through restarts of the server.", tested: "Our tests run these lines, with --yes added so that nothing is asked. Claude Code 2.1.328 and 2.1.197 are run with the hooks by make test-clients.",

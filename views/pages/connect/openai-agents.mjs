@@ -7,4 +7,5 @@ export const sendEmail = tool({
   description: "Sends an e-mail.",
   parameters: z.object({ to: z.string() }),
   execute: approved("send_email", async ({ to }) => `sent to ${to}`),
+  errorFunction: (_context, err) => err.message, // so that the model reads the reason
 });
