@@ -8,28 +8,32 @@ import { generateText, stepCountIs } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { AIMessage } from "@langchain/core/messages";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
+import { approved } from "./countersign.mjs";
 import { sendEmail as openaiTool } from "./openai-agents.mjs";
 import { sendEmail as vercelTool } from "./vercel-ai.mjs";
 import { sendEmail as graphTool } from "./langgraph.mjs";
 
-const { COUNTERSIGN_SERVER: server, REVIEWER_KEY: reviewer } = process.env;
+const { COUNTERSIGN_SERVER: server, REVIEWER_KEY: reviewer, BIN, DATA, SERVER } = process.env;
 const headers = { "Authorization": `Bearer ${reviewer}`, "Content-Type": "application/json" };
+const up = () => fetch(`${server}/readyz`).then((res) => res.ok, () => false);
+const pending = async () => (await (await fetch(`${server}/v1/approvals?status=pending`, { headers })).json()).approvals;
+
+// until looks until it sees what it wants, a minute at most.
+async function until(seen) {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await seen()) return;
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
+  assert.fail(`not seen in a minute: ${seen}`);
+}
 
 // decided waits for the one request that is pending, and decides it.
 async function decided(verdict) {
-  for (let tries = 0; tries < 600; tries++) {
-    const { approvals: items } = await (await fetch(`${server}/v1/approvals?status=pending`, { headers })).json();
-    if (items.length === 0) {
-      await new Promise((wake) => setTimeout(wake, 100));
-      continue;
-    }
-    assert.equal(items.length, 1);
-    assert.equal(items[0].toolName, "send_email");
-    const res = await fetch(`${server}/v1/approvals/${items[0].approvalId}/respond`, { method: "POST", headers, body: JSON.stringify(verdict) });
-    assert.equal(res.status, 200, await res.text());
-    return;
-  }
-  assert.fail("nothing was asked");
+  await until(async () => (await pending()).length === 1);
+  const [asked] = await pending();
+  assert.equal(asked.toolName, "send_email");
+  const res = await fetch(`${server}/v1/approvals/${asked.approvalId}/respond`, { method: "POST", headers, body: JSON.stringify(verdict) });
+  assert.equal(res.status, 200, await res.text());
 }
 
 const input = { to: "ann@example.com" };
@@ -70,6 +74,18 @@ for (const [name, call] of Object.entries(frameworks)) {
   }
   console.log(`connect: ${name} passes`);
 }
+
+// A restart of the server while the adapter waits: the same request, and its outcome.
+const waits = approved("send_email", async ({ to }) => `sent to ${to}`)(input);
+await until(async () => (await pending()).length === 1);
+process.kill(Number(SERVER));
+await until(async () => !(await up()));
+const again = spawn(BIN, ["serve", "--data", DATA, "--addr", new URL(server).host], { stdio: "ignore" });
+process.on("exit", () => again.kill());
+await until(up);
+const [got] = await Promise.all([waits, decided({ approved: true })]);
+assert.equal(got, "sent to ann@example.com");
+console.log("connect: the adapter waits through a restart");
 
 // The lines for the older SDK are a script of the shell.
 const shell = spawn("bash", ["-e", "humanlayer.sh"], { stdio: ["ignore", "pipe", "inherit"] });

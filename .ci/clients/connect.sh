@@ -21,4 +21,4 @@ npm install --silent --no-audit --no-fund --ignore-scripts --legacy-peer-deps \
 	@openai/agents@0.20.0 @openai/agents-core@0.20.0 @openai/agents-openai@0.20.0 openai ai@6.0.326 \
 	@langchain/langgraph@1.3.7 @langchain/core@1.2.13 zod@4
 source ./env.sh
-REVIEWER_KEY=$REVIEWER_KEY node connect.mjs
+REVIEWER_KEY=$REVIEWER_KEY BIN=$BIN DATA=$DATA SERVER=$SERVER node connect.mjs
