@@ -95,3 +95,4 @@ const [code] = await Promise.all([new Promise((end) => shell.on("close", end)), 
 assert.equal(code, 0);
 assert.match(printed, /sent to ann@example\.com/);
 console.log("connect: @humanlayer/sdk passes");
+again.kill();

@@ -107,8 +107,10 @@ func NewConnect(in ConnectInput, now time.Time) Connect {
 		v.Agent.Value = freeName(w.agent, in.Agents)
 	}
 	for i := range in.Agents {
-		if !in.Agents[i].System && in.Agents[i].DisabledAt == nil {
-			v.Agent.List = append(v.Agent.List, in.Agents[i].Name)
+		// What has to be written out can't be offered: it would be another name.
+		a := &in.Agents[i]
+		if !a.System && a.DisabledAt == nil && models.RevealString(a.Name, false) == a.Name {
+			v.Agent.List = append(v.Agent.List, a.Name)
 		}
 	}
 	return v

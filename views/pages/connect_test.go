@@ -88,8 +88,11 @@ func TestReceivedCountsFromTheToken(t *testing.T) {
 		end   bool
 		state string
 	}{
-		{"nothing", 0, false, false, "waiting"}, {"the token was used", 0, true, false, "connected"},
-		{"before the token", 2 * time.Minute, false, false, "waiting"}, {"since", time.Second, true, false, "received"}, {"revoked", time.Second, true, true, "no token"},
+		{"nothing", 0, false, false, "waiting"},
+		{"the token was used", 0, true, false, "connected"},
+		{"before the token", 2 * time.Minute, false, false, "waiting"},
+		{"since", time.Second, true, false, "received"},
+		{"revoked", time.Second, true, true, "no token"},
 	} {
 		in := pages.ConnectInput{Way: "curl", Agent: &agent, Tokens: []models.Token{token}}
 		if c.asked > 0 {
@@ -112,7 +115,7 @@ func TestReceivedCountsFromTheToken(t *testing.T) {
 // The name that is proposed is free, so that no agent loses its token.
 func TestTheProposedNameIsFree(t *testing.T) {
 	t.Parallel()
-	in := pages.ConnectInput{Way: "claude-code", Agents: []models.Agent{{Name: "claude-code"}, {Name: "claude-code-2"}, {Name: "built-in", System: true}}}
+	in := pages.ConnectInput{Way: "claude-code", Agents: []models.Agent{{Name: "claude-code"}, {Name: "claude-code-2"}, {Name: "built-in", System: true}, {Name: "x\u202ey"}}}
 	v := pages.NewConnect(in, gallery.Now)
 	if v.Agent.Value != "claude-code-3" || !slices.Equal(v.Agent.List, []string{"claude-code", "claude-code-2"}) {
 		t.Errorf("%q, of %v", v.Agent.Value, v.Agent.List)
