@@ -49,7 +49,7 @@ func TestWhetherARequestHasComeIsForTheOwner(t *testing.T) {
 	w := newWorld(t)
 	path := "/connect/received?way=curl&agent=" + w.agent.ID
 	owner := w.signedIn(ownerEmail)
-	owner.get(path, htmx).is(http.StatusOK).says("#received", "Waiting")
+	owner.get(path, htmx).is(http.StatusOK).says("#received", "aiting for the first request of deployer")
 	a := w.ask()
 	got := owner.get(path, htmx).is(http.StatusOK).says("#received", "asked for Bash")
 	if got.doc.Find("#received a").AttrOr("href", "") != "/approvals/"+string(a.ID) || strings.Contains(got.body, "<html") {
