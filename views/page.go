@@ -21,6 +21,8 @@ type Page struct {
 	Watch  []models.ResponseID // requests on the page that its stream tells about
 	// Conversation is the one on the page, which its stream tells about too.
 	Conversation models.ConversationID
+	// Agent is the one on the page, whose requests its stream tells about too.
+	Agent models.AgentID
 	// Stopped are the agents that a person stopped.
 	Stopped []Stopped
 	// GateOff says that approval_enabled is false: no tool call is held.
@@ -108,6 +110,7 @@ func (p Page) places() []place {
 		{label: "History", icon: "clock", url: HistoryURL()},
 		{label: "Grants", icon: "check", url: GrantsURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
+		{label: "Connect", icon: "send", url: ConnectURL("", "")},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
 	}

@@ -81,7 +81,7 @@ func DraftTopic(id models.ConversationID) string { return "draft:" + string(id) 
 // stream is the page's own stream of events: what concerns its reader, and what
 // the page shows.
 func (p Page) stream() string {
-	pairs := []string{"conversation", string(p.Conversation)}
+	pairs := []string{"conversation", string(p.Conversation), "agent", string(p.Agent)}
 	for _, id := range p.Watch {
 		pairs = append(pairs, "approval", string(id))
 	}

@@ -44,6 +44,10 @@ func (s *Site) events(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	agent, err := s.watchedAgent(ctx, actor, c.QueryParam("agent"))
+	if err != nil {
+		return err
+	}
 	leave, err := s.streams.Enter(actor)
 	if err != nil {
 		return err
@@ -53,6 +57,9 @@ func (s *Site) events(c echo.Context) error {
 
 	names := namesFor(actor, watched)
 	addConversation(names, conversation)
+	if agent != "" {
+		names[events.Agent(string(agent))] = views.AgentTopic(agent)
+	}
 	topics := []events.Topic{events.Access, events.Outside}
 	for t := range names {
 		topics = append(topics, t)

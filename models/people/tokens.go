@@ -20,6 +20,9 @@ type NewToken struct {
 	Name    string        // what the token is for; with ScopeAgent the agent's name if empty
 	UserID  models.UserID // whose it is; the acting person if empty
 	Expires time.Duration // from now; zero: never
+	// NoReplace, with ScopeAgent, refuses where the agent has a live token: programs that
+	// use it would be shut out.
+	NoReplace bool
 }
 
 // tokenData is what the ledger keeps of a change to a token.
@@ -85,7 +88,8 @@ func (p *People) Tokens(ctx context.Context, actor models.Actor, all bool) ([]mo
 // admin and the operator everybody's. CodeForbidden otherwise, and for
 // ScopeAdmin by one who is no admin now; CodeInvalid names the fields that are
 // wrong, among them "userId" for a disabled user and "scope" for an admin token
-// of a reviewer; CodeNotFound if there is no such user.
+// of a reviewer; CodeNotFound if there is no such user; CodeConflict names "agent"
+// where NoReplace kept the token that the agent has.
 func (p *People) AddToken(ctx context.Context, actor models.Actor, in NewToken) (secret string, token *models.Token, err error) {
 	if err := needPersonOrOperator(actor); err != nil {
 		return "", nil, err
@@ -113,7 +117,7 @@ func (p *People) AddToken(ctx context.Context, actor models.Actor, in NewToken) 
 			end := db.Stamp(t.Now.Add(in.Expires))
 			token.ExpiresAt = &end
 		}
-		return t.addToken(actor, token, in.Agent)
+		return t.addToken(actor, token, in)
 	})
 	if err != nil {
 		return "", nil, err
@@ -158,7 +162,7 @@ func (n NewToken) checked() (NewToken, error) {
 	return n, nil
 }
 
-func (t *tx) addToken(actor models.Actor, token *models.Token, agentName string) error {
+func (t *tx) addToken(actor models.Actor, token *models.Token, in NewToken) error {
 	user, err := t.user(token.UserID)
 	if err != nil {
 		return err
@@ -170,11 +174,16 @@ func (t *tx) addToken(actor models.Actor, token *models.Token, agentName string)
 		return models.Invalid("scope", "can be admin only for a user who is an admin")
 	}
 	if token.Scope == models.ScopeAgent {
-		agent, err := t.agentNamed(actor, user.ID, agentName)
+		agent, err := t.agentNamed(actor, user.ID, in.Agent)
 		if err != nil {
 			return err
 		}
 		token.AgentID = &agent.ID
+		if in.NoReplace {
+			if err := t.noTokenOf(agent.ID); err != nil {
+				return err
+			}
+		}
 		if err := t.revokeTokensOf(actor, agent.ID); err != nil {
 			return err
 		}
@@ -229,6 +238,18 @@ func (t *tx) revokeTokensOf(actor models.Actor, agent models.AgentID) error {
 		}
 	}
 	return nil
+}
+
+// noTokenOf refuses where the agent has a live token.
+func (t *tx) noTokenOf(agent models.AgentID) error {
+	var n int64
+	if err := t.live(t.Gorm().Model(&models.Token{}).Where("agent_id = ?", agent)).Count(&n).Error; err != nil {
+		return fmt.Errorf("count tokens of agent: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	return &models.Error{Code: models.CodeConflict, Text: "The agent has a token already.", Fields: map[string]string{"agent": "has a token already"}}
 }
 
 // liveAgentTokens counts the tokens of a user's agents that work now.

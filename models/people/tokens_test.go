@@ -315,3 +315,25 @@ func TestTokensTellTheirLastUseBeforeItIsWrittenDown(t *testing.T) {
 		}
 	}
 }
+
+// A token that is live is kept where that is asked for; one that is not is no obstacle.
+func TestATokenIsNotReplacedUnasked(t *testing.T) {
+	t.Parallel()
+	s := storetest.New(t)
+	owner, other := storetest.Reviewer(t, s, "o@example.com"), storetest.Reviewer(t, s, "other@example.com")
+	in := people.NewToken{Scope: models.ScopeAgent, Agent: "bot", NoReplace: true, Expires: time.Hour}
+	first, token, err := s.People.AddToken(t.Context(), owner, in)
+	storetest.Must(t, err)
+	_, _, err = s.People.AddToken(t.Context(), owner, in)
+	if e := storetest.Refused(t, err, models.CodeConflict); e.Fields["agent"] == "" {
+		t.Errorf("the field is not named: %+v", e)
+	}
+	if !accepted(t, s, first) {
+		t.Error("the token was replaced")
+	}
+	_, _, err = s.People.AddToken(t.Context(), other, in) // an agent of the same name
+	storetest.Must(t, err)
+	storetest.Must(t, s.People.RevokeToken(t.Context(), owner, token.ID))
+	_, _, err = s.People.AddToken(t.Context(), owner, in)
+	storetest.Must(t, err)
+}

@@ -17,6 +17,7 @@ func TestWhatPeopleDoBesideDecidingIsServedByAnIndex(t *testing.T) {
 		latestVote: "votes_response", standingVote: "votes_response", withdrawVotes: "votes_response", saidWith: "(conversation_id=? AND sequence>?)",
 		setClock: "(id=?)", movesDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", listDeciders: "deciders USING PRIMARY KEY (user_id=? AND deadline=? AND response_id=?)", settleReviewers: "reviewers_response",
 		notesOf: "notes_response", lastNote: "notes_response", openedParts: "(user_id=? AND response_id=?)",
+		lastAskOf: "responses_agent (agent_id=?)",
 	} {
 		args := blanks(query)
 		if query == releasable {

@@ -45,7 +45,7 @@ func States() []State {
 	return slices.Concat(
 		inboxStates(), approvalStates(), madeStates(), proposalStates(),
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
-		agentsStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
+		agentsStates(), connectStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(),
 		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), componentStates(),
 	)

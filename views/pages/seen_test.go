@@ -38,6 +38,7 @@ var places = []struct{ name, selector, not string }{
 	{"help", "#ask-text-help, #approval > .decide-note, .decide > .decide-note, .sheet-head ~ p.quiet, main form > .quiet", "#bulk *, .open-part *"},
 	{"checklist", "main .checklist", ""},
 	{"policy words", "main .template-text", ""},
+	{"connect", ".connect [aria-current], .connect .steps .code-label, #received, .connect .facts dd:first-of-type", ""},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"leads", "main .pager a, main .filter a, .outcome-next a", ".btn"},
 	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},

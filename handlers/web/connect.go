@@ -1,0 +1,141 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/people"
+	"countersign/views"
+	"countersign/views/pages"
+)
+
+// connect shows how to connect an agent in one way, and with an agent in the address
+// whether its first request has come.
+func (s *Site) connect(c echo.Context) error {
+	in, err := s.readConnect(c)
+	if err != nil {
+		return err
+	}
+	return s.connectPage(c, http.StatusOK, in)
+}
+
+// received is the line that says whether a request has come.
+func (s *Site) received(c echo.Context) error {
+	in, err := s.readConnect(c)
+	switch {
+	case err != nil:
+		return err
+	case in.Agent == nil:
+		return noSuchAgent()
+	case !handlers.WantsFragment(c.Request()):
+		return c.Redirect(http.StatusSeeOther, views.ConnectURL(in.Way, in.Agent.ID))
+	}
+	return handlers.Render(c, http.StatusOK, pages.ReceivedLine(*pages.NewReceived(in, s.kit.Now())), nil)
+}
+
+// makeConnection makes the token of an agent and shows it in its answer, within the lines
+// to paste: it is not kept anywhere that a redirect could read it from.
+func (s *Site) makeConnection(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.ConnectInput{Way: c.Request().PostFormValue("way")}
+	if !pages.KnowsWay(in.Way) {
+		return noSuchWay()
+	}
+	in.Form.Agent = strings.TrimSpace(c.Request().PostFormValue("agent"))
+	replace := c.Request().PostFormValue("replace") == "true"
+	secret, token, err := s.store.People.AddToken(ctx, actor, people.NewToken{Scope: models.ScopeAgent, Agent: in.Form.Agent, NoReplace: !replace})
+	if e := asError(err, models.CodeInvalid, models.CodeConflict); e != nil {
+		in.Form.Errors, in.Form.Replace = e.Fields, e.Code == models.CodeConflict && e.Fields["agent"] != ""
+		if in.Form.Errors["agent"] == "" {
+			in.Form.Errors = map[string]string{"agent": e.Text}
+		}
+		if err := s.ownAgents(ctx, actor, &in); err != nil {
+			return err
+		}
+		return s.connectPage(c, handlers.Status(e.Code), in)
+	}
+	if err != nil {
+		return err
+	}
+	in.Secret = secret
+	if err := s.ownAgents(ctx, actor, &in); err != nil {
+		return err
+	}
+	if in.Agent = agentWith(in.Agents, *token.AgentID); in.Agent == nil {
+		return noSuchAgent()
+	}
+	return s.connectPage(c, http.StatusOK, in)
+}
+
+// readConnect reads what the address names: a way, and an agent of the person's.
+func (s *Site) readConnect(c echo.Context) (pages.ConnectInput, error) {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.ConnectInput{Way: c.QueryParam("way")}
+	if !pages.KnowsWay(in.Way) {
+		return in, noSuchWay()
+	}
+	if err := s.ownAgents(ctx, actor, &in); err != nil {
+		return in, err
+	}
+	named := c.QueryParam("agent")
+	if named == "" {
+		return in, nil
+	}
+	if in.Agent = agentWith(in.Agents, models.AgentID(named)); in.Agent == nil {
+		return in, noSuchAgent()
+	}
+	var err error
+	in.Last, err = s.store.LastAsk(ctx, actor, in.Agent.ID)
+	return in, err
+}
+
+// ownAgents reads the person's agents and their tokens.
+func (s *Site) ownAgents(ctx context.Context, actor models.Actor, in *pages.ConnectInput) (err error) {
+	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
+		return err
+	}
+	in.Tokens, err = s.store.People.Tokens(ctx, actor, false)
+	return err
+}
+
+func (s *Site) connectPage(c echo.Context, status int, in pages.ConnectInput) error {
+	frame, err := s.frame(c, "Connect an agent", -1)
+	if err != nil {
+		return err
+	}
+	frame.Path, in.Server = views.ConnectURL("", ""), s.kit.PublicURL.String()
+	if in.Agent != nil {
+		frame.Agent = in.Agent.ID
+	}
+	return handlers.Render(c, status, pages.ConnectPage(frame, pages.NewConnect(in, frame.Now)), nil)
+}
+
+// watchedAgent is the agent that a page asks to hear of, if it is the reader's own.
+func (s *Site) watchedAgent(ctx context.Context, actor models.Actor, raw string) (models.AgentID, error) {
+	if raw == "" {
+		return "", nil
+	}
+	agents, err := s.store.People.Agents(ctx, actor)
+	if err != nil || agentWith(agents, models.AgentID(raw)) == nil {
+		return "", err
+	}
+	return models.AgentID(raw), nil
+}
+
+func agentWith(agents []models.Agent, id models.AgentID) *models.Agent {
+	i := slices.IndexFunc(agents, func(a models.Agent) bool { return a.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &agents[i]
+}
+
+func noSuchWay() error { return models.Errorf(models.CodeNotFound, "There is no such way to connect.") }
+
+func noSuchAgent() error { return models.NotFound("agent") }

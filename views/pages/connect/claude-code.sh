@@ -1,0 +1,3 @@
+export COUNTERSIGN_SERVER="@SERVER@"
+export COUNTERSIGN_TOKEN="@TOKEN@"
+countersign connect claude-code

@@ -1,0 +1,123 @@
+package pages_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"countersign/models"
+	"countersign/views/gallery"
+	"countersign/views/pages"
+)
+
+// Each way has its lines, with the address and the token and no placeholder left.
+func TestSnippetsAreFilledIn(t *testing.T) {
+	t.Parallel()
+	for _, way := range pages.ConnectWays() {
+		var all string
+		ids := map[string]bool{}
+		for _, s := range pages.ConnectSnippets(way, "https://sign.example", "cs_agent_x") {
+			if all += s.Text; s.Text == "" || s.Label == "" || ids[s.ID] {
+				t.Errorf("%s: %+v", way, s)
+			}
+			ids[s.ID] = true
+		}
+		if !strings.Contains(all, "https://sign.example") || strings.Count(all, "cs_agent_x") != 1 || strings.Contains(all, "@SERVER@") || strings.Contains(all, "@TOKEN@") {
+			t.Errorf("%s:\n%s", way, all)
+		}
+	}
+	if pages.ConnectSnippets("nonsense", "", "") != nil || pages.KnowsWay("nonsense") || !pages.KnowsWay("") {
+		t.Error("a way that there is not is known")
+	}
+}
+
+// Each file is shown by a way, so that none is kept that nobody is shown.
+func TestEveryFileOfConnectIsShown(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("connect/*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files (%v)", len(files), err)
+	}
+	var shown []string
+	for _, way := range pages.ConnectWays() {
+		for _, s := range pages.ConnectSnippets(way, "@SERVER@", "@TOKEN@") {
+			shown = append(shown, strings.ReplaceAll(s.Text, "%40SERVER%40", "@SERVER@")+"\n")
+		}
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil || !slices.Contains(shown, strings.ReplaceAll(string(raw), "@SERVER@", "%40SERVER%40")) && !slices.Contains(shown, string(raw)) {
+			t.Errorf("%s is not shown (%v)", file, err)
+		}
+	}
+}
+
+// An address can't end the quotes in which it is: no shell, JSON, Go or JavaScript reads
+// more than text in it.
+func TestTheAddressStaysText(t *testing.T) {
+	t.Parallel()
+	const address = "https://x\"'`$(id)\\\n;&|<>{} é/"
+	for _, way := range pages.ConnectWays() {
+		for _, s := range pages.ConnectSnippets(way, address, "cs_agent_x") {
+			if i := strings.Index(s.Text, "https://x"); i >= 0 && !strings.HasPrefix(s.Text[i:], "https://x%22%27%60%24%28id%29%5C%0A%3B%26%7C%3C%3E%7B%7D%20%C3%A9/") {
+				t.Errorf("%s: %s", way, s.Text[i:min(len(s.Text), i+90)])
+			}
+		}
+	}
+	for _, plain := range []string{"http://127.0.0.1:8080", "https://[::1]:8443", "https://sign-1.example_x.com"} {
+		if got := pages.ConnectSnippets("curl", plain, "")[0].Text; !strings.Contains(got, `"`+plain+`"`) {
+			t.Errorf("%s became\n%s", plain, got)
+		}
+	}
+}
+
+// A request from before the token was made is not the first one of this connection.
+func TestReceivedCountsFromTheToken(t *testing.T) {
+	t.Parallel()
+	now := gallery.Now
+	agent := models.Agent{ID: gallery.AgentID, Name: "bot"}
+	token := models.Token{AgentID: &agent.ID, Scope: models.ScopeAgent, CreatedAt: now.Add(-time.Minute)}
+	ask := gallery.Shell()
+	for _, c := range []struct {
+		name  string
+		asked time.Duration // before now; 0: never
+		used  bool
+		end   bool
+		state string
+	}{
+		{"nothing", 0, false, false, "waiting"},
+		{"the token was used", 0, true, false, "connected"},
+		{"before the token", 2 * time.Minute, false, false, "waiting"},
+		{"since", time.Second, true, false, "received"},
+		{"revoked", time.Second, true, true, "no token"},
+	} {
+		in := pages.ConnectInput{Way: "curl", Agent: &agent, Tokens: []models.Token{token}}
+		if c.asked > 0 {
+			last := ask
+			last.CreatedAt = now.Add(-c.asked)
+			in.Last = &last
+		}
+		if c.used {
+			in.Tokens[0].LastUsedAt = &now
+		}
+		if c.end {
+			in.Tokens[0].RevokedAt = &now
+		}
+		if got := pages.NewReceived(in, now); got.State.Text != c.state || (got.URL != "") != (c.state == "received") {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// The name that is proposed is free, so that no agent loses its token.
+func TestTheProposedNameIsFree(t *testing.T) {
+	t.Parallel()
+	in := pages.ConnectInput{Way: "claude-code", Agents: []models.Agent{{Name: "claude-code"}, {Name: "claude-code-2"}, {Name: "built-in", System: true}, {Name: "x\u202ey"}}}
+	v := pages.NewConnect(in, gallery.Now)
+	if v.Agent.Value != "claude-code-3" || !slices.Equal(v.Agent.List, []string{"claude-code", "claude-code-2"}) {
+		t.Errorf("%q, of %v", v.Agent.Value, v.Agent.List)
+	}
+}
