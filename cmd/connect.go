@@ -294,7 +294,7 @@ func printPermissionPrompt(out io.Writer, server string) error {
 	}
 	fmt.Fprintf(out, "Set COUNTERSIGN_TOKEN to an agent's token. Headless only:\n\n"+
 		"    claude -p \"...\" --permission-prompt-tool mcp__countersign__approve \\\n"+
-		"      --mcp-config '{\"mcpServers\":{\"countersign\":{\"type\":\"http\",\"url\":\"%s/mcp\",\"headers\":{\"Authorization\":\"Bearer ${COUNTERSIGN_TOKEN}\"}}}}'\n\n"+
+		"      --mcp-config '{\"mcpServers\":{\"countersign\":{\"type\":\"http\",\"url\":\"%s/mcp/session\",\"headers\":{\"Authorization\":\"Bearer ${COUNTERSIGN_TOKEN}\"}}}}'\n\n"+
 		"It asks only where Claude Code's own rules want a permission; hooks ask before each call.\n", address)
 	return nil
 }

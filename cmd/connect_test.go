@@ -312,7 +312,7 @@ func TestConnectPrintsThePermissionPrompt(t *testing.T) {
 	d := w.newDesk(t, "2.1.328", "")
 	before := len(d.files())
 	out := d.must("connect", "claude-code", "--permission-prompt")
-	if !strings.Contains(out, "--permission-prompt-tool mcp__countersign__approve") || !strings.Contains(out, `"url":"http://`+w.addr+`/mcp"`) || strings.Contains(out, w.agent) || len(d.files()) != before {
+	if !strings.Contains(out, "--permission-prompt-tool mcp__countersign__approve") || !strings.Contains(out, `"url":"http://`+w.addr+`/mcp/session"`) || strings.Contains(out, w.agent) || len(d.files()) != before {
 		t.Errorf("it said\n%s", out)
 	}
 }

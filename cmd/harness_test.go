@@ -56,7 +56,7 @@ func buildAndRun(m *testing.M) int {
 
 // patience is how long anything may take that should happen soon. It is long,
 // for many tests share few processors; nothing waits for it unless it fails.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // wakes is for what an event brings: far longer than that takes on a busy machine,
 // and shorter than it takes to be found without one.

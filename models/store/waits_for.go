@@ -58,7 +58,9 @@ func (s *Store) WaitsFor(ctx context.Context, actor models.Actor, rows ...*model
 
 // knows reports whether an actor brings the name of a person: an agent does that of its owner,
 // who is all that most requests wait for.
-func knows(actor models.Actor, id models.UserID) bool { return actor.OwnerName != "" && id == actor.OwnerID }
+func knows(actor models.Actor, id models.UserID) bool {
+	return actor.OwnerName != "" && id == actor.OwnerID
+}
 
 // candidateNames lists who may decide a request, without those who can't sign in.
 func candidateNames(a *models.Approval, names map[string]string) []string {
