@@ -25,7 +25,7 @@ func (w *world) onceItWaits(what func(asked models.ResponseID)) {
 // soon is an answer that must not be waited for.
 func (w *world) soon(query, event string) answer {
 	w.tb.Helper()
-	ctx, cancel := context.WithTimeout(w.tb.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.tb.Context(), time.Minute)
 	defer cancel()
 	return <-w.begin(ctx, w.agent, query, event)
 }

@@ -130,7 +130,7 @@ func call(tool, input, id string) string {
 // eventually looks until it sees what it wants.
 func (w *world) eventually(what string, seen func() bool) {
 	w.tb.Helper()
-	ctx, cancel := context.WithTimeout(w.tb.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.tb.Context(), time.Minute)
 	defer cancel()
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // decisions are bodies with which one might try to decide, or to give oneself a say.
@@ -27,7 +28,7 @@ var decisions = []string{
 func TestI4AgentsNeverDecideHere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.calls.PollsPerMinute(1_000_000) // the clock stands still
+	w.calls.Pace(1_000_000, time.Hour) // the clock stands still
 	tokens := map[string]string{
 		"none": "", "nonsense": "nonsense", "own agent": w.agent, "other agent": w.second, "foreign agent": w.foreign, "stranger": w.stranger, "owner": w.reviewer,
 	}

@@ -20,6 +20,7 @@ const (
 // pace slows down who polls too often.
 type pace struct {
 	perSecond, burst float64
+	longest          time.Duration // of a delay
 
 	mu      sync.Mutex
 	buckets map[models.TokenID]bucket
@@ -31,8 +32,8 @@ type bucket struct {
 	at   time.Time
 }
 
-func newPace(perMinute int) *pace {
-	return &pace{perSecond: float64(perMinute) / 60, burst: float64(perMinute), buckets: make(map[models.TokenID]bucket)}
+func newPace(perMinute int, longest time.Duration) *pace {
+	return &pace{perSecond: float64(perMinute) / 60, burst: float64(perMinute), longest: longest, buckets: make(map[models.TokenID]bucket)}
 }
 
 // delay counts one poll and says how long it has to wait.
@@ -46,12 +47,12 @@ func (p *pace) delay(now time.Time, token models.TokenID) time.Duration {
 		}
 		b = bucket{left: p.burst, at: now}
 	}
-	least := -p.perSecond * longestDelay.Seconds()
+	least := -p.perSecond * p.longest.Seconds()
 	b.left = max(min(p.burst, b.left+now.Sub(b.at).Seconds()*p.perSecond)-1, least)
 	b.at = now
 	p.buckets[token] = b
 	if b.left >= 0 {
 		return 0
 	}
-	return min(longestDelay, time.Duration(-b.left/p.perSecond*float64(time.Second)))
+	return min(p.longest, time.Duration(-b.left/p.perSecond*float64(time.Second)))
 }

@@ -9,7 +9,7 @@ import (
 
 func TestPace(t *testing.T) {
 	t.Parallel()
-	p, now := newPace(60), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	p, now := newPace(60, longestDelay), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	token := models.TokenID("a")
 	for n := range 60 {
 		if d := p.delay(now, token); d != 0 {

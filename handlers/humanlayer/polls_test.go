@@ -11,7 +11,7 @@ import (
 // waiting returns once so many callers wait.
 func (w *world) waiting(n int) {
 	w.tb.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -28,7 +28,7 @@ func (w *world) waiting(n int) {
 func TestPollsOverTheLimitAreDelayed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.calls.PollsPerMinute(1)
+	w.calls.Pace(1, time.Hour)
 	w.ask("c1")
 	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, map[string]any{"status.approved": nil})
 	polled := make(chan answer, 1)
@@ -40,13 +40,9 @@ func TestPollsOverTheLimitAreDelayed(t *testing.T) {
 		polled <- got
 	}()
 	w.waiting(1)
-	begun := time.Now()
 	w.call(w.reviewer, "POST", "/agent/function_calls/c1/respond", `{"approved":true}`).want(t, 200, nil)
 	got := <-polled
 	got.want(t, 200, map[string]any{"status.approved": true})
-	if took := time.Since(begun); took > 4*time.Second {
-		t.Errorf("the outcome was told after %s", took)
-	}
 }
 
 // The status of a poll stays what it is, however late it comes; and a server that stops
@@ -54,7 +50,7 @@ func TestPollsOverTheLimitAreDelayed(t *testing.T) {
 func TestAStoppingServerAnswersPending(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.calls.PollsPerMinute(1)
+	w.calls.Pace(1, time.Hour)
 	w.ask("c1")
 	w.contact("q1")
 	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, nil) // the last that is not delayed
@@ -71,15 +67,11 @@ func TestAStoppingServerAnswersPending(t *testing.T) {
 		}()
 	}
 	w.waiting(2)
-	begun := time.Now()
 	w.store.EndWaits()
 	for range polls {
 		if fault := <-got; fault != "" {
 			t.Error(fault)
 		}
-	}
-	if took := time.Since(begun); took > 4*time.Second {
-		t.Errorf("answered %s after the server began to stop", took)
 	}
 	// While it stops nobody is delayed, and what is wrong stays wrong.
 	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, map[string]any{"status.approved": nil})
@@ -97,7 +89,7 @@ func TestAStoppingServerAnswersPending(t *testing.T) {
 func TestARevokedTokenEndsADelayedPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.calls.PollsPerMinute(1)
+	w.calls.Pace(1, time.Hour)
 	w.ask("c1")
 	w.call(w.agent, "GET", "/function_calls/c1", "").want(t, 200, nil)
 	polled := make(chan answer, 1)

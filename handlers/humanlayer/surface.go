@@ -30,12 +30,12 @@ func New(kit handlers.Kit, s *store.Store) *Surface {
 	if kit.Lists == nil {
 		kit.Lists = handlers.NewLists()
 	}
-	return &Surface{kit: kit, store: s, pace: newPace(pollsPerMinute)}
+	return &Surface{kit: kit, store: s, pace: newPace(pollsPerMinute, longestDelay)}
 }
 
-// PollsPerMinute sets how often each token may poll without being slowed down. It is called
-// before anybody does.
-func (s *Surface) PollsPerMinute(n int) { s.pace = newPace(n) }
+// Pace sets how often each token may poll in a minute without being slowed down, and how long
+// a poll above that is delayed at most. It is called before the surface serves.
+func (s *Surface) Pace(polls int, longest time.Duration) { s.pace = newPace(polls, longest) }
 
 // Register adds the routes to the router of the API.
 func (s *Surface) Register(e *echo.Echo) {

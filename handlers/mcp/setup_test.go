@@ -112,13 +112,13 @@ func (w *world) down() {
 // until waits for what happens on another goroutine.
 func (w *world) until(what string, ok func() bool) {
 	w.tb.Helper()
-	look, over := time.NewTicker(time.Millisecond), time.After(10*time.Second)
+	look, over := time.NewTicker(time.Millisecond), time.After(time.Minute)
 	defer look.Stop()
 	for !ok() {
 		select {
 		case <-look.C:
 		case <-over:
-			w.tb.Fatalf("%s: not within 10 s", what)
+			w.tb.Fatalf("%s: not within a minute", what)
 		}
 	}
 }
