@@ -230,6 +230,12 @@ func (r *Response) Unasked() bool {
 	return r.ReportedAt != nil && r.Status() == StatusNone && r.Cause == CauseNone
 }
 
+// MayRun reports whether a request was approved, or let through: what was asked may be done.
+// That an agent says it went on without an answer releases nothing (I4).
+func (r *Response) MayRun() bool {
+	return r.Status() == StatusApproved || r.Status() == StatusNone && !r.Unasked() && r.Cause != CauseFallback
+}
+
 // ClosedBy says who completed a call that has no result.
 type ClosedBy string
 

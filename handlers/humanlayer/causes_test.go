@@ -142,6 +142,11 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	w.call(w.reviewer, "POST", "/agent/function_calls/no/respond", `{"approved":false,"comment":"not to Frankfurt","reject_option_name":"later"}`).want(t, 200, map[string]any{"status.reject_option_name": "later"})
 	w.ask("yes")
 	w.call(w.reviewer, "POST", "/agent/function_calls/yes/respond", `{"approved":true}`).want(t, 200, nil)
+	edited, err := w.store.Ask(t.Context(), w.agentAs, models.AskInput{ToolUseID: "edited", ToolName: "f", Input: []byte(`{"a":1}`), Explicit: true})
+	storetest.Must(t, err)
+	_, err = w.store.Decide(t.Context(), w.owner, edited.ID, models.DecisionInput{Approved: new(true), Input: []byte(`{"a":2}`), Page: models.NoPage})
+	storetest.Must(t, err)
+	w.call(w.agent, "GET", "/function_calls/edited", "").want(t, 200, map[string]any{"status.approved": false})
 	w.clock.Step(time.Hour)
 	p, err := upkeep.New(w.store).NewPurge(t.Context(), storetest.Operator(), models.PurgeQuery{Before: w.clock.Now()})
 	storetest.Must(t, err)
@@ -153,5 +158,8 @@ func TestARemovedAnswerIsNobodysAnswer(t *testing.T) {
 	})
 	w.call(w.agent, "GET", "/function_calls/no", "").want(t, 200, map[string]any{"status.approved": false, "status.comment": mark, "status.reject_option_name": nil})
 	w.call(w.agent, "GET", "/function_calls/yes", "").want(t, 200, map[string]any{"status.approved": true, "removed": mark})
+	w.call(w.agent, "GET", "/function_calls/edited", "").want(t, 200, map[string]any{
+		"status.approved": false, "status.comment": "This was approved, but its input was " + mark + " and cannot be compared with what was approved: do not run it.",
+	})
 	storetest.CheckRows(t, w.store)
 }

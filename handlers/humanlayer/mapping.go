@@ -104,8 +104,10 @@ func callStatusOf(a *models.Approval) *callStatus {
 	if a.Vote != nil {
 		out.UserInfo = &userInfo{Name: a.Vote.UserName}
 	}
-	approved := status == models.StatusApproved || a.LetThrough() && a.Cause != models.CauseFallback // which is only what the agent says
+	approved := a.MayRun()
 	switch other, edited := editedInput(a); {
+	case approved && a.IsRemoved() && a.Protocol != models.ProtocolFunctionCalls: // another way in takes edits
+		approved, out.Comment = false, "This was approved, but its input was "+a.RemovedText()+" and cannot be compared with what was approved: do not run it."
 	case approved && edited:
 		approved, out.Comment = false, editedText(other)
 	case approved:

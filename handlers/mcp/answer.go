@@ -54,7 +54,7 @@ func (m *Server) toldOf(a *models.Approval) told {
 	status := a.Status()
 	out := told{
 		ApprovalID: a.ID, ConversationID: a.ConversationID, Kind: a.Kind, Status: status, RequiresApproval: a.RequiresApproval,
-		Approved: released(a), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
+		Approved: a.MayRun(), Cause: a.Cause, URL: m.kit.ApprovalURL(a.ID), Advice: a.Advice(status),
 	}
 	if status == models.StatusNone {
 		out.Status = models.StatusResolved
@@ -86,12 +86,6 @@ func (m *Server) toldOf(a *models.Approval) told {
 		}
 	}
 	return out
-}
-
-// released reports whether a request was approved, or let through. That an agent says it went
-// on without an answer lets nothing run (I4).
-func released(a *models.Approval) bool {
-	return a.Status() == models.StatusApproved || a.Status() == models.StatusNone && !a.Unasked() && a.Cause != models.CauseFallback
 }
 
 // releasedInput is what a request that was released lets run: the edited input if a person

@@ -89,7 +89,7 @@ type verdict struct {
 // permission answers a permission prompt by what became of its requests.
 func permission(_ *exchange, rows []*models.Approval) (*sdk.CallToolResult, error) {
 	for _, a := range rows {
-		if !released(a) {
+		if !a.MayRun() {
 			return verdict{Behavior: "deny", Message: refusal(a)}.result()
 		}
 	}

@@ -131,7 +131,7 @@ func (m *Server) await(x *exchange, w waiter) (settled bool, err error) {
 			}
 		}
 		settled = settled && w.rows[i].Status() != models.StatusPending
-		if settled && !released(w.rows[i]) && len(w.rows) > 1 {
+		if settled && !w.rows[i].MayRun() && len(w.rows) > 1 {
 			m.withdraw(x.ctx, x.actor, ids, x.way()) // the call is refused: nobody is asked the rest in vain
 			return true, nil
 		}
