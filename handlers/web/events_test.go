@@ -221,7 +221,7 @@ func TestStreamsAreLimitedAndStop(t *testing.T) {
 	other := w.signedIn(storetest.AdminEmail).listen("/events").opening("inbox", "policy")
 	first.close()
 	first.ends()
-	for w.store.Bus().Subscribers(events.InboxOf(w.owner.ID)) > 1 {
+	for w.streams.Open() > 2 {
 		p.get("/audit") // until the server has seen that the reader is gone
 	}
 	p.listen("/events").opening("inbox", "policy")

@@ -32,11 +32,12 @@ const (
 // world is the pages over a fresh store, with an owner and the owner's agent, a
 // stranger and an admin.
 type world struct {
-	tb    testing.TB
-	store *store.Store
-	clock *storetest.Clock
-	site  *web.Site
-	url   string
+	tb      testing.TB
+	store   *store.Store
+	clock   *storetest.Clock
+	site    *web.Site
+	streams *handlers.Streams
+	url     string
 
 	owner, admin, agent models.Actor
 	token               string // the agent's
@@ -60,9 +61,10 @@ func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
 	w.store = storetest.New(tb, append(opts, storetest.WithClock(w.clock))...)
+	w.streams = handlers.NewStreams(streamsEach)
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: handlers.NewStreams(streamsEach)}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
 	server.Config.Handler = w.site
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()
