@@ -41,7 +41,7 @@ run: build ## build and start the demo: server, one admin, an agent that asks
 
 .PHONY: build
 build: cc ## build bin/countersign, stripped and with its version
-	$(GO) build -buildvcs=false -trimpath -gcflags "$(GCFLAGS)" -ldflags "$(LDFLAGS)" -o $(BIN) .
+	@GO="$(GO)" OUT=$(BIN) .ci/build -buildvcs=false -trimpath -gcflags "$(GCFLAGS)" -ldflags "$(LDFLAGS)" .
 
 ##@ Work
 

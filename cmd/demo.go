@@ -79,15 +79,16 @@ func runDemo(c *cobra.Command, cfg Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, app.Close()) }()
 
-	fmt.Fprintf(out, "\nCountersign demo\n\n    Open      %s\n    E-mail    %s\n    Password  %s\n\n", app.URL(), demoEmail, password)
-	fmt.Fprintf(out, "A demo agent asks for a shell command, a file edit, a payment and an answer. Sign in and\n"+
+	fmt.Fprintf(out, "\nA demo agent asks for a shell command, a file edit, a payment and an answer. Sign in and\n"+
 		"decide: approve, change the input, reject with a reason, or let the time run out, and see\n"+
 		"here what the agent does. Under Conversations the built-in agent, a scripted demonstration,\n"+
 		"proposes something and asks for energy. Ctrl-C stops the demo; what happened stays in %s.\n\n", plain(cfg.Data))
+	// Last, so that it stays in sight: the agent is silent until somebody decides.
+	fmt.Fprintf(out, "    Open      %s\n    E-mail    %s\n    Password  %s\n\n", app.URL(), demoEmail, password)
 
 	agentCtx, stopAgent := context.WithCancel(ctx)
 	agent := make(chan error, 1)
-	go func() { agent <- runDemoAgent(agentCtx, "http://"+dialable(app.Addr()), token, out, c.ErrOrStderr()) }()
+	go func() { agent <- runDemoAgent(agentCtx, app, token, out, c.ErrOrStderr()) }()
 	err = app.Run(ctx)
 	stopAgent()
 	if agentErr := <-agent; agentErr != nil {
@@ -115,29 +116,52 @@ func listenNear(addr string, start func(addr string) (*App, error)) (*App, error
 	}
 }
 
-// runDemoAgent runs the agent as a process of its own until ctx ends. It knows
-// the server's address and its token and nothing else; its standard input ends
-// when this process does, however that happens, and then it ends too.
-func runDemoAgent(ctx context.Context, server, token string, out, say io.Writer) error {
+// runDemoAgent runs the agent as a separate process until ctx ends. It knows the
+// server's address and its token; on its standard input it reads a line every
+// second while somebody has a page open. The input ends when this process does,
+// however that happens, and then the agent ends too.
+func runDemoAgent(ctx context.Context, app *App, token string, out, say io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	agent := exec.CommandContext(ctx, self, demoAgent) //nolint:gosec // this very program
-	agent.Env = []string{"COUNTERSIGN_SERVER=" + server, "COUNTERSIGN_TOKEN=" + token}
+	agent.Env = []string{"COUNTERSIGN_SERVER=http://" + dialable(app.Addr()), "COUNTERSIGN_TOKEN=" + token}
 	agent.Stdout, agent.Stderr = out, say
 	agent.Cancel = func() error { return agent.Process.Signal(syscall.SIGTERM) }
 	agent.WaitDelay = time.Second
-	alive, err := agent.StdinPipe()
+	input, err := agent.StdinPipe()
 	if err != nil {
 		return err
 	}
-	defer alive.Close()
+	defer input.Close()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go tellOfReaders(watching, app, input)
 	if err := agent.Run(); err != nil && ctx.Err() == nil {
 		fmt.Fprintf(say, "the demo agent stopped (%s); the server goes on\n", plain(err.Error()))
 		return nil
 	}
 	return nil
+}
+
+// tellOfReaders writes a line every second while somebody has a page open.
+func tellOfReaders(ctx context.Context, app *App, agent io.Writer) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if !app.streams.Watched() {
+				continue
+			}
+			if _, err := io.WriteString(agent, "watched\n"); err != nil {
+				return // the agent is done
+			}
+		}
+	}
 }
 
 // newPassword is 80 random bits in four groups that can be typed.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,14 @@ func newDemoAgent() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
+			g := &guide{
+				client: client.New(os.Getenv("COUNTERSIGN_SERVER"), os.Getenv("COUNTERSIGN_TOKEN")),
+				out:    c.OutOrStdout(), watched: make(chan struct{}),
+			}
 			go func() {
-				_, _ = io.Copy(io.Discard, c.InOrStdin()) // ends when the process that started us does
+				g.listen(c.InOrStdin()) // ends when the process that started us does
 				cancel()
 			}()
-			g := &guide{client: client.New(os.Getenv("COUNTERSIGN_SERVER"), os.Getenv("COUNTERSIGN_TOKEN")), out: c.OutOrStdout()}
 			err := g.run(ctx)
 			if ctx.Err() != nil {
 				return nil
@@ -41,10 +45,25 @@ func newDemoAgent() *cobra.Command {
 
 // guide is the demo's agent: it knows nothing but the HTTP interface.
 type guide struct {
-	client *client.Client
+	client  *client.Client
+	watched chan struct{} // receives while somebody has a page open
 
 	mu  sync.Mutex
 	out io.Writer
+}
+
+// listen passes on the lines of whoever started the agent to all that wait for
+// somebody to be there.
+func (g *guide) listen(lines io.Reader) {
+	for in := bufio.NewScanner(lines); in.Scan(); {
+		for waiting := true; waiting; {
+			select {
+			case g.watched <- struct{}{}:
+			default:
+				waiting = false
+			}
+		}
+	}
 }
 
 // run goes through the tour, again and again while it is asked to.
@@ -53,16 +72,16 @@ func (g *guide) run(ctx context.Context) error {
 		if err := g.tour(ctx); err != nil {
 			return err
 		}
-		again, err := g.ask(ctx, wire.AskRequest{
+		again, err := g.asking(ctx, stop{ask: wire.AskRequest{
 			Kind:        wire.KindQuestion,
 			Description: "That was the tour. Shall I ask for all of it again?",
 			Options:     []wire.Option{{Name: "again", Title: "Yes, once more"}, {Name: "enough", Title: "No, that was enough"}},
-		})
+		}})
 		if err != nil {
 			return err
 		}
 		if !wantsMore(again) {
-			g.say("I am done. Start the demo anew to see me again; agents of your own may ask here meanwhile.")
+			g.say("I am done. Restart the demo to see me again; your own agents can ask here too.")
 			return nil
 		}
 	}
@@ -80,7 +99,8 @@ func wantsMore(a *wire.Approval) bool {
 }
 
 // tour asks for everything at once, so that the inbox has something to show, and
-// acts on each outcome as it comes.
+// acts on each outcome as it comes. It is silent until then: the terminal still
+// shows how to sign in.
 func (g *guide) tour(ctx context.Context) error {
 	run := "tour-" + string(models.NewID[models.ResponseID]())
 	if _, err := g.client.OpenConversation(ctx, wire.OpenRequest{RunID: run, Title: "Getting the shop ready"}); err != nil {
@@ -91,8 +111,6 @@ func (g *guide) tour(ctx context.Context) error {
 	for i, stop := range stops {
 		wg.Go(func() {
 			stop.ask.RunID = run
-			stop.ask.ApprovalID = string(models.NewID[models.ResponseID]())
-			g.say("asks: %s", stop.ask.Description)
 			got, err := g.asking(ctx, stop)
 			if err != nil {
 				errs[i] = err
@@ -105,21 +123,30 @@ func (g *guide) tour(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// asking asks for one stop of the tour, and answers what is asked back.
+// asking asks for one stop of the tour, and answers what is asked back. When time
+// has run out, it asks again as soon as somebody is there to decide: who comes
+// back late finds requests, and a night without readers leaves no heap of them.
 func (g *guide) asking(ctx context.Context, s stop) (*wire.Approval, error) {
-	return g.client.AskUntilDecided(ctx, s.ask, client.WaitOptions{Connect: time.Minute, OnQuestion: func(q *wire.OpenNote) {
-		g.say("is asked by %s: %s", q.By.Name, q.Text)
-		if _, err := g.client.Note(ctx, wire.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
-			g.say("could not answer: %s", err)
-			return
+	for {
+		s.ask.ApprovalID = string(models.NewID[models.ResponseID]())
+		got, err := g.client.AskUntilDecided(ctx, s.ask, client.WaitOptions{Connect: time.Minute, OnQuestion: func(q *wire.OpenNote) {
+			g.say("is asked by %s: %s", q.By.Name, q.Text)
+			if _, err := g.client.Note(ctx, wire.ResponseID(s.ask.ApprovalID), s.explains); err != nil {
+				g.say("could not answer: %s", err)
+				return
+			}
+			g.say("answers: %s", s.explains)
+		}})
+		if err != nil || got.Status != wire.StatusExpired {
+			return got, err
 		}
-		g.say("answers: %s", s.explains)
-	}})
-}
-
-// ask waits for as long as it takes.
-func (g *guide) ask(ctx context.Context, req wire.AskRequest) (*wire.Approval, error) {
-	return g.client.AskUntilDecided(ctx, req, client.WaitOptions{Connect: time.Minute})
+		g.say("%s", s.react(got))
+		select {
+		case <-g.watched:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 func (g *guide) say(format string, args ...any) {

@@ -2,12 +2,14 @@ package cmd_test
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"countersign/handlers/api/client"
 	"countersign/handlers/api/wire"
@@ -135,6 +137,44 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 		t.Errorf("exit %d: %s", code, d.err)
 	}
 	eventually(t, "the agent is gone", func() bool { return gone(agent) })
+}
+
+// Whoever comes back after the deadlines finds requests, and a night without
+// readers leaves no heap of them.
+func TestDemoAgentAsksAgainWhenSomebodyIsThere(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "demo")
+	d := startDemo(t, dir, freeAddr(t))
+	d.inbox(t, 4)
+	clock := storetest.NewClock()
+	clock.Step(time.Until(clock.Now()).Abs() + time.Hour)
+	later := storetest.New(t, storetest.WithDir(dir), storetest.WithClock(clock))
+	if n, err := later.ExpireDue(t.Context(), 10); err != nil || n != 3 { // questions have no deadline
+		t.Fatalf("%d expired: %v", n, err)
+	}
+	for _, tool := range []string{"shell", "file", "payment"} {
+		d.says(t, d.out, "agent: "+tool+": nobody answered")
+	}
+	d.inbox(t, 1)
+
+	session, _, err := d.store.People.SignIn(t.Context(), "admin@example.com", d.password, people.SignInFrom{Address: "127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.AddCookie(&http.Cookie{Name: "countersign", Value: session})
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("a page's stream: %s", res.Status)
+	}
+	d.inbox(t, 4)
 }
 
 func TestDemoAgentEndsWithAKilledDemo(t *testing.T) {

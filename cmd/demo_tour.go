@@ -49,7 +49,7 @@ var stops = []stop{
 			return fmt.Sprintf("file: wrote %q to %s, as you changed it, and adds your wording to the ticket", in["new_string"], in["file_path"])
 		},
 		rejected: "file: writes the change into a draft for the next review instead",
-		expired:  "file: nobody answered, so it puts a note into the ticket and asks tomorrow",
+		expired:  "file: nobody answered, so the price list keeps its old rate",
 	},
 	{
 		ask: wire.AskRequest{
@@ -65,7 +65,7 @@ var stops = []stop{
 			return fmt.Sprintf("payment: sent %s %s to %s, the amount and receiver that you set, and asks them for a corrected invoice", in["amount"], in["currency"], in["to"])
 		},
 		rejected: "payment: sends nothing and asks the sender of the invoice about it",
-		expired:  "payment: nobody answered, so no money moves; it will remind you before Friday",
+		expired:  "payment: nobody answered, so no money moves",
 	},
 	{
 		ask: wire.AskRequest{
@@ -75,7 +75,7 @@ var stops = []stop{
 		explains: "The summer sale begins on Monday, and both fit above the picture.",
 		answered: func(answer string) string { return "question: puts this on the start page: " + answer },
 		rejected: "question: keeps the headline that is there",
-		expired:  "question: nobody answered, so it keeps the headline that is there and asks again next week",
+		expired:  "question: nobody answered, so it keeps the headline that is there",
 	},
 }
 
@@ -87,7 +87,7 @@ func (s stop) react(got *wire.Approval) string {
 	case wire.StatusRejected:
 		return withReason(s.rejected, got.Decision.Reason)
 	case wire.StatusExpired:
-		return s.expired
+		return s.expired + ". It will ask again when somebody has a page open."
 	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved:
 	}
 	return s.ask.Description + ": was withdrawn, so it does nothing"

@@ -16,9 +16,10 @@ type Streams struct {
 	stopped chan struct{}
 	once    sync.Once
 
-	mu    sync.Mutex
-	open  map[string]int
-	total int
+	mu     sync.Mutex
+	open   map[string]int
+	total  int
+	people int
 }
 
 // NewStreams allows each person and each agent most streams at a time; zero is
@@ -42,12 +43,18 @@ func (s *Streams) Enter(actor models.Actor) (leave func(), err error) {
 			Text: "Too many pages or event streams of yours are open at once: close some, then try again.",
 		}
 	}
+	people := 0
+	if actor.Kind == models.ActorUser {
+		people = 1
+	}
 	s.open[actor.ID]++
 	s.total++
+	s.people += people
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.total--
+		s.people -= people
 		if s.open[actor.ID]--; s.open[actor.ID] <= 0 {
 			delete(s.open, actor.ID)
 		}
@@ -59,6 +66,13 @@ func (s *Streams) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.total
+}
+
+// Watched reports whether a person has a page or a stream open now.
+func (s *Streams) Watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.people > 0
 }
 
 // Stop ends open streams, and new ones at once. Stopping twice is harmless.
