@@ -3,6 +3,7 @@ package pages
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -12,7 +13,7 @@ import (
 
 // EarlierCalls says how an agent's last calls of the tool ended.
 type EarlierCalls struct {
-	Count   string // "approved 3×, rejected 1×"
+	Count   string // "Approved 3 times, allowed by rules 2 times, never rejected"
 	By      string // who decided the last one; empty: nobody did
 	At      views.Moment
 	More    bool // there are older ones that were not counted
@@ -170,7 +171,7 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	if len(around.Earlier) == 0 {
 		return nil
 	}
-	b := &EarlierCalls{Count: countsOf(around), More: around.EarlierCapped}
+	b := &EarlierCalls{Count: countsOf(around.Counts), More: around.EarlierCapped}
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)
@@ -187,23 +188,37 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	return b
 }
 
-func countsOf(around *models.Around) string {
-	switch {
-	case around.Approved > 0 && around.Rejected > 0:
-		return "allowed " + timesShort(around.Approved) + ", rejected " + timesShort(around.Rejected)
-	case around.Approved > 0:
-		return "allowed " + timesShort(around.Approved) + ", never rejected"
-	case around.Rejected > 0:
-		return "rejected " + timesShort(around.Rejected) + ", never approved"
+// countsOf says how the agent's earlier calls of the tool ended. Only people approve:
+// what a rule or a pre-approval allowed is told apart from it (I10).
+func countsOf(c models.CallCounts) string {
+	var parts []string
+	for _, p := range [...]struct {
+		n     int
+		words string
+	}{
+		{c.Approved, "approved"}, {c.ByRule, "allowed by rules"}, {c.PreApproved, "pre-approved"},
+		{c.Unapproved, "ran without approval"}, {c.Rejected, "rejected"}, {c.AutoRejected, "rejected automatically"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, p.words+" "+timesShort(p.n))
+		}
 	}
-	return "never decided in time"
+	switch {
+	case len(parts) == 0:
+		return "Never decided"
+	case c.Rejected+c.AutoRejected == 0:
+		parts = append(parts, "never rejected")
+	case c == (models.CallCounts{Rejected: c.Rejected, AutoRejected: c.AutoRejected}):
+		parts = append(parts, "never approved")
+	}
+	return capitalize(strings.Join(parts, ", "))
 }
 
 func timesShort(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return strconv.Itoa(n) + " times"
+	return views.Number(int64(n)) + " times"
 }
 
 // resultText says how a call ended that was allowed to run; empty: it was not allowed.
