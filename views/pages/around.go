@@ -58,7 +58,7 @@ type Thread struct {
 // title says what the thread is about.
 func (t Thread) title() string {
 	if slices.ContainsFunc(t.Notes, func(n ThreadNote) bool { return n.Asks }) {
-		return "Asked back"
+		return "Questions"
 	}
 	return "Notes"
 }
@@ -90,12 +90,12 @@ func newBatchFact(in ApprovalInput) *BatchFact {
 			failed++
 		}
 	}
-	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued at once"
+	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued together"
 	if done > 0 {
 		text += " · " + strconv.Itoa(done) + " done"
 	}
 	if failed > 0 {
-		text += ", " + strconv.Itoa(failed) + " of them with an error"
+		text += ", " + strconv.Itoa(failed) + " of them failed"
 	}
 	return &BatchFact{Text: text, URL: views.CallURL(in.Approval.ConversationID, in.Approval.ID)}
 }
@@ -126,10 +126,10 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, newComparison("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
+		v.Compared = append(v.Compared, newComparison("compared-approved", "last allowed call", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, newComparison("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.InputThatRuns(), now))
+		v.Compared = append(v.Compared, newComparison("compared-rejected", "last rejected call", &in.Approval, last, last.InputThatRuns(), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -229,7 +229,7 @@ func resultText(r *models.Response) string {
 	case r.Kind != models.KindToolCall:
 		return ""
 	case r.Closed != "":
-		return "no result came"
+		return "no result"
 	case !r.IsCompleted:
 		return "no result yet"
 	case r.IsError:
@@ -247,24 +247,28 @@ func releasedWith(a *models.Approval) string {
 }
 
 func newComparison(id, label string, a, with *models.Approval, before string, now time.Time) Comparison {
-	c := Comparison{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
+	c := Comparison{Label: "Compared with the " + label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
 	if c.At.IsZero() {
 		c.At = views.Ago(with.CreatedAt, now)
 	}
 	if with.Vote != nil {
 		c.By = with.Vote.UserName
 	}
+	same := "Same input as the " + label
 	if with.IsRemoved() {
 		if c.Same = with.Digest == a.Digest && (with.Vote == nil || with.Vote.Input == nil); !c.Same {
-			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It was another than this one."
+			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It differed from this one."
+			return c
 		}
+		c.Label = same
 		return c
 	}
 	was, is := indentJSON(before), indentJSON(a.InputThatRuns())
 	if c.Same = was == is; c.Same {
+		c.Label = same
 		return c
 	}
-	c.Diff = ui.DiffOf("What is different in this one", was, is)
+	c.Diff = ui.DiffOf("Differences in this call", was, is)
 	c.Diff.ID = id
 	if c.Diff.Diff != nil {
 		c.Added, c.Removed = "+"+views.Number(int64(c.Diff.Diff.Added)), "−"+views.Number(int64(c.Diff.Diff.Removed))
@@ -291,9 +295,9 @@ func newThread(in ApprovalInput, open bool, now time.Time) Thread {
 	if !a.HasDeadline() {
 		return t
 	}
-	t.Waits = "The clock has stopped until there is an answer."
+	t.Waits = "The timer is paused until there is an answer."
 	if a.PausedLeft != nil {
-		t.Waits = "The clock has stopped until there is an answer; then " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " are left."
+		t.Waits = "The timer is paused until there is an answer. After that, " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " will be left."
 	}
 	return t
 }

@@ -143,7 +143,7 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 	t.Parallel()
 	a := gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(65 * time.Second))
-	if o := newApproval(a).Outcome; o.Took != "1 m 5 s" || o.Result != "no result yet" {
+	if o := newApproval(a).Outcome; o.Took != "1 min 5 s" || o.Result != "no result yet" {
 		t.Errorf("%q, %q", o.Took, o.Result)
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
