@@ -15,11 +15,11 @@ type Around struct {
 	RejectReasons []string
 
 	// Earlier are the last calls of the same agent and tool that have an outcome,
-	// newest first, inputs cut; Approved (let through too) and Rejected count them
-	// among the last that were looked at. EarlierCapped: there are older ones.
-	Earlier            []Brief
-	Approved, Rejected int
-	EarlierCapped      bool
+	// newest first, inputs cut; Counts says how the last of them ended.
+	// EarlierCapped: there are older ones, which are not counted.
+	Earlier       []Brief
+	Counts        CallCounts
+	EarlierCapped bool
 	// LastApproved is the newest call that was allowed to run, LastRejected the newest
 	// rejected one. Both are from before the request and not cut; Released says what ran.
 	LastApproved, LastRejected *Approval

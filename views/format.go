@@ -32,7 +32,7 @@ func (m Moment) Title() string { return m.At.UTC().Format("2006-01-02 15:04:05 U
 func Ago(at, now time.Time) Moment {
 	text := "just now"
 	if d := now.Sub(at); d >= time.Hour {
-		text = strings.Replace(Duration(d), " m", " min", 1) + " ago"
+		text = Duration(d) + " ago"
 	} else if d >= time.Minute {
 		text = strconv.Itoa(int(d/time.Minute)) + " min ago"
 	} else if d >= time.Second {
@@ -93,13 +93,13 @@ func Seconds(until, now time.Time) Moment {
 }
 
 // Duration writes a length in one unit, or two where the second still matters:
-// "45 s", "1 m 19 s", "3 h", "2 d".
+// "45 s", "1 min 19 s", "3 h", "2 d".
 func Duration(d time.Duration) string {
 	seconds := int64(d / time.Second)
 	units := [...]struct {
 		name string
 		size int64
-	}{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}}
+	}{{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
 	for i, u := range units {
 		if seconds < u.size {
 			continue

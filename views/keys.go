@@ -14,28 +14,28 @@ type key struct {
 }
 
 var keyGroups = []keyGroup{
-	{"Go through the list", []key{
+	{"Move through the list", []key{
 		{[]string{"j", "k"}, "/", "Next, previous request"},
-		{[]string{"Enter"}, "", "Open it as a page"},
+		{[]string{"Enter"}, "", "Open the request on its own page"},
 		{[]string{"n"}, "", "Jump to the newest"},
 		{[]string{"/"}, "", "Search"},
 	}},
-	{"Decide what is shown", []key{
+	{"Decide the open request", []key{
 		{[]string{"a"}, "", "Approve"},
-		{[]string{"r"}, "", "Reject: write why, then Ctrl+Enter"},
+		{[]string{"r"}, "", "Reject: write a reason, then press Ctrl+Enter"},
 		{[]string{"e"}, "", "Edit, then approve"},
-		{[]string{"u"}, "", "Take an approval back, while it is held"},
+		{[]string{"u"}, "", "Undo an approval before it is sent"},
 	}},
 	{"Several at once", []key{
-		{[]string{"x"}, "", "Tick the selected request"},
-		{[]string{"Shift", "A"}, "+", "Approve what is ticked"},
-		{[]string{"Shift", "R"}, "+", "Reject what is ticked: write why, then Ctrl+Enter"},
+		{[]string{"x"}, "", "Select the current request"},
+		{[]string{"Shift", "A"}, "+", "Approve the selected requests"},
+		{[]string{"Shift", "R"}, "+", "Reject the selected requests: write a reason, then press Ctrl+Enter"},
 	}},
-	{"Go", []key{
+	{"Go to", []key{
 		{[]string{"g", "i"}, "then", "Inbox"},
 		{[]string{"g", "c"}, "then", "Conversations"},
 		{[]string{"g", "h"}, "then", "History"},
-		{[]string{"?"}, "", "Show or hide the keys"},
-		{[]string{"Esc"}, "", "Leave a field, close, clear the ticks"},
+		{[]string{"?"}, "", "Show or hide these shortcuts"},
+		{[]string{"Esc"}, "", "Leave a field, close a dialog, clear the selection"},
 	}},
 }

@@ -40,7 +40,7 @@ func Keys(open bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " aria-labelledby=\"keys-title\"><div class=\"keys-head\"><h2 id=\"keys-title\">Keys</h2><button type=\"button\" class=\"icon-button\" data-keys-close title=\"Close\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " aria-labelledby=\"keys-title\"><div class=\"keys-head\"><h2 id=\"keys-title\">Keyboard shortcuts</h2><button type=\"button\" class=\"icon-button\" data-keys-close title=\"Close\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -149,7 +149,7 @@ func Keys(open bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</div><p class=\"quiet\">Keys work on the request that is shown, never while you type. What comes within a third of a second after the page has changed is left undone, and a hint says so.</p><div class=\"keys-choices\"><label><input type=\"checkbox\" role=\"switch\" data-keys-switch checked> <span>Single keys are on <span class=\"quiet\">in this browser</span></span></label> <label><input type=\"checkbox\" role=\"switch\" data-notify-switch> <span>Notify me of new requests <span class=\"quiet\">while no page of Countersign is in view</span></span></label><p class=\"quiet\" data-notify-note hidden></p></div></dialog>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</div><p class=\"quiet\">Shortcuts act on the open request, never while you type. A key pressed within a third of a second after the page changes is ignored, and a hint says so.</p><div class=\"keys-choices\"><label><input type=\"checkbox\" role=\"switch\" data-keys-switch checked> <span>Single-key shortcuts <span class=\"quiet\">in this browser</span></span></label> <label><input type=\"checkbox\" role=\"switch\" data-notify-switch> <span>Notify me of new requests <span class=\"quiet\">while Countersign is not in view</span></span></label><p class=\"quiet\" data-notify-note hidden></p></div></dialog>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

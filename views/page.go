@@ -108,7 +108,7 @@ func (p Page) places() []place {
 		{label: "Inbox", icon: "inbox", url: InboxURL()},
 		{label: "Conversations", icon: "messages-square", url: ConversationsURL()},
 		{label: "History", icon: "clock", url: HistoryURL()},
-		{label: "Grants", icon: "check", url: GrantsURL()},
+		{label: "Pre-approvals", icon: "check", url: GrantsURL()},
 		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
 		{label: "Connect", icon: "send", url: ConnectURL("", "")},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},

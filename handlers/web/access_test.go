@@ -293,7 +293,7 @@ func TestWhatBreaksHereIsToldWithoutDetails(t *testing.T) {
 	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
 		t.Fatalf("status %d", got.status)
 	}
-	got.says("main", "Something broke here", got.header.Get("X-Request-Id")).saysNot("body", "sql", "database", "closed")
+	got.says("main", "Something went wrong", got.header.Get("X-Request-Id")).saysNot("body", "sql", "database", "closed")
 	fragment := p.get("/", htmx)
 	if fragment.status != got.status || fragment.header.Get("HX-Reswap") != "none" {
 		t.Errorf("a fragment: %d, HX-Reswap %q", fragment.status, fragment.header.Get("HX-Reswap"))

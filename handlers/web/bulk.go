@@ -33,11 +33,11 @@ func (s *Site) bulk(c echo.Context) error {
 	if sure && (looks || len(form["pick"]) == 0) && form.Has("row") { // the question again
 		shown, problem = readPicks(form["row"])
 		if !looks {
-			looks, in.TickError = true, "Nothing is selected. Select the requests that are meant."
+			looks, in.TickError = true, "Nothing is selected. Select at least one request."
 		}
 	}
 	if problem == "" && in.Verdict != models.VerdictApprove && in.Verdict != models.VerdictReject {
-		problem = "Choose what to do with them: approve or reject."
+		problem = "Choose Approve or Reject."
 	}
 	if problem != "" {
 		in.Problem = problem
@@ -114,7 +114,7 @@ func readPicks(values []string) (picks []pick, problem string) {
 		raw, digest, _ := strings.Cut(value, " ")
 		id, err := models.ParseID[models.ResponseID]("pick", raw)
 		if err != nil || digest == "" {
-			return nil, "What was sent is no request of the list. Go back and tick them again."
+			return nil, "The form names a request that is not in the list. Go back and select again."
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -123,9 +123,9 @@ func readPicks(values []string) (picks []pick, problem string) {
 	}
 	switch {
 	case len(picks) == 0:
-		return nil, "Nothing was ticked. Go back and tick the requests that are meant."
+		return nil, "Nothing was selected. Go back and select at least one request."
 	case len(picks) > pages.MaxBulk:
-		return nil, "At most " + views.Number(pages.MaxBulk) + " are decided at once. Go back and tick fewer."
+		return nil, "At most " + views.Number(pages.MaxBulk) + " can be decided at once. Go back and select fewer."
 	}
 	return picks, ""
 }
@@ -217,7 +217,7 @@ func (s *Site) decideEach(ctx context.Context, c echo.Context, in *pages.BulkInp
 	for i := range in.Items {
 		item := &in.Items[i]
 		if len(item.LeftOut) > 0 && !item.Opened {
-			item.Refused = "It was not opened. Open it and look at it first."
+			item.Refused = "It was not opened. Open it first."
 		}
 		if item.Refused != "" {
 			continue
@@ -247,7 +247,7 @@ var overtakenTexts = map[models.Code]string{
 	models.CodeAlreadyDecided: "Your decision came too late and changed nothing.",
 	models.CodeExpired:        "Your decision came too late and changed nothing.",
 	models.CodeBeingDecided:   "Another decision on it is being sent. Yours changed nothing.",
-	models.CodeDigestMismatch: "It is not what was shown. Open it and look again.",
+	models.CodeDigestMismatch: "It differs from what you were shown. Open it again.",
 }
 
 // bulkText is what a store's refusal says in the list of outcomes.
@@ -266,7 +266,7 @@ func (s *Site) undoBulk(c echo.Context) error {
 	for _, raw := range form["row"] {
 		id, err := models.ParseID[models.ResponseID]("row", raw)
 		if err != nil || len(in.Items) == pages.MaxBulk {
-			in.Problem = "These are not requests of the list. Go back to the inbox."
+			in.Problem = "These requests are not in the list. Go back to the inbox."
 			return s.bulkPage(c, http.StatusUnprocessableEntity, in)
 		}
 		item := pages.BulkItem{ID: id}
@@ -277,7 +277,7 @@ func (s *Site) undoBulk(c echo.Context) error {
 			if e == nil {
 				return err
 			}
-			item.Approval, item.Refused = e.Approval, "Too late: it can't be undone any more."
+			item.Approval, item.Refused = e.Approval, "Too late to undo."
 			if e.Code == models.CodeNotFound {
 				item.Refused = "This request doesn't exist, or you don't have access."
 			}

@@ -224,7 +224,7 @@ func TestBulkSaysWhatIsWrong(t *testing.T) {
 		"nonsense":       {url.Values{"verdict": {"approve"}, "pick": {"x y"}}, "tick them again"},
 		"too many":       {many, "At most 100"},
 	} {
-		p.post("/approvals/bulk", c.form).is(http.StatusUnprocessableEntity).says("main", c.says, "Go on in the inbox")
+		p.post("/approvals/bulk", c.form).is(http.StatusUnprocessableEntity).says("main", c.says, "Back to the inbox")
 		if w.stands(a.ID).Status() != models.StatusPending {
 			t.Fatalf("%s: it was decided", name)
 		}

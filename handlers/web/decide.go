@@ -213,13 +213,13 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 			in.Answer = new(f.text("answer"))
 			f.chosenOption(&in)
 		default:
-			return in, models.Invalid("answer", "must be given, or one of the options chosen")
+			return in, models.Invalid("answer", "is required, or choose one of the options")
 		}
 	default:
-		return in, models.Errorf(models.CodeInvalid, "Choose what to do: approve, reject or answer.")
+		return in, models.Errorf(models.CodeInvalid, "Choose Approve, Reject or Answer.")
 	}
 	if f.preset != "" || f.verdict == models.VerdictApprove && f.values.Get(pages.WithOptionField) != "" {
-		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reason to reject is chosen. Clear it to go on, or press Reject.")
+		return in, models.Errorf(models.CodeInvalid, "Nothing was decided: a reject reason is chosen. Clear it, or press Reject.")
 	}
 	if f.digest == "" {
 		return in, noDigest()
@@ -228,7 +228,7 @@ func (f verdictForm) decision() (models.DecisionInput, error) {
 }
 
 func noDigest() error {
-	return &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what was shown; it does now: send it again."}}
+	return &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"digest": "The form did not say what you were shown. It does now: check it and send it again."}}
 }
 
 // atFields puts each text where its field is on the page; others stand above the

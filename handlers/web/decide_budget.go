@@ -18,7 +18,7 @@ func (f verdictForm) budget(in *models.DecisionInput) error {
 		if f.values.Has("until") { // more energy for an agent: the form says until when
 			until, err := time.Parse(time.RFC3339, f.values.Get("until"))
 			if err != nil {
-				return models.Invalid("sum", "belongs to a request that this form does not show: open the request anew")
+				return models.Invalid("sum", "belongs to a request that this form does not show: open the request again")
 			}
 			in.Input = []byte(models.Allowance{Energy: sum, Until: until}.Input())
 		}

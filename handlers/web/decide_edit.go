@@ -21,7 +21,7 @@ func (f verdictForm) edit(a *models.Approval, in *models.DecisionInput) error {
 	case !f.edited:
 		return models.Errorf(models.CodeInvalid, "Nothing was decided: you changed the input, and Approve would send the original. Press Approve as edited, or discard the edits.")
 	case whole && members:
-		return models.Invalid("input", "was changed here and in the fields: keep one of the two, or discard the edits")
+		return models.Invalid("input", "was changed here and in the fields: keep one of the changes, or discard the edits")
 	case members:
 		return f.members(a, in)
 	}
@@ -63,7 +63,7 @@ func (f verdictForm) members(a *models.Approval, in *models.DecisionInput) error
 	}
 	edited, problems := models.Edit(asked, members, f.typed())
 	if len(problems) > 0 {
-		e := &models.Error{Code: models.CodeInvalid, Text: "The edited input has to be corrected.", Fields: map[string]string{}}
+		e := &models.Error{Code: models.CodeInvalid, Text: "Correct the edited input.", Fields: map[string]string{}}
 		for place, text := range problems {
 			e.Fields[pages.FieldName(place)] = text
 		}

@@ -59,7 +59,7 @@ func (f verdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 		return err
 	}
 	if edit.Input == nil {
-		return models.Invalid("input", "is as the agent sent it: change it first, or press Reject")
+		return models.Invalid("input", "is unchanged: change it first, or press Reject")
 	}
 	change, err := models.DescribeChange([]byte(a.ToolInputJSON), edit.Input)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f verdictForm) describe(a *models.Approval, in *models.DecisionInput) erro
 	}
 	in.Reason = strings.TrimSpace(in.Reason + "\n\n" + change)
 	if len(in.Reason) > models.MaxReason {
-		return models.Invalid("reason", "is %d bytes long with the change described; at most %d are taken: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)
+		return models.Invalid("reason", "is %d bytes long with the change described, at most %d are allowed: describe it in your own words and press Reject", len(in.Reason), models.MaxReason)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (s *Site) openPart(c echo.Context) error {
 		return err
 	}
 	if !slices.Contains(folds, part) {
-		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such folded part."), pages.ApprovalInput{}, "")
+		return s.notDone(c, id, models.Errorf(models.CodeInvalid, "There is no such section."), pages.ApprovalInput{}, "")
 	}
 	if err := s.store.OpenPart(ctx, actor, id, part); err != nil {
 		return err

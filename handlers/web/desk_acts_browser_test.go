@@ -113,7 +113,7 @@ func TestInABrowserAQuestionBackStopsTheClock(t *testing.T) {
 	p.click("#ask-send")
 	p.sees("#notes", "Which branch?")
 	p.sees("#detail", "The clock has stopped")
-	p.sees("#inbox .row", "clock stopped")
+	p.sees("#inbox .row", "timer paused")
 	paused := w.stands(a.ID)
 	if paused.OpenNote == nil || paused.PausedLeft == nil || !paused.ApprovalTimeoutAt.After(before) {
 		t.Fatalf("the clock runs: %+v", paused.Response)

@@ -84,7 +84,7 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	}).observe(document.getElementById("main"), { subtree: true, childList: true, attributes: true }), ""`, asked[2].ID))
 	p.press("a")
 	w.decided(asked[1].ID)
-	p.becomes(`window.hinted === "Just changed: look again."`)
+	p.becomes(`window.hinted === "This just changed. Look again."`)
 	p.shownBeside(asked[2].ID)
 	w.waits(asked[2], asked[3])
 

@@ -77,7 +77,7 @@ var attacks = []attack{
 }
 
 // unread is what is said of an address that our parser refuses.
-const unread = "This could not be read as an address; programs may take it as "
+const unread = "Not a valid address; programs may read it as "
 
 // in is an input of texts: name, value, name, value.
 func in(texts ...string) map[string]any {

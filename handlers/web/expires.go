@@ -23,7 +23,7 @@ func expiresIn(text string, now time.Time) (time.Duration, error) {
 	}
 	switch {
 	case !ok:
-		return 0, models.Invalid("expires", "must be a length such as 90d or 12h, or a date such as 2027-01-31")
+		return 0, models.Invalid("expires", "must be a duration such as 90d or 12h, or a date such as 2027-01-31")
 	case d <= 0:
 		return 0, models.Invalid("expires", "must be in the future")
 	case d > maxExpiry:

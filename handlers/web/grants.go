@@ -58,12 +58,12 @@ func (s *Site) grantForm(c echo.Context, status int, id models.ResponseID, form 
 		in.Closed = e.Text
 	}
 	if !doc.GrantsEnabled {
-		in.Closed = "The policy has grants switched off (grants_enabled)."
+		in.Closed = "Pre-approvals are off in the policy (grants_enabled)."
 	}
 	if _, in.Folded, err = s.folded(ctx, actor, a); err != nil {
 		return err
 	}
-	frame, err := s.frameOf(c, "Allow this for…")
+	frame, err := s.frameOf(c, "Pre-approve similar calls")
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func readGrantForm(values url.Values) pages.GrantForm {
 func fixedBy(form pages.GrantForm, a *models.Approval) ([]string, error) {
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
 	if err != nil {
-		return nil, models.Errorf(models.CodeWrongDecisionKind, "What is stored is no input that was taken: no grant can be made on it.")
+		return nil, models.Errorf(models.CodeWrongDecisionKind, "The stored input can't be read, so similar calls can't be pre-approved.")
 	}
 	return form.Fixed(shape)
 }
@@ -185,7 +185,7 @@ func (s *Site) grantOf(r *http.Request, actor models.Actor, a *models.Approval, 
 		return nil, err
 	}
 	if folded {
-		return nil, models.Errorf(models.CodeInvalid, "Nothing was allowed: parts of this request are folded. Open them first.")
+		return nil, models.Errorf(models.CodeInvalid, "Nothing was pre-approved: open the collapsed sections of this request first.")
 	}
 	page.SeenEnd = seenEnd(r.PostForm)
 	return s.store.MakeGrant(r.Context(), actor, a.ID, models.GrantInput{
@@ -226,7 +226,7 @@ func (s *Site) grants(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, err := s.frameOf(c, "Grants")
+	frame, err := s.frameOf(c, "Pre-approvals")
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (s *Site) grants(c echo.Context) error {
 func grantID(c echo.Context) (models.GrantID, error) {
 	id, err := models.ParseID[models.GrantID]("id", c.Param("id"))
 	if err != nil {
-		return "", models.Errorf(models.CodeNotFound, "There is no such grant.")
+		return "", models.Errorf(models.CodeNotFound, "There is no such pre-approval.")
 	}
 	return id, nil
 }
@@ -257,7 +257,7 @@ func (s *Site) grant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, err := s.frameOf(c, "Grant for "+g.ToolName)
+	frame, err := s.frameOf(c, "Pre-approval for "+g.ToolName)
 	if err != nil {
 		return err
 	}

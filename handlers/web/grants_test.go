@@ -36,7 +36,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
-	p.get("/grants").is(http.StatusOK).says("main", "No grants yet").says("nav", "Grants")
+	p.get("/grants").is(http.StatusOK).says("main", "No pre-approvals yet").says("nav", "Grants")
 	a := w.bash("make", "/src")
 	form := p.get(grantPath(a)).is(http.StatusOK).says("#grant-form", "command", `"make"`, "cwd", `"/src"`).says("#grant-reach", "no earlier call")
 	if n := form.doc.Find("#grant-form [name=keep][checked]").Length(); n != 2 {
@@ -58,7 +58,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 	if through.Cause != models.CauseGrant {
 		t.Fatalf("the next call is %s", through.Status())
 	}
-	p.get("/grants").is(http.StatusOK).says("#grants", "Bash", "deployer", `"/src"`, "1 of 2", "live").saysNot("#grants", "No grants yet")
+	p.get("/grants").is(http.StatusOK).says("#grants", "Bash", "deployer", `"/src"`, "1 of 2", "live").saysNot("#grants", "No pre-approvals yet")
 	p.get("/grants", htmx).is(http.StatusOK).isFragment().says("#grants", "1 of 2")
 	one := p.get("/grants/"+string(g.ID)).is(http.StatusOK).says("#grant-detail", "command", "owner@example.com", "1 of 2", "make test")
 	if one.doc.Find(`#grant-detail a[href="/approvals/`+string(through.ID)+`"]`).Length() != 1 || one.doc.Find(`a[href="/approvals/`+string(a.ID)+`"]`).Length() != 1 {

@@ -78,7 +78,7 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 	status := http.StatusOK
 	if e := asError(err, models.CodeInvalid); e != nil {
 		if _, cursor := e.Fields["cursor"]; cursor {
-			return models.Errorf(models.CodeInvalid, "There is no such page of the inbox.")
+			return models.Errorf(models.CodeInvalid, "There is no such inbox page.")
 		}
 		status, in.Errors = handlers.Status(e.Code), e.Fields
 		in.Waiting, err = s.waiting(ctx, actor)

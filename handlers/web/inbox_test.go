@@ -55,7 +55,7 @@ func TestTheFirstRequestStandsBesideTheList(t *testing.T) {
 	}
 	p.get("/?open="+string(models.NewID[models.ResponseID]())).is(http.StatusOK).says("#detail", "There is no such request")
 	w.signedIn(strangerEmail).get(open).is(http.StatusOK).says("#detail", "There is no such request").saysNot("main", "make second")
-	p.get("/?open=nonsense").is(http.StatusUnprocessableEntity).says("main", "Nothing was looked for")
+	p.get("/?open=nonsense").is(http.StatusUnprocessableEntity).says("main", "Check the filters")
 	p.get("/?after=nonsense").is(http.StatusUnprocessableEntity)
 }
 

@@ -171,7 +171,7 @@ func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
 			w := liveWorld(t)
 			p := w.tab()
 			p.signIn()
-			p.sees("#inbox", "Nothing waits for you")
+			p.sees("#inbox", "Nothing is waiting for you")
 			p.sees("#live-text", "live")
 			p.value("window.same = 'page'")
 			agent := w.agentAsks(d.ask)
@@ -185,7 +185,7 @@ func TestInABrowserARequestAppearsAndIsDecided(t *testing.T) {
 				t.Errorf("the title is %q", title)
 			}
 			p.click("#inbox .row-link")
-			p.sees("main", "Why held")
+			p.sees("main", "Needs approval because")
 			d.do(p)
 			p.sees(".outcome", d.shows)
 			p.sees(".outcome", ownerEmail)
@@ -237,7 +237,7 @@ func TestInABrowserWithoutScriptTheSameIsDone(t *testing.T) {
 				p.open("/")
 			}
 			p.click("#inbox .row-link")
-			p.sees("main", "Why held")
+			p.sees("main", "Needs approval because")
 			d.do(p)
 			p.sees(".outcome", d.shows)
 			got := w.outcome(agent)
@@ -265,7 +265,7 @@ func TestInABrowserSilenceIsSeenToExpire(t *testing.T) {
 		t.Errorf("the agent hears %s: %+v", got.Status, got.Decision)
 	}
 	p.open("/")
-	p.sees("#inbox", "Nothing waits for you")
+	p.sees("#inbox", "Nothing is waiting for you")
 }
 
 func TestInABrowserAHalfFilledFormIsLeftAlone(t *testing.T) {

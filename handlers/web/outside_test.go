@@ -130,7 +130,7 @@ func TestARequestOfAnotherSystemIsDecidedAndHeldUntilItHasHeard(t *testing.T) {
 
 	form.Set("reason", "not tonight")
 	p.post(decideOf(&a), form).redirects(pageOf(&a))
-	held := "owner@example.com's rejection is on its way to night-shift: not yet told"
+	held := "owner@example.com's rejection is being sent to night-shift: not confirmed yet"
 	p.get(pageOf(&a)).says(".decide", held)
 	p.get("/").says("#inbox .row-told", held)
 	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryLater, Text: "The upstream failed (503).", Pause: time.Minute})
@@ -180,7 +180,7 @@ func TestAQuestionOfAnotherSystemIsAnsweredAndNotDeclined(t *testing.T) {
 	p.post(decideOf(&a), empty).is(http.StatusUnprocessableEntity)
 	empty.Set("answer", "eu-north")
 	p.post(decideOf(&a), empty).redirects(pageOf(&a))
-	p.get(pageOf(&a)).says(".decide", "answer is on its way to night-shift")
+	p.get(pageOf(&a)).says(".decide", "answer is being sent to night-shift")
 }
 
 func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
@@ -238,17 +238,17 @@ func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
 	approve := url.Values{"verdict": {"approve"}, "digest": {a.Digest}, "confirmed": {"true"}, "seen_end": {"1"}}
-	closed := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "Open the folded part first")
+	closed := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "Open the collapsed section first")
 	if got := closed.doc.Find(`.what form.open-part input[value=beside]`).Length(); got != 1 || strings.Contains(closed.body, "THE-END") {
 		t.Errorf("%d forms open it, or it is open", got)
 	}
 	p.post(decideOf(&a), approve).is(http.StatusUnprocessableEntity).says("main", "a part of this is folded")
 	p.post("/conversations/"+string(conv)+"/decide/"+string(a.ID), approve).is(http.StatusUnprocessableEntity)
-	p.get("/conversations/"+string(conv)).says("main", "Open the folded part first")
+	p.get("/conversations/"+string(conv)).says("main", "Open the collapsed section first")
 
 	p.post("/approvals/"+string(a.ID)+"/open", url.Values{"part": {"other"}}).is(http.StatusUnprocessableEntity)
 	p.post("/approvals/"+string(a.ID)+"/open", url.Values{"part": {"beside"}}).redirects(pageOf(&a) + "#beside")
-	open := p.get(pageOf(&a)).says(".what", "THE-END").saysNot(".decide", "Open the folded part first")
+	open := p.get(pageOf(&a)).says(".what", "THE-END").saysNot(".decide", "Open the collapsed section first")
 	if open.doc.Find(`#beside [data-seen-end$=" beside"]`).Length() != 1 {
 		t.Error("nobody has to see its end")
 	}
@@ -256,9 +256,9 @@ func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
 	if asked.doc.Find(".open-part").Length() != 0 {
 		t.Error("it folds where it is confirmed")
 	}
-	p.get("/conversations/"+string(conv)).says("main", "THE-END").saysNot("main", "Open the folded part first")
+	p.get("/conversations/"+string(conv)).says("main", "THE-END").saysNot("main", "Open the collapsed section first")
 	p.post(decideOf(&a), approve).redirects(pageOf(&a))
-	p.get(pageOf(&a)).says(".decide", "approval is on its way to night-shift")
+	p.get(pageOf(&a)).says(".decide", "approval is being sent to night-shift")
 }
 
 // The line of the inbox and an export tell what the other system runs.

@@ -49,7 +49,7 @@ func TestTheRequestPageSaysWhetherItsAgentWaits(t *testing.T) {
 	end()
 	says("· deployer is waiting now") // clients wait in slices
 	w.clock.Step(40 * time.Second)
-	says("· nobody has waited for 40 s; it can still fetch the outcome")
+	says("· the agent stopped waiting 40 s ago; it can still fetch the outcome")
 	end = w.waitsFor(a)
 	says("· deployer is waiting now")
 	p.get(path + "/presence").redirects(path)
@@ -79,7 +79,7 @@ func TestAnAgentsClockIsShownWhereItIsWrong(t *testing.T) {
 	}
 	p := w.signedIn(ownerEmail)
 	p.get("/approvals/"+string(at(-time.Minute).ID)).is(http.StatusOK).saysNot(".approval-who", "clock")
-	p.get("/approvals/"+string(at(2*time.Hour).ID)).is(http.StatusOK).says(".approval-who", w.clock.Now().Add(2*time.Hour).UTC().Format("2006-01-02 15:04:05 UTC")+" by the agent's clock")
+	p.get("/approvals/"+string(at(2*time.Hour).ID)).is(http.StatusOK).says(".approval-who", w.clock.Now().Add(2*time.Hour).UTC().Format("2006-01-02 15:04:05 UTC")+" according to the agent")
 }
 
 // TestInABrowserTheRequestPageHearsWhenItsAgentBeginsAndCeasesToWait.
@@ -95,8 +95,8 @@ func TestInABrowserTheRequestPageHearsWhenItsAgentBeginsAndCeasesToWait(t *testi
 	p.sees("#presence", "deployer is waiting now")
 	end()
 	w.clock.Step(40 * time.Second)
-	p.sees("#presence", "nobody has waited for ")
-	p.sees("#presence", " s; it can still fetch the outcome")
+	p.sees("#presence", "the agent stopped waiting ")
+	p.sees("#presence", " s ago; it can still fetch the outcome")
 	defer w.waitsFor(a)()
 	p.sees("#presence", "deployer is waiting now")
 }

@@ -113,10 +113,6 @@ type earlier struct {
 	cause  models.Cause
 }
 
-func (e *earlier) wentAhead() bool {
-	return e.status == models.StatusApproved || e.status == models.StatusNone && e.cause != models.CauseNone
-}
-
 // aroundEarlier says what became of the request's like.
 func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models.Approval, out *models.Around) (err error) {
 	args := map[string]any{
@@ -133,16 +129,16 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 		return err
 	}
 	out.EarlierCapped = more
-	var shown, ahead []key
+	var shown []key
+	var lastAllowed *key
 	for i := range calls {
 		e := &calls[i]
-		switch {
-		case e.wentAhead():
-			ahead = append(ahead, e.key)
-		case e.status == models.StatusRejected:
-			out.Rejected++
-		case !e.status.Final():
+		allowed := out.Counts.Add(e.status, e.cause)
+		if !allowed && !e.status.Final() {
 			continue
+		}
+		if allowed && lastAllowed == nil {
+			lastAllowed = &e.key
 		}
 		if len(shown) < aroundEarlier {
 			shown = append(shown, e.key)
@@ -153,8 +149,8 @@ func (s *Store) aroundEarlier(ctx context.Context, actor models.Actor, a *models
 		return err
 	}
 	out.Earlier = briefs(items)
-	if out.Approved = len(ahead); out.Approved > 0 {
-		out.LastApproved, err = s.wholeRow(ctx, ahead[0])
+	if lastAllowed != nil {
+		out.LastApproved, err = s.wholeRow(ctx, *lastAllowed)
 	}
 	return err
 }

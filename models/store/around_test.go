@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	b := newBench(t)
 	first := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":1}`)})
 	got := b.around(t, b.owner, first.ID)
-	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Approved+got.Rejected > 0 || got.PolicyChanged {
+	if got.LastApproved != nil || got.LastRejected != nil || got.ReaskOf != nil || len(got.Earlier) > 0 || got.Counts.Approved+got.Counts.Rejected > 0 || got.PolicyChanged {
 		t.Errorf("around the first: %+v", got)
 	}
 	b.decided(t, `{"sum":2}`, yes())
@@ -51,8 +52,8 @@ func TestWhatStandsAroundARequest(t *testing.T) {
 	b.decided(t, `{"sum":6}`, yes()) // later, and none of its business
 
 	got = b.around(t, b.owner, again.ID)
-	if got.Approved != 2 || got.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
-		t.Errorf("%d approved, %d rejected, %v", got.Approved, got.Rejected, idList(got.Earlier))
+	if got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.EarlierCapped || len(got.Earlier) != 3 || got.Earlier[0].ID != refused.ID {
+		t.Errorf("%d approved, %d rejected, %v", got.Counts.Approved, got.Counts.Rejected, idList(got.Earlier))
 	}
 	if got.LastApproved == nil || got.LastApproved.ID != ran.ID || got.LastApproved.Released() != `{"sum":3}` || got.LastApproved.ToolInputJSON != `{"sum":30}` {
 		t.Errorf("last approved: %+v", got.LastApproved)
@@ -110,15 +111,40 @@ func TestARoutedReviewerSeesAroundOnlyWhatWasRoutedToThem(t *testing.T) {
 	mine := b.decided(t, `{"sum":2}`, yes())
 	a := b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)})
 	got := b.around(t, b.stranger, a.ID)
-	if got.Approved != 1 || got.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
+	if got.Counts.Approved != 1 || got.Counts.Rejected != 0 || len(got.Earlier) != 1 || got.LastApproved == nil || got.LastApproved.ID != mine.ID || got.LastRejected != nil || got.ReaskOf != nil {
 		t.Errorf("%+v", got)
 	}
 	page, err := b.Inbox(t.Context(), b.stranger, store.InboxQuery{})
 	if storetest.Must(t, err); len(page.Items) != 1 || len(page.ReaskOf) > 0 {
 		t.Errorf("%v, %v", idList(page.Items), page.ReaskOf)
 	}
-	if got := b.around(t, b.owner, a.ID); got.Approved != 2 || got.Rejected != 1 || got.ReaskOf == nil {
+	if got := b.around(t, b.owner, a.ID); got.Counts.Approved != 2 || got.Counts.Rejected != 1 || got.ReaskOf == nil {
 		t.Errorf("the owner: %+v", got)
+	}
+}
+
+// TestARulesCallsAreNotCountedAsApprovedI10: a person's approvals are counted apart from
+// what a rule allowed, a rule denied, and what ran while approval was off.
+func TestARulesCallsAreNotCountedAsApprovedI10(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.decided(t, `{"sum":1}`, yes())
+	b.decided(t, `{"sum":2}`, no("too much"))
+	for sum, policy := range []string{
+		`{"rules":[{"name":"small","tools":["pay"],"effect":"allow"}]}`,
+		`{"rules":[{"name":"never","tools":["pay"],"effect":"deny","reason":"No more."}]}`,
+		`{"approval_enabled":false}`,
+	} {
+		b.policy(t, policy)
+		b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":` + strconv.Itoa(sum+3) + `}`)})
+	}
+	b.policy(t, `{"rules":[{"name":"money","tools":["pay"],"effect":"require"}]}`)
+	got := b.around(t, b.owner, b.ask(t, models.AskInput{ToolName: "pay", Input: []byte(`{"sum":9}`)}).ID)
+	if want := (models.CallCounts{Approved: 1, Rejected: 1, ByRule: 1, AutoRejected: 1, Unapproved: 1}); got.Counts != want {
+		t.Errorf("counted %+v, want %+v", got.Counts, want)
+	}
+	if got.LastApproved == nil || got.LastApproved.Cause != models.CauseGateOff || len(got.Earlier) != 5 {
+		t.Errorf("last allowed %+v, %v", got.LastApproved, idList(got.Earlier))
 	}
 }
 
@@ -127,7 +153,7 @@ func TestOnlySoManyEarlierCallsAreCounted(t *testing.T) {
 	b := newBench(t)
 	storetest.Seed(t, b.Store, b.agent, storetest.Rows{Settled: 1000})
 	got := b.around(t, b.owner, b.ask(t, models.AskInput{ToolName: "Bash"}).ID)
-	if got.Approved != 500 || !got.EarlierCapped || len(got.Earlier) != 5 {
-		t.Errorf("%d of 1000, capped %v, %d shown", got.Approved, got.EarlierCapped, len(got.Earlier))
+	if got.Counts.Approved != 500 || !got.EarlierCapped || len(got.Earlier) != 5 {
+		t.Errorf("%d of 1000, capped %v, %d shown", got.Counts.Approved, got.EarlierCapped, len(got.Earlier))
 	}
 }

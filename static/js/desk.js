@@ -207,7 +207,7 @@ function arrive(now) {
   scrollTo(0, 0);
 }
 
-// On a page of its own it is the same request, as it was decided.
+// On its own page it is the same request, with its outcome.
 document.addEventListener("htmx:after:swap", (event) => {
   const { ctx } = event.detail;
   if (desk || ctx?.request?.method !== "POST" || !ctx.request.action.includes("/decide")) return;
@@ -222,6 +222,6 @@ function outcome({ id, verdict }) {
   const text = told?.textContent.trim() || line?.textContent.trim() || done[verdict] || "Sent.";
   if (told) told.textContent = "";
   const count = document.querySelector("#inbox-count [data-count]")?.dataset.count ?? "";
-  const rest = !count || count === "0" ? "Nothing else waits." : `${count} ${count === "1" ? "waits" : "wait"}.`;
+  const rest = !count || count === "0" ? "Nothing else is waiting." : `${count} still waiting.`;
   tell("say", `${text.replace(/[.\s]*$/, ".")} ${rest}`);
 }

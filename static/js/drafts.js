@@ -78,7 +78,7 @@ function restore() {
     rest.delete(key);
     found = true;
   }
-  if (found) document.dispatchEvent(new CustomEvent("countersign:hint", { detail: "What you typed is here again." }));
+  if (found) document.dispatchEvent(new CustomEvent("countersign:hint", { detail: "Your unsent text is restored." }));
 }
 
 const all = read();

@@ -17,7 +17,7 @@ function words(html) {
 document.addEventListener("htmx:response:error", (event) => {
   const { ctx } = event.detail;
   if (!meant(ctx) || ctx.hx?.reswap !== "none") return; // else the answer stands on the page
-  hint(words(ctx.text ?? "") || "The server could not do this: try again.");
+  hint(words(ctx.text ?? "") || "The server couldn't do this. Try again.");
 });
 
 document.addEventListener("htmx:error", (event) => {

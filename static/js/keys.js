@@ -39,7 +39,7 @@ function open(field) {
 function press(button, at) {
   if (button.disabled || button.getAttribute("aria-disabled") === "true") {
     const why = document.getElementById(button.getAttribute("aria-describedby") ?? "");
-    hint(why?.textContent.trim() || "This cannot be done now.");
+    hint(why?.textContent.trim() || "You can't do this now.");
   } else if (tell("decide", { at })) {
     button.click();
   }
@@ -47,20 +47,20 @@ function press(button, at) {
 
 function approve(at) {
   const shown = card();
-  if (!shown) return hint("No request is shown: j selects one.");
-  if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
+  if (!shown) return hint("No request is open. Press j to go to one.");
+  if (shown.hasAttribute("data-settled")) return hint("This request is already decided.");
   const button = shown.querySelector("form [data-act=approve-edited]:not([hidden], .unscripted *)") ?? act("approve");
   if (button) press(button, at);
-  else if (act("undo")) hint("It is approved: u undoes it until it is sent.");
+  else if (act("undo")) hint("Already approved. Press u to undo it before it is sent.");
   else if (shown.querySelector("[name=option]")) hint("Choose one of the answers.");
   else if (shown.querySelector("[name=answer]")) open(shown.querySelector("textarea[name=answer]"));
-  else hint("This request is not yours to decide.");
+  else hint("You can't decide this request.");
 }
 
 function reject(at) {
   const shown = card();
-  if (!shown) return hint("No request is shown: j selects one.");
-  if (shown.hasAttribute("data-settled")) return hint("This request is decided already.");
+  if (!shown) return hint("No request is open. Press j to go to one.");
+  if (shown.hasAttribute("data-settled")) return hint("This request is already decided.");
   const menu = shown.querySelector("[data-reject]");
   if (menu?.open) return press(act("reject"), at);
   if (menu) {
@@ -68,7 +68,7 @@ function reject(at) {
     return;
   }
   const field = shown.querySelector("[data-presets]") ?? shown.querySelector("[data-act-reason]");
-  if (!field) return hint("This request is not yours to decide.");
+  if (!field) return hint("You can't decide this request.");
   open(field);
 }
 
@@ -102,12 +102,12 @@ function undo() {
   const several = [...document.querySelectorAll("[data-several] [data-act=undo]")].find((offer) => offer.checkVisibility()); // what was decided last
   const button = act("undo") ?? several ?? offers.reduce(latest, null);
   if (button) button.click();
-  else hint("Nothing can be undone now.");
+  else hint("There is nothing to undo.");
 }
 
 function several(verdict, at) {
   const bar = bulk();
-  if (!bar || !Number(bar.dataset.count)) return hint("Nothing is ticked: x ticks the selected request.");
+  if (!bar || !Number(bar.dataset.count)) return hint("Nothing is selected. Press x to select the current request.");
   const reason = bar.querySelector("[data-act-reason], [name=reason]");
   if (verdict === "reject" && reason) open(reason);
   else press(bar.querySelector(`[name=verdict][value=${verdict}]`), at);

@@ -67,7 +67,7 @@ function look() {
 
 // early says why it is too early to decide; empty: it is not.
 function early(at) {
-  if (at - Number(root.dataset.shifted ?? 0) < WAIT) return "Just changed: look again.";
+  if (at - Number(root.dataset.shifted ?? 0) < WAIT) return "This just changed. Look again.";
   if (root.dataset.unseen === undefined) return "";
   top?.scrollIntoView({ block: "center" });
   return "Look at the top of this request first.";
@@ -84,10 +84,10 @@ function astray(form) {
   if (!card) return "";
   const id = card.dataset.card;
   const selected = document.querySelector("#inbox li[aria-current=true]:not([data-gone])");
-  if (selected && selected.dataset.id !== id) return "The selected request is not shown yet: look again.";
+  if (selected && selected.dataset.id !== id) return "The current request is still loading. Look again.";
   const digest = form.querySelector("input[name=digest]");
   if (!pathOf(form).startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {
-    return "The form is not that of the request shown: reload the page.";
+    return "This form belongs to another request. Reload the page.";
   }
   return "";
 }

@@ -53,7 +53,7 @@ function line(li, text) {
   words.append(text);
   const link = document.createElement("a");
   link.href = li.dataset.url ?? "";
-  link.textContent = "See what became of it";
+  link.textContent = "See the outcome";
   const ask = document.createElement("input"); // the next time the server says what became of it
   ask.type = "hidden";
   ask.name = "gone";
@@ -70,7 +70,7 @@ function left(li, last, more) {
     return copy;
   }
   if (more && last) return null; // it went to the next page, from the end of this one
-  return line(li, "waits no longer.");
+  return line(li, "is no longer waiting.");
 }
 
 function merge(fresh) {
@@ -119,7 +119,7 @@ function merge(fresh) {
 
   if (out.length) put(fresh, out);
   offer(fresh);
-  if ([...held.keys()].some((id) => !waited.has(id))) say(`${held.size} new above the list.`);
+  if ([...held.keys()].some((id) => !waited.has(id))) say(`${held.size} new above.`);
 }
 
 function put(fresh, rows) {

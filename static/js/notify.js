@@ -16,7 +16,7 @@ function read() {
   if (!toggle) return;
   toggle.disabled = !able;
   toggle.checked = wanted && able && Notification.permission === "granted";
-  if (!able) explain("This browser has no notifications.");
+  if (!able) explain("This browser doesn't support notifications.");
 }
 
 function explain(text) {
@@ -28,7 +28,7 @@ function explain(text) {
 // The browser asks for leave only when somebody turns this on.
 async function choose() {
   const on = toggle.checked && await Notification.requestPermission() === "granted";
-  explain(toggle.checked && !on ? "The browser does not allow it: allow notifications for this site, then switch it on." : "");
+  explain(toggle.checked && !on ? "Your browser blocks notifications. Allow them for this site, then switch this on." : "");
   toggle.checked = on;
   wanted = on;
   try {
@@ -66,7 +66,7 @@ async function look() {
 async function tell(n, count) {
   if (!wanted || !able || Notification.permission !== "granted" || await inView()) return;
   try {
-    const shown = new Notification("Countersign", { body: n === 1 ? "A request waits" : `${count} requests wait`, tag: "countersign:inbox" });
+    const shown = new Notification("Countersign", { body: n === 1 ? "1 request is waiting" : `${count} requests are waiting`, tag: "countersign:inbox" });
     shown.addEventListener("click", () => {
       window.focus();
       location.assign("/");

@@ -72,7 +72,7 @@ for (const tr of document.querySelectorAll("#policy-form tr[id^='rule-']")) {
   const handle = tr.querySelector("th.num");
   handle.draggable = true;
   handle.dataset.drag = "";
-  handle.title = "Drag it to another place";
+  handle.title = "Drag to move";
 }
 // A rule that was moved has the focus, so that the next key moves it on. The browser goes to
 // the fragment at the load, and takes the focus away by that.

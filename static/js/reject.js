@@ -62,7 +62,7 @@ window.addEventListener("submit", (event) => {
   if (!form.matches?.("[data-verdict]") || !chosen(form) || event.submitter === rejects(form) || event.submitter?.value === "discard") return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  hint("A reason to reject is chosen: clear it with Esc, or press Reject.");
+  hint("A reject reason is chosen. Press Esc to clear it, or press Reject.");
 }, true);
 
 const drawAll = () => document.querySelectorAll("form:has([data-presets])").forEach(draw);

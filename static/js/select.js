@@ -63,7 +63,7 @@ function reconcile() {
     ticked.delete(id);
     if (!own.has(id)) lost++;
   }
-  if (lost) tell("hint", `${lost} ticked ${lost === 1 ? "request" : "requests"} left the list, and ${lost === 1 ? "is" : "are"} no longer ticked.`);
+  if (lost) tell("hint", `${lost} selected ${lost === 1 ? "request" : "requests"} left the list and ${lost === 1 ? "is" : "are"} no longer selected.`);
   draw();
 }
 
@@ -86,7 +86,7 @@ if (bar) {
     box.checked = !box.checked;
     note(box);
     draw();
-    tell("say", `${box.checked ? "Ticked" : "Not ticked"}. ${ticked.size} in all.`);
+    tell("say", `${box.checked ? "Selected" : "Not selected"}. ${ticked.size} in total.`);
   });
 
   document.addEventListener("countersign:untick", () => {

@@ -3,7 +3,7 @@
 const sent = Date.parse(document.documentElement.dataset.now ?? "");
 const offset = Number.isNaN(sent) ? 0 : sent - Date.now();
 
-const units = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];
+const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
 function length(seconds) {
   const first = units.findIndex(([, size]) => seconds >= size);
@@ -50,7 +50,7 @@ function draw(element, now) {
     set(element, stamp(at));
   } else if (form === "ago" || form === "for") {
     const seconds = Math.max(0, Math.floor((now - at) / 1000));
-    const past = seconds >= 60 && seconds < 3600 ? `${Math.floor(seconds / 60)} min` : length(seconds).replace(" m", " min");
+    const past = seconds >= 60 && seconds < 3600 ? `${Math.floor(seconds / 60)} min` : length(seconds);
     if (form === "for") set(element, past);
     else set(element, seconds < 1 ? "just now" : `${past} ago`);
   } else if (form === "seconds") {

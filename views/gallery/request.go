@@ -24,7 +24,7 @@ func Around(a models.Approval) *models.Around {
 	return &models.Around{
 		PolicyChanged: true, Now: models.PolicyResult{Effect: "require", Rule: "Force push", Risk: models.RiskCritical, Version: 9, Differs: true},
 		RejectReasons: []string{"Not on a Friday", "Wrong branch", "Ask the release manager"},
-		Earlier:       Briefs(first, second, no), Approved: 3, Rejected: 1, EarlierCapped: true,
+		Earlier:       Briefs(first, second, no), Counts: models.CallCounts{Approved: 3, ByRule: 2, Rejected: 1}, EarlierCapped: true,
 		LastApproved: &first, LastRejected: &no,
 		MaxTimeout: 8 * time.Hour, MaxPause: time.Hour, GrantsEnabled: true, GrantMaxHours: 24, GrantMaxUses: 50,
 	}

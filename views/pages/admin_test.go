@@ -169,10 +169,10 @@ func TestUpstreamsInWords(t *testing.T) {
 	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: gallery.UpstreamStates()}, now)
 	for i, want := range []string{
 		"ok||1 s ago||",
-		"failing|The last 4 polls failed. Again in 1 m 10 s.|6 min ago|2|The upstream failed (503).",
+		"failing|The last 4 polls failed. Again in 1 min 10 s.|6 min ago|2|The upstream failed (503).",
 		"incomplete||1 s ago||",
 		"not polled yet||||",
-		"not polled|Due for 2 m: no server polls it.|1 s ago||",
+		"not polled|Due for 2 min: no server polls it.|1 s ago||",
 		"disabled||||",
 		"paused|Paused 8 min ago: it isn't polled or told anything. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {

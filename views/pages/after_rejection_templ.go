@@ -85,7 +85,7 @@ func afterRejection(a AfterRejection) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "on-reject", Name: "onReject", Label: "When a person rejects a call of a batch", Value: a.Value}, afterRejectionChoices).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "on-reject", Name: "onReject", Label: "When a person rejects a call in a batch", Value: a.Value}, afterRejectionChoices).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

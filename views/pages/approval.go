@@ -130,7 +130,9 @@ type Approval struct {
 	Whole, Raw           ui.Code
 	Digest               string
 
+	Why           string // what Rule and PolicyReason say: why it was asked about, allowed or rejected
 	Rule          string
+	BuiltIn       string // says what Rule means where it is none of the policy's own rules
 	RuleURL       string // makes a rule of calls like it; admins only
 	PolicyVersion int64
 	PolicyReason  string
@@ -222,7 +224,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		Status: ui.StatusWord(r.Status(), r.Cause), Asked: views.Ago(asked, now),
 		Description: r.Description, Context: r.Context, Preview: r.Preview,
 		Blocks: input.blocks, Whole: input.whole, Raw: input.raw, Digest: r.Digest,
-		Rule: r.PolicyRule, PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
+		Why: whyLabel(r), Rule: r.PolicyRule, BuiltIn: builtInWords(r.PolicyRule), PolicyVersion: r.PolicyVersion, PolicyReason: r.PolicyReason,
 		Template: r.Template, TemplateText: r.TemplateText,
 		Options: choices(r), RejectOptions: rejectChoices(r), FixedInput: !r.TakesEdits(), Turns: turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide,

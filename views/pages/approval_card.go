@@ -142,9 +142,9 @@ func (v *Approval) requireOpening(in ApprovalInput) {
 	case 0:
 		return
 	case 1:
-		v.OpenFirst = "Open the folded part first"
+		v.OpenFirst = "Open the collapsed section first"
 	default:
-		v.OpenFirst = "Open the " + strconv.Itoa(len(folded)) + " folded parts first"
+		v.OpenFirst = "Open the " + strconv.Itoa(len(folded)) + " collapsed sections first"
 	}
 	v.OpenFirstURL = "#open-" + v.id(PartAnchor(folded[0]))
 }
@@ -176,14 +176,14 @@ func newAskBack(a *models.Approval, most time.Duration, now time.Time) *AskBack 
 	left := a.ApprovalTimeoutAt.Sub(now)
 	switch {
 	case a.OpenNote != nil:
-		ask.Means = "The clock stands already. An answer to either question lets it run again."
+		ask.Means = "The timer is already paused. An answer to either question restarts it."
 	case !a.HasDeadline():
-		ask.Means = "Goes to the agent and its owner. There is no deadline that could pass meanwhile."
+		ask.Means = "Sent to the agent and its owner. There is no deadline."
 	case left >= most:
-		ask.Means = "Goes to the agent and its owner. The deadline is far enough away and stays."
+		ask.Means = "Sent to the agent and its owner. The deadline does not change."
 	default:
-		ask.Means = "Goes to the agent and its owner. The clock stops until they answer, for " + views.Duration(most) +
-			" at most; after the answer there are " + views.Duration(left) + " left. Without one it expires."
+		ask.Means = "Sent to the agent and its owner. The timer pauses until they answer, for at most " + views.Duration(most) +
+			". After the answer, " + views.Duration(left) + " will be left. Without an answer, the request expires."
 	}
 	return ask
 }
@@ -215,9 +215,9 @@ func resultOf(in ApprovalInput) *ui.Code {
 	if !in.Result.Completed || in.Approval.Closed != "" {
 		return nil
 	}
-	label := "Result, as reported by "
+	label := "Result reported by "
 	if in.Result.IsError && !denied(&in.Approval.Response) {
-		label = "Error, as reported by "
+		label = "Error reported by "
 	}
 	c := &ui.Code{ID: "result", Label: label + models.RevealString(in.Approval.AgentName, false), Text: in.Result.Result}
 	if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept {

@@ -120,8 +120,8 @@ func TestApprovalLateVerdict(t *testing.T) {
 		{"by a person", rejected, models.VerdictApprove, "Already rejected by Bo Lind. Your approval changed nothing."},
 		{"by time", gallery.Settle(gallery.Shell(), models.StatusExpired, models.CauseTimeout, nil), models.VerdictReject, "Already expired. Nobody decided in time. Your rejection changed nothing."},
 		{"withdrawn", gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already withdrawn. The agent withdrew it. Your approval changed nothing."},
-		{"held", held, models.VerdictApprove, "Being decided by Bo Lind. Your approval changed nothing."},
-		{"digest", gallery.Shell(), models.VerdictApprove, "This changed while you were looking at it. Your approval was not taken: look again, then decide."},
+		{"held", held, models.VerdictApprove, "Bo Lind's decision is being sent. Your approval changed nothing."},
+		{"digest", gallery.Shell(), models.VerdictApprove, "This request changed while you were looking at it. Your approval was not saved. Look again, then decide."},
 		{"none", rejected, "", ""},
 	} {
 		v := pages.NewApproval(pages.ApprovalInput{Approval: tt.a, MayDecide: true, Late: tt.late}, now)

@@ -3,6 +3,7 @@ package pages
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -12,7 +13,7 @@ import (
 
 // EarlierCalls says how an agent's last calls of the tool ended.
 type EarlierCalls struct {
-	Count   string // "approved 3×, rejected 1×"
+	Count   string // "Approved 3 times, allowed by rules 2 times, never rejected"
 	By      string // who decided the last one; empty: nobody did
 	At      views.Moment
 	More    bool // there are older ones that were not counted
@@ -57,7 +58,7 @@ type Thread struct {
 // title says what the thread is about.
 func (t Thread) title() string {
 	if slices.ContainsFunc(t.Notes, func(n ThreadNote) bool { return n.Asks }) {
-		return "Asked back"
+		return "Questions"
 	}
 	return "Notes"
 }
@@ -89,12 +90,12 @@ func newBatchFact(in ApprovalInput) *BatchFact {
 			failed++
 		}
 	}
-	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued at once"
+	text := "call " + strconv.Itoa(d.Place) + " of " + strconv.Itoa(d.Of) + " queued together"
 	if done > 0 {
 		text += " · " + strconv.Itoa(done) + " done"
 	}
 	if failed > 0 {
-		text += ", " + strconv.Itoa(failed) + " of them with an error"
+		text += ", " + strconv.Itoa(failed) + " of them failed"
 	}
 	return &BatchFact{Text: text, URL: views.CallURL(in.Approval.ConversationID, in.Approval.ID)}
 }
@@ -125,10 +126,10 @@ func (v *Approval) around(in ApprovalInput, now time.Time) {
 		return
 	}
 	if last := around.LastApproved; last != nil {
-		v.Compared = append(v.Compared, newComparison("compared-approved", "Compared with the last that was allowed", &in.Approval, last, releasedWith(last), now))
+		v.Compared = append(v.Compared, newComparison("compared-approved", "last allowed call", &in.Approval, last, releasedWith(last), now))
 	}
 	if last := around.LastRejected; last != nil && v.Reask == nil {
-		v.Compared = append(v.Compared, newComparison("compared-rejected", "Compared with the last that was rejected", &in.Approval, last, last.InputThatRuns(), now))
+		v.Compared = append(v.Compared, newComparison("compared-rejected", "last rejected call", &in.Approval, last, last.InputThatRuns(), now))
 	}
 	for i := range v.Compared {
 		v.Compared[i].Diff.ID = v.id(v.Compared[i].Diff.ID)
@@ -170,7 +171,7 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	if len(around.Earlier) == 0 {
 		return nil
 	}
-	b := &EarlierCalls{Count: countsOf(around), More: around.EarlierCapped}
+	b := &EarlierCalls{Count: countsOf(around.Counts), More: around.EarlierCapped}
 	for i := range around.Earlier {
 		a := &around.Earlier[i]
 		r := a.At(now)
@@ -187,23 +188,37 @@ func newEarlierCalls(around *models.Around, now time.Time) *EarlierCalls {
 	return b
 }
 
-func countsOf(around *models.Around) string {
-	switch {
-	case around.Approved > 0 && around.Rejected > 0:
-		return "allowed " + timesShort(around.Approved) + ", rejected " + timesShort(around.Rejected)
-	case around.Approved > 0:
-		return "allowed " + timesShort(around.Approved) + ", never rejected"
-	case around.Rejected > 0:
-		return "rejected " + timesShort(around.Rejected) + ", never approved"
+// countsOf says how the agent's earlier calls of the tool ended. Only people approve:
+// what a rule or a pre-approval allowed is told apart from it (I10).
+func countsOf(c models.CallCounts) string {
+	var parts []string
+	for _, p := range [...]struct {
+		n     int
+		words string
+	}{
+		{c.Approved, "approved"}, {c.ByRule, "allowed by rules"}, {c.PreApproved, "pre-approved"},
+		{c.Unapproved, "ran without approval"}, {c.Rejected, "rejected"}, {c.AutoRejected, "rejected automatically"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, p.words+" "+timesShort(p.n))
+		}
 	}
-	return "never decided in time"
+	switch {
+	case len(parts) == 0:
+		return "Never decided"
+	case c.Rejected+c.AutoRejected == 0:
+		parts = append(parts, "never rejected")
+	case c == (models.CallCounts{Rejected: c.Rejected, AutoRejected: c.AutoRejected}):
+		parts = append(parts, "never approved")
+	}
+	return capitalize(strings.Join(parts, ", "))
 }
 
 func timesShort(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return strconv.Itoa(n) + " times"
+	return views.Number(int64(n)) + " times"
 }
 
 // resultText says how a call ended that was allowed to run; empty: it was not allowed.
@@ -214,7 +229,7 @@ func resultText(r *models.Response) string {
 	case r.Kind != models.KindToolCall:
 		return ""
 	case r.Closed != "":
-		return "no result came"
+		return "no result"
 	case !r.IsCompleted:
 		return "no result yet"
 	case r.IsError:
@@ -232,24 +247,28 @@ func releasedWith(a *models.Approval) string {
 }
 
 func newComparison(id, label string, a, with *models.Approval, before string, now time.Time) Comparison {
-	c := Comparison{Label: label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
+	c := Comparison{Label: "Compared with the " + label, URL: views.ApprovalURL(with.ID), At: views.AgoOf(with.ApprovalTimestamp, now)}
 	if c.At.IsZero() {
 		c.At = views.Ago(with.CreatedAt, now)
 	}
 	if with.Vote != nil {
 		c.By = with.Vote.UserName
 	}
+	same := "Same input as the " + label
 	if with.IsRemoved() {
 		if c.Same = with.Digest == a.Digest && (with.Vote == nil || with.Vote.Input == nil); !c.Same {
-			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It was another than this one."
+			c.Gone = "Its input was " + models.RevealString(with.RemovedText(), false) + ". It differed from this one."
+			return c
 		}
+		c.Label = same
 		return c
 	}
 	was, is := indentJSON(before), indentJSON(a.InputThatRuns())
 	if c.Same = was == is; c.Same {
+		c.Label = same
 		return c
 	}
-	c.Diff = ui.DiffOf("What is different in this one", was, is)
+	c.Diff = ui.DiffOf("Differences in this call", was, is)
 	c.Diff.ID = id
 	if c.Diff.Diff != nil {
 		c.Added, c.Removed = "+"+views.Number(int64(c.Diff.Diff.Added)), "−"+views.Number(int64(c.Diff.Diff.Removed))
@@ -276,9 +295,9 @@ func newThread(in ApprovalInput, open bool, now time.Time) Thread {
 	if !a.HasDeadline() {
 		return t
 	}
-	t.Waits = "The clock has stopped until there is an answer."
+	t.Waits = "The timer is paused until there is an answer."
 	if a.PausedLeft != nil {
-		t.Waits = "The clock has stopped until there is an answer; then " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " are left."
+		t.Waits = "The timer is paused until there is an answer. After that, " + views.Duration(time.Duration(*a.PausedLeft)*time.Second) + " will be left."
 	}
 	return t
 }

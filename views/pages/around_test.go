@@ -19,13 +19,34 @@ func whole(a models.Approval, mend ...func(*pages.ApprovalInput)) pages.Approval
 	return pages.NewApproval(in, now)
 }
 
+// TestCountsSayWhoAllowedI10: the words of each count, people's apart from rules'.
+func TestCountsSayWhoAllowedI10(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		counts models.CallCounts
+		want   string
+	}{
+		{models.CallCounts{}, "Never decided"},
+		{models.CallCounts{Approved: 3, ByRule: 2}, "Approved 3 times, allowed by rules 2 times, never rejected"},
+		{models.CallCounts{ByRule: 1}, "Allowed by rules once, never rejected"},
+		{models.CallCounts{PreApproved: 2, Rejected: 1}, "Pre-approved 2 times, rejected once"},
+		{models.CallCounts{Unapproved: 1, AutoRejected: 2}, "Ran without approval once, rejected automatically 2 times"},
+		{models.CallCounts{Rejected: 1}, "Rejected once, never approved"},
+	} {
+		got := whole(gallery.Shell(), func(in *pages.ApprovalInput) { in.Around.Counts = c.counts }).Before
+		if got == nil || got.Count != c.want {
+			t.Errorf("%+v is told as %+v, want %q", c.counts, got, c.want)
+		}
+	}
+}
+
 func TestAroundARequest(t *testing.T) {
 	t.Parallel()
 	v := whole(gallery.Shell())
 	if v.PolicyNow != "The policy is now v9; it would still require approval, at critical risk (rule “Force push”)." {
 		t.Errorf("the policy by now: %q", v.PolicyNow)
 	}
-	if b := v.Before; b.Count != "allowed 3 times, rejected once" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
+	if b := v.Before; b.Count != "Approved 3 times, allowed by rules 2 times, rejected once" || b.By != "Bo Lind" || !b.More || len(b.Earlier) != 3 {
 		t.Errorf("before: %+v", b)
 	}
 	for i, want := range []string{"done", "failed", ""} {
@@ -122,7 +143,7 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 	t.Parallel()
 	a := gallery.Settle(gallery.Shell(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove})
 	a.ApprovalTimestamp = new(a.ApprovalRequestedAt.Add(65 * time.Second))
-	if o := newApproval(a).Outcome; o.Took != "1 m 5 s" || o.Result != "no result yet" {
+	if o := newApproval(a).Outcome; o.Took != "1 min 5 s" || o.Result != "no result yet" {
 		t.Errorf("%q, %q", o.Took, o.Result)
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)

@@ -20,7 +20,7 @@ const (
 	foldLeast = 3
 )
 
-// Batch is a block of tool calls that an agent queued at once, in order. One that
+// Batch is a block of tool calls that an agent queued together, in order. One that
 // was queued alone is a block of one.
 type Batch struct {
 	ID       string // of the element
@@ -126,7 +126,7 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 		URL: views.ConversationBatchURL(m.conversation.ID, first.ID), Topic: views.ConversationTopic(m.conversation.ID),
 	}
 	if d.Of > 1 {
-		v.Title = views.Number(int64(d.Of)) + " calls queued at once"
+		v.Title = views.Number(int64(d.Of)) + " calls queued together"
 		if len(calls) < d.Of {
 			v.Title += ", #" + strconv.Itoa(d.Place) + " to #" + strconv.Itoa(end.Place) + " here"
 		}
@@ -153,7 +153,7 @@ func (m batchMaker) block(calls []*models.Approval) Batch {
 	return v
 }
 
-// NewHistoryEntries makes the entries of a page. Calls that were queued at once
+// NewHistoryEntries makes the entries of a page. Calls that were queued together
 // are one of them, where the first stands.
 func NewHistoryEntries(c *models.ConversationView, entries []models.HistoryEntry, around HistoryAround, now time.Time) []HistoryEntry {
 	m := batchMaker{conversation: c, around: around, now: now}

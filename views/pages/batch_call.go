@@ -98,7 +98,7 @@ var (
 	pillQueued   = ui.Word{Text: "queued", Tone: views.ToneNeutral}
 	pillRunning  = ui.Word{Text: "running", Tone: views.ToneNeutral, Icon: "play"}
 	pillWaiting  = ui.Word{Text: "waiting for approval", Tone: views.ToneAccent, Icon: "clock"}
-	pillSending  = ui.Word{Text: "not yet told", Tone: views.ToneWarn, Icon: "clock"}
+	pillSending  = ui.Word{Text: "sending", Tone: views.ToneWarn, Icon: "clock"}
 	pillDone     = ui.Word{Text: "done", Tone: views.ToneGood, Icon: "check"}
 	pillFailed   = ui.Word{Text: "failed", Tone: views.ToneBad, Icon: "x"}
 	pillStuck    = ui.Word{Text: "stuck", Tone: views.ToneWarn, Icon: "triangle-alert"}
@@ -176,13 +176,13 @@ func notes(r *models.Response, d models.CallDetail, o models.Origin) []CallNote 
 	o.MatchedBy, o.Contradiction = d.MatchedBy, ""
 	out = append(out, originNotes(o)...)
 	if r.InputBytes != nil {
-		out = append(out, CallNote{views.ToneWarn, "Its input has " + views.Number(*r.InputBytes) + " bytes and is kept cut: it can be rejected, not approved."})
+		out = append(out, CallNote{views.ToneWarn, "Its input has " + views.Number(*r.InputBytes) + " bytes and was cut: it can be rejected but not approved."})
 	}
 	if d.Closed == models.ClosedByRun {
-		out = append(out, CallNote{views.ToneNeutral, "The run went on, or ended, without a result."})
+		out = append(out, CallNote{views.ToneNeutral, "The run continued or ended without a result."})
 	}
 	if d.Closed == models.ClosedByOwner {
-		out = append(out, CallNote{views.ToneNeutral, "A person closed it; no result is waited for."})
+		out = append(out, CallNote{views.ToneNeutral, "A person closed this call without waiting for a result."})
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func TestThePillOfACallInEachState(t *testing.T) {
 		{"the first open one", row("", ""), open, false, now, "running", false},
 		{"let through", row("", models.CausePolicy), open, true, now, "running", false},
 		{"waits", row(models.StatusPending, ""), open, true, long, "waiting for approval", true},
-		{"its verdict is on its way", held, open, false, long, "not yet told", false},
+		{"its verdict is on its way", held, open, false, long, "sending", false},
 		{"approved", row(models.StatusApproved, models.CauseReviewer), open, true, now, "approved", false},
 		{"approved and done", row(models.StatusApproved, models.CauseReviewer), done, false, now, "done", false},
 		{"approved and failed", row(models.StatusApproved, models.CauseReviewer), failed, false, now, "failed", false},

@@ -158,7 +158,7 @@ func NewBulk(in BulkInput, now time.Time) Bulk {
 		}
 		v.Lead = "Nothing is decided yet."
 		if leftOut > 0 {
-			v.Lead += " " + requestsOf(leftOut, "request is", "requests are") + " left out: open each to look at it, then tick it."
+			v.Lead += " " + requestsOf(leftOut, "request is", "requests are") + " not selected: open each one, then select it."
 		}
 		if refused > 0 {
 			v.Lead += " " + requestsOf(refused, "request", "requests") + " can't be decided here."

@@ -62,7 +62,7 @@ func bulkBar(v Inbox) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-target=\"#detail\" hx-swap=\"outerHTML\" data-bulk-bar aria-label=\"Decide on the selected\"><label class=\"bulk-all scripted\"><input type=\"checkbox\" data-pick-all> Select all shown</label> <span class=\"quiet bulk-hint\">Tick requests to decide on several at once.</span> <span class=\"bulk-count\" data-bulk-count></span><div class=\"bulk-more\"><label class=\"sr-only\" for=\"bulk-reason\">Reason for all of them</label> <input class=\"input\" id=\"bulk-reason\" name=\"reason\" maxlength=\"4000\" placeholder=\"Optional note to the agents\" autocomplete=\"off\" data-act-reason>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hx-target=\"#detail\" hx-swap=\"outerHTML\" data-bulk-bar aria-label=\"Decide the selected requests\"><label class=\"bulk-all scripted\"><input type=\"checkbox\" data-pick-all> Select all shown</label> <span class=\"quiet bulk-hint\">Select requests to decide several at once.</span> <span class=\"bulk-count\" data-bulk-count></span><div class=\"bulk-more\"><label class=\"sr-only\" for=\"bulk-reason\">Reason for all of them</label> <input class=\"input\" id=\"bulk-reason\" name=\"reason\" maxlength=\"4000\" placeholder=\"Optional note to the agents\" autocomplete=\"off\" data-act-reason>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

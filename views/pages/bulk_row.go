@@ -29,9 +29,9 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 	case a.InputBytes != nil:
 		return "Only the beginning of its input is kept, so it can only be rejected."
 	case a.UpstreamID != nil:
-		return "Requests of another system can't be bulk-approved."
+		return "Requests from another system can't be bulk-approved."
 	case a.OpenNote != nil:
-		return "It waits for an answer to a question."
+		return "It is waiting for an answer to a question."
 	}
 	return ""
 }
@@ -42,7 +42,7 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 	var out []string
 	l := summaryLine(&a.Response)
 	if l.cut {
-		out = append(out, "Its summary is cut.")
+		out = append(out, "Its summary is cut off.")
 	}
 	if len(l.hidden) > 0 {
 		names := make([]string, 0, len(l.hidden))
@@ -51,15 +51,15 @@ func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 		}
 		text := "Its summary does not show " + strings.Join(names, ", ")
 		if more := len(l.hidden) - len(names); more > 0 {
-			text += " and " + requestsOf(more, "more member", "more members")
+			text += " and " + requestsOf(more, "more argument", "more arguments")
 		}
 		out = append(out, text+".")
 	}
 	if len(warnings(a, "", newInputView(&a.Response, foldState{}))) > 0 || twin != nil && a.TwinWarns(*twin) || reasked {
-		out = append(out, "It carries a warning.")
+		out = append(out, "It has a warning.")
 	}
 	if len(Folds(&a.Response, "")) > 0 {
-		out = append(out, "It is too long to be shown here.")
+		out = append(out, "It is too long to show here.")
 	}
 	return out
 }

@@ -21,7 +21,7 @@ type CallInput struct {
 }
 
 // CallView is all that is kept of one tool call: what it was called with, and
-// what it gave. The request for its approval has a page of its own.
+// what it gave. Open its approval request has a page of its own.
 type CallView struct {
 	Tool, Agent     string
 	Origin          Origin
@@ -64,13 +64,13 @@ func NewCall(in CallInput, now time.Time) CallView {
 	}
 	switch {
 	case !in.Result.Completed:
-		v.NoResult = "None yet."
+		v.NoResult = "No result yet."
 	case d.Closed != "":
-		v.NoResult = "There is none: the call was closed without."
+		v.NoResult = "No result: the call was closed without one."
 	default:
-		label := "Result, as reported by "
+		label := "Result reported by "
 		if in.Result.IsError && !denied(r) {
-			label = "Error, as reported by "
+			label = "Error reported by "
 		}
 		v.Result = &ui.Code{ID: "result", Label: label + models.RevealString(a.AgentName, false), Text: in.Result.Result}
 		if kept := int64(len(in.Result.Result)); in.Result.Bytes > kept && !a.IsRemoved() {

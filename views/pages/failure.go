@@ -24,21 +24,21 @@ func NewFailure(status int, text, requestID string) Failure {
 	switch status {
 	case http.StatusNotFound:
 		v.Title = "Page not found"
-		v.Do = "This page doesn't exist or you don't have access. Requests that wait for you are in the inbox."
+		v.Do = "This page doesn't exist or you don't have access. Your pending requests are in the inbox."
 	case http.StatusForbidden:
-		v.Title = "You may not do this"
+		v.Title = "You don't have permission"
 		v.Do = "Ask an admin, or sign in with another account."
 	case http.StatusUnauthorized:
 		v.Title = "Sign in first"
 		v.SignIn = true
 	case http.StatusConflict:
-		v.Title = "It changed meanwhile"
-		v.Do = "Go back, reload the page and look at the current state."
+		v.Title = "Something changed"
+		v.Do = "Go back, reload the page and check it again."
 	case http.StatusTooManyRequests:
 		v.Title = "Too many requests"
 		v.Do = "Wait a moment, then try again."
 	case http.StatusServiceUnavailable:
-		v.Title = "Not available just now"
+		v.Title = "Temporarily unavailable"
 		v.Do = "The server is starting or stopping. Nothing is lost; try again in a moment."
 	case http.StatusInsufficientStorage:
 		v.Title = "Disk full"
@@ -48,8 +48,8 @@ func NewFailure(status int, text, requestID string) Failure {
 			v.Title = "That did not work"
 			v.Do = "Go back, correct it, and send it again."
 		} else {
-			v.Title = "Something broke here"
-			v.Do = "Nothing was decided by it. Try again; if it stays, the log has the request's number."
+			v.Title = "Something went wrong"
+			v.Do = "Check whether your change was saved before you try again. If this keeps happening, give an admin the number below."
 		}
 	}
 	return v

@@ -54,7 +54,7 @@ func (f GrantForm) Fixed(s models.Shape) ([]string, error) {
 	}
 	for _, i := range f.Kept {
 		if i < 0 || i >= len(s.Members) {
-			return nil, models.Invalid("fixed", "must be chosen from what the input has")
+			return nil, models.Invalid("fixed", "must be chosen from the arguments of the input")
 		}
 		out = append(out, s.Members[i].Name)
 	}
@@ -109,7 +109,7 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 	}
 	shape, err := models.ShapeOf([]byte(a.ToolInputJSON))
 	if err != nil {
-		v.Closed = "What is stored is no input that was taken: no grant can be made on it."
+		v.Closed = "The stored input can't be read, so similar calls can't be pre-approved."
 		return v
 	}
 	v.members(shape, in.Form)
@@ -122,8 +122,8 @@ func NewGrantForm(in GrantFormInput, now time.Time) GrantFormView {
 			v.Source.Opened = true
 		}
 	}
-	v.Hours = limitField("hours", "For how many hours", in.Form, in.Form.Hours, min(grantHours, in.MaxHours), in.MaxHours, "It ends then, however often it was used.")
-	v.Uses = limitField("uses", "For how many calls", in.Form, in.Form.Uses, min(grantUses, in.MaxUses), in.MaxUses, "It ends with the last of them.")
+	v.Hours = limitField("hours", "Hours", in.Form, in.Form.Hours, min(grantHours, in.MaxHours), in.MaxHours, "It ends after that, however often it was used.")
+	v.Uses = limitField("uses", "Number of calls", in.Form, in.Form.Uses, min(grantUses, in.MaxUses), in.MaxUses, "It ends after the last one.")
 	return v
 }
 
@@ -148,7 +148,7 @@ func (v *GrantFormView) members(s models.Shape, form GrantForm) {
 	}
 	for i, m := range s.Members {
 		if i == grantMembers {
-			v.More = views.Number(int64(len(s.Members)-i)) + " more members stand behind these. They all stay as they are."
+			v.More = views.Number(int64(len(s.Members)-i)) + " more arguments are not shown. They must all match."
 			break
 		}
 		place := strconv.Itoa(i)
@@ -180,9 +180,9 @@ func (v *GrantFormView) reach(r *models.GrantReach, now time.Time) {
 	case r.Examined == 0:
 		v.Reach = "There is no earlier call of this tool by this agent to compare with."
 	case r.Examined == 1:
-		v.Reach = "It would not have covered the one call before,"
+		v.Reach = "It would not have covered the one earlier call,"
 		if r.Covered == 1 {
-			v.Reach = "It would have covered the one call before,"
+			v.Reach = "It would have covered the one earlier call,"
 		}
 		v.Since = views.Ago(r.Since, now)
 	default:

@@ -67,7 +67,7 @@ func GrantFormPage(p views.Page, v GrantFormView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "The request</a><h1>Allow this for…</h1><p class=\"quiet\">Further calls like this one are allowed without asking anybody, until the time or the number is used up. Rules that deny come first, and calls of critical risk always need approval.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "The request</a><h1>Pre-approve similar calls</h1><p class=\"quiet\">Similar calls run without asking anybody, until the time or the number of calls is used up. Deny rules come first, and critical-risk calls always need approval.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -111,7 +111,7 @@ func GrantFormPart(v GrantFormView) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"grant\" class=\"grant\" aria-label=\"Allow this for…\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<section id=\"grant\" class=\"grant\" aria-label=\"Pre-approve similar calls\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -150,7 +150,7 @@ func GrantFormPart(v GrantFormView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Folded {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"flash\" data-tone=\"warn\" role=\"status\">Parts of this request are folded, and its risk is high. Open them on its page first, then come back.</p><p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"flash\" data-tone=\"warn\" role=\"status\">This high-risk request has collapsed sections. Open them on its page first, then come back.</p><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -349,12 +349,12 @@ func grantFields(v GrantFormView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "><legend>What stays as it is</legend> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "><legend>Arguments that must match</legend> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.IsWhole {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"field-help\">The input is no object: all of it stays as it is.</p><pre class=\"grant-value\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"field-help\">The input is not an object, so all of it must match.</p><pre class=\"grant-value\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -367,12 +367,12 @@ func grantFields(v GrantFormView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if len(v.Members) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p class=\"field-help\">The input has no members: only calls without any are covered.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<p class=\"field-help\">The input has no arguments: only calls without arguments are covered.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"field-help\">What is ticked must stand in a call exactly as here. What is not may be anything, or be missing. A call with a further argument is never covered.</p><ul class=\"grant-list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"field-help\">Ticked arguments must match exactly. Others may have any value or be missing. A call with an extra argument is never covered.</p><ul class=\"grant-list\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -434,7 +434,7 @@ func grantFields(v GrantFormView) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</span> <span class=\"sr-only\">stays as it is:</span> <span><code class=\"grant-value\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "</span> <span class=\"sr-only\">must match:</span> <span><code class=\"grant-value\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -542,7 +542,7 @@ func grantFields(v GrantFormView) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Approve {
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-approve", Label: "Allow, and approve this one", Icon: "check", Name: "approve", Value: "1"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-approve", Label: "Pre-approve, and approve this one", Icon: "check", Name: "approve", Value: "1"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -550,12 +550,12 @@ func grantFields(v GrantFormView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-only", Label: "Allow", Variant: "outline"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-only", Label: "Pre-approve", Variant: "outline"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-only", Label: "Allow", Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "grant-only", Label: "Pre-approve", Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

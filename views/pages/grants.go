@@ -109,7 +109,7 @@ func (row *GrantRow) fixed(g *models.Grant, most int) {
 func grantState(g *models.Grant, now time.Time) (ui.Word, string) {
 	switch g.StateAt(now) {
 	case models.GrantLive:
-		return ui.Word{Text: "live", Tone: views.ToneGood}, ""
+		return ui.Word{Text: "active", Tone: views.ToneGood}, ""
 	case models.GrantUsedUp:
 		return ui.Word{Text: "used up", Tone: views.ToneNeutral}, ""
 	case models.GrantExpired:
@@ -117,7 +117,7 @@ func grantState(g *models.Grant, now time.Time) (ui.Word, string) {
 	case models.GrantRevoked:
 		return ui.Word{Text: "revoked", Tone: views.ToneNeutral}, "by " + models.RevealString(g.RevokerName, false)
 	case models.GrantLapsed:
-		return ui.Word{Text: "not honoured", Tone: views.ToneWarn}, "who made it may not decide any more"
+		return ui.Word{Text: "no effect", Tone: views.ToneWarn}, "its creator can no longer decide"
 	}
 	return ui.Word{}, ""
 }

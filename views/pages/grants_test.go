@@ -23,11 +23,11 @@ func TestAGrantRowSaysWhatEndedIt(t *testing.T) {
 		state, ending string
 		revocable     bool
 	}{
-		"live":            {func(*models.Grant) {}, "live", "1:00:00 left", true},
+		"live":            {func(*models.Grant) {}, "active", "1:00:00 left", true},
 		"used up":         {func(g *models.Grant) { g.Uses, g.UsedAt = 2000, new(now.Add(-time.Minute)) }, "used up", "1 min ago", false},
 		"expired":         {func(g *models.Grant) { g.ExpiresAt = now }, "expired", "just now", false},
 		"revoked":         {func(g *models.Grant) { g.RevokedAt, g.RevokerName = new(now.Add(-2*time.Second)), "Bo\u202e" }, "revoked", "2 s ago", false},
-		"maker has left":  {func(g *models.Grant) { g.MakerMayDecide = false }, "not honoured", "1:00:00 left", true},
+		"maker has left":  {func(g *models.Grant) { g.MakerMayDecide = false }, "no effect", "1:00:00 left", true},
 		"revoked in time": {func(g *models.Grant) { g.RevokedAt, g.ExpiresAt = new(now.Add(-time.Minute)), now }, "revoked", "1 min ago", false},
 	} {
 		g := base
@@ -137,8 +137,8 @@ func TestHowFarAGrantWouldReachIsASentence(t *testing.T) {
 	for want, reach := range map[string]*models.GrantReach{
 		"": nil,
 		"There is no earlier call of this tool by this agent to compare with.": {},
-		"It would not have covered the one call before,":                       {Examined: 1, Since: now},
-		"It would have covered the one call before,":                           {Examined: 1, Covered: 1, Since: now},
+		"It would not have covered the one earlier call,":                       {Examined: 1, Since: now},
+		"It would have covered the one earlier call,":                           {Examined: 1, Covered: 1, Since: now},
 		"It would have covered 7 of the last 40 calls, the oldest":             {Examined: 40, Covered: 7, Since: now},
 	} {
 		v := pages.NewGrantForm(pages.GrantFormInput{Approval: gallery.Shell(), Reach: reach}, now)

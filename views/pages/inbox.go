@@ -125,9 +125,9 @@ func (v *Inbox) pages(in InboxInput) {
 // soonest is what stands first in an order.
 func soonest(order string) string {
 	if order == orderByAge {
-		return "that wait longest"
+		return "oldest requests"
 	}
-	return "whose time ends first"
+	return "requests with the soonest deadlines"
 }
 
 // tally says how many there are, and never more than was counted.
@@ -139,7 +139,7 @@ func (v *Inbox) tally(in InboxInput) {
 	filtered := in.Place.Filtered()
 	v.Shown = count + " waiting"
 	if filtered {
-		v.Shown = count + " match; " + views.Count(in.Waiting) + " wait in all"
+		v.Shown = count + " match · " + views.Count(in.Waiting) + " waiting in total"
 	}
 	if in.Sending > 0 {
 		v.Shown += " · " + views.Count(in.Sending) + " sending"
@@ -147,16 +147,16 @@ func (v *Inbox) tally(in InboxInput) {
 	if len(in.Rows) > 0 {
 		return
 	}
-	v.Empty = &InboxEmpty{"Nothing waits for you", "Requests of your agents, and those that rules send to you, appear here by themselves, soonest deadline first."}
+	v.Empty = &InboxEmpty{"Nothing is waiting for you", "Requests from your agents, and those that rules send to you, appear here, soonest deadline first."}
 	switch {
 	case len(in.Errors) > 0:
-		v.Shown, v.Empty = "", &InboxEmpty{"Nothing was looked for", "Correct what is marked above, or clear the filters."}
+		v.Shown, v.Empty = "", &InboxEmpty{"Check the filters", "Correct the marked fields above, or clear the filters."}
 	case in.Searched > 0:
-		v.Empty = &InboxEmpty{"Nothing found so far", "None of those that were looked at match. Search further, or clear the filters."}
+		v.Empty = &InboxEmpty{"Nothing found so far", "None of the requests searched so far match. Search further, or clear the filters."}
 	case in.Place.After != "":
-		v.Empty = &InboxEmpty{"Nothing more", "This was the end of the list. Go back to the start for what waits now."}
+		v.Empty = &InboxEmpty{"End of the list", "Go back to the start to see what is waiting now."}
 	case filtered:
-		v.Empty = &InboxEmpty{"Nothing matches", "What comes and matches appears here by itself. Clear the filters to see all that waits."}
+		v.Empty = &InboxEmpty{"No matches", "New requests that match appear here. Clear the filters to see all requests."}
 	}
 }
 

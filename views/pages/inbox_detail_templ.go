@@ -62,7 +62,7 @@ func DeskDetail(d InboxDetail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " aria-label=\"The request\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, " aria-label=\"Request\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -115,17 +115,17 @@ func DeskDetail(d InboxDetail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if d.Missing {
-			templ_7745c5c3_Err = ui.Empty("There is no such request", "It does not exist, or it is not for you to see. What waits for you stands in the list.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("Request not found", "It doesn't exist, or you don't have access. Your requests are in the list.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if d.Teach == nil && d.Waits {
-			templ_7745c5c3_Err = ui.Empty("Open a request", "Choose one from the list: it is shown here in full, and decided here.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("Open a request", "Choose one from the list to read and decide it here.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if d.Teach == nil {
-			templ_7745c5c3_Err = ui.Empty("Nothing to decide", "What appears in the list is shown here in full.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("Nothing to decide", "New requests appear in the list. Open one to read it here.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -165,7 +165,7 @@ func teach(t Teach) templ.Component {
 			templ_7745c5c3_Var4 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section class=\"teach\" aria-labelledby=\"teach-title\"><h2 id=\"teach-title\">Try it: ask for something</h2><ol class=\"steps\"><li><p>An agent asks with a token of its own.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<section class=\"teach\" aria-labelledby=\"teach-title\"><h2 id=\"teach-title\">Try it: send a request</h2><ol class=\"steps\"><li><p>An agent needs its own token.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -192,7 +192,7 @@ func teach(t Teach) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "teach-token", Label: "Make an agent token", Icon: "key-round", Variant: "outline"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "teach-token", Label: "Create an agent token", Icon: "key-round", Variant: "outline"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -201,7 +201,7 @@ func teach(t Teach) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "</li><li><p>Send a request. It waits until you decide, 50 seconds at a time; sent again, it is the same request.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, "</li><li><p>Send a request. The command waits up to 50 seconds for your decision. Run it again to keep waiting: it is the same request.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

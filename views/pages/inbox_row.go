@@ -146,9 +146,9 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		row.Must = models.RevealString(who.Must(), false)
 	}
 	if a.OpenNote != nil {
-		row.Asks, row.Paused = "Asked back", a.PausedLeft != nil
+		row.Asks, row.Paused = "Question", a.PausedLeft != nil
 		if a.Note != nil {
-			row.Asks = "Asked back by " + models.RevealString(a.Note.AuthorName, false)
+			row.Asks = "Question from " + models.RevealString(a.Note.AuthorName, false)
 		}
 	}
 	return row

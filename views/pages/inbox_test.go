@@ -52,7 +52,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	rows := gallery.Briefs(gallery.Shell(), gallery.Question())
 	place := views.InboxPlace{Conversation: gallery.ConversationID}
 	v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: 12, Waiting: 240, Next: "n", Place: place}, now)
-	if v.Shown != "12 match; 240 wait in all" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
+	if v.Shown != "12 match · 240 waiting in total" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
 	if v.Filter.Conversation != string(gallery.ConversationID) || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
@@ -64,7 +64,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v := pages.NewInbox(pages.InboxInput{Rows: rows, Count: models.StatsCap}, now); v.Shown != "1,000+ waiting" {
 		t.Errorf("a capped count: %q", v.Shown)
 	}
-	if v := pages.NewInbox(pages.InboxInput{Place: views.InboxPlace{After: "k"}}, now); v.Detail.Teach != nil || v.FirstURL != "/" || v.Empty.Title != "Nothing more" {
+	if v := pages.NewInbox(pages.InboxInput{Place: views.InboxPlace{After: "k"}}, now); v.Detail.Teach != nil || v.FirstURL != "/" || v.Empty.Title != "End of the list" {
 		t.Errorf("an empty later page teaches: %+v", v)
 	}
 	v = pages.NewInbox(pages.InboxInput{BaseURL: "https://sign.example", FreshToken: "csa_x", FreshAgent: "first"}, now)
@@ -80,7 +80,7 @@ func TestInboxSaysHowFarItLooked(t *testing.T) {
 		Rows: gallery.Briefs(gallery.Shell()), Count: 3, Capped: true, Waiting: models.StatsCap, Next: "n", Searched: 10_000,
 		Place: views.InboxPlace{Text: "rm"},
 	}, now)
-	if v.Shown != "3+ match; 1,000+ wait in all" || v.NextLabel != "Search further" || v.CutNote != "Searched the 10,000 whose time ends first." {
+	if v.Shown != "3+ match · 1,000+ waiting in total" || v.NextLabel != "Search further" || v.CutNote != "Searched the 10,000 requests with the soonest deadlines." {
 		t.Errorf("%q %q %q", v.Shown, v.NextLabel, v.CutNote)
 	}
 	v = pages.NewInbox(pages.InboxInput{Next: "n", Searched: 10_000, Place: views.InboxPlace{Text: "rm"}}, now)
@@ -139,24 +139,24 @@ func TestWhatALineDoesNotSayIsLookedAtFirst(t *testing.T) {
 	}{
 		{"Bash", `{"command":"ls"}`, nil, false, ""},
 		{"Bash", `{"command":"ls"}`, old, false, ""},
-		{"Bash", `{"command":"ls"}`, recent, false, "It carries a warning."},
-		{"Bash", `{"command":"ls"}`, nil, true, "It carries a warning."},
+		{"Bash", `{"command":"ls"}`, recent, false, "It has a warning."},
+		{"Bash", `{"command":"ls"}`, nil, true, "It has a warning."},
 		{"Bash", `{"command":"ls","cwd":"/"}`, nil, false, "Its summary does not show cwd."},
-		{"Bash", `{"command":"ls","b\u200b":1}`, nil, false, "Its summary does not show b⟨U+200B⟩. It carries a warning."},
+		{"Bash", `{"command":"ls","b\u200b":1}`, nil, false, "Its summary does not show b⟨U+200B⟩. It has a warning."},
 		{"Bash", `{"command":["ls","-l"]}`, nil, false, ""},
-		{"Bash", `{"command":"` + long + `"}`, nil, false, "Its summary is cut."},
+		{"Bash", `{"command":"` + long + `"}`, nil, false, "Its summary is cut off."},
 		{"Bash", `{"command":"` + long[:200] + `"}`, nil, false, ""},
 		{"x", `{}`, nil, false, ""},
 		{"x", `{"a":1,"b":[true]}`, nil, false, ""},
-		{"x", `{"a":"` + long + `"}`, nil, false, "Its summary is cut."},
+		{"x", `{"a":"` + long + `"}`, nil, false, "Its summary is cut off."},
 		{"pay", `{"amount":1,"currency":"EUR","to":"A"}`, nil, false, ""},
 		{"pay", `{"amount":1,"currency":"EUR","to":"A","iban":"X"}`, nil, false, "Its summary does not show iban."},
 		{"pay", `{"amount":1,"to":{"name":"A"}}`, nil, false, ""},
 		{"pay", `{"amount":1,"to":{"name":"A","iban":"X"}}`, nil, false, "Its summary does not show to."},
 		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, nil, false, "Its summary does not show new_string, old_string."},
 		{"read", `{"path":"a"}`, nil, false, ""},
-		{"x", `{"command":"ls","a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, nil, false, "Its summary does not show a, b, c, d, e and 1 more member."},
-		{"Bash", `{"command":"` + strings.Repeat(`l\n`, 100) + `"}`, nil, false, "Its summary is cut. It is too long to be shown here."},
+		{"x", `{"command":"ls","a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, nil, false, "Its summary does not show a, b, c, d, e and 1 more argument."},
+		{"Bash", `{"command":"` + strings.Repeat(`l\n`, 100) + `"}`, nil, false, "Its summary is cut off. It is too long to show here."},
 	} {
 		a := gallery.Call(tt.tool, tt.input)
 		if got := strings.Join(pages.LookFirst(&a, tt.twin, tt.reasked), " "); got != tt.want {

@@ -46,12 +46,12 @@ func newInputView(r *models.Response, f foldState) inputView {
 	canonical, hashed := canonicalOf(r)
 	v.tampered = (hashed == nil || models.Digest(hashed) != r.Digest) && !r.DigestCoversMore() && !r.IsRemoved()
 	_, v.found = models.Reveal(string(hashed), false)
-	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
+	v.raw = ui.Code{ID: "raw", Label: "Hashed bytes", Text: string(hashed)}
 	if r.DigestCoversMore() {
-		v.raw.Label = "What is kept; the digest is over more than this"
+		v.raw.Label = "What was kept. The digest covers more than this."
 	}
 	if r.IsRemoved() {
-		v.raw.Label = "What stands in the place of what was hashed; the digest is over what was removed"
+		v.raw.Label = "Placeholder. The digest covers what was removed."
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
@@ -70,7 +70,7 @@ func newInputView(r *models.Response, f foldState) inputView {
 		v.blocks[i].Code = f.of(v.blocks[i].Code, v.blocks[i].Part)
 	}
 	if r.IsRemoved() {
-		v.whole.Label, v.whole.Size = "In the place of the input", ""
+		v.whole.Label, v.whole.Size = "Placeholder for the input", ""
 		return v
 	}
 	if r.InputBytes != nil {

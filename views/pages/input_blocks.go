@@ -290,11 +290,11 @@ func inputTree(canonical []byte) (blocks []ui.Block, says string) {
 		return nil, ""
 	}
 	if len(canonical) > layoutMost {
-		return nil, "too long to lay out, so only as source"
+		return nil, "too long to format; shown as source"
 	}
 	tree, tooMany := ui.NewTree(canonical)
 	if tooMany {
-		return nil, "more than " + views.Number(ui.MaxNodes) + " values, so only as source"
+		return nil, "more than " + views.Number(ui.MaxNodes) + " values; shown as source"
 	}
 	if tree == nil || len(tree.Root.Children) == 0 {
 		return nil, ""

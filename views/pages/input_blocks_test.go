@@ -123,7 +123,7 @@ func TestTheLargestInputIsShownWhole(t *testing.T) {
 func TestInputOfManyValuesIsSourceOnly(t *testing.T) {
 	t.Parallel()
 	v := newApproval(gallery.Call("x", "["+strings.Repeat("1,", 2000)+"1]"))
-	if len(v.Blocks) != 0 || !strings.HasSuffix(v.Whole.Size, "more than 2,000 values, so only as source") {
+	if len(v.Blocks) != 0 || !strings.HasSuffix(v.Whole.Size, "more than 2,000 values; shown as source") {
 		t.Errorf("%d blocks, %q", len(v.Blocks), v.Whole.Size)
 	}
 }
@@ -240,8 +240,8 @@ func TestApprovalWarnsOfHosts(t *testing.T) {
 		"curl https://xn--80ak6aa92e.com/x":       {"“аррӏе” (sent as xn--80ak6aa92e) looks like “apple” and is written in Cyrillic letters."},
 		"ping p\u0430ypal.com":                    {"“p\u0430ypal” mixes Cyrillic and Latin letters."},
 		"wget http://2130706433/":                 {"It is a numeric address in an unusual form.", "“http://2130706433/”: Browsers read this as 127.0.0.1; Go programs as 2130706433."},
-		"curl https:/evil.example/":               {"“https:/evil.example/”: This could not be read as an address; programs may take it as evil.example."},
-		"curl https://a.com\u2215b@evil.example/": {"“https://a.com\u2215b@evil.example/”: This could not be read as an address; programs may take it as evil.example."},
+		"curl https:/evil.example/":               {"“https:/evil.example/”: Not a valid address; programs may read it as evil.example."},
+		"curl https://a.com\u2215b@evil.example/": {"“https://a.com\u2215b@evil.example/”: Not a valid address; programs may read it as evil.example."},
 	} {
 		var got []string
 		for _, w := range newApproval(gallery.Call("Bash", input("command", text))).Warnings {

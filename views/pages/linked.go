@@ -47,7 +47,7 @@ func newLinked(o models.Origin, place string) *LinkedNote {
 		v.Text = agent + " reported this call in run " + run + " while a decision on it was on its way."
 	}
 	if !l.IsCall {
-		v.Text += " The approval: " + ui.StatusWord(l.Status, l.Cause).Text + "."
+		v.Text += " Approval: " + ui.StatusWord(l.Status, l.Cause).Text + "."
 	}
 	if l.ID != "" {
 		v.URL, v.Label = views.ApprovalURL(l.ID), "Open the approval"

@@ -60,14 +60,14 @@ func through(o models.Origin) string {
 // tellingText says whose verdict is on its way to whom, and how far it is.
 func tellingText(o models.Origin) string {
 	t := o.Sending
-	text := models.RevealString(t.VoterName, false) + "'s " + verdictWord(t.Verdict) + " is on its way to " + through(o)
+	text := models.RevealString(t.VoterName, false) + "'s " + verdictWord(t.Verdict) + " is being sent to " + through(o)
 	switch {
 	case t.Attempts == 0:
-		return text + ": not yet told."
+		return text + ": not confirmed yet."
 	case t.Problem == "":
-		return text + ": not yet told (attempt " + strconv.Itoa(t.Attempts) + ")."
+		return text + ": not confirmed yet (attempt " + strconv.Itoa(t.Attempts) + ")."
 	}
-	return text + ": not yet told (attempt " + strconv.Itoa(t.Attempts) + "). " + models.RevealString(t.Problem, false)
+	return text + ": not confirmed yet (attempt " + strconv.Itoa(t.Attempts) + "). " + models.RevealString(t.Problem, false)
 }
 
 func verdictWord(v models.Verdict) string {
@@ -79,7 +79,7 @@ func verdictWord(v models.Verdict) string {
 	case models.VerdictAnswer:
 		return "answer"
 	}
-	return "verdict"
+	return "decision"
 }
 
 // outside fills in what is different where another system asks.
@@ -89,7 +89,7 @@ func (v *Approval) outside(in ApprovalInput) {
 	v.Origin, v.Outside, v.Hears = newOrigin(o, a.AgentName), a.UpstreamID != nil, through(o)
 	if a.InputBytes != nil {
 		v.EditJSON = ""
-		v.Closed = "It can only be rejected: the input has " + views.Number(*a.InputBytes) + " bytes and is kept cut, so nobody can see all that would run."
+		v.Closed = "You can only reject this: the input has " + views.Number(*a.InputBytes) + " bytes and only part of it was kept, so nobody can see everything that would run."
 	}
 	told := o
 	told.Sending, told.Withdrawals = nil, nil // they have places of their own
@@ -144,9 +144,9 @@ func matchedNote(o models.Origin) (CallNote, bool) {
 	switch o.MatchedBy {
 	case models.MatchedByOrder:
 		if o.FoundIn != "" {
-			return CallNote{views.ToneWarn, "Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call fits in the run that " + through(o) + " names, and only the order decided."}, true
+			return CallNote{views.ToneWarn, "Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call in the run that " + through(o) + " names fits, so only the order decided."}, true
 		}
-		return CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, and only their order decided."}, true
+		return CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, so only their order decided."}, true
 	case "unmatched":
 		return CallNote{views.ToneWarn, "Unmatched: no reported call fits what " + through(o) + " asks for."}, true
 	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":

@@ -39,9 +39,9 @@ func heldText(a *models.Approval, o models.Origin) string {
 		return tellingText(o)
 	}
 	if a.Vote != nil && a.Vote.UserName != "" {
-		return "Being decided by " + models.RevealString(a.Vote.UserName, false) + "."
+		return models.RevealString(a.Vote.UserName, false) + "'s decision is being sent."
 	}
-	return "Being decided: another verdict is on its way."
+	return "Another decision is being sent."
 }
 
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
@@ -94,9 +94,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 		if canonical, err := models.CanonicalJSON("input", edited); err == nil {
 			edited = canonical
 		}
-		o.Edited = &ui.Code{ID: "edited", Label: "Released input, as edited", Text: indent(edited), Numbers: true}
+		o.Edited = &ui.Code{ID: "edited", Label: "Approved input, as edited", Text: indent(edited), Numbers: true}
 		o.EditedDigest = deref(a.Vote.InputDigest)
-		o.Change = new(ui.DiffOf("What the decider changed", indentJSON(r.ToolInputJSON), o.Edited.Text))
+		o.Change = new(ui.DiffOf("Changes made before approval", indentJSON(r.ToolInputJSON), o.Edited.Text))
 	}
 	return o
 }
@@ -125,11 +125,11 @@ func lateText(in ApprovalInput, v Approval) string {
 	case did == "":
 		return ""
 	case v.Undo != nil:
-		return "You approved this already. Undo that first to do something else."
+		return "You already approved this. Undo it first to change your decision."
 	case v.Held != "":
 		return v.Held + " Your " + did + " changed nothing."
 	case v.Outcome == nil:
-		return "This changed while you were looking at it. Your " + did + " was not taken: look again, then decide."
+		return "This request changed while you were looking at it. Your " + did + " was not saved. Look again, then decide."
 	case v.Outcome.By != "":
 		return "Already " + v.Outcome.Word.Text + " by " + models.RevealString(v.Outcome.By, false) + ". Your " + did + " changed nothing."
 	}

@@ -26,7 +26,7 @@ func TestABatchIsOneBlockWhereItsFirstCallStands(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
-	if b.Title != "10 calls queued at once" || b.Tally != "5 of 10 done" || b.Segments[0].Fold != "5 done, #1 to #5" {
+	if b.Title != "10 calls queued together" || b.Tally != "5 of 10 done" || b.Segments[0].Fold != "5 done, #1 to #5" {
 		t.Errorf("%q %q %q", b.Title, b.Tally, b.Segments[0].Fold)
 	}
 	if d := b.Segments[0].Calls[1].Duration; d != "20 s" {

@@ -172,23 +172,25 @@ var formPages = []page{
 		"title": "How the policy works",
 	}},
 	{key: "grant-form-anything", seen: seen{
-		"title":  "Allow this for…",
+		"title":  "Pre-approve similar calls",
 		"warns":  "The same grant is live already: revoke it first to make it anew. | No argument must match: any call of this tool by this agent is allowed, whatever is in “command”, “description”, “timeout”.",
 		"errors": "must name members that the input has | must be from 1 to 24 | must be from 1 to 50",
-		"acts":   "Allow, and approve this one | Allow | Preview",
+		"acts":   "Pre-approve, and approve this one | Pre-approve | Preview",
 		"filled": "hours=48",
-		"says":   "Further calls like this one are allowed without asking anybody, until the time or the number is used up. Rules that deny come first, and calls of critical risk always need approval.",
+		"says":   "Similar calls run without asking anybody, until the time or the number of calls is used up. Deny rules come first, and critical-risk calls always need approval.",
 	}},
 	{key: "grant-form-closed", seen: seen{
-		"title": "Allow this for…",
+		"title": "Pre-approve similar calls",
 		"warns": "Calls of critical risk are always decided one by one.",
 		"acts":  "Back to the request → /approvals/01890a5d-ac96-774b-bcce-b302099a8059",
-		"says":  "Further calls like this one are allowed without asking anybody, until the time or the number is used up. Rules that deny come first, and calls of critical risk always need approval.",
+		"says":  "Similar calls run without asking anybody, until the time or the number of calls is used up. Deny rules come first, and critical-risk calls always need approval.",
 	}},
 	{key: "grant-form-hostile", like: "grant-form-anything", seen: seen{
 		"warns":  "Contains hidden characters. They are shown as codes in the input (1 direction control, 1 zero-width character), in the agent's name (1 direction control).",
 		"errors": "",
 		"filled": "keep=0 | keep=1 | keep=2 | keep=3 | keep=4 | keep=5 | keep=6 …  | keep=98 | keep=99 | hours=1 | uses=10 (1007 bytes, cf9a7f8323330050)",
+		"title":  "Pre-approve similar calls",
+		"acts":   "Pre-approve, and approve this one | Pre-approve | Preview",
 	}},
 	{key: "signin", seen: seen{
 		"title": "Sign in",
@@ -220,14 +222,14 @@ var formPages = []page{
 		"says":  "401 | Request req-3",
 	}},
 	{key: "failure-403", seen: seen{
-		"title": "You may not do this",
+		"title": "You don't have permission",
 		"acts":  "Go to the inbox → /",
 		"says":  "403 | Only an admin may do this. | Ask an admin, or sign in with another account. | Request req-4",
 	}},
 	{key: "failure-409", seen: seen{
-		"title": "It changed meanwhile",
+		"title": "Something changed",
 		"acts":  "Go to the inbox → /",
-		"says":  "409 | Version 8 was saved meanwhile. | Go back, reload the page and look at the current state. | Request req-5",
+		"says":  "409 | Version 8 was saved meanwhile. | Go back, reload the page and check it again. | Request req-5",
 	}},
 	{key: "failure-413", seen: seen{
 		"title": "That did not work",
@@ -240,13 +242,13 @@ var formPages = []page{
 		"says":  "429 | Wait 12 seconds. | Wait a moment, then try again. | Request req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-req-",
 	}},
 	{key: "failure-503", seen: seen{
-		"title": "Not available just now",
+		"title": "Temporarily unavailable",
 		"acts":  "Go to the inbox → /",
 		"says":  "503 | The server is starting or stopping. Nothing is lost; try again in a moment. | Request req-7",
 	}},
 	{key: "failure-500", seen: seen{
-		"title": "Something broke here",
+		"title": "Something went wrong",
 		"acts":  "Go to the inbox → /",
-		"says":  "500 | Nothing was decided by it. Try again; if it stays, the log has the request's number. | Request req-2",
+		"says":  "500 | Check whether your change was saved before you try again. If this keeps happening, give an admin the number below. | Request req-2",
 	}},
 }

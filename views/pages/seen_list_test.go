@@ -105,7 +105,7 @@ var listPages = []page{
 	{key: "history-filtered", seen: seen{
 		"title":  "History",
 		"tally":  "Only the conversation Ship 1.4. Show all",
-		"rows":   "Bash rm -rf build/ && git push --force origin main release-bot · Ship 1.4 · Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ high risk rejected by Bo Lind 12 s ago took 1 m 7 s",
+		"rows":   "Bash rm -rf build/ && git push --force origin main release-bot · Ship 1.4 · Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ high risk rejected by Bo Lind 12 s ago took 1 min 7 s",
 		"acts":   "CSV → /history/export?format=csv&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | JSONL → /history/export?format=jsonl&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | Back to the newest → /history?conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01",
 		"filled": "status=rejected | risk=high | from=2026-11-01",
 		"leads":  "Show all → /history?risk=high&status=rejected&from=2026-11-01",
@@ -121,7 +121,7 @@ var listPages = []page{
 	}},
 	{key: "history-one", seen: seen{
 		"title": "History",
-		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … ejected by Bo Lind 12 s ago took 1 m 7 s (663 bytes, 3124793ab59683c0)",
+		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … ected by Bo Lind 12 s ago took 1 min 7 s (665 bytes, 9a1a691e2806bc19)",
 		"acts":  "CSV → /history/export?format=csv | JSONL → /history/export?format=jsonl",
 		"says":  "What was decided, ran out of time or went through by itself, newest first.",
 	}},
@@ -294,7 +294,7 @@ var listPages = []page{
 	}},
 	{key: "system-upstreams", seen: seen{
 		"title": "System",
-		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left | calls-1https://approvals.example.com/v1 plain dialect Ada Berg ok 1 s ago 3 none | <b>fail⟨U+202E⟩inghttps://longlonglonglonglonglonglonglo … ded 5 min ago The upstream failed (503). (448 bytes, b5d21d719f92e00b) | calls-3https://approvals.example.com/v3 plain dialect Ada Berg incomplete The upstream lists more than 100 pages. So nothing was taken for settled there. 1 s ago 0 none | calls-4https://approvals.example.com/v4 plain dialect Ada Berg not polled yet never 0 none | calls-5https://approvals.example.com/v5 plain dialect Ada Berg not polled Due for 2 m: no server polls it. 1 s ago 0 none | calls-6https://approvals.example.com/v6 cloud dialect Ada Berg disabled never 0 none | calls-7https://approvals.example.com/v7 plain dialect Ada Be …  ago The upstream refuses the key (401). (298 bytes, 36d876204f9a4436)",
+		"rows":  "Bash release-bot Ada Berg 4 min ago 1:00 left | calls-1https://approvals.example.com/v1 plain dialect Ada Berg ok 1 s ago 3 none | <b>fail⟨U+202E⟩inghttps://longlonglonglonglonglonglonglo … ded 5 min ago The upstream failed (503). (450 bytes, d1076ae216265207) | calls-3https://approvals.example.com/v3 plain dialect Ada Berg incomplete The upstream lists more than 100 pages. So nothing was taken for settled there. 1 s ago 0 none | calls-4https://approvals.example.com/v4 plain dialect Ada Berg not polled yet never 0 none | calls-5https://approvals.example.com/v5 plain dialect Ada Berg not polled Due for 2 min: no server polls it. 1 s ago 0 none | calls-6https://approvals.example.com/v6 cloud dialect Ada Berg disabled never 0 none | calls-7https://approvals.example.com/v7 plain dialect Ada Be …  ago The upstream refuses the key (401). (298 bytes, 36d876204f9a4436)",
 		"empty": "None Requests with no active reviewer appear here. An admin decides them, or enables a person again.",
 		"says":  "As of 2026-11-20 10:30:00 UTC",
 	}},
@@ -308,24 +308,24 @@ var listPages = []page{
 		"says":   "Other systems that ask for approvals. What waits there is fetched, decided here, and told to them.",
 	}},
 	{key: "grants-empty", seen: seen{
-		"title": "Grants",
-		"empty": "No grants yet On a request that waits, “Allow this for…” pre-approves further calls like it, for some hours and a number of times. They are listed here with their uses, and can be revoked.",
-		"says":  "Calls that are allowed without asking, because somebody pre-approved calls like them for a while. Rules that deny come first. Revoking works at once.",
+		"title": "Pre-approvals",
+		"empty": "No pre-approvals yet On a pending request, “Pre-approve similar calls…” lets more calls like it run for some hours and a number of times. They are listed here with their uses, and you can revoke them.",
+		"says":  "Calls that match a pre-approval run without asking anybody, until its time or its number of calls is used up. Deny rules come first. Revoking takes effect at once.",
 	}},
 	{key: "grants-off", seen: seen{
-		"title": "Grants",
-		"warns": "The policy has grants switched off (grants_enabled is false): none of them is honoured.",
-		"rows":  `Bash by release-bot cwd "/src" 40 min ago by Ada Berg 1:20:00 left 3 of 20 live Revoke… From now on, such calls wait for approval again. Calls that already ran are not affected. Revoke now`,
+		"title": "Pre-approvals",
+		"warns": "Pre-approvals are off in the policy (grants_enabled is false). None of them takes effect.",
+		"rows":  "Bash by release-bot cwd \"/src\" 40 min ago by Ada Berg 1:20:00 left 3 of 20 active Revoke… From now on, such calls need approval again. Calls that already ran are not affected. Revoke now",
 		"acts":  "Back to the start → /grants",
-		"says":  "Calls that are allowed without asking, because somebody pre-approved calls like them for a while. Rules that deny come first. Revoking works at once.",
+		"says":  "Calls that match a pre-approval run without asking anybody, until its time or its number of calls is used up. Deny rules come first. Revoking takes effect at once.",
 	}},
 	{key: "grant-hostile", seen: seen{
-		"title": "Calls of mcp__files__write_write_write_write_write_write_write_write_write_write_write_write_",
-		"empty": "None yet Each call that this grant allows is listed here.",
+		"title": "Pre-approval for mcp__files__write_write_write_write_write_write_write_write_write_write_write_write_",
+		"empty": "None yet Each call that this pre-approval allows is listed here.",
 	}},
 	{key: "grant-unseen", seen: seen{
-		"title": "Calls of Bash",
-		"empty": "Not for you to see The calls are shown to the agent's owner and to admins.",
+		"title": "Pre-approval for Bash",
+		"empty": "You can't see these calls Only the agent's owner and admins can see them.",
 		"acts":  "Revoke… | Revoke now",
 	}},
 }

@@ -22,7 +22,7 @@ var places = []struct{ name, selector, not string }{
 	{"tally", ".tally, #inbox-said, .filter", ""},
 	{"warns", "main .warning, main .flash, main .call-note, main .policy-now, #closed, #dangers > *", "[hidden], .warning .warning, #detail *"},
 	{"errors", ".field-error", ""},
-	{"why", "main > article .approval-why dt:contains('Why held') + dd, main > article .approval-why dt:contains(reason) + dd", ""},
+	{"why", "main > article .approval-why dt:first-of-type + dd, main > article .approval-why dt:contains(reason) + dd", ""},
 	{"what", "#what .code-body, .laid-out, .asked-sum, .question", ""},
 	{"labels", "main > article .code-label, main > article .code-head .quiet", ".editor *, .compared *"},
 	{"whole", "main > article #whole", ""},

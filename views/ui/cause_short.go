@@ -11,25 +11,25 @@ func CauseInShort(c models.Cause) string {
 	case models.CausePolicy:
 		return "by the policy"
 	case models.CauseGrant:
-		return "by a grant"
+		return "by a pre-approval"
 	case models.CauseGateOff:
 		return "the gate was off"
 	case models.CauseFallback:
 		return "fallback, no server"
 	case models.CauseTimeout:
-		return "nobody in time"
+		return "no decision in time"
 	case models.CauseCancelled:
 		return "by the agent"
 	case models.CauseCascade:
-		return "with another"
+		return "with another request"
 	case models.CauseNoReviewer:
 		return "nobody could decide"
 	case models.CauseUndelivered:
 		return "not delivered"
 	case models.CauseElsewhere:
-		return "at another place"
+		return "decided elsewhere"
 	case models.CauseGone:
-		return "gone at its source"
+		return "gone from its source"
 	case models.CauseRunEnded:
 		return "its run ended"
 	case models.CauseStopped:

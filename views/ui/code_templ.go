@@ -273,7 +273,7 @@ func codeBody(c Code) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			says := "Show the other " + views.Bytes(len(c.Text)-c.fold()) + " of " + views.Bytes(len(c.Text))
+			says := "Show the rest: " + views.Bytes(len(c.Text)-c.fold()) + " of " + views.Bytes(len(c.Text))
 			if c.OpenURL != "" {
 				templ_7745c5c3_Err = openPart(c, says).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -311,7 +311,7 @@ func codeBody(c Code) templ.Component {
 	})
 }
 
-// openPart is a fold that opens by a POST, so that it is known who opened it.
+// openPart is a section that opens by a POST, so that it is known who opened it.
 func openPart(c Code, says string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -375,7 +375,7 @@ func openPart(c Code, says string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<span class=\"quiet\">before this can be approved</span></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<span class=\"quiet\">required before approval</span></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -55,10 +55,10 @@ func TestDiffOfTwoTexts(t *testing.T) {
 			t.Errorf("%s: %s %q", tt.name, got, signs(b.Diff))
 		}
 		html := draw(t, ui.BlockView(b))
-		if tt.count == "+0 −0" && tt.before == "" && !strings.Contains(html, "nothing changes") {
+		if tt.count == "+0 −0" && tt.before == "" && !strings.Contains(html, "no changes") {
 			t.Errorf("%s: that nothing changes is not said", tt.name)
 		}
-		if strings.Contains(tt.name, "that goes") && strings.Count(html, "no line feed at the end") != 1 {
+		if strings.Contains(tt.name, "that goes") && strings.Count(html, "no newline at the end") != 1 {
 			t.Errorf("%s: it is not said", tt.name)
 		}
 	}
@@ -139,7 +139,7 @@ func TestDiffFolds(t *testing.T) {
 	if strings.Contains(html, "<details") || strings.Contains(html, "<form") || strings.Count(html, "same 5<") != 2 {
 		t.Errorf("not in full: %s", html)
 	}
-	if long := ui.DiffOf("x", "", strings.Repeat("line\n", 100)); !long.Folds() || !strings.Contains(draw(t, ui.BlockView(long)), "Show the rest of 100 lines") {
+	if long := ui.DiffOf("x", "", strings.Repeat("line\n", 100)); !long.Folds() || !strings.Contains(draw(t, ui.BlockView(long)), "Show all 100 lines") {
 		t.Error("a long text does not fold")
 	}
 	if huge := ui.DiffOf("x", "", strings.Repeat("x", 20_000)); !huge.Folds() || strings.Count(draw(t, ui.BlockView(huge)), "xxxxxxxxxx") != 2000 {

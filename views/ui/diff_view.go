@@ -148,7 +148,7 @@ func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span, marks [][]mar
 		}
 		drawMarked(b, line, marks[i])
 		if strings.HasSuffix(l.Text, noLineFeed) {
-			b.WriteString(`<span class="quiet"> (no line feed at the end)</span>`)
+			b.WriteString(`<span class="quiet"> (no newline at the end)</span>`)
 		}
 		b.WriteString("</code></" + name + ">")
 	}

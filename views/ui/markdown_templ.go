@@ -7,7 +7,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// markdownAsText is what is not laid out, as it is.
+// markdownAsText shows text that is not rendered, unchanged.
 func markdownAsText(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -33,7 +33,7 @@ func markdownAsText(text string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = CodeView(Code{Label: "Too long or too nested to be laid out: as text", Text: text}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = CodeView(Code{Label: "Shown as plain text: too long or too deeply nested to format", Text: text}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

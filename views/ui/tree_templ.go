@@ -37,7 +37,7 @@ func treeBody(b Block) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if b.OpenURL != "" && !b.Opened && b.Folds() {
-			templ_7745c5c3_Err = openPart(b.Code, "Show long texts in full").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = openPart(b.Code, "Show long values in full").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -269,14 +269,14 @@ func treeValue(n Node, open, here bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if here {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details class=\"tree-more\"><summary>Show the other ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<details class=\"tree-more\"><summary>Show the remaining ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var9 string
 				templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(counted(length-treeText, "character"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/tree.templ`, Line: 59, Col: 67}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/tree.templ`, Line: 59, Col: 71}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 				if templ_7745c5c3_Err != nil {

@@ -41,7 +41,7 @@ func TestTreeFoldsLongTexts(t *testing.T) {
 	t.Parallel()
 	b := treeOf(t, `["`+strings.Repeat("ä", 1204)+`"]`)
 	html := draw(t, ui.BlockView(b))
-	if !b.Folds() || !strings.Contains(html, "1,204 characters") || strings.Count(html, "ä") != 1204 || !strings.Contains(html, "Show the other 904 characters") {
+	if !b.Folds() || !strings.Contains(html, "1,204 characters") || strings.Count(html, "ä") != 1204 || !strings.Contains(html, "Show the remaining 904 characters") {
 		t.Error("not folded, or not all of it is on the page")
 	}
 	b.OpenURL = "/x"

@@ -63,7 +63,7 @@ func CauseText(c models.Cause) string {
 	case models.CausePolicy:
 		return "The policy decided; nobody was asked."
 	case models.CauseGrant:
-		return "A standing grant allowed it; nobody was asked."
+		return "A pre-approval allowed it; nobody was asked."
 	case models.CauseGateOff:
 		return "The gate was off; nobody was asked."
 	case models.CauseFallback:
@@ -75,13 +75,13 @@ func CauseText(c models.Cause) string {
 	case models.CauseCascade:
 		return "Another request was rejected, and this one with it."
 	case models.CauseNoReviewer:
-		return "Nobody could have decided it."
+		return "Nobody was able to decide it."
 	case models.CauseUndelivered:
-		return "The verdict could not be delivered."
+		return "The decision could not be delivered."
 	case models.CauseElsewhere:
-		return "It was settled at another place."
+		return "It was decided elsewhere."
 	case models.CauseGone:
-		return "It no longer exists where it came from."
+		return "It no longer exists in the system it came from."
 	case models.CauseRunEnded:
 		return "The agent's run ended first."
 	case models.CauseStopped:

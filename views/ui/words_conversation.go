@@ -11,7 +11,7 @@ func ConversationWord(s models.ConversationStatus) Word {
 	case models.ConversationRunning:
 		return Word{"running", views.ToneAccent, ""}
 	case models.ConversationWaitingInput:
-		return Word{"waits for you", views.ToneWarn, "clock"}
+		return Word{"waiting for you", views.ToneWarn, "clock"}
 	case models.ConversationCompleted:
 		return Word{"completed", views.ToneGood, "check"}
 	case models.ConversationFailed:

@@ -1,0 +1,33 @@
+package models
+
+// CallCounts says how often an agent's calls of a tool ended in each way. What a
+// person decided is never counted together with what no person decided (I10).
+type CallCounts struct {
+	Approved, Rejected int // by a person
+
+	ByRule       int // allowed by the policy
+	PreApproved  int // allowed by a grant
+	Unapproved   int // ran while approval was off, or no server answered
+	AutoRejected int // rejected by a rule, a stop or another rejection
+}
+
+// Add counts one call, if it was let run or rejected, and reports whether it was let run.
+func (c *CallCounts) Add(status Status, cause Cause) (allowed bool) {
+	allowed = status == StatusApproved || status == StatusNone && cause != CauseNone
+	switch {
+	case status == StatusRejected && cause == CauseReviewer:
+		c.Rejected++
+	case status == StatusRejected:
+		c.AutoRejected++
+	case !allowed:
+	case cause == CauseReviewer:
+		c.Approved++
+	case cause == CausePolicy:
+		c.ByRule++
+	case cause == CauseGrant:
+		c.PreApproved++
+	default:
+		c.Unapproved++
+	}
+	return allowed
+}

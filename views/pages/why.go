@@ -1,0 +1,36 @@
+package pages
+
+import (
+	"countersign/models"
+	"countersign/models/policy"
+)
+
+// whyLabel names the fact that says what the policy said of a request when it came.
+// A rule that asked is never told as what allowed or rejected the call (I10).
+func whyLabel(r *models.Response) string {
+	switch {
+	case r.Status() == models.StatusPending:
+		return "Needs approval because"
+	case r.LetThrough() && r.Cause == models.CausePolicy:
+		return "Why it was allowed"
+	case r.Status() == models.StatusRejected && r.Cause == models.CausePolicy:
+		return "Why it was rejected"
+	case r.LetThrough():
+		return "Policy" // it asked, and a pre-approval, or approval being off, let the call run
+	}
+	return "Needed approval because"
+}
+
+// builtInWords says in words why the policy asked without a rule; empty: the name is
+// that of a rule. A rule cannot take such a name.
+func builtInWords(rule string) string {
+	switch rule {
+	case policy.RuleExplicit:
+		return "the agent asked"
+	case policy.RuleRequiredTools:
+		return "the tool always needs approval (required_approval_tools)"
+	case policy.RuleUnmatched:
+		return "no rule matches"
+	}
+	return ""
+}
