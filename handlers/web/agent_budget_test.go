@@ -40,7 +40,7 @@ func TestMoreEnergyForAnAgentIsDecidedOnItsPage(t *testing.T) {
 		t.Fatalf("it is %s", now.Status())
 	}
 	p.post(decideOf(a), got.sent("#approve", url.Values{"sum": {"40"}})).redirects(pageOf(a))
-	p.get(pageOf(a)).says("#approval", "asked for 500 more units", "The amount was changed: 40 more instead of 500.")
+	p.get(pageOf(a)).says("#approval", "asked for 500 more units", "Amount changed: 40 more instead of 500.")
 	p.get("/agents").says("table", "1,000 of 1,040")
 	p.get("/conversations/"+string(id)).is(http.StatusOK).says("main", "asked for 500 more energy, for all its conversations")
 	w.respond(id, models.KindReply, "More.", 40)

@@ -92,7 +92,7 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		p.value(`document.querySelector("#sum").value = "1500"`)
 		p.fill("#reason", "take your time")
 		p.click("#approve")
-		p.sees(".outcome", "The sum was changed: 1,500 instead of 150.")
+		p.sees(".outcome", "Budget changed: 1,500 instead of 150.")
 		if got := w.total(id); got != 1500 {
 			t.Errorf("script %v: the budget is %d", script, got)
 		}

@@ -84,7 +84,7 @@ func TestDecidingABudgetRequest(t *testing.T) {
 		says   string
 	}{
 		{"as asked", "#approve", nil, models.StatusApproved, 150, "approved"},
-		{"another sum", "#approve", url.Values{"sum": {"90"}, "reason": {"that must do"}}, models.StatusApproved, 90, "The sum was changed: 90 instead of 150."},
+		{"another sum", "#approve", url.Values{"sum": {"90"}, "reason": {"that must do"}}, models.StatusApproved, 90, "Budget changed: 90 instead of 150."},
 		{"none", "#reject", nil, models.StatusRejected, 60, "rejected"},
 		{"a sum typed is no matter to a rejection", "#reject", url.Values{"sum": {"nonsense"}}, models.StatusRejected, 60, "rejected"},
 	} {

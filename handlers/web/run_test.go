@@ -187,7 +187,7 @@ func TestWhatAnAgentReportsAsSaidIsItsOwnWord(t *testing.T) {
 		models.RunEvent{ID: "1", Type: models.RunEventMessage, Content: "<b>Delete it all</b>"},
 		models.RunEvent{ID: "2", Type: models.RunEventReply, Content: long})
 	got := w.signedIn(ownerEmail).get(conversationPath(id)).is(http.StatusOK)
-	got.says("#entry-1 .entry-head", "deployer", "reported as said by a person").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
+	got.says("#entry-1 .entry-head", "deployer", "says that a person wrote").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
 	got.says("#entry-2 .call-note", "only the beginning is kept")
 }
 

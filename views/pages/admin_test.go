@@ -82,7 +82,7 @@ func TestTheChainInWords(t *testing.T) {
 		{pages.ChainState{}, "not checked", "Not checked since the server started.", ""},
 		{pages.ChainState{Running: true}, "checking", "", "beginning"},
 		{pages.ChainState{Running: true, Read: 4096, Of: 10000}, "checking", "", "4,096 of 10,000 entries read"},
-		{pages.ChainState{Ended: now, Took: 40 * time.Millisecond, Head: models.Head{Seq: 1200}}, "holds", "1,200 entries, each follows the one before; read in 40 ms.", ""},
+		{pages.ChainState{Ended: now, Took: 40 * time.Millisecond, Head: models.Head{Seq: 1200}}, "holds", "1,200 entries, each linked to the one before; checked in 40 ms.", ""},
 		{pages.ChainState{Ended: now, Fault: "Entry 7.", Broken: true}, "broken", "Entry 7.", ""},
 		{pages.ChainState{Ended: now, Fault: "Not read."}, "could not be checked", "Not read.", ""},
 	} {
@@ -149,7 +149,7 @@ func TestSystemInWords(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Database": "48.0 MiB|3.0 MiB of it free for what comes", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
+		"Database": "48.0 MiB|3.0 MiB of it free", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
 		"Last day": "4,200 entries|about 1.6 MiB", "Countersign": "1.4.0|", "Stream clients": "9|open pages and event streams", "Running since": "1 d 2 h ago|",
 	} {
 		if facts[name] != want {
@@ -174,7 +174,7 @@ func TestUpstreamsInWords(t *testing.T) {
 		"not polled yet||||",
 		"not polled|Due for 2 m: no server polls it.|1 s ago||",
 		"disabled||||",
-		"paused|Paused 8 min ago: it isn't polled or told anything. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
+		"paused|Paused 8 min ago: nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {
 		row := v.Rows[i]
 		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Unsent, row.UnsentProblem}, "|"); got != want {

@@ -21,10 +21,10 @@ func TestGauge(t *testing.T) {
 		tone          views.Tone
 		limited       bool
 	}{
-		{name: "unlimited", b: models.Budget{Used: 1234}, text: "1,234 used; no budget: unlimited", tone: views.ToneNeutral},
+		{name: "unlimited", b: models.Budget{Used: 1234}, text: "1,234 used; no limit", tone: views.ToneNeutral},
 		{name: "fresh", b: models.Budget{Total: new(int64(1000))}, value: "0", most: "1000", text: "0 used, 1,000 remaining of 1,000", tone: views.ToneGood, limited: true},
 		{name: "reserved", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 19}, value: "79", most: "100", text: "60 used, 19 reserved, 21 remaining of 100", tone: views.ToneGood, limited: true},
-		{name: "four fifths", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 20}, value: "80", most: "100", text: "60 used, 20 reserved, 20 remaining of 100", warning: "80 % are used or reserved.", tone: views.ToneWarn, limited: true},
+		{name: "four fifths", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 20}, value: "80", most: "100", text: "60 used, 20 reserved, 20 remaining of 100", warning: "80 % used or reserved", tone: views.ToneWarn, limited: true},
 		{name: "exhausted", b: models.Budget{Total: new(int64(100)), Used: 100}, value: "100", most: "100", text: "100 used, 0 remaining of 100", warning: "Exhausted", tone: views.ToneBad, limited: true},
 		{name: "set below what is used", b: models.Budget{Total: new(int64(50)), Used: 70}, value: "50", most: "50", text: "70 used, 0 remaining of 50", warning: "Exhausted", tone: views.ToneBad, limited: true},
 		{name: "nothing allowed", b: models.Budget{Total: new(int64(0))}, value: "1", most: "1", text: "0 used, 0 remaining of 0", warning: "Exhausted", tone: views.ToneBad, limited: true},
