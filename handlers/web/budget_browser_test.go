@@ -34,7 +34,7 @@ func TestABudgetIsChangedInPlace(t *testing.T) {
 	p.click("input[name=how][value=add]")
 	p.expected = append(p.expected, "422")
 	p.click("#panel-change")
-	p.sees("#panel-amount-error", "must be given")
+	p.sees("#panel-amount-error", "must not be empty")
 	p.fill("#panel-amount", "25")
 	p.click("#panel-change")
 	p.sees("#budget-panel .gauge", "70 used, 45 remaining of 115")

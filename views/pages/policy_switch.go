@@ -130,7 +130,7 @@ func openings(before, after policy.Document, now time.Time) []PolicyDanger {
 		if !before.ApprovalEnabled {
 			verb = "stays off"
 		}
-		out = append(out, opening("The gate "+verb, "no tool call waits for a person", "What is pending stays pending.", after.ApprovalOffUntil, now))
+		out = append(out, opening("The gate "+verb, "no tool call waits for a person", "Pending requests stay pending.", after.ApprovalOffUntil, now))
 	}
 	if after.FallbackAutoApprove && (!before.FallbackAutoApprove || !sameEnd(before.FallbackUntil, after.FallbackUntil)) {
 		verb := "will be on"

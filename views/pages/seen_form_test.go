@@ -101,7 +101,7 @@ var formPages = []page{
 	}},
 	{key: "policy-review", seen: seen{
 		"title":  "Review your draft",
-		"warns":  "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). What is pending stays pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back.",
+		"warns":  "The gate will be off: no tool call waits for a person from the moment you save until 2026-11-20 11:30:00 UTC (1 hour). Pending requests stay pending. | Fallback will be on with no end: clients run calls without asking anyone when no server answers until somebody changes it. They report them afterwards. | Contents of requests and conversations that ended 30 or more days ago are permanently removed, including existing ones. Only a backup can bring them back.",
 		"rows":   "Approval is on approval_enabled true false | The gate is off until approval_off_until none 2026-11-20 11:30 UTC | Tools that need approval required_approval_tools none \"deploy\" | Fallback: run calls when no server answers fallback_auto_approve false true | Days until contents are removed retention_days 0 30 | Rule “Payments” rules[\"Payments\"] nothing rule 1 of 1: require \"/^pay/\", risk high",
 		"acts":   "Save as new version | Back to the form → /policy",
 		"says":   "v7 is active. Your draft is based on v7.",
