@@ -237,7 +237,7 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 	})
 }
 
-// ChainPanel says whether the chain holds. While a check runs it refetches
+// ChainPanel says whether the chain is intact. While a check runs it refetches
 // itself.
 func ChainPanel(c Chain, head string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

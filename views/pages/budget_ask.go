@@ -224,6 +224,6 @@ func (v Approval) sumField() ui.Field {
 	}
 	return ui.Field{
 		ID: v.id("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
-		Help: "Change the amount to grant a different budget.",
+		Help: "Change the amount to approve a different budget.",
 	}
 }

@@ -943,7 +943,7 @@ func historyTail(url, topic string, look bool) templ.Component {
 	})
 }
 
-// HistoryGrowth is what came after what stands.
+// HistoryGrowth are the entries that came since, and the next tail.
 func HistoryGrowth(v Conversation) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -18,18 +18,18 @@ type PolicyToggle struct {
 	// Opened and Closed are what the form holds of Flag.
 	Opened, Closed string
 
-	title, shut, open, openLabel, changeLabel, closeLabel, confirm, help string
+	title, safe, open, openLabel, changeLabel, closeLabel, confirm, help string
 }
 
 var policyToggles = []PolicyToggle{
 	{
 		ID: "gate", Flag: "approval_enabled", Until: "approval_off_until", Open: "gate-off", Close: "gate-on", Opened: "", Closed: "true",
-		title: "The gate", shut: "on", open: "off", openLabel: "Switch the gate off…", changeLabel: "Change the end…", closeLabel: "Switch the gate on",
+		title: "The gate", safe: "on", open: "off", openLabel: "Switch the gate off…", changeLabel: "Change the end…", closeLabel: "Switch the gate on",
 		confirm: "Switch it off and review", help: enabledHelp,
 	},
 	{
 		ID: "fallback", Flag: "fallback_auto_approve", Until: "fallback_until", Open: "fallback-on", Close: "fallback-off", Opened: "true", Closed: "",
-		title: "Fallback", shut: "off", open: "on", openLabel: "Switch fallback on…", changeLabel: "Change the end…", closeLabel: "Switch fallback off",
+		title: "Fallback", safe: "off", open: "on", openLabel: "Switch fallback on…", changeLabel: "Change the end…", closeLabel: "Switch fallback off",
 		confirm: "Switch it on and review", help: fallbackHelp,
 	},
 }
@@ -79,7 +79,7 @@ func newSwitch(of PolicyToggle, in PolicyDraftInput) PolicySwitch {
 	typed, sent := in.Typed[of.ID]
 	v := PolicySwitch{
 		PolicyToggle: of, FlagValue: in.Settings[of.Flag], UntilValue: in.Settings[of.Until],
-		State: of.shut, Label: of.openLabel, Unfold: sent, ForError: typed.Faults["for"],
+		State: of.safe, Label: of.openLabel, Unfold: sent, ForError: typed.Faults["for"],
 	}
 	v.On = v.FlagValue != of.Closed
 	if v.On {

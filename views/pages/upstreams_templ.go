@@ -98,7 +98,7 @@ func UpstreamsPage(p views.Page, v Upstreams) templ.Component {
 	})
 }
 
-// UpstreamList is how the upstreams do. It looks again by itself, and is left
+// UpstreamList is how the upstreams do. It refetches itself, and is left
 // alone while somebody types a key.
 func UpstreamList(v Upstreams) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
