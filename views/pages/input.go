@@ -48,10 +48,10 @@ func newInputView(r *models.Response, f foldState) inputView {
 	_, v.found = models.Reveal(string(hashed), false)
 	v.raw = ui.Code{ID: "raw", Label: "The bytes that are hashed", Text: string(hashed)}
 	if r.DigestCoversMore() {
-		v.raw.Label = "The part that is kept; the digest covers more"
+		v.raw.Label = "What is kept; the digest is over more than this"
 	}
 	if r.IsRemoved() {
-		v.raw.Label = "Kept in place of the hashed bytes; the digest covers what was removed"
+		v.raw.Label = "What stands in the place of what was hashed; the digest is over what was removed"
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
 		_, v.found = models.Reveal(r.Content, true)
@@ -70,7 +70,7 @@ func newInputView(r *models.Response, f foldState) inputView {
 		v.blocks[i].Code = f.of(v.blocks[i].Code, v.blocks[i].Part)
 	}
 	if r.IsRemoved() {
-		v.whole.Label, v.whole.Size = "In place of the input", ""
+		v.whole.Label, v.whole.Size = "In the place of the input", ""
 		return v
 	}
 	if r.InputBytes != nil {

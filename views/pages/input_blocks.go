@@ -214,7 +214,7 @@ func (m *inputLayout) edits() {
 				language = ""
 			}
 			if line := scalar(m.members["insert_line"]); name == "insert_text" && line != "" {
-				label = m.path + ", inserted after line " + line
+				label = m.path + ", inserted behind line " + line
 			}
 			if d := ui.NewDiff(language, [2]string{"", s}); d != nil && d.Lines() <= ui.MaxDiffLines {
 				m.add(ui.Block{Code: ui.Code{Label: label, Text: s}, Diff: d}, name)
@@ -290,11 +290,11 @@ func inputTree(canonical []byte) (blocks []ui.Block, says string) {
 		return nil, ""
 	}
 	if len(canonical) > layoutMost {
-		return nil, "too long for a preview; only the source is shown"
+		return nil, "too long to lay out, so only as source"
 	}
 	tree, tooMany := ui.NewTree(canonical)
 	if tooMany {
-		return nil, "more than " + views.Number(ui.MaxNodes) + " values; only the source is shown"
+		return nil, "more than " + views.Number(ui.MaxNodes) + " values, so only as source"
 	}
 	if tree == nil || len(tree.Root.Children) == 0 {
 		return nil, ""
