@@ -269,7 +269,7 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	}
 	says(t, "the page of the outcome", v.page(t, firstPage), "hub refused", "run_9 is closed", "hub closed the run")
 	eventually(t, "the system is well again", func() bool {
-		return strings.Contains(v.page(t, "/system"), "Each one that is enabled answers, and has been told every verdict.")
+		return strings.Contains(v.page(t, "/system"), "Every enabled upstream answers and has received every decision.")
 	})
 	must(t, "", "audit", "verify", "--rows", "--data", v.dir)
 }

@@ -41,13 +41,13 @@ func (s *Site) signInPage(c echo.Context, status int, v pages.SignIn) error {
 // signInHint says why signing in cannot work, where that is known.
 func (s *Site) signInHint(c echo.Context) (*views.Flash, error) {
 	if s.cookie.secure && s.kit.PublicURL.Scheme == "http" {
-		return &views.Flash{Tone: views.ToneWarn, Text: "This server is set up for plain HTTP off this machine: browsers keep a sign-in only over HTTPS or on localhost."}, nil
+		return &views.Flash{Tone: views.ToneWarn, Text: "This server uses plain HTTP at an address other than localhost. Browsers keep you signed in only over HTTPS or on localhost."}, nil
 	}
 	has, err := s.store.People.HasUsers(c.Request().Context())
 	if err != nil || has {
 		return nil, err
 	}
-	return &views.Flash{Tone: views.ToneNeutral, Text: "Nobody has an account yet: open the setup link that the server printed when it started, or make a new one with countersign setup-link."}, nil
+	return &views.Flash{Tone: views.ToneNeutral, Text: "There are no accounts yet. Open the setup link that the server printed when it started, or run countersign setup-link for a new one."}, nil
 }
 
 func (s *Site) signIn(c echo.Context) error {

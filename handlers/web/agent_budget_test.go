@@ -29,7 +29,7 @@ func TestMoreEnergyForAnAgentIsDecidedOnItsPage(t *testing.T) {
 	a := refused.Approval
 	p.get("/").says("main", "Allow 500 more energy", "1000 of 1000 units of energy in 24 hours")
 	got := p.get(pageOf(a)).is(http.StatusOK).
-		says("#approval", "asks for 500 more units of energy, for all its conversations, until", "in the last 24 hours", "1,000 used, 0 remaining of 1,000", "The limit is reached", "that much more in all its conversations, until the time above", "nobody is asked again before then")
+		says("#approval", "asks for 500 more units of energy, for all its conversations, until", "in the last 24 hours", "1,000 used, 0 remaining of 1,000", "Limit reached", "that much more in all its conversations, until the time above", "nobody is asked again before then")
 	if got.value("#sum") != "500" {
 		t.Errorf("the field holds %q", got.value("#sum"))
 	}
@@ -40,7 +40,7 @@ func TestMoreEnergyForAnAgentIsDecidedOnItsPage(t *testing.T) {
 		t.Fatalf("it is %s", now.Status())
 	}
 	p.post(decideOf(a), got.sent("#approve", url.Values{"sum": {"40"}})).redirects(pageOf(a))
-	p.get(pageOf(a)).says("#approval", "asked for 500 more units", "The amount was changed: 40 more instead of 500.")
+	p.get(pageOf(a)).says("#approval", "asked for 500 more units", "Amount changed: 40 more instead of 500.")
 	p.get("/agents").says("table", "1,000 of 1,040")
 	p.get("/conversations/"+string(id)).is(http.StatusOK).says("main", "asked for 500 more energy, for all its conversations")
 	w.respond(id, models.KindReply, "More.", 40)

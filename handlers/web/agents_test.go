@@ -19,7 +19,7 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	form := p.get("/agents").form("form:has(#new-agent-token)", "")
 	form.Set("agent", "builder")
 	form.Set("expires", "90d")
-	got := p.post("/agents/tokens", form).is(http.StatusOK).says(".secret", "builder", "shown only now")
+	got := p.post("/agents/tokens", form).is(http.StatusOK).says(".secret", "builder", "shown only once")
 	secret := got.text("#fresh-token")
 	actor, err := w.store.People.AuthenticateToken(t.Context(), secret)
 	if err != nil || !actor.IsAgent() || actor.Name != "builder" {
@@ -32,7 +32,7 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	if strings.Contains(again.body, secret) {
 		t.Error("the secret is shown a second time")
 	}
-	again.says("main", "builder", "live")
+	again.says("main", "builder", "active")
 
 	revoke, ok := again.doc.Find("main form[action$='/revoke']").Attr("action")
 	if !ok {

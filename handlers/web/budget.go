@@ -137,14 +137,14 @@ func budgetChange(values url.Values) (models.BudgetChange, error) {
 	case "take":
 		return models.BudgetChange{Delta: new(-n)}, nil
 	}
-	return models.BudgetChange{}, models.Errorf(models.CodeInvalid, "Choose what to do: set the budget, add to it or take away.")
+	return models.BudgetChange{}, models.Errorf(models.CodeInvalid, "Choose what to do: set the budget, add to it or subtract from it.")
 }
 
 // energyIn reads units of energy as typed.
 func energyIn(field, text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return 0, models.Invalid(field, "must be given")
+		return 0, models.Invalid(field, "must not be empty")
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || n > models.MaxBudget {

@@ -34,7 +34,7 @@ func TestABudgetIsChangedInPlace(t *testing.T) {
 	p.click("input[name=how][value=add]")
 	p.expected = append(p.expected, "422")
 	p.click("#panel-change")
-	p.sees("#panel-amount-error", "must be given")
+	p.sees("#panel-amount-error", "must not be empty")
 	p.fill("#panel-amount", "25")
 	p.click("#panel-change")
 	p.sees("#budget-panel .gauge", "70 used, 45 remaining of 115")
@@ -92,7 +92,7 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		p.value(`document.querySelector("#sum").value = "1500"`)
 		p.fill("#reason", "take your time")
 		p.click("#approve")
-		p.sees(".outcome", "The sum was changed: 1,500 instead of 150.")
+		p.sees(".outcome", "Budget changed: 1,500 instead of 150.")
 		if got := w.total(id); got != 1500 {
 			t.Errorf("script %v: the budget is %d", script, got)
 		}

@@ -75,7 +75,7 @@ func TestChangingABudgetWithoutScript(t *testing.T) {
 		after  int64
 		says   []string
 	}{
-		{"the first", -1, "#panel-change", url.Values{"amount": {"80"}, "reason": {"enough for\r\ntoday"}}, 80, []string{"set to 80", "there was none", ownerEmail, "enough for today"}},
+		{"the first", -1, "#panel-change", url.Values{"amount": {"80"}, "reason": {"enough for\r\ntoday"}}, 80, []string{"set to 80", "no budget before", ownerEmail, "enough for today"}},
 		{"a first by one press", -1, "button[value='=50']", nil, 50, []string{"set to 50"}},
 		{"set lower", 100, "#panel-change", url.Values{"amount": {"0"}}, 0, []string{"100 → 0", "-100"}},
 		{"add", 100, "#panel-change", url.Values{"how": {"add"}, "amount": {" 25 "}}, 125, []string{"100 → 125", "+25"}},
@@ -110,7 +110,7 @@ func TestABudgetThatIsWrongIsSaidAtItsPlace(t *testing.T) {
 		at   string
 		says string
 	}{
-		{"nothing", id, url.Values{"how": {"set"}}, "#panel-amount-error", "must be given"},
+		{"nothing", id, url.Values{"how": {"set"}}, "#panel-amount-error", "must not be empty"},
 		{"no number", id, url.Values{"how": {"set"}, "amount": {"many"}}, "#panel-amount-error", "whole number"},
 		{"half a unit", id, url.Values{"how": {"set"}, "amount": {"1.5"}}, "#panel-amount-error", "whole number"},
 		{"below zero", id, url.Values{"how": {"add"}, "amount": {"-1"}}, "#panel-amount-error", "from 0"},
@@ -200,7 +200,7 @@ func TestTheBudgetWarnsAndShowsItsHistory(t *testing.T) {
 	id := w.conversation(10)
 	p.get(budgetPath(id)).saysNot(".gauge", "spent", "Exhausted").says(".gauge", "1 used, 9 remaining of 10")
 	w.respond(id, models.KindReply, "More.", 7)
-	got := p.get(budgetPath(id)).says(".gauge", "8 used, 2 remaining of 10", "80 % are used or reserved")
+	got := p.get(budgetPath(id)).says(".gauge", "8 used, 2 remaining of 10", "80% used or reserved")
 	if got.doc.Find("meter[value='8'][max='10']").Length() != 1 || got.doc.Find(".burn svg[role=img][aria-label] path.burn-budget").Length() != 1 {
 		t.Errorf("no meter or chart: %s", got.text("#budget-panel"))
 	}
@@ -225,7 +225,7 @@ func TestTheBudgetWarnsAndShowsItsHistory(t *testing.T) {
 		t.Errorf("%d pages with %d changes", pages, len(seen))
 	}
 	p.get(budgetPath(id) + "?before=x").is(http.StatusNotFound)
-	if got := p.get(budgetPath(w.conversation(-1))).says("#budget-panel", "no budget: unlimited", "Nobody has set a budget yet"); got.doc.Find("meter").Length() != 0 {
+	if got := p.get(budgetPath(w.conversation(-1))).says("#budget-panel", "no limit", "No budget has been set yet"); got.doc.Find("meter").Length() != 0 {
 		t.Error("an unlimited budget has a gauge")
 	}
 }
@@ -242,7 +242,7 @@ func TestTheListOfConversations(t *testing.T) {
 	other.get("/conversations").saysNot("#conversations", "deployer")
 
 	list := owner.get("/conversations").is(http.StatusOK).says("#conversation-"+string(running), "deployer", "1 of 100").
-		says("#conversation-"+string(waiting), "1 to decide", "2 used, unlimited")
+		says("#conversation-"+string(waiting), "1 to decide", "2 used, no limit")
 	list.saysNot("#conversation-"+string(running), ownerEmail, "to decide")
 	admin.get("/conversations").says("#conversation-"+string(running), ownerEmail)
 	owner.get("/conversations", htmx).is(http.StatusOK).isFragment().says("#conversations", "deployer")

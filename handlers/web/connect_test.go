@@ -17,7 +17,7 @@ func TestAnAgentIsConnected(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn(strangerEmail)
 	for _, way := range pages.ConnectWays() {
-		page := p.get("/connect?way="+way).is(http.StatusOK).says("main", "cs_agent_YOUR_TOKEN", "Server away")
+		page := p.get("/connect?way="+way).is(http.StatusOK).says("main", "cs_agent_YOUR_TOKEN", "If the server is down")
 		form := page.form("#connect-form", "")
 		got := p.post("/connect", form).is(http.StatusOK)
 		secret := got.text("#fresh-token")
@@ -69,7 +69,7 @@ func TestWhetherARequestHasComeIsForTheOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Must(t, w.store.People.RevokeToken(t.Context(), w.owner, token[0].ID))
-	owner.get(path, htmx).is(http.StatusOK).says("#received", "has no token that works")
+	owner.get(path, htmx).is(http.StatusOK).says("#received", "has no working token")
 }
 
 // A token is never replaced unasked: not by a name that is taken, nor by sending the form

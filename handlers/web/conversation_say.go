@@ -93,7 +93,7 @@ func (s *Site) unsaid(e *models.Error, verdict models.Verdict) string {
 	if e.Approval != nil {
 		text = pages.LateNotice(e.Approval, verdict, s.kit.Now())
 	}
-	return text + " Nothing else of what you sent was taken either: it stands in the form."
+	return text + " The rest of what you sent was not saved either. It is still in the form."
 }
 
 // saidForm is what a person sent. Who decides is never part of it (I5).
@@ -131,7 +131,7 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 	case "":
 	case models.VerdictApprove, models.VerdictReject:
 		if f.Digest == "" {
-			return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"decision": "The form did not say what was shown; it does now: choose again, then send."}}
+			return in, &models.Error{Code: models.CodeDigestRequired, Fields: map[string]string{"decision": "The form did not say which request you saw. It does now: decide again, then send."}}
 		}
 		response, err := models.ParseID[models.ResponseID]("decision", f.Response)
 		if err != nil {
@@ -139,7 +139,7 @@ func (f saidForm) message(id models.ConversationID) (models.MessageInput, error)
 		}
 		decision.Approved, decision.ResponseID, decision.Digest = new(f.Decision == models.VerdictApprove), response, f.Digest
 	case models.VerdictAnswer:
-		return in, models.Invalid("decision", "must be approve, reject or neither: a question is answered at its place")
+		return in, models.Invalid("decision", "must be approve, reject or neither; answer a question at its entry")
 	default:
 		return in, models.Invalid("decision", "must be approve, reject or neither")
 	}
@@ -166,7 +166,7 @@ func (f saidForm) budget() (models.BudgetChange, error) {
 		}
 	case pages.BudgetSet, pages.BudgetStep:
 	default:
-		return none, models.Invalid("budget", "must be left, set or changed by a step")
+		return none, models.Invalid("budget", "must be kept, set or changed by an amount")
 	}
 	n, err := strconv.ParseInt(f.Amount, 10, 64)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestWhatIsSentTooLateComesBackWithTheForm(t *testing.T) {
 	other := maps.Clone(form) // I6: what was seen is what is released
 	other.Set("digest", strings.Repeat("0", len(a.Digest)))
 	entries := len(w.history(id))
-	got := p.post(conversationPath(id)+"/say", other).is(http.StatusConflict).says("#composer .flash", "look again", "stands in the form")
+	got := p.post(conversationPath(id)+"/say", other).is(http.StatusConflict).says("#composer .flash", "look again", "still in the form")
 	if got.value("#say [name=digest]") != a.Digest || got.value("#content") != "Go on,\nplease." || got.value("#budget-amount") != "70" {
 		t.Errorf("digest %q, content %q, amount %q", got.value("#say [name=digest]"), got.value("#content"), got.value("#budget-amount"))
 	}
@@ -167,9 +167,9 @@ func TestWhatIsWrongInTheComposerIsSaidAtItsPlace(t *testing.T) {
 		{"no number", url.Values{"content": {"x"}, "budgetMode": {"set"}, "budgetAmount": {"1.5"}}, "#budget-error", "whole number"},
 		{"no amount", url.Values{"budgetMode": {"step"}}, "#budget-error", "whole number"},
 		{"below zero", url.Values{"budgetMode": {"set"}, "budgetAmount": {"-1"}}, "#budget-error", "from 0"},
-		{"a made-up change", url.Values{"budgetMode": {"double"}}, "#budget-error", "step"},
+		{"a made-up change", url.Values{"budgetMode": {"double"}}, "#budget-error", "by an amount"},
 		{"a made-up decision", url.Values{"decision": {"cancel"}}, "#decision-error", "approve, reject"},
-		{"no digest", url.Values{"decision": {"approve"}, "digest": {""}}, "#decision-error", "choose again"},
+		{"no digest", url.Values{"decision": {"approve"}, "digest": {""}}, "#decision-error", "decide again"},
 		{"no response", url.Values{"decision": {"approve"}, "responseId": {"x"}}, "#decision-error", "UUID"},
 		{"a long reason", url.Values{"decision": {"reject"}, "reason": {long}}, "#say-reason-error", "4000"},
 	} {

@@ -91,7 +91,7 @@ func TestAHistoryPagesByKey(t *testing.T) {
 	for _, bad := range []string{"x", "-1", "9999999999999999999999"} {
 		p.get(conversationPath(id) + "?before=" + bad).is(http.StatusUnprocessableEntity)
 	}
-	p.get(conversationPath(id)+"?before=1").is(http.StatusOK).says("#history", "Nothing")
+	p.get(conversationPath(id)+"?before=1").is(http.StatusOK).says("#history", "No messages yet")
 }
 
 func TestPartsOfAConversation(t *testing.T) {

@@ -68,7 +68,7 @@ func (s *Site) conversationQuery(ctx context.Context, actor models.Actor, f view
 	}
 	owner, err := s.whoIs(ctx, actor, f.Owner)
 	if e := asError(err, models.CodeInvalid); e != nil {
-		faults["owner"] = "must be the e-mail of somebody here, or their id"
+		faults["owner"] = "must be the e-mail or id of a person on this server"
 	} else if err != nil {
 		return q, err
 	}

@@ -38,7 +38,7 @@ func TestDecidingAProposalWithABudget(t *testing.T) {
 	} {
 		id := w.conversation(50)
 		a := w.proposes(id, "Delete **old** logs?", 120)
-		got := p.get(pageOf(a)).is(http.StatusOK).says("h1", "Proposal").says("#approval", "would like an energy budget of 120", "now 50")
+		got := p.get(pageOf(a)).is(http.StatusOK).says("h1", "Proposal").says("#approval", "asks for an energy budget of 120", "now 50")
 		if got.text(".code code") == "" || got.doc.Find(".markdown[hx-ignore] strong").Text() != "old" || !strings.Contains(got.text(".code"), "Delete **old** logs?") {
 			t.Fatalf("%s: no source or no layout: %s", c.name, got.text("#approval"))
 		}
@@ -59,7 +59,7 @@ func TestABudgetBesideAVerdictThatIsWrong(t *testing.T) {
 	id := w.conversation(50)
 	a := w.proposes(id, "Shall I?", 120)
 	form := p.get(pageOf(a)).sent("#approve", url.Values{"reason": {"fine"}, "set_budget": {"true"}})
-	for typed, says := range map[string]string{"": "must be given", "-5": "whole number", "1e99": "whole number", "1000000000001": "1,000,000,000,000"} {
+	for typed, says := range map[string]string{"": "must not be empty", "-5": "whole number", "1e99": "whole number", "1000000000001": "1,000,000,000,000"} {
 		form.Set("new_budget", typed)
 		got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#new_budget-error", says)
 		if got.value("#new-budget") != typed || got.doc.Find("#set-budget[checked]").Length() != 1 || got.value("#reason") != "fine" {
@@ -84,7 +84,7 @@ func TestDecidingABudgetRequest(t *testing.T) {
 		says   string
 	}{
 		{"as asked", "#approve", nil, models.StatusApproved, 150, "approved"},
-		{"another sum", "#approve", url.Values{"sum": {"90"}, "reason": {"that must do"}}, models.StatusApproved, 90, "The sum was changed: 90 instead of 150."},
+		{"another sum", "#approve", url.Values{"sum": {"90"}, "reason": {"that must do"}}, models.StatusApproved, 90, "Budget changed: 90 instead of 150."},
 		{"none", "#reject", nil, models.StatusRejected, 60, "rejected"},
 		{"a sum typed is no matter to a rejection", "#reject", url.Values{"sum": {"nonsense"}}, models.StatusRejected, 60, "rejected"},
 	} {
@@ -93,7 +93,7 @@ func TestDecidingABudgetRequest(t *testing.T) {
 		a := w.budgetRequest(id, 150)
 		p.get("/").says("#row-"+string(a.ID), "Budget request", "Raise the budget to 150: Four files are left.")
 		got := p.get(pageOf(a)).is(http.StatusOK).says("h1", "Budget request").
-			says("#approval", "A budget of 150 units", "50 used, 10 remaining of 60", "83 % are used", "Four files are left.").says(".spent", "Replies · 2 times", "50")
+			says("#approval", "asks for a budget of 150 units", "50 used, 10 remaining of 60", "83% used", "Four files are left.").says(".spent", "Replies · 2 times", "50")
 		if got.value("#sum") != "150" || got.doc.Find("#edit").Length() != 0 || got.doc.Find(".burn svg").Length() != 1 {
 			t.Errorf("%s: the sum is %q", c.name, got.value("#sum"))
 		}

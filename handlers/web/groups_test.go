@@ -19,7 +19,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 	admin, bo := w.signedIn(adminEmail), w.signedIn("bo@example.com")
 
 	admin.get("/people").is(http.StatusOK).says("main", "Groups")
-	form := admin.get("/people/groups").is(http.StatusOK).says("main", "no group yet").form("form:has(#add-group)", "")
+	form := admin.get("/people/groups").is(http.StatusOK).says("main", "No groups yet").form("form:has(#add-group)", "")
 	form.Set("name", "Finance Team")
 	form.Set("note", "Pays.")
 	wrong := admin.post("/people/groups", form).is(http.StatusUnprocessableEntity).says("#name-error", "lower-case letters")
@@ -29,7 +29,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 	form.Set("name", "finance")
 	admin.post("/people/groups", form).redirects("/people/groups/finance")
 	admin.post("/people/groups", form).is(http.StatusConflict).says("#name-error", "already a group")
-	page := admin.get("/people/groups/finance").is(http.StatusOK).says("main", "Nobody is in it yet", "group:finance", "The active policy does not name it")
+	page := admin.get("/people/groups/finance").is(http.StatusOK).says("main", "No members yet", "group:finance", "The active policy does not name it")
 	if page.doc.Find("#email-list option[value='bo@example.com']").Length() != 1 {
 		t.Error("people are not offered to pick from")
 	}
@@ -40,7 +40,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 
 	admin.post("/people/groups/finance/members", url.Values{"email": {"nobody@example.com"}}).is(http.StatusUnprocessableEntity).says("#email-error", "may sign in")
 	admin.post("/people/groups/finance/members", url.Values{"email": {"Bo@example.com"}}).redirects("/people/groups/finance")
-	admin.get("/people/groups/finance").says(".flash", "in the group").says("table", "bo@example.com").says("#group-rules", "payments").saysNot("main", "Remove the group")
+	admin.get("/people/groups/finance").says(".flash", "in the group").says("table", "bo@example.com").says("#group-rules", "payments").saysNot("main", "Remove group")
 	admin.get("/people/groups").says("table", "finance", "Pays.", "1")
 
 	bo.get("/").is(http.StatusOK).says("main", "pay")
@@ -66,7 +66,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 	admin.post("/people/groups/finance", url.Values{"note": {"Pays\u202E."}}).is(http.StatusUnprocessableEntity).says("#note-error", "nobody sees")
 	admin.post("/people/groups/finance", url.Values{"note": {"Pays for all."}}).redirects("/people/groups/finance")
 	admin.post("/people/groups/finance/remove", nil).redirects("/people/groups")
-	admin.get("/people/groups").says(".flash", "removed").says("main", "no group yet")
+	admin.get("/people/groups").says(".flash", "removed").says("main", "No groups yet")
 	admin.get("/people/groups/finance").is(http.StatusNotFound)
 	admin.get("/audit").is(http.StatusOK).says("main", "finance")
 }

@@ -95,7 +95,7 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		faults["to"] = "Choose a day that is not before the first."
 	}
 	if len(faults) > 0 {
-		return p, q, &models.Error{Code: models.CodeInvalid, Text: "There is no such place in the history.", Fields: faults}
+		return p, q, &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: faults}
 	}
 	return p, q, nil
 }

@@ -39,7 +39,7 @@ func TestHistoryListsWhatWasSettled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
-	p.get("/history").is(http.StatusOK).says(".empty-state", "Nothing has been settled yet")
+	p.get("/history").is(http.StatusOK).says(".empty-state", "No past requests yet")
 	paid, refused := w.ask(toolCall("pay", `{"amount":5,"to":"ACME"}`)), w.ask(toolCall("Bash", `{"command":"rm -rf build/"}`))
 	w.ask() // still waits
 	w.decides(paid, true, "")

@@ -59,7 +59,7 @@ func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.Ledg
 	faults := make(map[string]string)
 	var err error
 	if q.Who, err = s.whoIs(ctx, actor, f.Who); asError(err, models.CodeInvalid) != nil {
-		faults["who"] = "must be the e-mail of somebody here, or the id of a person or agent"
+		faults["who"] = "must be the e-mail of a person on this server, or the id of a person or agent"
 	} else if err != nil {
 		return q, err
 	}
@@ -74,7 +74,7 @@ func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.Ledg
 	}{{"from", f.From, &q.From}, {"until", f.Until, &q.Until}} {
 		at, ok := timeIn(bound.text)
 		if !ok {
-			faults[bound.name] = "must be a time in UTC such as 2026-11-20 14:30, or a day"
+			faults[bound.name] = "must be a time in UTC such as 2026-11-20 14:30, or a date"
 		}
 		*bound.into = at
 	}
@@ -100,7 +100,7 @@ func (s *Site) whoIs(ctx context.Context, actor models.Actor, who string) (strin
 	}
 	user, err := s.store.People.UserByEmail(ctx, actor, who)
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return "", models.Invalid("who", "nobody has this e-mail")
+		return "", models.Invalid("who", "nobody on this server has this e-mail")
 	}
 	if err != nil {
 		return "", err

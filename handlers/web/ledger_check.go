@@ -49,10 +49,10 @@ func (c *chainCheck) read(ctx context.Context) {
 	end.Took = end.Ended.Sub(began)
 	if err != nil {
 		if broken, ok := errors.AsType[*models.ChainError](err); ok {
-			end.Broken, end.Fault = true, "The chain does not hold: "+broken.Error()+"."
+			end.Broken, end.Fault = true, "The chain is broken: "+broken.Error()+"."
 			c.log.ErrorContext(ctx, "ledger chain broken", slog.String("error", err.Error()))
 		} else {
-			end.Fault = "The ledger could not be read to its end; the server's log says why."
+			end.Fault = "The ledger could not be read to the end. See the server's log."
 			c.log.WarnContext(ctx, "ledger not checked", slog.String("error", err.Error()))
 		}
 	}

@@ -60,7 +60,7 @@ func TestAnEntryReadableAndRaw(t *testing.T) {
 	w.ask()
 	admin := w.signedIn(adminEmail)
 	link := admin.get("/audit/all").doc.Find("tbody th a").First().AttrOr("href", "")
-	got := admin.get(link).is(http.StatusOK).says("main", "whole", "session opened").says("#raw-entry", `"action": "session.opened"`, `"prev"`)
+	got := admin.get(link).is(http.StatusOK).says("main", "intact", "session opened").says("#raw-entry", `"action": "session.opened"`, `"prev"`)
 	if _, err := strconv.Atoi(strings.TrimPrefix(link, "/audit/entries/")); err != nil || got.doc.Find("a[rel=prev]").Length() != 1 || got.doc.Find("a[rel=next]").Length() != 0 {
 		t.Errorf("the newest entry %s: %v", link, err)
 	}
@@ -76,17 +76,17 @@ func TestTheChainIsCheckedOnRequest(t *testing.T) {
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		got := admin.get("/audit/chain", htmx).is(http.StatusOK).isFragment()
-		if strings.Contains(got.text("#chain"), "holds") {
+		if strings.Contains(got.text("#chain"), "intact") {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("the check has no end: %s", got.text("#chain"))
 		}
 	}
-	admin.get("/audit/all").is(http.StatusOK).says("#chain", "each follows the one before", "just now")
+	admin.get("/audit/all").is(http.StatusOK).says("#chain", "each linked to the one before", "just now")
 	w.site.Stop()
 	admin.post("/audit/chain", nil).redirects("/audit/all") // and begins nothing
-	admin.get("/audit/all").says("#chain", "holds")
+	admin.get("/audit/all").says("#chain", "intact")
 }
 
 func TestTheSystemPage(t *testing.T) {

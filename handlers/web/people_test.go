@@ -22,7 +22,7 @@ func TestAPersonJoinsByALinkThatIsShownOnce(t *testing.T) {
 	form := admin.get("/people").is(http.StatusOK).form("form:has(#invite)", "")
 	form.Set("email", "New@Example.com")
 	form.Set("role", "reviewer")
-	got := admin.post("/people/invites", form).is(http.StatusOK).says(".secret", "new@example.com", "shown only now")
+	got := admin.post("/people/invites", form).is(http.StatusOK).says(".secret", "new@example.com", "shown only once")
 	link := got.text("#fresh-invite")
 	path, ok := strings.CutPrefix(link, w.url)
 	if !ok || got.header.Get("Cache-Control") != "no-store" {
@@ -109,7 +109,7 @@ func TestMySessions(t *testing.T) {
 	w := newWorld(t)
 	one, two, three := w.signedIn(ownerEmail), w.signedIn(ownerEmail), w.signedIn(ownerEmail)
 	stranger := w.signedIn(strangerEmail)
-	list := one.get("/account/sessions").is(http.StatusOK).says("table", "this one", "127.0.0.1", "another program")
+	list := one.get("/account/sessions").is(http.StatusOK).says("table", "this session", "127.0.0.1", "unknown program")
 	ends := list.doc.Find("form[action$='/end']")
 	if ends.Length() != 2 {
 		t.Fatalf("%d sessions can be ended, want the 2 others", ends.Length())

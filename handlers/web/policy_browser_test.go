@@ -194,7 +194,7 @@ func TestInABrowserARuleIsWrittenByKeys(t *testing.T) {
 	p.open("/policy/replay")
 	to("#replay")
 	p.do("replay", chromedp.KeyEvent("\r"))
-	p.sees("#replay-summary", "There were no calls.")
+	p.sees("#replay-summary", "No calls found.")
 	p.open("/policy/review")
 	write("#note", "by keys")
 	to("#save")

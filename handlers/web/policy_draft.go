@@ -158,7 +158,7 @@ func (s *Site) keepText(c echo.Context, e *editing, text string) error {
 }
 
 // otherWindow is said when a form was filled in against another state of the draft.
-const otherWindow = "Your draft was changed in another window meanwhile, so this was not put into it. What you typed is below: look at it, and send it again."
+const otherWindow = "Your draft was changed in another window, so this was not added to it. What you typed is below: check it and send it again."
 
 // sentFrom brings the editing to where the form that was sent began. ok is false if the
 // draft has moved on since.
@@ -203,7 +203,7 @@ func (s *Site) changePolicy(c echo.Context) error {
 		return s.policyForm(c, http.StatusConflict, e, otherWindow)
 	}
 	if !e.turn(step) {
-		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. What is wrong is said at its place.")
+		return s.policyForm(c, http.StatusUnprocessableEntity, e, "Nothing is switched yet. Correct the marked fields.")
 	}
 	leads, err := pressed(e.doc, step, which)
 	if inUse := asError(err, models.CodeConflict); inUse != nil {
@@ -251,7 +251,7 @@ func (s *Site) afterKept(c echo.Context, e *editing, step, leads string) error {
 }
 
 // notValidYet is said above a form of the draft that has faults.
-const notValidYet = "Not everything is valid yet. What is wrong is shown at its field; your draft is kept."
+const notValidYet = "Some fields are not valid yet. Correct the marked ones; your draft is kept."
 
 // takeBack throws the draft away, or undoes its last change.
 func (s *Site) takeBack(c echo.Context, step string) error {

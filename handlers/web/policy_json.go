@@ -65,11 +65,11 @@ func (s *Site) changePolicyJSON(c echo.Context) error {
 	}
 	switch {
 	case e.broken != nil:
-		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not a form yet: your text is kept.")
+		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "This can't be shown as a form yet. Your text is kept.")
 	case form.Get("step") == "form":
 		return c.Redirect(http.StatusSeeOther, views.PolicyURL())
 	case len(e.checked.Problems) > 0:
-		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Not everything is valid yet. Your draft is kept.")
+		return s.policyJSON(c, http.StatusUnprocessableEntity, e, text, "Some fields are not valid yet. Your draft is kept.")
 	}
 	return c.Redirect(http.StatusSeeOther, views.PolicyReviewURL())
 }

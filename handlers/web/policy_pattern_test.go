@@ -13,9 +13,9 @@ func TestThePolicyPageSaysAtTheTopWhatHappensToToolsThatNoRuleNames(t *testing.T
 	t.Parallel()
 	w := newWorld(t)
 	for document, want := range map[string]string{
-		`{}`:                         "A tool that no rule and no list here names runs without approval, unless its agent asks for approval itself (unmatched: allow).",
-		`{"unmatched":"require"}`:    "A tool that no rule and no list here names needs approval (unmatched: require).",
-		`{"approval_enabled":false}`: "Approval is off: every tool runs that no rule denies.",
+		`{}`:                         "A tool that no rule or list names runs without approval, unless its agent asks for approval (unmatched: allow).",
+		`{"unmatched":"require"}`:    "A tool that no rule or list names needs approval (unmatched: require).",
+		`{"approval_enabled":false}`: "Approval is off: every tool runs unless a rule denies it.",
 	} {
 		w.applyPolicy(document)
 		for _, who := range []string{storetest.AdminEmail, ownerEmail} {

@@ -102,7 +102,7 @@ func (r *replays) end(ctx context.Context, one *replay, found *store.Replay, err
 	case ctx.Err() != nil:
 		one.state.Cancelled = true
 	default:
-		one.state.Fault = "The calls could not be read; the server's log says why."
+		one.state.Fault = "The calls could not be read. See the server's log."
 		r.log.ErrorContext(ctx, "policy not replayed", slog.String("error", err.Error()))
 	}
 }

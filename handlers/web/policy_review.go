@@ -120,7 +120,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 	}
 	in := pages.PolicyReviewInput{Note: form.Get("note")}
 	if form.Get("revision") != strconv.FormatInt(e.draft.Revision, 10) {
-		in.Error = "Your draft was changed in another window meanwhile. This is what it says now."
+		in.Error = "Your draft was changed in another window. This is the current version."
 		return s.policyReview(c, http.StatusConflict, e, in)
 	}
 	if form.Get("step") == "merge" {
@@ -130,7 +130,7 @@ func (s *Site) saveOrMergePolicy(c echo.Context) error {
 		return s.policyReview(c, http.StatusConflict, e, in)
 	}
 	if strings.TrimSpace(in.Note) == "" {
-		in.NoteError = "Say why, for those who read the history."
+		in.NoteError = "Say why you are making this change."
 	}
 	days := e.checked.Document.RetentionDays
 	if typed := strings.TrimSpace(form.Get("retention_typed")); policy.KeepsLonger(e.standing.Compiled.Document().RetentionDays, days) && typed != strconv.Itoa(days) {

@@ -57,7 +57,7 @@ func endTyped(typed pages.TypedEnd, now time.Time, zone *time.Location) (until s
 	switch typed.For {
 	case pages.UntilNever:
 		if !strings.EqualFold(strings.TrimSpace(typed.Word), pages.NoEnd) {
-			return "", map[string]string{"word": "must be “" + pages.NoEnd + "”, to confirm that there is none"}
+			return "", map[string]string{"word": "must be “" + pages.NoEnd + "”, to confirm that it has no end"}
 		}
 		return "", nil
 	case pages.UntilTime:

@@ -37,7 +37,7 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 	if n := p.get("/").doc.Find(".dangers").Length(); n != 0 {
 		t.Error("a draft warns every page")
 	}
-	review := p.get("/policy/review").says(".warning", "The gate goes off: no tool call waits for a person from the moment you save until", "(1 hour)", "What is pending stays pending.")
+	review := p.get("/policy/review").says(".warning", "The gate will be off: no tool call waits for a person from the moment you save until", "(1 hour)", "Pending requests stay pending.")
 	if at, _ := review.doc.Find(".warning time").Attr("datetime"); at != now.Add(time.Hour).Format(time.RFC3339) {
 		t.Errorf("the review has the time %q", at)
 	}
@@ -52,7 +52,7 @@ func TestTheGateIsSwitchedOffForAnHourI3I11(t *testing.T) {
 	if at, _ := red.doc.Find(".dangers time").Attr("datetime"); at != now.Add(time.Hour).Format(time.RFC3339) {
 		t.Errorf("the warning has the time %q", at)
 	}
-	p.get("/system").says("main", "It is off until 2026-03-02 13:00 UTC")
+	p.get("/system").says("main", "Off until 2026-03-02 13:00 UTC")
 	w.signedIn(ownerEmail).get("/policy").says("main", "false until 2026-03-02 13:00 UTC", "Approval is off")
 
 	// At the end nothing is red any more, though nobody has written it down.
@@ -125,9 +125,9 @@ func TestTheFallbackIsSwitchedOnI11(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn("admin@example.com")
 	p.post("/policy", p.switchForm("fallback-on", map[string]string{"fallback_for": "none", "fallback_word": "no end"})).redirects("/policy/review")
-	p.get("/policy/review").says(".warning", "Fallback goes on without an end")
+	p.get("/policy/review").says(".warning", "Fallback will be on with no end")
 	p.post("/policy", p.switchForm("fallback-on", nil)).redirects("/policy/review")
-	review := p.get("/policy/review").says(".warning", "Fallback goes on: clients run calls", "(1 hour)").saysNot(".warning", "The gate")
+	review := p.get("/policy/review").says(".warning", "Fallback will be on: clients run calls", "(1 hour)").saysNot(".warning", "The gate")
 	save := review.form("form:has(#save)", "#save")
 	save.Set("note", "maintenance")
 	p.post("/policy/review", save).redirects("/policy")

@@ -90,7 +90,7 @@ func TestTwoAdminsChangeThePolicyAtOnce(t *testing.T) {
 	late.Set("default_timeout_minutes", "9")
 	late.Set("required_approval_tools", "deploy")
 	bo.post("/policy", late).redirects("/policy/review")
-	bo.get("/policy").says(".draft-state", "v2 was saved meanwhile")
+	bo.get("/policy").says(".draft-state", "v2 was saved in the meantime")
 	stale := bo.get("/policy/review").is(http.StatusOK).
 		says("main", "admin@example.com saved v2", "Changed by both", "max_pause_minutes", "deploy")
 	if got := stale.doc.Find("table").First().Find("tbody tr").Length(); got != 1 {

@@ -31,7 +31,7 @@ func TestACallIsTriedOnWhatStandsAndOnTheDraft(t *testing.T) {
 	p.post("/policy/rules/new", form).is(http.StatusSeeOther)
 	p.get("/policy/try?tool=Bash&kind=tool_call").says("main", "would treat this call differently").
 		says(".tried-answer:nth-child(2)", "Your draft", "is denied", "shell", "The tool matches “Bash”")
-	p.get("/policy/try?tool=Read").says("main", "Your draft says the same")
+	p.get("/policy/try?tool=Read").says("main", "Your draft would treat this call the same")
 	p.get("/policy/try?tool=Read&kind=proposal&explicit=true").says(".tried-answer:nth-child(1)", "waits for a person")
 
 	a := w.ask(func(in *models.AskInput) { in.ToolName = "Bash" })

@@ -86,7 +86,7 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	form.Set("retention_days", "90")
 	p.post("/policy", form).redirects("/policy/review")
 	w.ask() // what waits is not counted
-	save := p.get("/policy/review").is(http.StatusOK).says("main", "removed for good, also what is that old now").says("#removal", "begins 24 hours after you save", "As old as that are now: 0 requests").form("form:has(#save)", "#save")
+	save := p.get("/policy/review").is(http.StatusOK).says("main", "permanently removed, including existing ones").says("#removal", "begins 24 hours after you save", "It would now affect 0 requests").form("form:has(#save)", "#save")
 	save.Set("note", "ninety days")
 	again := p.post("/policy/review", save).is(http.StatusUnprocessableEntity).says("#retention_typed-error", "must be 90")
 	if got := again.form("form:has(#save)", "#save").Get("note"); got != "ninety days" {
@@ -100,7 +100,7 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 	}
 
 	// Until it begins it can be cancelled, and a restored version asks again.
-	cancel := p.get("/policy").says("#retention-soon", "removed 90 days after they are over", "Until then nothing is removed").form("#retention-soon form", "#keep-longer")
+	cancel := p.get("/policy").says("#retention-soon", "removed 90 days after the end of", "Until then nothing is removed").form("#retention-soon form", "#keep-longer")
 	p.post("/policy/retention/cancel", cancel).redirects("/policy")
 	if n := p.get("/policy").doc.Find("#retention-soon").Length(); n != 0 {
 		t.Error("it is still announced")

@@ -172,7 +172,7 @@ func TestRunsLeadToTheirFamily(t *testing.T) {
 	top := w.run(models.RunInput{RunID: "top", Title: "Ship it"})
 	below := w.run(models.RunInput{RunID: "below", ParentRunID: "top"})
 	p := w.signedIn(ownerEmail)
-	up := p.get(conversationPath(below)).says(".facts", "Run above", "Ship it").doc.Find(".facts a[href='" + conversationPath(top) + "']")
+	up := p.get(conversationPath(below)).says(".facts", "Parent run", "Ship it").doc.Find(".facts a[href='" + conversationPath(top) + "']")
 	down := p.get(conversationPath(top)).says(".facts", "Sub-agents", "below").doc.Find(".facts a[href='" + conversationPath(below) + "']")
 	if up.Length() != 1 || down.Length() != 1 {
 		t.Errorf("%d lead up, %d down", up.Length(), down.Length())
@@ -187,7 +187,7 @@ func TestWhatAnAgentReportsAsSaidIsItsOwnWord(t *testing.T) {
 		models.RunEvent{ID: "1", Type: models.RunEventMessage, Content: "<b>Delete it all</b>"},
 		models.RunEvent{ID: "2", Type: models.RunEventReply, Content: long})
 	got := w.signedIn(ownerEmail).get(conversationPath(id)).is(http.StatusOK)
-	got.says("#entry-1 .entry-head", "deployer", "reported as said by a person").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
+	got.says("#entry-1 .entry-head", "deployer", "says that a person wrote").says("#entry-1", "<b>Delete").saysNot("#entry-1", "Countersign says")
 	got.says("#entry-2 .call-note", "only the beginning is kept")
 }
 
@@ -198,7 +198,7 @@ func TestARefusedVerdictStandsInItsBatch(t *testing.T) {
 	a := o.asksFor(2)
 	p, path := o.signedIn(ownerEmail), conversationPath(id)
 	got := p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"reject"}, "digest": {a.Digest}}).is(http.StatusUnprocessableEntity)
-	got.says("#entry-2-reason-error", "required").says("main", "Your verdict on #2 was not taken")
+	got.says("#entry-2-reason-error", "required").says("main", "Your decision on #2 was not saved")
 	if _, kept := got.doc.Find("li.batch").Attr("data-kept"); !kept {
 		t.Error("what was sent would be refetched away")
 	}

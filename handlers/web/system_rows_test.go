@@ -15,15 +15,15 @@ func TestTheSystemPageTellsWhetherRowsAreAsTheLedgerTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit, says string
 	}{
-		"as recorded": {"", "all as the ledger tells"},
-		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + ownerEmail + `'`, "1 rows are not as the ledger tells"},
+		"as recorded": {"", "all match the ledger"},
+		"edited":      {`UPDATE users SET role = 'admin' WHERE email = '` + ownerEmail + `'`, "1 rows did not match the ledger"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.ask()
 			admin := w.signedIn(adminEmail)
-			admin.get("/system").is(http.StatusOK).says(".checks", "Rows against the ledger", "not been compared yet")
+			admin.get("/system").is(http.StatusOK).says(".checks", "Rows against the ledger", "Not compared yet")
 			if c.edit != "" {
 				storetest.Tampered(w.store)
 				db, err := sql.Open("sqlite3", "file:"+w.store.Path()+"?mode=rw&_busy_timeout=10000")

@@ -67,7 +67,7 @@ func (s *Site) newUpstream(ctx context.Context, actor models.Actor, form pages.U
 	}
 	owner, err := s.store.People.UserByEmail(ctx, actor, form.Owner)
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return models.Invalid("owner", "must be the e-mail of somebody here")
+		return models.Invalid("owner", "must be the e-mail of a person on this server")
 	}
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNeverShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin := w.signedIn(adminEmail)
-	empty := admin.get("/upstreams").is(http.StatusOK).says("#upstreams", "None yet")
+	empty := admin.get("/upstreams").is(http.StatusOK).says("#upstreams", "No upstreams yet")
 	if got := empty.value("#upstream-owner"); got != adminEmail {
 		t.Errorf("the owner is %q before anybody says so", got)
 	}
@@ -78,7 +78,7 @@ func TestWhatIsWrongWithAnUpstreamStandsAtItsField(t *testing.T) {
 		{"dialect", "klingon", "#upstream-dialect-error", "plain or cloud"},
 		{"key", upstreamKey + "\u00e9", "#upstream-key-error", "ASCII"},
 		{"key", strings.Repeat("k", 4001), "#upstream-key-error", "4,000"},
-		{"owner", "nobody@example.com", "#upstream-owner-error", "somebody here"},
+		{"owner", "nobody@example.com", "#upstream-owner-error", "person on this server"},
 		{"name", "", "#upstream-name-error", "empty"},
 		{"name", "built-in", "#upstream-name-error", "another"},
 	} {

@@ -79,7 +79,7 @@ func conversationStates() []State {
 		return State{Page: "conversation", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(in, Now))}
 	}
 	late := withBudget(ConversationInput())
-	late.Say = pages.SayForm{Sent: true, Content: "And the rest?", Notice: "Already approved by Bo Lind. Your rejection changed nothing. Nothing else of what you sent was taken either: it stands in the form."}
+	late.Say = pages.SayForm{Sent: true, Content: "And the rest?", Notice: "Already approved by Bo Lind. Your rejection changed nothing. The rest of what you sent was not saved either. It is still in the form."}
 	late.Around.Decided = &pages.FailedDecision{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
 
 	earlier := withBudget(ConversationInput())

@@ -29,7 +29,7 @@ func conversationsStates() []State {
 		page("empty", "What will come here, and how", pages.ConversationsInput{}),
 		page("filtered", "Filters that cannot be understood", pages.ConversationsInput{
 			Admin: true, After: "k1", Filter: views.ConversationFilter{Status: "asleep", Agent: "01890a5d-ac96-774b-bcce-b302099a8109", Owner: "x@example.org", Archived: true},
-			Errors: map[string]string{"status": "must be running, waiting_input, completed or failed", "owner": "must be the e-mail of somebody here, or their id"},
+			Errors: map[string]string{"status": "must be running, waiting_input, completed or failed", "owner": "must be the e-mail or id of a person on this server"},
 		}),
 	}
 }

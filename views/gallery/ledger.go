@@ -17,10 +17,10 @@ func ledgerStates() []State {
 	}
 	running, broken, none := LedgerInput(), LedgerInput(), LedgerInput()
 	running.Chain = pages.ChainState{Running: true, Read: 409600, Of: 1000000}
-	broken.Chain = pages.ChainState{Ended: Now.Add(-time.Minute), Fault: "The chain does not hold: ledger entry 7: was changed: its content does not give its hash.", Broken: true}
+	broken.Chain = pages.ChainState{Ended: Now.Add(-time.Minute), Fault: "The chain is broken: ledger entry 7: was changed: its content does not give its hash.", Broken: true}
 	broken.StoppedEarly, broken.Before = true, 1300
 	none.Entries, none.Filter, none.Next = nil, views.LedgerFilter{Who: "nobody", From: "soon", Action: "x<y"}, 0
-	none.Errors = map[string]string{"who": "must be the e-mail of somebody here", "from": "must be a time"}
+	none.Errors = map[string]string{"who": "must be the e-mail of a person on this server", "from": "must be a time"}
 	nothing := none
 	nothing.Errors = nil
 	chain := pages.NewChain(pages.ChainState{Ended: Now.Add(-3 * time.Second), Fault: "The ledger could not be read."}, Now)

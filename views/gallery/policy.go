@@ -27,7 +27,7 @@ func policyStates() []State {
 	stale.Draft.Base, stale.Draft.Revision, stale.Draft.ChangedAt = 6, 2, Now.Add(-time.Hour)
 	wrong := PolicyInput()
 	wrong.Draft.Settings["default_timeout_minutes"], wrong.Draft.Settings["required_approval_tools"] = "soon", "Bash\n/(/"
-	wrong.Draft.Notice = "Not everything is valid yet. What is wrong is shown at its field; your draft is kept."
+	wrong.Draft.Notice = "Some fields are not valid yet. Correct the marked ones; your draft is kept."
 	wrong.Draft.Problems = map[string]string{
 		"required_approval_tools[1]": "is not a regular expression (RE2): missing closing )", "default_timeout_minutes": "must be a whole number",
 		"rules[2].tools": "must list at least one tool", "colour": "is not a member of the policy; names are lower case with underscores",
@@ -37,12 +37,12 @@ func policyStates() []State {
 	open.Draft.Settings["approval_enabled"], open.Draft.Settings["approval_off_until"] = "", "2026-11-20T11:30:00Z"
 	open.Draft.Settings["fallback_auto_approve"] = "true"
 	openFaults := PolicyInput()
-	openFaults.Draft.Notice = "Nothing is switched yet. What is wrong is said at its place."
+	openFaults.Draft.Notice = "Nothing is switched yet. Correct the marked fields."
 	openFaults.Draft.Settings["fallback_auto_approve"], openFaults.Draft.Settings["fallback_until"] = "true", "soon"
 	openFaults.Draft.Problems = map[string]string{"fallback_until": "must be a time such as 2026-03-02T18:00:00Z"}
 	openFaults.Draft.Typed = map[string]pages.TypedEnd{
 		"gate":     {For: pages.UntilTime, At: "tomorrow", Faults: map[string]string{"at": "must be a date and a time such as 2026-11-20T11:30"}},
-		"fallback": {For: pages.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that there is none"}},
+		"fallback": {For: pages.UntilNever, Word: "never", Faults: map[string]string{"word": "must be “no end”, to confirm that it has no end"}},
 	}
 	unreadable := PolicyInput()
 	unreadable.Draft = &pages.PolicyDraftInput{Base: 7, Revision: 2, ChangedAt: Now.Add(-time.Minute), Unreadable: "rules must be a list"}
@@ -149,7 +149,7 @@ func ruleInput() pages.PolicyRuleInput {
 func wrongRule() pages.PolicyRuleInput {
 	in := pages.PolicyRuleInput{
 		New: true, Index: 3, Base: 7, Form: policyRule("name", "", "tools", "/(/\n"+hostile, "timeout_minutes", "soon", "reviewers", strings.Repeat("long", 40)+"@example.org\nbo"),
-		Notice: "Not everything is valid yet. What is wrong is shown at its field; your draft is kept.",
+		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
 	in.Problems = map[string]string{
 		"rules[3].name": "must not be empty", "rules[3].tools[0]": "is not a regular expression (RE2): missing closing )",
@@ -235,7 +235,7 @@ func replayInput() pages.PolicyReplayInput {
 }
 
 func policyJSON() pages.PolicyJSON {
-	return pages.NewPolicyJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Not everything is valid yet. Your draft is kept.", map[string]string{
+	return pages.NewPolicyJSON(7, 4, "{\n  \"default_timeout_minutes\": \"soon\",\n  \"colour\": \"red\"\n}", "Some fields are not valid yet. Your draft is kept.", map[string]string{
 		"default_timeout_minutes": "must be a whole number", "colour": "is not a member of the policy; names are lower case with underscores",
 	})
 }

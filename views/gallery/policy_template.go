@@ -30,7 +30,7 @@ func templateInput() (pages.PolicyRuleInput, []string) {
 func wrongTemplate() pages.PolicyRuleInput {
 	in := pages.PolicyRuleInput{
 		New: true, Index: 1, Base: 7, Form: policyTemplate("name", "Pay "+hostile, "checklist", strings.Repeat("long ", 50), "reviewers", "bo"),
-		Notice: "Not everything is valid yet. What is wrong is shown at its field; your draft is kept.",
+		Notice: "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
 	}
 	in.Problems = map[string]string{
 		"templates[1].name":         "must be 1 to 64 letters a-z, digits, hyphens, underscores and dots, such as \"payments\"",

@@ -17,7 +17,7 @@ func upstreamsStates() []State {
 		page("none", "What will come here, and how", pages.UpstreamsInput{Form: pages.UpstreamForm{Owner: "ada@example.org"}}),
 		page("refused", "None yet; what was sent cannot be used", pages.UpstreamsInput{Problem: "Nothing was changed: key: must hold visible ASCII characters only.", Form: pages.UpstreamForm{
 			Name: "<b>calls", BaseURL: "http://169.254.169.254", Dialect: "cloud", Owner: "nobody@example.org",
-			Errors: map[string]string{"base_url": "is a link-local address, and such addresses are refused; if it is meant, start the server with --upstream-allow 169.254.169.254 (COUNTERSIGN_UPSTREAM_ALLOW)", "owner": "must be the e-mail of somebody here", "key": "must hold visible ASCII characters only"},
+			Errors: map[string]string{"base_url": "is a link-local address, and such addresses are refused; if it is meant, start the server with --upstream-allow 169.254.169.254 (COUNTERSIGN_UPSTREAM_ALLOW)", "owner": "must be the e-mail of a person on this server", "key": "must hold visible ASCII characters only"},
 		}}),
 	}
 }

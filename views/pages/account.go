@@ -27,7 +27,7 @@ func NewSignIn(email, next string, err *models.Error) SignIn {
 	case err.Code == models.CodeTooManyRequests:
 		v.Wait = waitText(err.RetryAfterSeconds)
 	default:
-		v.Error = "E-mail and password do not match an account that may sign in."
+		v.Error = "The e-mail or the password is wrong, or the account is disabled."
 	}
 	return v
 }

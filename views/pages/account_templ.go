@@ -46,12 +46,12 @@ func SignInPage(p views.Page, v SignIn) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"alone\"><h1>Sign in</h1><p class=\"quiet\">Countersign holds what agents want to do until a person has looked at it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"alone\"><h1>Sign in</h1><p class=\"quiet\">Agents ask here before they act. A person decides.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if v.Wait != "" {
-				templ_7745c5c3_Err = ui.Notice(views.ToneWarn, "Too many attempts failed. Try again in "+v.Wait+".").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Notice(views.ToneWarn, "Too many failed attempts. Try again in "+v.Wait+".").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -263,7 +263,7 @@ func UnsentPage(p views.Page, name string, v Unsent, next string) templ.Componen
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, ". Look at what you wrote, then send it. What it was about may have changed meanwhile; then you are told, and nothing is lost.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 17, ". Check what you wrote, then send it. If something changed in the meantime, the page says so and nothing is lost.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -472,7 +472,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"quiet\">This makes the first account, an admin. The link you followed works once.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"quiet\">This creates the first account, an admin. The link you followed works once.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -532,7 +532,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Name", Value: v.Name, Error: v.Errors["name"], Autocomplete: "name", Required: true, Focus: true, MaxLength: "200", Help: "Stands beside every decision you make."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Name", Value: v.Name, Error: v.Errors["name"], Autocomplete: "name", Required: true, Focus: true, MaxLength: "200", Help: "Shown with every decision you make."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -546,7 +546,7 @@ func NewAccountPage(p views.Page, v NewAccount) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "create-account", Label: "Create the account"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "create-account", Label: "Create account"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -598,7 +598,7 @@ func PasswordPage(p views.Page, v Password) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<section class=\"alone\"><h1>Change password</h1><p class=\"quiet\">Your other sessions end; this one stays.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "<section class=\"alone\"><h1>Change password</h1><p class=\"quiet\">You are signed out everywhere except here.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

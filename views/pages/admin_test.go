@@ -42,8 +42,8 @@ func TestDeviceNames(t *testing.T) {
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile Safari/604.1": "Safari on iPhone",
 		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/139.0 Safari/537.36":                "Chrome on macOS",
 		"curl/8.5.0": "curl",
-		"Linux":      "a program on Linux",
-		"":           "another program",
+		"Linux":      "program on Linux",
+		"":           "unknown program",
 	} {
 		if got := pages.DeviceName(agent); got != want {
 			t.Errorf("%q is %q, want %q", agent, got, want)
@@ -67,7 +67,7 @@ func TestSessionsOfferToEndOnlyWhatIsThere(t *testing.T) {
 		if got := strings.Contains(html, `id="end-others"`); got != c.others {
 			t.Errorf("%s: others can be ended: %v", c.name, got)
 		}
-		if n := strings.Count(html, "End it now"); n != c.ends {
+		if n := strings.Count(html, "Sign out now"); n != c.ends {
 			t.Errorf("%s: %d can be ended, want %d", c.name, n, c.ends)
 		}
 	}
@@ -80,9 +80,9 @@ func TestTheChainInWords(t *testing.T) {
 		word, text, prog string
 	}{
 		{pages.ChainState{}, "not checked", "Not checked since the server started.", ""},
-		{pages.ChainState{Running: true}, "checking", "", "beginning"},
+		{pages.ChainState{Running: true}, "checking", "", "starting"},
 		{pages.ChainState{Running: true, Read: 4096, Of: 10000}, "checking", "", "4,096 of 10,000 entries read"},
-		{pages.ChainState{Ended: now, Took: 40 * time.Millisecond, Head: models.Head{Seq: 1200}}, "holds", "1,200 entries, each follows the one before; read in 40 ms.", ""},
+		{pages.ChainState{Ended: now, Took: 40 * time.Millisecond, Head: models.Head{Seq: 1200}}, "intact", "1,200 entries, each linked to the one before; checked in 40 ms.", ""},
 		{pages.ChainState{Ended: now, Fault: "Entry 7.", Broken: true}, "broken", "Entry 7.", ""},
 		{pages.ChainState{Ended: now, Fault: "Not read."}, "could not be checked", "Not read.", ""},
 	} {
@@ -149,7 +149,7 @@ func TestSystemInWords(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Database": "48.0 MiB|3.0 MiB of it free for what comes", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
+		"Database": "48.0 MiB|3.0 MiB of it free", "Ledger": "120,000 entries|", "Conversations": "1,000+|",
 		"Last day": "4,200 entries|about 1.6 MiB", "Countersign": "1.4.0|", "Stream clients": "9|open pages and event streams", "Running since": "1 d 2 h ago|",
 	} {
 		if facts[name] != want {
@@ -169,12 +169,12 @@ func TestUpstreamsInWords(t *testing.T) {
 	v := pages.NewUpstreams(pages.UpstreamsInput{Upstreams: gallery.UpstreamStates()}, now)
 	for i, want := range []string{
 		"ok||1 s ago||",
-		"failing|The last 4 polls failed. Again in 1 min 10 s.|6 min ago|2|The upstream failed (503).",
+		"failing|The last 4 polls failed. Next poll in 1 min 10 s.|6 min ago|2|The upstream failed (503).",
 		"incomplete||1 s ago||",
 		"not polled yet||||",
-		"not polled|Due for 2 min: no server polls it.|1 s ago||",
+		"not polled|Overdue by 2 min: no server polls it.|1 s ago||",
 		"disabled||||",
-		"paused|Paused 8 min ago: it isn't polled or told anything. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
+		"paused|Paused 8 min ago: nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again.|9 min ago|1|The upstream refuses the key (401).",
 	} {
 		row := v.Rows[i]
 		if got := strings.Join([]string{row.Word.Text, row.Next, row.Succeeded.Text, row.Unsent, row.UnsentProblem}, "|"); got != want {

@@ -85,7 +85,7 @@ func newStops(in AgentsInput, now time.Time) []StopRow {
 		if in.Admin || s.ByID == in.Reader {
 			row.LiftURL = views.LiftURL(s.ID)
 		}
-		row.Lift = ui.Field{ID: "lift-" + row.ID, Name: "note", Label: "Note", Required: true, MaxLength: "500", Help: "Why it may go on."}
+		row.Lift = ui.Field{ID: "lift-" + row.ID, Name: "note", Label: "Note", Required: true, MaxLength: "500", Help: "Why the stop is lifted."}
 		if in.StopForm.Lift == s.ID {
 			row.Lift.Value, row.Lift.Error = in.StopForm.LiftNote, in.StopForm.Errors["note"]
 		}
@@ -123,7 +123,7 @@ type TokenRow struct {
 func NewAgents(in AgentsInput, now time.Time) Agents {
 	v := Agents{Admin: in.Admin, Fresh: in.Fresh, Form: in.Form, Stops: newStops(in, now), Stoppers: in.Stoppers}
 	v.StopAgent = ui.Field{ID: "stop-agent", Name: "agent", Label: "Agent", Value: in.StopForm.Agent}
-	v.StopNote = ui.Field{ID: "stop-note", Name: "note", Label: "Note", Required: true, MaxLength: "500", Value: in.StopForm.Note, Help: "Why, for those who find their agents stopped."}
+	v.StopNote = ui.Field{ID: "stop-note", Name: "note", Label: "Note", Required: true, MaxLength: "500", Value: in.StopForm.Note, Help: "People whose agents are stopped see it."}
 	if in.StopForm.Lift == "" {
 		v.StopNote.Error, v.StopAgent.Error = in.StopForm.Errors["note"], in.StopForm.Errors["agent"]
 	}
@@ -147,7 +147,7 @@ func NewAgents(in AgentsInput, now time.Time) Agents {
 		case !row.Live:
 			row.State = ui.Word{Text: "expired", Tone: views.ToneWarn}
 		default:
-			row.State = ui.Word{Text: "live", Tone: views.ToneGood}
+			row.State = ui.Word{Text: "active", Tone: views.ToneGood}
 		}
 		if t.AgentID != nil {
 			id := *t.AgentID
@@ -177,11 +177,11 @@ func NewAgents(in AgentsInput, now time.Time) Agents {
 func liveText(n int64) string {
 	switch n {
 	case 0:
-		return "none live"
+		return "none active"
 	case 1:
-		return "1 live"
+		return "1 active"
 	}
-	return views.Number(n) + " live"
+	return views.Number(n) + " active"
 }
 
 // errorFor gives the error of a field to the form that was sent, and to no
@@ -204,12 +204,12 @@ func (f TokenForm) value(scope models.Scope, value string) string {
 func (t FreshToken) label() string {
 	name := models.RevealString(t.Name, false)
 	if t.Scope == models.ScopeAgent {
-		return "Token of agent “" + name + "”. It is shown only now:"
+		return "Token for agent “" + name + "”, shown only once:"
 	}
 	if name == "" {
-		return "Your new " + string(t.Scope) + " token. It is shown only now:"
+		return "Your new " + string(t.Scope) + " token, shown only once:"
 	}
-	return "Your new " + string(t.Scope) + " token “" + name + "”. It is shown only now:"
+	return "Your new " + string(t.Scope) + " token “" + name + "”, shown only once:"
 }
 
 // spentLabel names the column of what the agents spent.

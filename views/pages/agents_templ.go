@@ -13,7 +13,7 @@ import (
 	"countersign/views/ui"
 )
 
-const expiresHelp = "Such as 90d, 12h or 2027-01-31. Empty: it does not expire."
+const expiresHelp = "Such as 90d, 12h or 2027-01-31. Leave it empty for a token that does not expire."
 
 // AgentsPage shows one's agents and tokens and makes new ones.
 func AgentsPage(p views.Page, v Agents) templ.Component {
@@ -54,7 +54,7 @@ func AgentsPage(p views.Page, v Agents) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Fresh != nil {
-				templ_7745c5c3_Err = ui.Secret("fresh-token", v.Fresh.label(), v.Fresh.Secret, "Keep it where only the program can read it. Here it is stored hashed: it cannot be shown again.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Secret("fresh-token", v.Fresh.label(), v.Fresh.Secret, "Keep it where only the program can read it. It is stored hashed and cannot be shown again.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -117,7 +117,7 @@ func agentList(v Agents) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Agents) == 0 {
-			templ_7745c5c3_Err = ui.Empty("No agents yet", "An agent is registered with its first token, below. It sees only what it asked for itself, and can never decide.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No agents yet", "Make a token below to register an agent. It sees only its own requests and can never decide.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -251,7 +251,7 @@ func agentStops(v Agents) templ.Component {
 			templ_7745c5c3_Var7 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section id=\"stops\" aria-labelledby=\"stops-title\"><h2 id=\"stops-title\">Stop</h2><p class=\"quiet\">What a stopped agent asks is rejected, whatever the policy says, and what waits of it is cancelled at once. It goes on when the stop is lifted.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<section id=\"stops\" aria-labelledby=\"stops-title\"><h2 id=\"stops-title\">Stop</h2><p class=\"quiet\">A stopped agent's requests are rejected, whatever the policy says, and its pending ones are cancelled at once. It can ask again when the stop is lifted.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -586,7 +586,7 @@ func tokenList(v Agents) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\"><p>Whoever uses it is refused within a second. This cannot be undone.</p>")
+							templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "\"><p>Programs that use it are refused within a second. This can't be undone.</p>")
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -659,7 +659,7 @@ func newTokens(v Agents) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" aria-labelledby=\"new-agent-title\"><h3 id=\"new-agent-title\">For an agent</h3><p class=\"quiet\">Asks, waits and withdraws its own requests. A second token for the same agent takes the place of its first.</p><input type=\"hidden\" name=\"scope\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" aria-labelledby=\"new-agent-title\"><h3 id=\"new-agent-title\">For an agent</h3><p class=\"quiet\">Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first.</p><input type=\"hidden\" name=\"scope\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -697,7 +697,7 @@ func newTokens(v Agents) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Admin {
-			templ_7745c5c3_Err = personToken(v, models.ScopeAdmin, "For administration", "Does all that you may do, also change the policy and users.", "Make admin token").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = personToken(v, models.ScopeAdmin, "For administration", "Does anything you may do, including changing the policy and people.", "Make admin token").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

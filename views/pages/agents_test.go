@@ -15,14 +15,14 @@ func TestAgentsAndTheirTokens(t *testing.T) {
 	in := gallery.AgentsInput()
 	in.Tokens = append(in.Tokens, models.Token{ID: "t4", Hint: "csr_e", Scope: models.ScopeReviewer, ExpiresAt: new(now)})
 	v := pages.NewAgents(in, now)
-	if len(v.Agents) != 1 || v.Agents[0].Tokens != "1 live" || v.Agents[0].LastUsed.Text != "40 s ago" {
+	if len(v.Agents) != 1 || v.Agents[0].Tokens != "1 active" || v.Agents[0].LastUsed.Text != "40 s ago" {
 		t.Errorf("%+v", v.Agents)
 	}
 	var states []string
 	for _, row := range v.Tokens {
 		states = append(states, row.State.Text)
 	}
-	if got := strings.Join(states, " "); got != "live live revoked expired" {
+	if got := strings.Join(states, " "); got != "active active revoked expired" {
 		t.Errorf("states: %s", got)
 	}
 	if v.Tokens[0].Agent != "release-bot" || v.Tokens[1].Name != "laptop" {

@@ -33,7 +33,7 @@ type ChainState struct {
 	Ended    time.Time // zero: not checked since the server started
 	Took     time.Duration
 	Head     models.Head // the end of what was checked
-	Fault    string      // empty: the chain holds
+	Fault    string      // empty: the chain is intact
 	Broken   bool        // the fault is in the chain, and not in reading it
 }
 
@@ -93,8 +93,8 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		v.NextURL = views.LedgerURL(in.Filter, in.Next)
 	}
 	if in.StoppedEarly {
-		v.Note = "Read back to entry " + views.Number(in.Next) + ". Few entries match all filters together; there may be more before it."
-		v.NextLabel = "Look further back"
+		v.Note = "Searched back to entry " + views.Number(in.Next) + ". Few entries match all the filters; there may be more before it."
+		v.NextLabel = "Search further back"
 	}
 	for i := range in.Entries {
 		v.Rows = append(v.Rows, ledgerRow(&in.Entries[i], in.Filter))
@@ -129,7 +129,7 @@ func NewChain(s ChainState, now time.Time) Chain {
 		c.Word = ui.Word{Text: "checking", Tone: views.ToneAccent}
 		c.Progress = views.Number(s.Read) + " of " + views.Number(s.Of) + " entries read"
 		if s.Of == 0 {
-			c.Progress = "beginning"
+			c.Progress = "starting"
 		}
 		return c
 	case s.Ended.IsZero():
@@ -144,8 +144,8 @@ func NewChain(s ChainState, now time.Time) Chain {
 	case s.Fault != "":
 		c.Word, c.Text = ui.Word{Text: "could not be checked", Tone: views.ToneWarn, Icon: "triangle-alert"}, s.Fault
 	default:
-		c.Word = ui.Word{Text: "holds", Tone: views.ToneGood, Icon: "check"}
-		c.Text = views.Number(s.Head.Seq) + " entries, each follows the one before; read in " + tookText(s.Took) + "."
+		c.Word = ui.Word{Text: "intact", Tone: views.ToneGood, Icon: "check"}
+		c.Text = views.Number(s.Head.Seq) + " entries, each linked to the one before; checked in " + tookText(s.Took) + "."
 	}
 	return c
 }

@@ -57,7 +57,7 @@ func auditTabs(all bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, ">What concerns me</a> <a href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, ">My audit trail</a> <a href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -122,7 +122,7 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Audit</h1><p class=\"quiet\">Everything that happened, newest first. Entries hold digests and outcomes, never inputs.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>Audit</h1><p class=\"quiet\">Everything that happened, newest first. Entries contain digests and outcomes, never inputs.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -144,9 +144,9 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs("With tools, summaries and reasons, to export and to print: ")
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs("With tools, summaries and reasons, ready to export or print: ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/audit_all.templ`, Line: 39, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/audit_all.templ`, Line: 39, Col: 70}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
@@ -172,17 +172,17 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 			}
 			if len(v.Rows) == 0 {
 				if len(v.Errors) > 0 {
-					templ_7745c5c3_Err = ui.Empty("Nothing was looked for", "A filter above could not be read.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("Not searched", "Correct the marked filter, or clear the filters.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else if v.Filter.Any() {
-					templ_7745c5c3_Err = ui.Empty("Nothing matches", "No entry that was read passes all the filters.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("Nothing matches", "No entry searched so far matches all the filters.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = ui.Empty("Nothing yet", "Every change is written down here, in a chain that can be checked offline.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("Nothing yet", "Every change is recorded here, in a chain that can be verified offline.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -208,7 +208,7 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Table("Ledger", "No.", "Time", "Who", "What", "Outcome", "About").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Table("Ledger", "No.", "Time", "Who", "Action", "Outcome", "About").Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -237,7 +237,7 @@ func LedgerPage(p views.Page, v Ledger) templ.Component {
 	})
 }
 
-// ChainPanel says whether the chain holds. While a check runs it refetches
+// ChainPanel says whether the chain is intact. While a check runs it refetches
 // itself.
 func ChainPanel(c Chain, head string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -352,7 +352,7 @@ func ChainPanel(c Chain, head string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\">Look again</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\">Refresh</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -404,7 +404,7 @@ func ChainPanel(c Chain, head string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<span class=\"under\">Kept elsewhere, it shows whether the chain was rewritten: <code>countersign audit verify --head</code></span></div></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<span class=\"under\">Keep a copy elsewhere to find out whether the chain was rewritten: <code>countersign audit verify --head</code></span></div></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -433,7 +433,7 @@ func ledgerFilters(v Ledger) templ.Component {
 			templ_7745c5c3_Var16 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<form class=\"filters\" method=\"get\" role=\"search\" aria-label=\"Narrow the ledger\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "<form class=\"filters\" method=\"get\" role=\"search\" aria-label=\"Filter the ledger\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -450,7 +450,7 @@ func ledgerFilters(v Ledger) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-who", Name: "who", Label: "Who", Value: v.Filter.Who, Error: v.Errors["who"], MaxLength: "200", Help: "E-mail, or id of a person or agent"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-who", Name: "who", Label: "Who", Value: v.Filter.Who, Error: v.Errors["who"], MaxLength: "200", Help: "E-mail of a person, or id of a person or agent"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -462,11 +462,11 @@ func ledgerFilters(v Ledger) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-from", Name: "from", Label: "From", Value: v.Filter.From, Error: v.Errors["from"], MaxLength: "20", Help: "UTC, as 2026-11-20 14:30"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-from", Name: "from", Label: "From", Value: v.Filter.From, Error: v.Errors["from"], MaxLength: "20", Help: "UTC, such as 2026-11-20 14:30"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-until", Name: "until", Label: "Before", Value: v.Filter.Until, Error: v.Errors["until"], MaxLength: "20", Help: "UTC; a day alone begins at 0:00"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "filter-until", Name: "until", Label: "Before", Value: v.Filter.Until, Error: v.Errors["until"], MaxLength: "20", Help: "UTC; a date without a time means 0:00"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -492,7 +492,7 @@ func ledgerFilters(v Ledger) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">All entries</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Clear</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -618,14 +618,14 @@ func ledgerLine(row LedgerRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</span></td><td data-label=\"What\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</span></td><td data-label=\"Action\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
 		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(row.Action)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/audit_all.templ`, Line: 148, Col: 36}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/audit_all.templ`, Line: 148, Col: 38}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 		if templ_7745c5c3_Err != nil {
@@ -790,7 +790,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Whole && v.Follows {
-				templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "whole", Tone: views.ToneGood, Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Badge(ui.Word{Text: "intact", Tone: views.ToneGood, Icon: "check"}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -805,13 +805,13 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !v.Whole {
-				templ_7745c5c3_Err = ui.Notice(views.ToneBad, "Its content does not give its hash: it was changed after it was written.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Notice(views.ToneBad, "Its content does not match its hash: it was changed after it was recorded.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
 			if !v.Follows {
-				templ_7745c5c3_Err = ui.Notice(views.ToneBad, "It does not follow the entry before it.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Notice(views.ToneBad, "It does not link to the entry before it.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -877,12 +877,12 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\">all of theirs</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\">all their entries</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</dd><dt>What</dt><dd>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "</dd><dt>Action</dt><dd>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -914,7 +914,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				}
 			}
 			if v.Owner != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<dt>Concerns</dt><dd><a class=\"mono\" href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<dt>Owner</dt><dd><a class=\"mono\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1044,7 +1044,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "</dd><dt>Follows</dt><dd class=\"mono\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 82, "</dd><dt>Previous hash</dt><dd class=\"mono\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1059,7 +1059,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "nothing: it is the first")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "none: this is the first entry")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1072,7 +1072,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<nav class=\"pager\" aria-label=\"Entries beside this one\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "<nav class=\"pager\" aria-label=\"Previous and next entry\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1090,7 +1090,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "\">The one before</a> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "\">Previous entry</a> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1109,7 +1109,7 @@ func LedgerEntryPage(p views.Page, v LedgerEntry) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "\">The next one</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "\">Next entry</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

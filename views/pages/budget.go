@@ -116,7 +116,7 @@ func budgetStepRow(s *models.BudgetStep, now time.Time) BudgetStepRow {
 		row.Kind = ""
 	}
 	if s.Old == nil {
-		row.Change, row.By = "set to "+views.Number(s.New), "there was none"
+		row.Change, row.By = "set to "+views.Number(s.New), "no budget before"
 	} else {
 		row.Change, row.By = views.Number(*s.Old)+" → "+views.Number(s.New), signed(s.New-*s.Old)
 	}
@@ -141,7 +141,7 @@ type Gauge struct {
 	Percent    string
 	Text       string // used, reserved, remaining
 	Short      string // used of total
-	Warning    string // from 80 % on, in words
+	Warning    string // from 80% on, in words
 	Tone       views.Tone
 }
 
@@ -152,7 +152,7 @@ func NewGauge(b models.Budget) Gauge {
 		spent += ", " + views.Number(b.Reserved) + " reserved"
 	}
 	if b.Total == nil {
-		return Gauge{Text: spent + "; no budget: unlimited", Short: views.Number(b.Used) + " used, unlimited", Tone: views.ToneNeutral}
+		return Gauge{Text: spent + "; no limit", Short: views.Number(b.Used) + " used, no limit", Tone: views.ToneNeutral}
 	}
 	total, taken := *b.Total, b.Used+b.Reserved
 	most := max(total, 1)
@@ -165,13 +165,13 @@ func NewGauge(b models.Budget) Gauge {
 	if total == 0 {
 		g.Used = g.Most
 	} else {
-		g.Percent = views.Number(int64(float64(taken)/float64(total)*100)) + " %"
+		g.Percent = views.Number(int64(float64(taken)/float64(total)*100)) + "%"
 	}
 	switch {
 	case b.Exhausted():
-		g.Tone, g.Warning = views.ToneBad, "Exhausted: the agent can go on only with more."
+		g.Tone, g.Warning = views.ToneBad, "Exhausted: the agent needs more to continue."
 	case b.Low():
-		g.Tone, g.Warning = views.ToneWarn, g.Percent+" are used or reserved."
+		g.Tone, g.Warning = views.ToneWarn, g.Percent+" used or reserved"
 	}
 	return g
 }
@@ -183,7 +183,7 @@ func conversationName(c *models.ConversationView) string {
 	case title != "":
 		return title
 	case c.Standing:
-		return "Requests outside of any run"
+		return c.AgentName + " – single requests"
 	}
 	return "Untitled conversation"
 }

@@ -74,10 +74,10 @@ func newBudgetAsk(in ApprovalInput, now time.Time) *BudgetAsk {
 		}
 	}
 	if more := len(in.Shares) - spentMost; more > 0 {
-		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other things", Energy: views.Number(restSum(in.Shares))})
+		ask.Spent = append(ask.Spent, SpentRow{On: views.Number(int64(more)) + " other items", Energy: views.Number(restSum(in.Shares))})
 	}
 	if rest > 0 {
-		ask.Spent = append(ask.Spent, SpentRow{On: "Other calls of the model", Energy: views.Number(rest)})
+		ask.Spent = append(ask.Spent, SpentRow{On: "Other model calls", Energy: views.Number(rest)})
 	}
 	return ask
 }
@@ -97,7 +97,7 @@ func (ask *BudgetAsk) forAgent(r *models.Response, b *models.AgentBudget) *Budge
 func agentGauge(b models.AgentBudget) Gauge {
 	g := NewGauge(models.Budget{Total: new(b.Total()), Used: b.Spent, Reserved: b.Reserved})
 	if b.Remaining() == 0 {
-		g.Warning = "The limit is reached: the agent goes on when it is allowed more, or when what it spent is longer ago."
+		g.Warning = "Limit reached: the agent continues when it is allowed more, or when its earlier spending is out of the window."
 	}
 	return g
 }
@@ -132,7 +132,7 @@ func times(n int) string {
 	return views.Number(int64(n)) + " times"
 }
 
-// newBudgetOffer is for whoever may change the budget together with a verdict.
+// newBudgetOffer is for whoever may change the budget together with a decision.
 func newBudgetOffer(in ApprovalInput) *BudgetOffer {
 	if in.Approval.Kind != models.KindProposal || in.Budget == nil {
 		return nil
@@ -158,7 +158,7 @@ func fillBudget(form DecideForm, r *models.Response) DecideForm {
 	return form
 }
 
-// grouped writes a whole number by thousands; what is none stays as it is.
+// grouped writes a whole number by thousands; other text is returned unchanged.
 func grouped(n string) string {
 	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
 		return views.Number(i)
@@ -166,20 +166,20 @@ func grouped(n string) string {
 	return n
 }
 
-// changedSum says that a budget was granted otherwise than it was asked for.
+// changedSum says that another amount was granted than the agent asked for.
 func changedSum(r *models.Response, edited []byte) string {
 	if r.AsksForAllowance() {
 		a, err := models.AllowanceAsked(edited)
 		if err != nil {
 			return ""
 		}
-		return "The amount was changed: " + views.Number(a.Energy) + " more instead of " + grouped(askedSum(r)) + "."
+		return "Amount changed: " + views.Number(a.Energy) + " more instead of " + grouped(askedSum(r)) + "."
 	}
 	sum, err := models.BudgetAsked(edited)
 	if err != nil || r.Kind != models.KindBudget {
 		return ""
 	}
-	return "The sum was changed: " + views.Number(sum) + " instead of " + grouped(askedSum(r)) + "."
+	return "Budget changed: " + views.Number(sum) + " instead of " + grouped(askedSum(r)) + "."
 }
 
 // kindTitle is what a request is called by its kind; empty: by its tool.
@@ -224,6 +224,6 @@ func (v Approval) sumField() ui.Field {
 	}
 	return ui.Field{
 		ID: v.id("sum"), Name: "sum", Label: "New budget", Type: "number", Min: "0", Required: true, Value: v.Form.Sum, Error: v.sumError(),
-		Help: "As asked; another sum is granted instead.",
+		Help: "Change the amount to approve a different budget.",
 	}
 }

@@ -71,7 +71,7 @@ func NewBurnChart(points []models.EnergyPoint, standing models.Budget, now time.
 	budget.end(chartRight)
 	c.Line, c.Budget = used.String(), budget.String()
 	c.Area = c.Line + fmt.Sprintf("V%sH%sZ", coordinate(chartFloor), coordinate(chartLeft))
-	c.Says = fmt.Sprintf("Energy used from response %d to %d: %s", first, last, views.Number(points[len(points)-1].Used))
+	c.Says = fmt.Sprintf("Energy used from entry %d to %d: %s", first, last, views.Number(points[len(points)-1].Used))
 	if standing.Total != nil {
 		c.Says += ", of a budget of " + views.Number(*standing.Total)
 	}
@@ -96,7 +96,7 @@ func burnRows(points []models.EnergyPoint, now time.Time) (rows []BurnRow, thinn
 		rows = append(rows, row)
 	}
 	if each > 1 {
-		thinned = "Every " + strconv.Itoa(each) + "th point of the chart."
+		thinned = "The table has one in " + strconv.Itoa(each) + " points of the chart."
 	}
 	return rows, thinned
 }

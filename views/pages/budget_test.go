@@ -21,14 +21,14 @@ func TestGauge(t *testing.T) {
 		tone          views.Tone
 		limited       bool
 	}{
-		{name: "unlimited", b: models.Budget{Used: 1234}, text: "1,234 used; no budget: unlimited", tone: views.ToneNeutral},
+		{name: "unlimited", b: models.Budget{Used: 1234}, text: "1,234 used; no limit", tone: views.ToneNeutral},
 		{name: "fresh", b: models.Budget{Total: new(int64(1000))}, value: "0", most: "1000", text: "0 used, 1,000 remaining of 1,000", tone: views.ToneGood, limited: true},
 		{name: "reserved", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 19}, value: "79", most: "100", text: "60 used, 19 reserved, 21 remaining of 100", tone: views.ToneGood, limited: true},
-		{name: "four fifths", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 20}, value: "80", most: "100", text: "60 used, 20 reserved, 20 remaining of 100", warning: "80 % are used or reserved.", tone: views.ToneWarn, limited: true},
+		{name: "four fifths", b: models.Budget{Total: new(int64(100)), Used: 60, Reserved: 20}, value: "80", most: "100", text: "60 used, 20 reserved, 20 remaining of 100", warning: "80% used or reserved", tone: views.ToneWarn, limited: true},
 		{name: "exhausted", b: models.Budget{Total: new(int64(100)), Used: 100}, value: "100", most: "100", text: "100 used, 0 remaining of 100", warning: "Exhausted", tone: views.ToneBad, limited: true},
 		{name: "set below what is used", b: models.Budget{Total: new(int64(50)), Used: 70}, value: "50", most: "50", text: "70 used, 0 remaining of 50", warning: "Exhausted", tone: views.ToneBad, limited: true},
 		{name: "nothing allowed", b: models.Budget{Total: new(int64(0))}, value: "1", most: "1", text: "0 used, 0 remaining of 0", warning: "Exhausted", tone: views.ToneBad, limited: true},
-		{name: "the largest", b: models.Budget{Total: new(int64(models.MaxBudget)), Used: models.MaxBudget - 1}, value: "999999999999", most: "1000000000000", text: "999,999,999,999 used, 1 remaining of 1,000,000,000,000", warning: "99 %", tone: views.ToneWarn, limited: true},
+		{name: "the largest", b: models.Budget{Total: new(int64(models.MaxBudget)), Used: models.MaxBudget - 1}, value: "999999999999", most: "1000000000000", text: "999,999,999,999 used, 1 remaining of 1,000,000,000,000", warning: "99%", tone: views.ToneWarn, limited: true},
 	} {
 		g := pages.NewGauge(tt.b)
 		if g.Limited != tt.limited || g.Used != tt.value || g.Most != tt.most || g.Text != tt.text || g.Tone != tt.tone {
@@ -75,7 +75,7 @@ func TestBurnChartDrawsSteps(t *testing.T) {
 	if c.Line != "M8.0 142.0H320.0V75.0H632.0V8.0" || c.Budget != "M320.0 8.0H632.0V75.0" || c.Area != c.Line+"V142.0H8.0Z" {
 		t.Errorf("used %s, budget %s, area %s", c.Line, c.Budget, c.Area)
 	}
-	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used from response 10 to 30: 100, of a budget of 50." {
+	if c.Top != "100" || c.First != "no. 10" || c.Last != "no. 30" || c.Says != "Energy used from entry 10 to 30: 100, of a budget of 50." {
 		t.Errorf("%+v", c)
 	}
 	if len(c.Rows) != 3 || c.Rows[0].Budget != "none" || c.Rows[2].Used != "100" || c.Thinned != "" {
@@ -115,7 +115,7 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 		}
 		sum += n
 	}
-	if sum != 62 || v.Ask.Spent[0].On != "Bash" || v.Ask.Spent[1].On != "Replies" || v.Ask.Spent[6].On != "2 other things" {
+	if sum != 62 || v.Ask.Spent[0].On != "Bash" || v.Ask.Spent[1].On != "Replies" || v.Ask.Spent[6].On != "2 other items" {
 		t.Errorf("%d of 62: %+v", sum, v.Ask.Spent)
 	}
 	if v.Title != "Budget request" || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {

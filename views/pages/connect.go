@@ -101,7 +101,7 @@ func NewConnect(in ConnectInput, now time.Time) Connect {
 	}
 	v.Agent = ui.Field{
 		Name: "agent", Label: "Name of the agent", Required: true, MaxLength: strconv.Itoa(models.MaxName), Value: in.Form.Agent, Error: in.Form.Errors["agent"],
-		Help: "Shown with every request. It sees only what it asked for itself, and can never decide.",
+		Help: "Shown with every request. It sees only its own requests and can never decide.",
 	}
 	if in.Form.Errors == nil {
 		v.Agent.Value = freeName(w.agent, in.Agents)

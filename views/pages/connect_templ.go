@@ -123,7 +123,7 @@ func ConnectPage(p views.Page, v Connect) templ.Component {
 				}
 			}
 			if v.Fresh == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"quiet\">With a token made here, these lines hold it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"quiet\">When you make a token here, these lines contain it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -138,7 +138,7 @@ func ConnectPage(p views.Page, v Connect) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"quiet\">This page says when the first request has come. You decide it in the inbox.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<p class=\"quiet\">This page tells you when the first request arrives. You decide it in the inbox.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -286,7 +286,7 @@ func connectToken(v Connect) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if v.Fresh != nil {
-			templ_7745c5c3_Err = ui.Secret("fresh-token", v.Fresh.label(), v.Fresh.Secret, "The lines below hold it. Keep it where only the agent can read it: it is stored hashed and cannot be shown again.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Secret("fresh-token", v.Fresh.label(), v.Fresh.Secret, "The lines below contain it. Keep it where only the agent can read it: it is stored hashed and cannot be shown again.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -326,7 +326,7 @@ func connectToken(v Connect) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Replace {
-				templ_7745c5c3_Err = ui.Check("replace", "Replace its token", "Programs that use the present one are refused within a second.", false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Check("replace", "Replace its token", "Programs that use the current one are refused within a second.", false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -431,9 +431,9 @@ func ReceivedLine(v Received) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(" has no token that works. Make one above.")
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(" has no working token. Make one above.")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect.templ`, Line: 105, Col: 49}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect.templ`, Line: 105, Col: 46}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {
@@ -536,7 +536,7 @@ func ReceivedLine(v Received) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = ui.LinkButton("Look again", views.ConnectURL(v.Way, v.Agent)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.LinkButton("Refresh", views.ConnectURL(v.Way, v.Agent)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -580,7 +580,7 @@ func connectFacts(w ConnectTold) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<dl class=\"facts\"><dt>Server away</dt><dd>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<dl class=\"facts\"><dt>If the server is down</dt><dd>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -606,20 +606,20 @@ func connectFacts(w ConnectTold) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</dd><dt>Asks for</dt><dd>Which calls need a person is for the <a href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</dd><dt>Asks for</dt><dd>The <a href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var26 templ.SafeURL
 		templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(views.PolicyURL()))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect.templ`, Line: 144, Col: 83}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/connect.templ`, Line: 144, Col: 50}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\">policy</a> to say.</dd><dt>Tested</dt><dd>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "\">policy</a> says which calls need a person.</dd><dt>Tested</dt><dd>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

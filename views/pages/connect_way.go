@@ -30,14 +30,14 @@ type connectFile struct{ label, name string }
 
 // What several ways have in common.
 const (
-	needsProgram  = "The program countersign on the machine of the agent."
+	needsProgram  = "The countersign program on the agent's machine."
 	testedHere    = "Our tests run these lines as shown."
 	asksForever   = "As long as the request is pending, 50 seconds at a time."
 	paste         = "Paste into a terminal"
 	inEnvironment = "Paste into the terminal in which the agent starts"
 	onlyAsksByMCP = "MCP gives the agent tools to ask with. It can't stop an agent that acts without asking: where the agent has hooks or a permission prompt, use those."
-	adapterAway   = "Fails closed: without an approval the function throws and the tool does not run. It tries again for 30 seconds, so a restart of the server is not noticed."
-	adapterAbout  = "Wraps the function of a tool, so that it runs only with the input that was approved."
+	adapterAway   = "Fails closed: without an approval the function throws and the tool does not run. It retries for 30 seconds, so a server restart goes unnoticed."
+	adapterAbout  = "Wraps a tool's function so that it runs only with the approved input."
 )
 
 // The groups in which ways are listed.
@@ -54,12 +54,12 @@ var connectWays = []connectWay{
 		key: "shell", label: "Shell", group: groupProgram, agent: "my-script", needs: needsProgram,
 		about: "For scripts: the next command runs only if the request is approved.",
 		files: []connectFile{{paste, "shell.sh"}},
-		away:  "Fails closed: it waits through restarts of the server, and ends with exit code 3 if no server answers within 30 seconds. Only the setting fallback_auto_approve, which an admin would have to switch on, lets it go on.",
+		away:  "Fails closed: it waits through restarts of the server, and ends with exit code 3 if no server answers within 30 seconds. Only the setting fallback_auto_approve, which an admin would have to switch on, lets it continue.",
 		waits: asksForever, tested: testedHere,
 	},
 	{
 		key: "curl", label: "curl", group: groupProgram, agent: "my-script",
-		about: "To see the API at work. It prints the answer; run a call only if approved is true, and with decision.input. In a script, countersign ask is safer: its exit code says it.",
+		about: "To see how the API works. It prints the answer; run a call only if approved is true, and with decision.input. In a script, countersign ask is safer: its exit code gives the answer.",
 		files: []connectFile{{paste, "curl.sh"}},
 		away:  "curl prints an error and the status 000: nobody approved. What your script does then is up to it.", open: true,
 		waits: asksForever, tested: testedHere,
@@ -73,31 +73,31 @@ var connectWays = []connectWay{
 	},
 	{
 		key: "claude-code", label: "Claude Code, by hooks", group: groupCodingAgent, agent: "claude-code", needs: needsProgram + " Claude Code 2.1.295 or later.",
-		about: "Asks before each call of a tool, at a terminal and headless. The policy says which calls need a person; for all others Claude Code's own rules decide. This is the safest way to connect Claude Code.",
+		about: "Asks before each tool call, at a terminal and headless. The policy says which calls need a person; for all others Claude Code's own rules decide. This is the safest way to connect Claude Code.",
 		files: []connectFile{{"Paste into a terminal. It shows what it will change, and asks", "claude-code.sh"}},
 		away:  "Fails closed, also where the hook crashes, is missing or runs too long. Claude Code before 2.1.295 lets the call run in those three cases. A hook of the type http lets calls run when the server is gone, so this one is a command. An agent that can write its user's files can remove any hook.",
 		waits: "Up to a day, also through restarts of the server.", tested: "Our tests run these lines, with --yes added so that nothing is asked. Claude Code 2.1.328 and 2.1.197 are run with the hooks by make test-clients.",
 	},
 	{
 		key: "claude-code-prompt", label: "Claude Code, by permission prompt", group: groupCodingAgent, agent: "claude-code", needs: "claude -p (headless): at a terminal Claude Code asks there.",
-		about: "Asks where Claude Code's own rules want a permission. Hooks ask before each call.",
+		about: "Asks where Claude Code's own rules require permission. Hooks ask before each call.",
 		files: []connectFile{{paste, "claude-code-prompt.sh"}},
-		away:  "Fails closed: a call that needs a permission does not run. It goes on after a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
+		away:  "Fails closed: a call that needs a permission does not run. It survives a restart of up to 8 seconds. What Claude Code's own rules allow is never asked.",
 		waits: "As long as the request is pending. Claude Code needs no settings for it.", tested: "Claude Code 2.1.328 and 2.1.197 are run this way by make test-clients, not by every test run.",
 	},
 	{
 		key: "mcp-http", label: "MCP over HTTP", group: groupMCP, agent: "my-mcp-client",
 		about: "For clients that take a URL. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-http.json"}},
-		away:  "The call of the tool fails. An agent that asked knows that it has no approval; whether it goes on is up to the agent.", open: true,
+		away:  "The tool call fails. An agent that asked knows that it has no approval; whether it continues is up to the agent.", open: true,
 		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
 		tested: "Our tests read this file and connect with the Go SDK. MCP Inspector is run by make test-clients. Other clients are not run here.",
 	},
 	{
 		key: "mcp-stdio", label: "MCP as a program", group: groupMCP, agent: "my-mcp-client", needs: needsProgram,
-		about: "For clients that start programs. It goes on after a restart of the server. " + onlyAsksByMCP,
+		about: "For clients that start programs. It survives a server restart. " + onlyAsksByMCP,
 		files: []connectFile{{"Add to the client's configuration", "mcp-stdio.json"}},
-		away:  "The call waits, and goes on when the server is back. Whether the agent acts without asking is up to the agent.", open: true,
+		away:  "The call waits, and continues when the server is back. Whether the agent acts without asking is up to the agent.", open: true,
 		waits:  "Clients made with the TypeScript SDK give up after 60 seconds, unless their timeout is raised; request_approval answers after 45 seconds with pending, and check_approval waits on. Claude Code needs no settings.",
 		tested: "Our tests read this file and connect with the Go SDK. Other clients are not run here.",
 	},
@@ -105,8 +105,8 @@ var connectWays = []connectWay{
 		key: "humanlayer", label: "@humanlayer/sdk", group: groupSDK, agent: "my-sdk-agent", needs: "Node 20 or later.",
 		about: "The published SDK, unchanged: its address and key are all it needs.",
 		files: []connectFile{{"Save as agent.mjs", "humanlayer.mjs"}, {paste, "humanlayer.sh"}},
-		away:  "Fails closed: a poll that fails ends the SDK's call, and the wrapped function does not run. The SDK does not try again; the request stays in the inbox. It runs what it sent, so an edit reaches it as a rejection.",
-		waits: "As long as the request is pending; it looks every 3 seconds.", tested: "Run as shown with 0.7.9 by make test-clients, not by every test run.",
+		away:  "Fails closed: a poll that fails ends the SDK's call, and the wrapped function does not run. The SDK does not retry; the request stays in the inbox. It runs what it sent, so an edit reaches it as a rejection.",
+		waits: "As long as the request is pending; it checks every 3 seconds.", tested: "Run as shown with 0.7.9 by make test-clients, not by every test run.",
 	},
 	{
 		key: "openai-agents", label: "OpenAI Agents SDK", group: groupSDK, agent: "my-openai-agent", needs: "Node 20 or later, @openai/agents and zod.",

@@ -169,11 +169,11 @@ func (v *Conversation) trouble(in ConversationInput) {
 	case in.Around.Decided != nil:
 		for i := range in.History.Entries {
 			if r := in.History.Entries[i].Response; r != nil && r.ID == in.Around.Decided.ID {
-				v.Trouble, v.TroubleAt = "Your verdict on #"+strconv.FormatInt(r.Sequence, 10)+" was not taken.", "#"+EntryID(r.Sequence)
+				v.Trouble, v.TroubleAt = "Your decision on #"+strconv.FormatInt(r.Sequence, 10)+" was not saved.", "#"+EntryID(r.Sequence)
 			}
 		}
 	case in.Say.Notice != "", len(in.Say.Errors) > 0:
-		v.Trouble, v.TroubleAt = "What you sent was not taken; it stands in the form.", "#composer"
+		v.Trouble, v.TroubleAt = "What you sent was not saved. It is still in the form.", "#composer"
 	}
 }
 
@@ -245,7 +245,7 @@ func NewDraft(c *models.ConversationView, d *Draft) DraftView {
 // budgetLine says in one line what is spent and left.
 func budgetLine(b models.Budget) string {
 	if b.Total == nil {
-		return views.Number(b.Used) + " energy spent, no budget: unlimited"
+		return views.Number(b.Used) + " energy spent, no limit"
 	}
 	line := views.Number(b.Used) + " of " + views.Number(*b.Total) + " energy spent"
 	if b.Reserved > 0 {

@@ -114,20 +114,20 @@ func NewComposer(c *models.ConversationView, waiting []models.Approval, form Say
 func messageNote(c *models.ConversationView) string {
 	switch {
 	case c.PausedAt != nil:
-		return ", which waits until the conversation is resumed; decisions are taken at once"
+		return ", which waits until the conversation resumes; decisions take effect at once"
 	case !c.BuiltIn:
 		return ", which waits here until the agent fetches it"
 	case c.Status == models.ConversationFailed:
-		return ", which sets the conversation going again"
+		return ", which restarts the conversation"
 	case c.Status == models.ConversationCompleted:
-		return ", which takes the conversation up again"
+		return ", which reopens the conversation"
 	}
 	return ""
 }
 
 // Modes are the ways in which the budget may be changed here.
 func (v Composer) modes() []composerMode {
-	out := []composerMode{{BudgetLeave, "Leave budget"}}
+	out := []composerMode{{BudgetLeave, "Keep budget"}}
 	if v.Target != nil && v.Target.Kind == models.KindProposal.Word() && v.Target.NoApprove == "" {
 		out = append(out, composerMode{BudgetGrant, "If approved, set to"})
 	}
@@ -148,7 +148,7 @@ func (v Composer) will() []composerMode {
 		out = append(out, composerMode{"approve", "approves " + what + " exactly as shown"}, composerMode{"reject", "rejects " + what},
 			composerMode{BudgetGrant, "sets the budget"})
 	}
-	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by a step"})
+	return append(out, composerMode{BudgetSet, "sets the budget"}, composerMode{BudgetStep, "changes the budget by this amount"})
 }
 
 // asking is what the form has to know of its request to ask for a confirmation.

@@ -36,7 +36,7 @@ func composer(v Composer) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"composer\" class=\"decide composer\" aria-label=\"Say and decide\"><a class=\"below\" href=\"#end\" data-below hidden>Something new below</a>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section id=\"composer\" class=\"decide composer\" aria-label=\"Message and decision\"><a class=\"below\" href=\"#end\" data-below hidden>New activity below</a>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -201,7 +201,7 @@ func ComposerMore(v Composer) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" hx-swap=\"outerMorph\"><p class=\"flash guard-note\" data-guard-note data-tone=\"warn\" hidden role=\"status\">What waits changed while you were choosing. Sent as it is, this says so and loses nothing.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" hx-swap=\"outerMorph\"><p class=\"flash guard-note\" data-guard-note data-tone=\"warn\" hidden role=\"status\">The pending request changed while you were choosing. If you send now, you are asked to look again, and nothing that you typed is lost.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -658,7 +658,7 @@ func composerBudget(v Composer) templ.Component {
 }
 
 // composerWill says in words what sending does; the style sheet shows the parts
-// that hold for what is chosen.
+// that apply to what is chosen.
 func composerWill(v Composer) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -811,7 +811,7 @@ func composerError(v Composer, field string) templ.Component {
 	})
 }
 
-// NewConversationPage begins a conversation with the built-in agent.
+// NewConversationPage starts a conversation with the built-in agent.
 func NewConversationPage(p views.Page, f NewConversationForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -866,7 +866,7 @@ func NewConversationPage(p views.Page, f NewConversationForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "Conversations</a><h1>New conversation</h1><p class=\"quiet\">The built-in agent answers. What needs your confirmation it proposes, and waits for you.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "Conversations</a><h1>New conversation</h1><p class=\"quiet\">The built-in agent answers. It proposes whatever needs your approval, then waits for you.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -895,7 +895,7 @@ func NewConversationPage(p views.Page, f NewConversationForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{ID: "energyBudget", Name: "energyBudget", Label: "Energy budget", Type: "number", Min: "0", Optional: true, Value: f.Budget, Error: f.Errors["budget"], Help: "In units of energy. Without one, spending is not limited. When it is used up, the agent stops and asks you."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{ID: "energyBudget", Name: "energyBudget", Label: "Energy budget", Type: "number", Min: "0", Optional: true, Value: f.Budget, Error: f.Errors["budget"], Help: "In units of energy. Leave it empty for no limit. When it is used up, the agent stops and asks you for more."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -903,7 +903,7 @@ func NewConversationPage(p views.Page, f NewConversationForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "begin", Label: "Begin", Icon: "send"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "begin", Label: "Start", Icon: "send"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -87,7 +87,7 @@ func (v *HistoryEntry) message(m *models.Message) {
 	switch m.AuthorKind {
 	case models.ActorUser:
 	case models.ActorAgent: // its word, and no person's
-		v.Kind, v.Does = "notice", "reported as said by a person"
+		v.Kind, v.Does = "notice", "says that a person wrote"
 	case models.ActorSystem, models.ActorOperator:
 		v.Kind, v.Who, v.Does = "notice", "Countersign", "says"
 	}
@@ -104,7 +104,7 @@ func (v *HistoryEntry) message(m *models.Message) {
 // it is whole.
 func (v *HistoryEntry) keptCut(length *int64) {
 	if length != nil {
-		v.Notes = append(v.Notes, CallNote{views.ToneNeutral, "It had " + views.Number(*length) + " bytes; only the beginning is kept."})
+		v.Notes = append(v.Notes, CallNote{views.ToneNeutral, views.Number(*length) + " bytes long; only the beginning is kept."})
 	}
 }
 
@@ -117,7 +117,7 @@ func (v *HistoryEntry) step(b *models.BudgetStep) {
 	case b.Old == nil:
 		v.Does = "set the budget to " + views.Number(b.New)
 	case *b.Old == b.New:
-		v.Does = "left the budget at " + views.Number(b.New)
+		v.Does = "kept the budget at " + views.Number(b.New)
 	case *b.Old < b.New:
 		v.Does = "raised the budget from " + views.Number(*b.Old) + " to " + views.Number(b.New)
 	default:

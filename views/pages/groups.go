@@ -82,7 +82,7 @@ func NewGroup(in GroupInput) Group {
 		},
 		Email: ui.Field{
 			Name: "email", Label: "E-mail", Value: in.Form.Email, Required: true, Autocomplete: "off", MaxLength: "200", Error: in.Form.Errors["email"],
-			Help: "What waits for the group now is in their inbox at once.",
+			Help: "The group's pending requests appear in their inbox at once.",
 		},
 	}
 	if in.Form.Errors["note"] != "" {
@@ -92,7 +92,7 @@ func NewGroup(in GroupInput) Group {
 	if len(in.Rules) > 0 {
 		v.RulesText = "The active policy names it in:"
 	}
-	v.Removes = "Its members leave it. Requests that wait for nobody else are rejected. The name can be used again."
+	v.Removes = "Its members are removed from it. Requests that nobody else may approve are rejected. The name can be used again."
 	for i := range in.Members {
 		m := &in.Members[i]
 		v.Members = append(v.Members, MemberRow{Name: m.Name, Email: m.Email, Disabled: !m.Enabled(), LeaveURL: views.LeaveGroupURL(in.Group.Name, m.ID)})

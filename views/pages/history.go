@@ -31,7 +31,7 @@ type HistoryInput struct {
 	Errors map[string]string
 }
 
-// History is the view model of what was settled.
+// History is the view model of past requests.
 type History struct {
 	Rows      []HistoryRow
 	Filter    HistoryFilter
@@ -112,15 +112,15 @@ func NewHistory(in HistoryInput, now time.Time) History {
 func historyEmpty(in HistoryInput) *InboxEmpty {
 	switch {
 	case len(in.Errors) > 0:
-		return &InboxEmpty{"Nothing was looked for", "Correct what is marked above, or clear the filters."}
+		return &InboxEmpty{"Not searched", "Correct the marked filters, or clear them."}
 	case in.Searched > 0:
-		return &InboxEmpty{"Nothing found so far", "None of those that were looked at match. Search further back, or clear the filters."}
+		return &InboxEmpty{"Nothing found so far", "None of the requests searched so far match. Search further back, or clear the filters."}
 	case in.Place.After != "":
-		return &InboxEmpty{"Nothing older", "This was the end of the history."}
+		return &InboxEmpty{"Nothing older", "You have reached the end of the history."}
 	case in.Place.Filtered():
-		return &InboxEmpty{"Nothing matches", "Nothing that was settled passes all the filters. Clear some of them to see more."}
+		return &InboxEmpty{"Nothing matches", "No past request matches all the filters. Clear some of them to see more."}
 	}
-	return &InboxEmpty{"Nothing has been settled yet", "Requests appear here once somebody has decided them, once their time is up, or once a rule or a grant lets them through."}
+	return &InboxEmpty{"No past requests yet", "Requests appear here when they are decided, expire, or are allowed by a rule or a pre-approval."}
 }
 
 func historyRow(in HistoryInput, a *models.Approval, now time.Time) HistoryRow {
@@ -243,7 +243,7 @@ func (f HistoryFilter) day(name, label, value string) ui.Field {
 	return dayField(f.Errors, name, label, value)
 }
 
-// dayField is how a day is typed: a field of its own kind keeps only what is one.
+// dayField is where a day is typed. A date field would drop text that is no day, so that is shown in a text field.
 func dayField(errors map[string]string, name, label, value string) ui.Field {
 	field := ui.Field{ID: "filter-" + name, Name: name, Label: label, Value: value, Error: errors[name], Type: "date"}
 	if _, err := time.Parse(time.DateOnly, value); err != nil && value != "" {

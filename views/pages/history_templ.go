@@ -12,7 +12,7 @@ import (
 	"countersign/views/ui"
 )
 
-// SettledPage is the screen of all that was settled.
+// SettledPage is the screen of all past requests.
 func SettledPage(p views.Page, v History) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -46,7 +46,7 @@ func SettledPage(p views.Page, v History) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet history\"><header class=\"sheet-head\"><h1>History</h1><p class=\"quiet\">What was decided, ran out of time or went through by itself, newest first.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet history\"><header class=\"sheet-head\"><h1>History</h1><p class=\"quiet\">Requests that were decided, expired or allowed without a person, newest first.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -136,7 +136,7 @@ func SettledPage(p views.Page, v History) templ.Component {
 				}
 			}
 			if len(v.Rows) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<ol class=\"rows\" aria-label=\"What was settled\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<ol class=\"rows\" aria-label=\"Past requests\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -208,7 +208,7 @@ func SettledPage(p views.Page, v History) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Back to the newest</a> ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Back to newest</a> ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -591,9 +591,9 @@ func historyLine(row HistoryRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var29 string
-			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(" of calls of ")
+			templ_7745c5c3_Var29, templ_7745c5c3_Err = templ.JoinStringErrs(" for calls of ")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/history.templ`, Line: 128, Col: 23}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/history.templ`, Line: 128, Col: 24}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var29))
 			if templ_7745c5c3_Err != nil {
@@ -664,7 +664,7 @@ func historyFilters(f HistoryFilter) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if f.Errors["conversation"] != "" {
-			templ_7745c5c3_Err = ui.Notice(views.ToneBad, "The conversation in the address is none: it must be an id.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Notice(views.ToneBad, "The address must name a conversation by its id.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

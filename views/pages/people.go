@@ -110,12 +110,12 @@ func personRow(p models.Person, self models.UserID, now time.Time) PersonRow {
 // roleHelp says what the other role means for the person.
 func (r PersonRow) roleHelp() string {
 	if r.NewRole == models.RoleAdmin {
-		return "An admin decides every request and changes policy and people."
+		return "An admin decides any request, and manages the policy and people."
 	}
 	if r.Self {
-		return "You lose this page, and your admin tokens are refused. Only another admin can make you one again."
+		return "You lose access to this page, and your admin tokens are refused. Only another admin can make you an admin again."
 	}
-	return "A reviewer decides what is theirs or routed to them. Admin tokens of theirs are refused."
+	return "A reviewer decides requests that are theirs or routed to them. Their admin tokens are refused."
 }
 
 // disableHelp says what ends with the person's access.
@@ -123,5 +123,5 @@ func (r PersonRow) disableHelp() string {
 	if r.Self {
 		return "You are signed out at once, and your reviewer and admin tokens are refused. Only another admin can enable you again."
 	}
-	return "Ends their sessions and refuses their reviewer and admin tokens at once. Their agents may still ask: others decide it."
+	return "Signs them out and refuses their reviewer and admin tokens at once. Their agents can still ask; others decide."
 }

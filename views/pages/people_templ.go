@@ -47,7 +47,7 @@ func PeoplePage(p views.Page, v People) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>People</h1><p class=\"quiet\">Who may sign in, and what they may do. A change counts from their next request on.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"sheet\"><header class=\"sheet-head\"><h1>People</h1><p class=\"quiet\">Who can sign in, and what they can do. Changes take effect immediately.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -64,7 +64,7 @@ func PeoplePage(p views.Page, v People) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Fresh != nil {
-				templ_7745c5c3_Err = ui.Secret("fresh-invite", "Link for "+models.RevealString(v.Fresh.Email, false)+". It is shown only now:", v.Fresh.Link, "Send it to them and to nobody else: whoever opens it first chooses the name and the password. It works once, for seven days.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Secret("fresh-invite", "Link for "+models.RevealString(v.Fresh.Email, false)+", shown only once:", v.Fresh.Link, "Send it to them and to nobody else: whoever opens it first sets the name and password. It works once, within seven days.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -381,17 +381,17 @@ func personForms(row PersonRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if row.Self {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p>Ends your sessions but this one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p>Signs you out everywhere except here.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>Ends their sessions: they sign in again to go on.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<p>Signs them out everywhere. They can sign in again.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{Label: "End sessions", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Sign out everywhere", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -418,7 +418,7 @@ func personForms(row PersonRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if row.Disabled {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>Lets them sign in again with the password that stood. Their reviewer and admin tokens work again.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p>Lets them sign in again with their old password. Their reviewer and admin tokens work again.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -524,7 +524,7 @@ func inviteList(rows []InviteRow) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</td><td data-label=\"Link works\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "</td><td data-label=\"Link valid\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -565,7 +565,7 @@ func inviteList(rows []InviteRow) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Withdraw now", Variant: "destructive", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Revoke now", Variant: "destructive", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -575,7 +575,7 @@ func inviteList(rows []InviteRow) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Confirm("Withdraw…").Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Confirm("Revoke…").Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -586,7 +586,7 @@ func inviteList(rows []InviteRow) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Table("Open invitations", "E-mail", "Role", "Invited by", "Link works", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Table("Open invitations", "E-mail", "Role", "Invited by", "Link valid", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -632,7 +632,7 @@ func inviteForm(form InviteForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "\" aria-labelledby=\"invite-title\"><p class=\"quiet\">You get a link to hand over. Whoever opens it chooses name and password: nobody else ever sees that.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "\" aria-labelledby=\"invite-title\"><p class=\"quiet\">You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -640,14 +640,14 @@ func inviteForm(form InviteForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "invite-role", Name: "role", Label: "Role", Value: string(form.Role), Error: form.Errors["role"], Help: "A reviewer decides what is theirs or routed to them. An admin decides everything, and changes policy and people."}, []ui.Choice{
+		templ_7745c5c3_Err = ui.Select(ui.Field{ID: "invite-role", Name: "role", Label: "Role", Value: string(form.Role), Error: form.Errors["role"], Help: "A reviewer decides requests that are theirs or routed to them. An admin decides any request, and manages the policy and people."}, []ui.Choice{
 			{Value: string(models.RoleReviewer), Label: "reviewer"},
 			{Value: string(models.RoleAdmin), Label: "admin"},
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "invite", Label: "Make the link"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "invite", Label: "Make link"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -108,10 +108,10 @@ func NewPolicy(in PolicyInput, now time.Time) Policy {
 	if r := in.Retention; !r.Begins.IsZero() {
 		kept := "Until then nothing is removed."
 		if r.Days > 0 {
-			kept = "Until then they are kept for " + views.Number(int64(r.Days)) + " days."
+			kept = "Until then, contents are kept for " + views.Number(int64(r.Days)) + " days."
 		}
 		v.Begins = views.Exact(r.Begins)
-		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) + " days after they are over. " + kept + " It begins"
+		v.Retention = "Contents will be removed " + views.Number(int64(r.Next)) + " days after the end of their request or conversation. " + kept + " Removal begins"
 	}
 	if in.Draft != nil {
 		v.Draft = newPolicyDraft(*in.Draft, in.Version, now)
@@ -141,12 +141,12 @@ func switchRead(on bool, until *time.Time) string {
 
 // unmatchedText says what happens to a call that neither a rule nor the list names.
 func unmatchedText(in PolicyInput) string {
-	const tool = "A tool that no rule and no list here names "
+	const tool = "A tool that no rule or list names "
 	switch {
 	case !in.Fields.ApprovalEnabled:
-		return "Approval is off: every tool runs that no rule denies."
+		return "Approval is off: every tool runs unless a rule denies it."
 	case in.Unmatched == policy.EffectAllow:
-		return tool + "runs without approval, unless its agent asks for approval itself (unmatched: allow)."
+		return tool + "runs without approval, unless its agent asks for approval (unmatched: allow)."
 	}
 	return tool + "needs approval (unmatched: require)."
 }

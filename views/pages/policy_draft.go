@@ -104,7 +104,7 @@ func newPolicyDraft(in PolicyDraftInput, standing int64, now time.Time) *PolicyD
 	v.Templates = templateRows(in)
 	for i, w := range in.Warnings {
 		if i == shownWarnings {
-			v.MoreWarnings = views.Number(int64(len(in.Warnings)-i)) + " more are in the review."
+			v.MoreWarnings = views.Number(int64(len(in.Warnings)-i)) + " more are listed in the review."
 			break
 		}
 		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)

@@ -40,20 +40,20 @@ func policyDraft(v PolicyDraft) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Kept {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"draft-state\" aria-labelledby=\"draft-title\"><h2 id=\"draft-title\">Your draft</h2><p>It began with ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"draft-state\" aria-labelledby=\"draft-title\"><h2 id=\"draft-title\">Your draft</h2><p>Based on ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var2 string
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(v.Began)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_draft.templ`, Line: 16, Col: 27}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/pages/policy_draft.templ`, Line: 16, Col: 22}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " and was changed ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", changed ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -84,7 +84,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Stale != "" {
-				templ_7745c5c3_Err = ui.Warning(v.Stale+" was saved meanwhile. “Review changes” shows what it changed, and brings both together.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Warning(v.Stale+" was saved in the meantime. “Review changes” shows its changes and combines them with yours.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -99,7 +99,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button class=\"btn\" type=\"submit\" form=\"draft-form\" name=\"step\" value=\"discard\" data-variant=\"outline\" data-size=\"sm\">Discard the draft</button></div><form id=\"draft-form\" method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<button class=\"btn\" type=\"submit\" form=\"draft-form\" name=\"step\" value=\"discard\" data-variant=\"outline\" data-size=\"sm\">Discard draft</button></div><form id=\"draft-form\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -143,7 +143,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.LinkButton("Mend it as JSON", views.PolicyJSONURL()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.LinkButton("Edit as JSON", views.PolicyJSONURL()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -214,7 +214,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<button hidden type=\"submit\" name=\"step\" value=\"review\">What Enter presses</button><div class=\"actions\"><button class=\"btn\" type=\"submit\" name=\"step\" value=\"json\" data-variant=\"outline\" data-size=\"sm\">Edit as JSON</button> <a class=\"btn\" data-variant=\"outline\" data-size=\"sm\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<button hidden type=\"submit\" name=\"step\" value=\"review\">Review changes</button><div class=\"actions\"><button class=\"btn\" type=\"submit\" name=\"step\" value=\"json\" data-variant=\"outline\" data-size=\"sm\">Edit as JSON</button> <a class=\"btn\" data-variant=\"outline\" data-size=\"sm\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -282,7 +282,7 @@ func policyDraft(v PolicyDraft) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<button class=\"btn\" type=\"submit\" name=\"step\" value=\"keep\" data-variant=\"outline\">Keep as a draft</button></div></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<button class=\"btn\" type=\"submit\" name=\"step\" value=\"keep\" data-variant=\"outline\">Keep as draft</button></div></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -455,7 +455,7 @@ func policyDraftRules(v PolicyDraft) templ.Component {
 			templ_7745c5c3_Var19 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<section aria-labelledby=\"rules-title\"><h2 id=\"rules-title\">Rules</h2><p class=\"quiet\">The first that matches a tool's name decides. They come before the list above; “Everything else” comes behind it.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<section aria-labelledby=\"rules-title\"><h2 id=\"rules-title\">Rules</h2><p class=\"quiet\">The first rule that matches a tool's name decides. Rules come before the list above; “Everything else” comes last.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -468,7 +468,7 @@ func policyDraftRules(v PolicyDraft) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>Something is wrong on other pages: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<span>There are errors on other pages: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -791,7 +791,7 @@ func policyDraftRules(v PolicyDraft) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Warnings) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<h3>Perhaps not meant</h3><ul class=\"plain-list\" id=\"warnings\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<h3>Possible mistakes</h3><ul class=\"plain-list\" id=\"warnings\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -838,7 +838,7 @@ func policyDraftRules(v PolicyDraft) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Examples) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<h3>Examples to begin with</h3><p class=\"quiet\">One of them becomes your draft, with the settings that it names. You review it before anything takes effect.</p><dl class=\"examples\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<h3>Start from an example</h3><p class=\"quiet\">It becomes your draft, with the settings that it names. You review it before anything takes effect.</p><dl class=\"examples\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -979,7 +979,7 @@ func rulePages(v PolicyDraft) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<span class=\"quiet\">What you typed on this page is kept when you use one of its buttons, not when you follow a link.</span></nav>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "<span class=\"quiet\">The buttons on this page keep what you typed; links don't.</span></nav>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1054,7 +1054,7 @@ func PolicyRulePage(p views.Page, v PolicyRuleForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "</h1><p class=\"quiet\">It goes into your draft. Nothing takes effect until you review and save it. <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "</h1><p class=\"quiet\">This changes your draft. Nothing takes effect until you review and save it. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1161,7 +1161,7 @@ func PolicyRulePage(p views.Page, v PolicyRuleForm) templ.Component {
 				}
 			}
 			if v.New {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<fieldset class=\"place\"><legend>Where it goes</legend> <label><input type=\"radio\" name=\"place\" value=\"last\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "<fieldset class=\"place\"><legend>Position</legend> <label><input type=\"radio\" name=\"place\" value=\"last\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1171,7 +1171,7 @@ func PolicyRulePage(p views.Page, v PolicyRuleForm) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "> Behind the other rules</label> <label><input type=\"radio\" name=\"place\" value=\"first\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "> After all other rules</label> <label><input type=\"radio\" name=\"place\" value=\"first\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1190,7 +1190,7 @@ func PolicyRulePage(p views.Page, v PolicyRuleForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-rule", Name: "step", Value: "keep", Label: "Put it into the draft"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-rule", Name: "step", Value: "keep", Label: "Keep in draft"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1424,7 +1424,7 @@ func policyReviewers(f PolicyFormField, v PolicyRuleForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "</p><button class=\"btn\" type=\"submit\" name=\"step\" value=\"more\" data-variant=\"outline\" data-size=\"sm\" formnovalidate>More fields for reviewers</button></fieldset>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 121, "</p><button class=\"btn\" type=\"submit\" name=\"step\" value=\"more\" data-variant=\"outline\" data-size=\"sm\" formnovalidate>Add more reviewers</button></fieldset>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

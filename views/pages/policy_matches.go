@@ -21,7 +21,7 @@ func NewToolMatches(lines, effect string, seen policy.Practice) []string {
 			continue
 		}
 		if len(out) == shownMatches {
-			return append(out, "What the other lines match is not shown.")
+			return append(out, "Matches of the other lines are not shown.")
 		}
 		m, problem := policy.ToolMatches(line, effect == string(policy.EffectAllow), seen.Tools)
 		if problem != "" {

@@ -98,7 +98,7 @@ func NewPolicyReplay(in PolicyReplayInput) PolicyReplay {
 	}
 	return PolicyReplay{
 		Last: ui.Field{Name: "last", Label: "Calls", Value: in.Last, Error: in.Errors["last"]}, Lasts: replayLasts,
-		Since: ui.Field{Name: "since", Label: "Not before", Type: "date", Value: in.Since, Error: in.Errors["since"], Help: "A day in UTC. Empty: however old they are.", Optional: true},
+		Since: ui.Field{Name: "since", Label: "Since", Type: "date", Value: in.Since, Error: in.Errors["since"], Help: "A day in UTC. Leave it empty for no limit.", Optional: true},
 		Draft: in.Draft, Panel: NewReplayPanel(in.State, in.Now),
 	}
 }
@@ -108,7 +108,7 @@ func NewReplayPanel(s ReplayState, now time.Time) ReplayPanel {
 	v := ReplayPanel{Running: s.Running, Stopping: s.Stopping, Tone: views.ToneNeutral}
 	switch {
 	case s.Running:
-		v.Progress = "beginning"
+		v.Progress = "starting"
 		if s.Read > 0 {
 			v.Progress = views.Number(int64(s.Read)) + " of at most " + views.Number(int64(s.Of)) + " calls read"
 		}
@@ -124,19 +124,19 @@ func NewReplayPanel(s ReplayState, now time.Time) ReplayPanel {
 	}
 	v.Done = true
 	if s.Stale {
-		v.Note, v.Tone = "Your draft or the active version has changed since. Replay again to see what it says now.", views.ToneWarn
+		v.Note, v.Tone = "Your draft or the active version has changed since. Replay again for a current result.", views.ToneWarn
 	}
 	v.Summary = replaySummary(s, now)
 	groups := s.Tally.Groups()
 	for i, g := range groups {
 		if i == replayGroupsShown {
-			v.MoreGroups = views.Number(int64(len(groups)-i)) + " more are in the files."
+			v.MoreGroups = views.Number(int64(len(groups)-i)) + " more are listed in the files."
 			break
 		}
 		v.Groups = append(v.Groups, ReplayGroupRow{Tool: g.Tool, Calls: views.Number(int64(g.Calls)), Old: replayOutcome(g.Old), New: replayOutcome(g.New)})
 	}
 	if shown := len(s.Changes); shown < s.Total {
-		v.MoreChanges = "These are the newest " + strconv.Itoa(shown) + " of " + views.Number(int64(s.Total)) + "; the files have all."
+		v.MoreChanges = "The newest " + strconv.Itoa(shown) + " of " + views.Number(int64(s.Total)) + "; the files list them all."
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, ReplayRow{
@@ -153,11 +153,11 @@ func replayOutcome(o policy.Outcome) ReplayOutcome {
 // replaySummary says in a sentence or two what would have been.
 func replaySummary(s ReplayState, now time.Time) string {
 	if s.Tally.Calls == 0 {
-		return "There were no calls."
+		return "No calls found."
 	}
 	text := "Of " + callsSpoken(s.Tally.Calls) + ", the oldest " + models.SpokenDuration(now.Sub(s.Oldest)) + " ago, " + turnedSpoken(&s.Tally) + "."
 	if terms := s.Tally.Changed - s.Tally.Effects; terms > 0 {
-		text += " " + views.Number(int64(terms)) + " would have waited on other terms."
+		text += " " + views.Number(int64(terms)) + " would have waited under different terms."
 	}
 	if n := s.Tally.Unjudged; n > 0 {
 		text += " " + views.Number(int64(n)) + " can't be judged: their contents were removed."
@@ -186,7 +186,7 @@ func turnedSpoken(t *policy.Tally) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "none would have had another outcome"
+		return "none would have had a different outcome"
 	}
 	return strings.Join(parts, ", ")
 }

@@ -55,7 +55,7 @@ func NewPolicyReview(in PolicyReviewInput) PolicyReview {
 	}
 	for i, w := range in.Warnings {
 		if i == shownPolicyChanges {
-			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks, which `countersign policy check` lists")
+			v.Warnings = append(v.Warnings, views.Number(int64(len(in.Warnings)-i))+" more remarks; `countersign policy check` lists them all")
 			break
 		}
 		v.Warnings = append(v.Warnings, w.Path+": "+w.Text)
@@ -137,10 +137,10 @@ func policyLabel(fields []policyField, path string) string {
 func dangers(before, after policy.Document, now time.Time) []PolicyDanger {
 	out := openings(before, after, now)
 	if before.Unmatched == policy.EffectRequire && after.Unmatched == policy.EffectAllow {
-		out = append(out, PolicyDanger{Text: "Everything else is allowed: a tool that no rule and no list names runs without a person."})
+		out = append(out, PolicyDanger{Text: "Everything else is allowed: a tool that no rule or list names runs without a person."})
 	}
 	if days := after.RetentionDays; days > 0 && (before.RetentionDays == 0 || days < before.RetentionDays) {
-		out = append(out, PolicyDanger{Text: "Contents of what has been over for " + views.Number(int64(days)) + " days or more are removed for good, also what is that old now. Only a backup brings them back."})
+		out = append(out, PolicyDanger{Text: "Contents of requests and conversations that ended " + views.Number(int64(days)) + " or more days ago are permanently removed, including existing ones. Only a backup can bring them back."})
 	}
 	return out
 }
@@ -160,6 +160,6 @@ func removalText(r *PolicyRemoval) string {
 	if r.AtLeast {
 		count = "at least " + count
 	}
-	return "Removing begins 24 hours after you save, and can be cancelled until then on the page Policy. As old as that are now: " + count +
+	return "Removal begins 24 hours after you save; until then you can cancel it on the Policy page. It would now affect " + count +
 		" requests, messages and other texts."
 }

@@ -18,18 +18,18 @@ type PolicyToggle struct {
 	// Opened and Closed are what the form holds of Flag.
 	Opened, Closed string
 
-	title, shut, open, openLabel, changeLabel, closeLabel, confirm, help string
+	title, safe, open, openLabel, changeLabel, closeLabel, confirm, help string
 }
 
 var policyToggles = []PolicyToggle{
 	{
 		ID: "gate", Flag: "approval_enabled", Until: "approval_off_until", Open: "gate-off", Close: "gate-on", Opened: "", Closed: "true",
-		title: "The gate", shut: "on", open: "off", openLabel: "Switch the gate off …", changeLabel: "Change until when …", closeLabel: "Switch the gate on",
+		title: "The gate", safe: "on", open: "off", openLabel: "Switch the gate off…", changeLabel: "Change the end…", closeLabel: "Switch the gate on",
 		confirm: "Switch it off and review", help: enabledHelp,
 	},
 	{
 		ID: "fallback", Flag: "fallback_auto_approve", Until: "fallback_until", Open: "fallback-on", Close: "fallback-off", Opened: "true", Closed: "",
-		title: "Fallback", shut: "off", open: "on", openLabel: "Switch fallback on …", changeLabel: "Change until when …", closeLabel: "Switch fallback off",
+		title: "Fallback", safe: "off", open: "on", openLabel: "Switch fallback on…", changeLabel: "Change the end…", closeLabel: "Switch fallback off",
 		confirm: "Switch it on and review", help: fallbackHelp,
 	},
 }
@@ -79,7 +79,7 @@ func newSwitch(of PolicyToggle, in PolicyDraftInput) PolicySwitch {
 	typed, sent := in.Typed[of.ID]
 	v := PolicySwitch{
 		PolicyToggle: of, FlagValue: in.Settings[of.Flag], UntilValue: in.Settings[of.Until],
-		State: of.shut, Label: of.openLabel, Unfold: sent, ForError: typed.Faults["for"],
+		State: of.safe, Label: of.openLabel, Unfold: sent, ForError: typed.Faults["for"],
 	}
 	v.On = v.FlagValue != of.Closed
 	if v.On {
@@ -89,7 +89,7 @@ func newSwitch(of PolicyToggle, in PolicyDraftInput) PolicySwitch {
 		case err == nil:
 			v.State, v.Ends = of.open+" until", views.Exact(until)
 		case v.UntilValue == "":
-			v.State = of.open + ", without an end"
+			v.State = of.open + ", with no end"
 		}
 	}
 	for _, path := range []string{of.Until, of.Flag} {
@@ -126,14 +126,14 @@ type PolicyDanger struct {
 func openings(before, after policy.Document, now time.Time) []PolicyDanger {
 	var out []PolicyDanger
 	if !after.ApprovalEnabled && (before.ApprovalEnabled || !sameEnd(before.ApprovalOffUntil, after.ApprovalOffUntil)) {
-		verb := "goes off"
+		verb := "will be off"
 		if !before.ApprovalEnabled {
 			verb = "stays off"
 		}
-		out = append(out, opening("The gate "+verb, "no tool call waits for a person", "What is pending stays pending.", after.ApprovalOffUntil, now))
+		out = append(out, opening("The gate "+verb, "no tool call waits for a person", "Pending requests stay pending.", after.ApprovalOffUntil, now))
 	}
 	if after.FallbackAutoApprove && (!before.FallbackAutoApprove || !sameEnd(before.FallbackUntil, after.FallbackUntil)) {
-		verb := "goes on"
+		verb := "will be on"
 		if before.FallbackAutoApprove {
 			verb = "stays on"
 		}
@@ -144,7 +144,7 @@ func openings(before, after policy.Document, now time.Time) []PolicyDanger {
 
 func opening(what, follows, rest string, until *time.Time, now time.Time) PolicyDanger {
 	if until == nil {
-		return PolicyDanger{Text: what + " without an end: " + follows + " until somebody changes it. " + rest}
+		return PolicyDanger{Text: what + " with no end: " + follows + " until somebody changes it. " + rest}
 	}
 	left := max(0, until.Sub(now)+time.Minute-1).Truncate(time.Minute)
 	return PolicyDanger{

@@ -133,7 +133,7 @@ func PolicyPage(p views.Page, v Policy) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-longer", Label: "Cancel it", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-longer", Label: "Cancel removal", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -278,12 +278,12 @@ func policyRules(v Policy) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Rules) == 0 {
-			templ_7745c5c3_Err = ui.Empty("No rules", "Rules come before the list of tools; the first that matches decides.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No rules", "Rules come before the list of tools. The first one that matches decides.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"quiet\">The first that matches decides.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"quiet\">The first one that matches decides.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -773,7 +773,7 @@ func PolicyVersionPage(p views.Page, v PolicyDocument) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if len(v.Changes) == 0 {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p>Nothing: both say the same.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p>Nothing. Both versions are the same.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -829,7 +829,7 @@ func PolicyVersionPage(p views.Page, v PolicyDocument) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "\"><button class=\"btn\" id=\"restore\" type=\"submit\" data-variant=\"outline\">Restore this version …</button><p class=\"field-help\">Makes it your draft. You see what would change before anything is saved; a draft that you have is replaced, and can be brought back with “Undo the last change”.</p></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "\"><button class=\"btn\" id=\"restore\" type=\"submit\" data-variant=\"outline\">Restore this version…</button><p class=\"field-help\">Copies it into your draft. You see what would change before anything is saved. It replaces the draft that you have; “Undo the last change” brings that back.</p></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -17,14 +17,14 @@ import (
 var templatePolicyFields = []policyField{
 	{path: "name", label: "Name", help: "Letters a-z, digits, hyphens, underscores and dots, such as payments. Agents may name it too.", mono: true},
 	{path: "text", label: "Text beside the request", help: "For whoever decides: what to look at, and where.", rows: 3, optional: true},
-	{path: "checklist", label: "Checklist", help: "What whoever approves ticks first, one a line; at most 20.", rows: 4, optional: true},
-	{path: "risk", label: "Risk", choices: append([]ui.Choice{{Value: "", Label: "not said"}}, riskChoices()...)},
+	{path: "checklist", label: "Checklist", help: "Items to tick before approving, one per line; at most 20.", rows: 4, optional: true},
+	{path: "risk", label: "Risk", choices: append([]ui.Choice{{Value: "", Label: "not set"}}, riskChoices()...)},
 	{path: "timeout_minutes", label: "Minutes until it expires", least: "1", optional: true},
-	{path: "reviewers", label: "Reviewers", help: "Who may decide, besides the agent's owner and admins. Empty a line to take one off.", optional: true},
+	{path: "reviewers", label: "Reviewers", help: "Who may decide, in addition to the agent's owner and admins. Empty a line to remove one.", optional: true},
 	{path: "reviewers_only", label: "Only these reviewers may approve", help: "The owner and admins may still reject and cancel."},
 	{path: "self_approval", label: "The agent's owner", choices: []ui.Choice{{Value: string(models.SelfAllowed), Label: "may approve"}, {Value: string(models.SelfNever), Label: "may not approve"}}},
-	{path: "reject_reasons", label: "Reasons to reject", help: "Offered to whoever rejects, one a line.", rows: 3, optional: true},
-	{path: "note", label: "Note", help: "For those who keep the policy.", rows: 2, optional: true},
+	{path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3, optional: true},
+	{path: "note", label: "Note", help: "For people who edit the policy.", rows: 2, optional: true},
 }
 
 // PolicyTemplateRow is one template in the list.

@@ -35,7 +35,7 @@ func policyDraftTemplates(v PolicyDraft) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"templates-title\"><h2 id=\"templates-title\">Templates</h2><p class=\"quiet\">Named sets that rules share. An agent may name one too, which can only make its call stricter.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"templates-title\"><h2 id=\"templates-title\">Templates</h2><p class=\"quiet\">Named settings that rules share. An agent may name one too; that can only make its call stricter.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -123,7 +123,7 @@ func policyDraftTemplates(v PolicyDraft) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</div></th><td data-label=\"Says\">")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</div></th><td data-label=\"Settings\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -251,7 +251,7 @@ func policyDraftTemplates(v PolicyDraft) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Templates", "Template", "Says", "Rules", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Table("Templates", "Template", "Settings", "Rules", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -332,7 +332,7 @@ func PolicyTemplatePage(p views.Page, v PolicyTemplateForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</h1><p class=\"quiet\">It goes into your draft. Nothing takes effect until you review and save it. <a href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "</h1><p class=\"quiet\">This changes your draft. Nothing takes effect until you review and save it. <a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -480,7 +480,7 @@ func PolicyTemplatePage(p views.Page, v PolicyTemplateForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-template", Name: "step", Value: "keep", Label: "Put it into the draft"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Press(ui.Button{ID: "keep-template", Name: "step", Value: "keep", Label: "Keep in draft"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -94,7 +94,7 @@ func NewPolicyTry(in PolicyTryInput) PolicyTry {
 		v.Answers = append(v.Answers, policyAnswer(i, tried, in.Call))
 	}
 	if len(v.Answers) > 1 {
-		v.Differ = "Your draft says the same of this call."
+		v.Differ = "Your draft would treat this call the same."
 		a, b := v.Answers[0], v.Answers[1]
 		if a.Outcome != b.Outcome || a.Risk != b.Risk || a.Who != b.Who || a.Until != b.Until || !slices.Equal(a.Checklist, b.Checklist) {
 			v.Differ = "Your draft would treat this call differently."

@@ -67,7 +67,7 @@ func PolicyTryPage(p views.Page, v PolicyTry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Policy</a><header class=\"sheet-head\"><h1>Try a call</h1><p class=\"quiet\">What the policy would do with it. Nothing is asked and nothing is stored.</p></header><form id=\"try-form\" class=\"stack wide\" aria-label=\"The call to try\" method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Policy</a><header class=\"sheet-head\"><h1>Try a call</h1><p class=\"quiet\">What the policy would do with a call. Nobody is asked and nothing is stored.</p></header><form id=\"try-form\" class=\"stack wide\" aria-label=\"The call to try\" method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -92,7 +92,7 @@ func PolicyTryPage(p views.Page, v PolicyTry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Select(ui.Field{Name: "kind", Label: "What it is", Value: v.Kind}, v.Kinds).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Select(ui.Field{Name: "kind", Label: "Kind", Value: v.Kind}, v.Kinds).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -120,7 +120,7 @@ func PolicyTryPage(p views.Page, v PolicyTry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Check("explicit", "The agent asks for approval itself", "As over /v1/approvals: then a person decides, unless a rule says otherwise.", v.Explicit).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Check("explicit", "The agent asks for approval", "As over /v1/approvals: a person decides, unless a rule says otherwise.", v.Explicit).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -346,7 +346,7 @@ func policyAnswered(a PolicyAnswer) templ.Component {
 			}
 		}
 		if len(a.Checklist) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p>Whoever approves ticks first:</p><ul class=\"plain-list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p>To tick before approving:</p><ul class=\"plain-list\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

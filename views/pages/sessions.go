@@ -56,16 +56,16 @@ func NewSessions(in SessionsInput, now time.Time) Sessions {
 }
 
 // DeviceName says which browser on which system a User-Agent claims to be:
-// "Firefox on Linux". What it does not know is "another program".
+// "Firefox on Linux". What it does not know is "unknown program".
 func DeviceName(agent string) string {
 	// The order matters: most browsers name the others too.
 	browser := firstNamed(agent, "Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "CriOS/", "Chrome", "Chrome/", "Chrome", "Safari/", "Safari", "curl/", "curl")
 	system := firstNamed(agent, "Android", "Android", "iPhone", "iPhone", "iPad", "iPad", "Windows", "Windows", "CrOS", "ChromeOS", "Mac OS X", "macOS", "Linux", "Linux")
 	switch {
 	case browser == "" && system == "":
-		return "another program"
+		return "unknown program"
 	case browser == "":
-		return "a program on " + system
+		return "program on " + system
 	case system == "":
 		return browser
 	}

@@ -71,17 +71,17 @@ func NewSystem(in SystemInput, now time.Time) System {
 	}
 	version := in.Version
 	if version == "" {
-		version = "not known"
+		version = "unknown"
 	}
 	v.Facts = []FactGroup{
 		{ID: "now", Title: "Now", Facts: []Fact{
 			{Name: "Pending", Value: views.Count(s.Pending)},
-			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents that are blocked in a wait"},
+			{Name: "Waiters", Value: views.Number(int64(s.Waiters)), Note: "agents waiting for an answer"},
 			{Name: "Stream clients", Value: views.Number(int64(in.Streams)), Note: "open pages and event streams"},
 			{Name: "Running since", Value: views.Ago(in.Started, now).Text},
 		}},
 		{ID: "size", Title: "Size", Facts: []Fact{
-			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free for what comes"},
+			{Name: "Database", Value: size(s.DatabaseBytes), Note: size(s.FreeBytes) + " of it free"},
 			{Name: "Write-ahead log", Value: size(s.LogBytes)},
 			{Name: "Ledger", Value: views.Number(s.Entries) + " entries"},
 			{Name: "Requests", Value: views.Number(s.Responses)},
@@ -118,21 +118,21 @@ func health(in SystemInput, now time.Time) []Health {
 	bad := func(name, text string) Health {
 		return Health{Name: name, Word: ui.Word{Text: "not ok", Tone: views.ToneBad, Icon: "octagon-alert"}, Text: text}
 	}
-	store := good("Database", "It can be written, the head of the ledger can be read, the schema is this program's.")
+	store := good("Database", "It can be written, the ledger can be read, and the schema matches this version.")
 	if in.Fault != "" {
 		store = bad("Database", in.Fault)
 	}
-	gate := good("Gate", "Tool calls are held as the policy says.")
+	gate := good("Gate", "Tool calls need approval as the policy says.")
 	if in.GateOff {
-		gate = bad("Gate", "It is off"+untilEnd(in.GateOffUntil)+": tool calls run without asking anyone.")
+		gate = bad("Gate", "Off"+untilEnd(in.GateOffUntil)+": tool calls run without asking anyone.")
 	}
 	out := []Health{store, gate, rowHealth(in.State.RowCheck, now, good, bad)}
 	if in.FallbackOn {
-		out = append(out, bad("Fallback", "It is on"+untilEnd(in.FallbackUntil)+": clients run calls when no server answers."))
+		out = append(out, bad("Fallback", "On"+untilEnd(in.FallbackUntil)+": clients run calls when no server answers."))
 	}
-	decide := good("Who can decide", "Every pending request has somebody of its own who can decide it.")
+	decide := good("Who can decide", "Every pending request has an active owner or reviewer.")
 	if len(in.State.Stranded) > 0 {
-		decide = Health{Name: "Who can decide", Word: ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}, Text: "Some requests wait for nobody but an admin: see below."}
+		decide = Health{Name: "Who can decide", Word: ui.Word{Text: "check", Tone: views.ToneWarn, Icon: "triangle-alert"}, Text: "Only an admin can decide some requests: see below."}
 	}
 	out = append(out, decide)
 	if len(in.Upstreams) > 0 {
@@ -155,13 +155,13 @@ func rowHealth(c models.RowCheck, now time.Time, good, bad func(name, text strin
 	const name = "Rows against the ledger"
 	switch {
 	case c.EndedAt == nil:
-		return good(name, "They have not been compared yet; this is done each week.")
+		return good(name, "Not compared yet. This runs every week.")
 	case c.Found > 0:
-		return bad(name, views.Number(c.Found)+" rows are not as the ledger tells, "+views.Ago(*c.EndedAt, now).Text+". Run countersign audit verify --rows.")
+		return bad(name, views.Number(c.Found)+" rows did not match the ledger, "+views.Ago(*c.EndedAt, now).Text+". Run countersign audit verify --rows.")
 	case c.Failed():
-		return bad(name, "They could not be compared, "+views.Ago(*c.EndedAt, now).Text+". See the log.")
+		return bad(name, "The comparison failed, "+views.Ago(*c.EndedAt, now).Text+". See the log.")
 	}
-	text := views.Number(c.Rows) + " compared " + views.Ago(*c.EndedAt, now).Text + ", all as the ledger tells."
+	text := views.Number(c.Rows) + " compared " + views.Ago(*c.EndedAt, now).Text + "; all match the ledger."
 	if c.NotCovered > 0 {
 		text += " Not covered: " + views.Number(c.NotCovered) + "."
 	}

@@ -220,7 +220,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Oldest == nil {
-				templ_7745c5c3_Err = ui.Empty("Nothing waits", "The request that waits longest stands here.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("Nothing is waiting", "The request that has waited longest appears here.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -248,12 +248,12 @@ func SystemPage(p views.Page, v System) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</section><section aria-labelledby=\"stranded-title\"><h2 id=\"stranded-title\">Nobody but an admin can decide</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</section><section aria-labelledby=\"stranded-title\"><h2 id=\"stranded-title\">Only an admin can decide</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Stranded) == 0 {
-				templ_7745c5c3_Err = ui.Empty("None", "Requests with no active reviewer appear here. An admin decides them, or enables a person again.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("None", "Requests with no active reviewer appear here. An admin decides them, or enables a reviewer again.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -282,7 +282,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Table("Nobody but an admin can decide", "Request", "Agent", "Owner", "Asked", "Time left").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Table("Only an admin can decide", "Request", "Agent", "Owner", "Asked", "Time left").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -291,7 +291,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.More {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"quiet\">There are more.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<p class=\"quiet\">There are more requests.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -142,15 +142,15 @@ func firstLine(s string) string {
 func trailEmpty(in TrailInput) *InboxEmpty {
 	switch {
 	case len(in.Errors) > 0:
-		return &InboxEmpty{"Nothing was searched", "Correct the marked filters, or clear them."}
+		return &InboxEmpty{"Not searched", "Correct the marked filters, or clear them."}
 	case in.StoppedEarly:
 		return &InboxEmpty{"Nothing found so far", "Search further back, or clear the filters."}
 	case in.Place.Filtered():
-		return &InboxEmpty{"Nothing matches", "No entry passes all the filters. Clear some of them to see more."}
+		return &InboxEmpty{"Nothing matches", "No entry matches all the filters. Clear some of them to see more."}
 	case in.Place.Before > 0:
-		return &InboxEmpty{"Nothing older", "This was the end of the audit trail."}
+		return &InboxEmpty{"Nothing older", "You have reached the end of the audit trail."}
 	}
-	return &InboxEmpty{"Nothing yet", "Every decision, token and change is written down here, in a chain that can be checked offline."}
+	return &InboxEmpty{"Nothing yet", "Every decision, token and change is recorded here, in a chain that can be verified offline."}
 }
 
 // trailPresets are the decisions of the last whole week, Monday to Sunday, and of

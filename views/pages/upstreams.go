@@ -96,11 +96,11 @@ func upstreamRow(u *models.UpstreamState, now time.Time) UpstreamRow {
 		return row
 	}
 	if row.Paused {
-		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text + ": it isn't polled or told anything. Give it a new key, or resume once the key works again."
+		row.Next = "Paused " + views.Ago(*u.PausedAt, now).Text + ": nothing is fetched from it or sent to it. Give it a new key, or resume once the key works again."
 		return row
 	}
 	if late := now.Sub(u.NextPollAt); late >= overdueAfter {
-		row.Next = "Due for " + views.Duration(late) + ": no server polls it."
+		row.Next = "Overdue by " + views.Duration(late) + ": no server polls it."
 	} else if u.Failures > 0 {
 		row.Next = failures(u.Failures) + " " + retryText(u.NextPollAt.Sub(now))
 	}
@@ -116,9 +116,9 @@ func failures(n int) string {
 
 func retryText(left time.Duration) string {
 	if left < time.Second {
-		return "Again now."
+		return "Next poll now."
 	}
-	return "Again in " + views.Duration(left) + "."
+	return "Next poll in " + views.Duration(left) + "."
 }
 
 func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
@@ -141,7 +141,7 @@ func upstreamWord(u *models.UpstreamState, now time.Time) ui.Word {
 
 // upstreamHealth is one line for all of them.
 func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
-	h := Health{Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "Each one that is enabled answers, and has been told every verdict."}
+	h := Health{Name: "Upstreams", Word: ui.Word{Text: "ok", Tone: views.ToneGood, Icon: "check"}, Text: "Every enabled upstream answers and has received every decision."}
 	untold, trouble, paused := 0, 0, 0
 	for i := range in {
 		word := upstreamWord(&in[i], now)
@@ -155,12 +155,12 @@ func upstreamHealth(in []models.UpstreamState, now time.Time) Health {
 	}
 	if paused > 0 {
 		h.Word = ui.Word{Text: "not ok", Tone: views.ToneBad, Icon: "octagon-alert"}
-		h.Text = "Some refuse their key and are paused: nothing is fetched from them or told to them. Give them a new key or resume them below."
+		h.Text = "Some refuse their key and are paused: nothing is fetched from them or sent to them. Give them a new key or resume them below."
 		return h
 	}
 	if trouble > 0 || untold > 0 {
 		h.Word = ui.Word{Text: "look", Tone: views.ToneWarn, Icon: "triangle-alert"}
-		h.Text = "Some do not answer as they should, or have not been told a verdict yet: see below."
+		h.Text = "Some do not answer properly, or have not received a decision yet: see below."
 	}
 	return h
 }

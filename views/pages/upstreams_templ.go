@@ -68,7 +68,7 @@ func UpstreamsPage(p views.Page, v Upstreams) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "System</a><h1>Upstreams</h1><p class=\"quiet\">Other systems that ask for approvals. What waits there is fetched, decided here, and told to them.</p></header>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "System</a><h1>Upstreams</h1><p class=\"quiet\">Other systems that ask for approvals. Their requests are fetched and decided here, and the decisions are sent back.</p></header>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -98,7 +98,7 @@ func UpstreamsPage(p views.Page, v Upstreams) templ.Component {
 	})
 }
 
-// UpstreamList is how the upstreams do. It looks again by itself, and is left
+// UpstreamList is how the upstreams do. It refetches itself, and is left
 // alone while somebody types a key.
 func UpstreamList(v Upstreams) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -152,7 +152,7 @@ func UpstreamList(v Upstreams) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Rows) == 0 {
-			templ_7745c5c3_Err = ui.Empty("None yet", "Add one below: what waits for approval there then appears in its owner's inbox.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No upstreams yet", "Add one below. Its requests then appear in its owner's inbox.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -221,7 +221,7 @@ func UpstreamList(v Upstreams) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Upstreams", "Upstream", "Owner", "State", "Last success", "Waiting", "Not yet told", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Table("Upstreams", "Upstream", "Owner", "State", "Last success", "Waiting", "Not sent yet", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -400,7 +400,7 @@ func upstreamLine(row UpstreamRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</td><td data-label=\"Not yet told\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</td><td data-label=\"Not sent yet\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -509,11 +509,11 @@ func upstreamForms(row UpstreamRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: row.KeyID, Name: "key", Label: "New key", Type: "password", Autocomplete: "off", Required: true, MaxLength: "4000", Help: "Replaces the present key, which nobody can read here, and is tried at once."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: row.KeyID, Name: "key", Label: "New key", Type: "password", Autocomplete: "off", Required: true, MaxLength: "4000", Help: "Replaces the current key, which is never shown, and is tried at once."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Change the key", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Press(ui.Button{Label: "Change key", Variant: "outline", Small: true}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -535,7 +535,7 @@ func upstreamForms(row UpstreamRow) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if row.Disabled {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>It is polled again, at once.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<p>Polling resumes at once.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -544,7 +544,7 @@ func upstreamForms(row UpstreamRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p>It is not polled any more. What waits of it stays, and can still be decided.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "<p>Polling stops. Its pending requests stay here and can still be decided.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -603,7 +603,7 @@ func upstreamForm(form UpstreamForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-name", Name: "name", Label: "Name", Value: form.Name, Error: form.Errors["name"], Required: true, Autocomplete: "off", MaxLength: "200", Help: "Stands beside everything it asks for."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-name", Name: "name", Label: "Name", Value: form.Name, Error: form.Errors["name"], Required: true, Autocomplete: "off", MaxLength: "200", Help: "Shown with everything it asks for."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -618,15 +618,15 @@ func upstreamForm(form UpstreamForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-key", Name: "key", Label: "Key", Type: "password", Error: form.Errors["key"], Autocomplete: "off", MaxLength: "4000", Optional: true, Help: "Sent as a bearer token. It is sealed with a file of the data folder and never shown again."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-key", Name: "key", Label: "Key", Type: "password", Error: form.Errors["key"], Autocomplete: "off", MaxLength: "4000", Optional: true, Help: "Sent as a bearer token. It is encrypted with a key file in the data folder and never shown again."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-owner", Name: "owner", Label: "Owner", Type: "email", Value: form.Owner, Error: form.Errors["owner"], Required: true, Autocomplete: "off", MaxLength: "200", Help: "The e-mail of who decides what it asks for, in whose conversations its calls are looked for."}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{ID: "upstream-owner", Name: "owner", Label: "Owner", Type: "email", Value: form.Owner, Error: form.Errors["owner"], Required: true, Autocomplete: "off", MaxLength: "200", Help: "E-mail of the person who decides its requests. Its calls are matched with the calls of that person's agents."}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "add-upstream", Label: "Add it"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "add-upstream", Label: "Add upstream"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -708,7 +708,7 @@ func upstreamSection(rows []UpstreamRow) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Upstreams", "Upstream", "Owner", "State", "Last success", "Waiting", "Not yet told").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Table("Upstreams", "Upstream", "Owner", "State", "Last success", "Waiting", "Not sent yet").Render(templ.WithChildren(ctx, templ_7745c5c3_Var26), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
