@@ -19,6 +19,7 @@ type input struct {
 	members map[string]jsontext.Value // as sent
 	object  bool                      // it is one, or begins as one
 	whole   bool                      // it is an object, and all of it is here
+	cut     string                    // the member of whose text only the beginning is here
 }
 
 // readInput reads the members of an object that may be cut anywhere, as lists get it: those
@@ -42,7 +43,7 @@ func readInput(raw string) input {
 		value, err := d.ReadValue()
 		if err != nil {
 			if text, ok := closed(strings.TrimLeft(raw[at:], ": \t\r\n")); ok && errors.Is(err, io.ErrUnexpectedEOF) {
-				in.members[name] = text
+				in.members[name], in.cut = text, name
 			}
 			return in.ended(err)
 		}

@@ -46,23 +46,23 @@ func TestCutInputClaimsNoKind(t *testing.T) {
 	for _, tt := range []struct{ name, tool, input, want string }{
 		{"a payment", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME","reference":90071`, `"pay": amount 120.00, currency EUR, to ACME`},
 		{"an amount", "pay", `{"currency":"EUR","to":"ACME","amount":120`, `"pay": currency EUR, to ACME`},
-		{"a command", "Bash", `{"command":"echo ` + long, "Bash: echo " + long[:114] + " … "},
-		{"an edit", "Edit", `{"file_path":"a.go","old_string":"a","new_string":"b`, `"Edit": a.go, new_string b, old_string a`},
-		{"in an escape", "Bash", `{"command":"ls \u00`, `Bash: "ls "`},
-		{"in a pair", "Bash", `{"command":"ls \ud83d\ude`, `Bash: "ls "`},
+		{"a command", "Bash", `{"command":"echo ` + long, `Bash: "echo ` + long[:75] + `…"`},
+		{"an edit", "Edit", `{"file_path":"a.go","old_string":"a","new_string":"b`, `"Edit": a.go, new_string "b…", old_string a`},
+		{"in an escape", "Bash", `{"command":"ls \u00`, `Bash: "ls …"`},
+		{"in a pair", "Bash", `{"command":"ls \ud83d\ude`, `Bash: "ls …"`},
 		{"in a name", "Bash", `{"command":"ls","descr`, "Bash: ls"},
 		{"behind a name", "Bash", `{"command":"ls","description":`, "Bash: ls"},
 		{"behind a member", "Bash", `{"command":"ls",`, "Bash: ls"},
-		{"before anything", "Bash", `{"comm`, `Bash: {"comm`},
+		{"before anything", "Bash", `{"comm`, `Bash: {"comm…`},
 		{"behind the object", "Bash", `{"command":"ls"} {"command":"rm"}`, "Bash: ls"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := headline.Of(call(tt.tool, tt.input))
-			if got := h.Plain(); got != tt.want && (len(got) > 300 || !strings.HasPrefix(strings.ReplaceAll(got, `"echo`, "echo"), tt.want)) {
+			if got := h.Plain(); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
-			if h.Known != nil || !h.Cut && tt.name != "before anything" {
+			if h.Known != nil || !h.Cut {
 				t.Errorf("%+v", h)
 			}
 		})

@@ -35,7 +35,9 @@ func toolCall(tool string, in input) Headline {
 		h.Rest = "no input"
 		return h
 	case len(in.members) == 0:
-		h.Rest = compact(in.raw)
+		if h.Rest = compact(in.raw); h.Cut {
+			h.Rest = beginning(h.Rest, MaxText)
+		}
 		return h
 	}
 	var parts []string
@@ -50,7 +52,10 @@ func toolCall(tool string, in input) Headline {
 			most = MaxText
 		}
 		value, cut := middle(value, most)
-		h.Cut = h.Cut || cut
+		if h.Cut = h.Cut || cut; !in.whole && member == in.cut {
+			text, _ := textOf(in.members[member])
+			value = quote(beginning(text, mostOfValue))
+		}
 		if len(parts) > 0 || !tells(member, in.members[member]) {
 			value = memberName(member) + " " + value
 		}

@@ -72,6 +72,14 @@ func middle(s string, most int) (string, bool) {
 	return string(runes[:begin]) + " … " + counted(end-begin, "character") + " … " + string(runes[end:]), true
 }
 
+// beginning is at most that many characters of a text whose end is not known.
+func beginning(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most])
+	}
+	return s + "…"
+}
+
 // counted is a number of things: "1 line", "3 lines".
 func counted(n int, what string) string {
 	if n == 1 {

@@ -13,6 +13,9 @@ import (
 // lineLength is where a text that is shown on one line is cut, in characters.
 const lineLength = 200
 
+// titleLength is how much of a headline's telling part a title shows, in characters.
+const titleLength = 80
+
 // summary says in one sentence what a request would do.
 func summary(r *models.Response) string { return headline.Of(r).Text() }
 
