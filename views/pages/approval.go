@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -105,7 +106,8 @@ type Approval struct {
 	Follows models.ConversationID // whose budget is shown too; empty: none's
 	State   string                // changes when a reader must look again
 	Kept    bool                  // holds what was sent and what became of it: not to be refetched away
-	Title   string
+	Title   string                // its headline, shorter
+	Uses    string                // the tool of a call; empty: it is none
 
 	Tool            string
 	Kind            string
@@ -242,7 +244,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	if at := r.ClaimedTime(); at != nil {
 		v.Claimed = views.Exact(*at)
 	}
-	v.Title = cmp.Or(kindTitle(r.Kind), v.Tool)
+	v.title(r)
 	if r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question {
 		v.Risk = ui.RiskWord(r.Risk)
 	}
@@ -270,7 +272,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.Withdrawn = withdrawnNotes(in.Origin, v.Pending && v.Held == "", now)
 	v.withdraw(in)
 	v.card(in, now)
-	v.Headline, v.Arms = summary(r), v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
+	v.Arms = v.decides() && v.NoApprove == "" && r.Risk.NeedsDigest()
 	v.markEnds(r, input.all)
 	v.Edits = editChanges(v, r)
 	v.confirm(in, r)
@@ -278,6 +280,15 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 	v.State = v.state(r)
 	v.Notice, v.Removed = lateText(in, v), removedText(r.Removed)
 	return v
+}
+
+// title puts the headline above the page, and the tool below it.
+func (v *Approval) title(r *models.Response) {
+	h := headline.Of(r)
+	v.Title, v.Headline = h.Short(titleLength), h.Text()
+	if r.Kind == models.KindToolCall {
+		v.Uses = r.ToolName
+	}
 }
 
 func choices(r *models.Response) []Choice {

@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -96,7 +97,7 @@ func (v Approval) state(r *models.Response) string {
 func (v *Approval) card(in ApprovalInput, now time.Time) {
 	v.Pane, v.Desk = (in.Pane || in.Desk != "") && !in.Alone, in.Desk
 	if in.Next != nil {
-		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), summaryLabel(&in.Next.Approval)
+		v.NextURL, v.NextLabel = views.ApprovalURL(in.Next.ID), headline.Of(&in.Next.Response).Short(titleLength)
 	}
 	if in.Result != nil {
 		v.Result = resultOf(in)
@@ -224,14 +225,6 @@ func resultOf(in ApprovalInput) *ui.Code {
 		c.Size = "the first " + views.Number(kept) + " of " + views.Number(in.Result.Bytes) + " bytes"
 	}
 	return c
-}
-
-// summaryLabel names a request in one line.
-func summaryLabel(a *models.Approval) string {
-	if a.Kind == models.KindToolCall {
-		return a.ToolName + ": " + summary(&a.Response)
-	}
-	return kindTitle(a.Kind) + ": " + summary(&a.Response)
 }
 
 // PartAnchor is the id of the element that holds a folded part.

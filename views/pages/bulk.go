@@ -262,10 +262,10 @@ func (row *BulkRow) marks(item *BulkItem, now time.Time) {
 // labelText names the request of a row in words.
 func (row BulkRow) labelText() string {
 	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
-	return models.RevealString(cmp.Or(row.Kind, row.Tool), false) + ": " + what
+	return cmp.Or(what, row.Kind)
 }
 
-func (row BulkRow) pickLabel() string { return "Select " + row.labelText() }
+func (row BulkRow) pickLabel() string { return "Select: " + row.labelText() }
 
 // goOnVariant makes going on the plain button beside the one that undoes.
 func (v Bulk) goOnVariant() string {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"countersign/models"
+	"countersign/models/headline"
 )
 
 // PartInBulk is the part of a request that is opened inside the confirmation of
@@ -40,17 +41,17 @@ func NotInBulk(a *models.Approval, verdict models.Verdict) string {
 // has opened it there; none: its line says all.
 func LookFirst(a *models.Approval, twin *models.Twin, reasked bool) []string {
 	var out []string
-	l := summaryLine(&a.Response)
-	if l.cut {
+	l := headline.Of(&a.Response)
+	if l.Cut {
 		out = append(out, "Its summary is cut off.")
 	}
-	if len(l.hidden) > 0 {
-		names := make([]string, 0, len(l.hidden))
-		for _, name := range l.hidden[:min(len(l.hidden), 5)] {
+	if len(l.Hidden) > 0 {
+		names := make([]string, 0, len(l.Hidden))
+		for _, name := range l.Hidden[:min(len(l.Hidden), 5)] {
 			names = append(names, models.RevealString(oneLine(name), false))
 		}
 		text := "Its summary does not show " + strings.Join(names, ", ")
-		if more := len(l.hidden) - len(names); more > 0 {
+		if more := len(l.Hidden) - len(names); more > 0 {
 			text += " and " + requestsOf(more, "more argument", "more arguments")
 		}
 		out = append(out, text+".")

@@ -302,7 +302,7 @@ func ConfirmPanel(v Approval) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.UntrustedCut(v.Headline, 200).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Untrusted(v.Headline).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -418,7 +418,7 @@ func armed(v Approval, does string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedCut(v.Headline, 200).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Untrusted(v.Headline).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

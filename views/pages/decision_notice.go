@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -23,7 +24,7 @@ func newDecisionNotice(in InboxInput, now time.Time) *DecisionNotice {
 	if a == nil {
 		return nil
 	}
-	d := &DecisionNotice{Headline: summary(&a.Response), Desk: in.Place.At(a.ID).Query()}
+	d := &DecisionNotice{Headline: headline.Of(&a.Response).Short(titleLength), Desk: in.Place.At(a.ID).Query()}
 	switch vote := a.Vote; {
 	case a.Status() != models.StatusPending:
 		d.Word = ui.StatusWord(a.At(now).Status(), a.Cause).Text

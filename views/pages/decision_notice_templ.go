@@ -100,7 +100,7 @@ func decisionStrip(d *DecisionNotice, apart bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedCut(d.Headline, 120).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Untrusted(d.Headline).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

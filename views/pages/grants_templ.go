@@ -984,7 +984,7 @@ func GrantDetail(v GrantView) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.UntrustedCut(c.Summary, 200).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Untrusted(c.Summary).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -216,7 +216,7 @@ func (row InboxRow) reordered() bool {
 // pickLabel names the tick of a row.
 func (row InboxRow) pickLabel() string {
 	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
-	return "Select " + models.RevealString(cmp.Or(row.Kind, row.Tool), false) + ": " + what
+	return "Select: " + what
 }
 
 // Decided says in one line what became of a request that was just decided:

@@ -16,15 +16,9 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 	for _, tt := range []struct {
 		name, tool, input, want string
 	}{
-		{"command", "Bash", `{"timeout":5,"command":"ls -la"}`, "ls -la"},
-		{"two commands do not hide behind a line break", "Bash", `{"command":"ls\nrm -rf /"}`, "ls ⏎ rm -rf /"},
-		{"path", "edit_file", `{"new_string":"x","path":"a.go"}`, "a.go"},
-		{"amount, number as written", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "€120.00 → ACME"},
-		{"question", "ask", `{"question":"Which?"}`, "Which?"},
-		{"other input", "x", `{ "b": 9007199254740993, "a": [1] }`, `{"b":9007199254740993,"a":[1]}`},
-		{"no input", "deploy", `{}`, "no input"},
-		{"not an object", "x", ` [1, 2] `, "[1,2]"},
-		{"an empty command tells nothing", "Bash", `{"command":" ","x":1}`, `{"command":" ","x":1}`},
+		{"a known kind", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "Pay 120.00 EUR to ACME"},
+		{"two commands do not hide behind a line break", "Bash", `{"command":"ls\nrm -rf /"}`, "Run 2 commands: ls ⏎ rm -rf /"},
+		{"any tool", "x", `{ "b": 9007199254740993, "a": [1] }`, "x: b 9007199254740993, a [1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -195,41 +195,6 @@ func TestFoldsOpenByPostWhereTheyMustBeSeen(t *testing.T) {
 	}
 }
 
-func TestSummaryIsMadeForTheTool(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("x", 5000)
-	for _, tt := range []struct{ name, tool, input, want string }{
-		{"an edit", "Edit", input("file_path", "src/pay.go", "old_string", "a\nb\nc", "new_string", "a\nd"), "src/pay.go +1 −2"},
-		{"a new file", "Write", input("content", "a\nb\n", "file_path", "src/pay.go"), "src/pay.go +2 −0"},
-		{"a patch", "apply", input("patch", "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-b\n+c\n"), "x.py +1 −1"},
-		{"edits", "MultiEdit", input("edits", []map[string]string{{"old_string": "a", "new_string": "b"}}, "path", "a.go"), "a.go +1 −1"},
-		{"what an editor does", "editor", input("command", "view", "path", "a.go"), "view a.go"},
-		{"a command as a list", "shell", input("command", []string{"rm", "-rf", "a b"}), "rm -rf 'a b'"},
-		{"a payment", "pay", `{"amount":"120.00","currency":"EUR","recipient":{"name":"ACME SA"}}`, "€120.00 → ACME SA"},
-		{"a currency whose sign others have too", "pay", `{"amount":120.00,"currency":"USD","to":"ACME"}`, "120.00 USD → ACME"},
-		{"perhaps cents", "pay", `{"amount":12000,"currency":"EUR","to":"ACME"}`, "12000 EUR → ACME"},
-		{"odd amounts", "pay", `{"amount":1.2e3,"currency":"EUR"}`, "1.2e3 EUR"},
-		{"a cut command", "Bash", input("command", "echo "+long)[:4096], "echo " + long[:195] + "…"},
-		{"a cut edit", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", long)[:4096], "a.go, a long change"},
-		{"cut in an escape", "Bash", `{"command":"ls \u00`, "ls"},
-		{"cut in a pair", "Bash", `{"command":"ls \ud83d\ude`, "ls"},
-		{"cut in a name", "Bash", `{"command":"ls","descr`, "ls"},
-		{"cut behind a name", "Bash", `{"command":"ls","description":`, "ls"},
-		{"cut in a number", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME","reference":90071`, "€120.00 → ACME"},
-		{"cut before anything", "Bash", `{"comm`, `{"comm`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := gallery.Call(tt.tool, `{}`)
-			a.ToolInputJSON = tt.input
-			v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(a), Count: 1}, now)
-			if got := v.Rows[0].Summary; got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
-	}
-}
-
 // A host that only looks like another is told, wherever it stands in the input;
 // ordinary text is not.
 func TestApprovalWarnsOfHosts(t *testing.T) {

@@ -319,7 +319,7 @@ func outcome(v Approval) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedCut(v.NextLabel, 80).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Untrusted(v.NextLabel).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

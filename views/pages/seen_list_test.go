@@ -107,7 +107,7 @@ var listPages = []page{
 	{key: "history-filtered", seen: seen{
 		"title":  "History",
 		"tally":  "Only the conversation Ship 1.4. Show all",
-		"rows":   "Bash rm -rf build/ && git push --force origin main release-bot · Ship 1.4 · Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ high risk rejected by Bo Lind 12 s ago took 1 min 7 s",
+		"rows":   "Bash Run 2 commands: rm -rf build/ && git push --force origin main release-bot · Ship 1.4 · Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ high risk rejected by Bo Lind 12 s ago took 1 min 7 s",
 		"acts":   "CSV → /history/export?format=csv&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | JSONL → /history/export?format=jsonl&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | Back to newest → /history?conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01",
 		"filled": "status=rejected | risk=high | from=2026-11-01",
 		"leads":  "Show all → /history?risk=high&status=rejected&from=2026-11-01",
@@ -123,7 +123,7 @@ var listPages = []page{
 	}},
 	{key: "history-one", seen: seen{
 		"title": "History",
-		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … ected by Bo Lind 12 s ago took 1 min 7 s (665 bytes, 9a1a691e2806bc19)",
+		"rows":  "unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr … ected by Bo Lind 12 s ago took 1 min 7 s (793 bytes, 70330a3675a265c8)",
 		"acts":  "CSV → /history/export?format=csv | JSONL → /history/export?format=jsonl",
 		"says":  "Requests that were decided, expired or allowed without a person, newest first.",
 	}},
@@ -146,7 +146,7 @@ var listPages = []page{
 	{key: "audit-filtered", seen: seen{
 		"title":  "Audit",
 		"warns":  "Searched back to entry 1,190. Few entries match the filters; there may be more before it.",
-		"rows":   "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"rows":   "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay Pay 120.00 EUR to ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":   "Printable page → /audit/print?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1300 | CSV → /audit/export?format=csv&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | JSONL → /audit/export?format=jsonl&what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Back to the start → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15 | Search further back → /audit?what=decisions&outcome=approved&from=2026-11-09&to=2026-11-15&before=1190",
 		"help":   "Decided last week · Decided in the last 7 days | Newest entry shown 1204:ab12",
 		"filled": "what=decisions | outcome=approved | from=2026-11-09 | to=2026-11-15",
@@ -180,7 +180,7 @@ var listPages = []page{
 	}},
 	{key: "audit-person", seen: seen{
 		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
-		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay €120.00 → ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided cause reviewer digest ab12 edited true status approved pay Pay 120.00 EUR to ACME SA request …099a8057 of buyer · conversation …099a8001 approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked digest ab12 You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":  "Printable page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print | CSV → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=csv | JSONL → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/export?format=jsonl",
 		"help":  "Decided last week · Decided in the last 7 days | Newest entry shown 1204:ab12",
 		"says":  "ada@example.org: what they did, and what happened to their agents, requests and tokens, newest first. | Decided last week · Decided in the last 7 days | Newest entry shown 1204:ab12",
@@ -188,7 +188,7 @@ var listPages = []page{
 	{key: "audit-print-more", seen: seen{
 		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
 		"warns": "There are more entries before number 1,190. They are not on this page.",
-		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided pay €120.00 → ACME SA 01890a5d-ac96-774b-bcce-b302099a8057 of buyer approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
+		"rows":  "1,204 2026-11-20 10:29:48 Bo Lind person approval decided pay Pay 120.00 EUR to ACME SA 01890a5d-ac96-774b-bcce-b302099a8057 of buyer approved, reviewer Agreed with ACME⟨U+202E⟩. … | 1,203 2026-11-20 10:28:41 release⟨U+202E⟩-bot agent approval asked You can no longer see this request. | 1,190 2026-11-20 09:00:00 root command line token created",
 		"acts":  "Next page → /people/01890a5d-ac96-774b-bcce-b302099a8201/audit/print?what=decisions&from=2026-11-09&to=2026-11-15&before=1190",
 		"says":  "Print this page with your browser.",
 	}},

@@ -2,16 +2,14 @@ package ui
 
 import (
 	"context"
-	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff/lcs"
-
+	"countersign/models"
 	"countersign/views"
 )
 
 // MaxDiff is how long two texts may be together, in bytes, to be compared.
-const MaxDiff = 64 << 10
+const MaxDiff = models.MaxCompared
 
 // MaxDiffLines is how many lines of a comparison a page can bear.
 const MaxDiffLines = 2000
@@ -81,23 +79,6 @@ func newDiff(language string, edits ...[2]string) *Diff {
 	return d
 }
 
-// CountDiff is the Count of the Diff that NewDiff would make, without making it;
-// empty where it would be nil.
-func CountDiff(edits ...[2]string) string {
-	d, size := Diff{}, 0
-	for _, e := range edits {
-		if size += len(e[0]) + len(e[1]); size > MaxDiff {
-			return ""
-		}
-		before, after := sides(e[0], e[1])
-		for _, c := range changes(withoutLineFeeds(before), withoutLineFeeds(after)) {
-			d.Removed += c.End - c.Start
-			d.Added += c.ReplEnd - c.ReplStart
-		}
-	}
-	return d.Count()
-}
-
 func (d *Diff) count() {
 	for _, h := range d.Hunks {
 		for _, l := range h.Lines {
@@ -111,32 +92,10 @@ func (d *Diff) count() {
 	}
 }
 
-// cutLines divides a text behind each line feed.
-func cutLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
-}
-
-// sides are the lines of two texts. Where only one of them ends with a line feed,
-// their last lines differ and one says so.
-func sides(old, fresh string) (before, after []string) {
-	before, after = cutLines(old), cutLines(fresh)
-	if ends := strings.HasSuffix(old, "\n"); old != "" && fresh != "" && ends != strings.HasSuffix(fresh, "\n") {
-		if ends {
-			after[len(after)-1] += noLineFeed
-		} else {
-			before[len(before)-1] += noLineFeed
-		}
-	}
-	return before, after
-}
-
 // compare lines two texts up. The search is bounded: two texts that have little
 // in common are soon one taken away and the other added.
 func compare(old, fresh string) []DiffLine {
-	before, after := sides(old, fresh)
+	before, after := models.LineSides(old, fresh)
 	var out []DiffLine
 	x, y := 0, 0
 	same := func(to int) {
@@ -144,48 +103,16 @@ func compare(old, fresh string) []DiffLine {
 			out = append(out, DiffLine{Sign: ' ', Old: x + 1, New: y + 1, Text: after[y]})
 		}
 	}
-	for _, change := range changes(withoutLineFeeds(before), withoutLineFeeds(after)) {
+	for _, change := range models.LineChanges(before, after) {
 		same(change.Start)
 		for ; x < change.End; x++ {
 			out = append(out, DiffLine{Sign: '-', Old: x + 1, Text: before[x]})
 		}
-		for ; y < change.ReplEnd; y++ {
+		for ; y < change.NewEnd; y++ {
 			out = append(out, DiffLine{Sign: '+', New: y + 1, Text: after[y]})
 		}
 	}
 	same(len(before))
-	return out
-}
-
-// changes are what differs between two lists of lines. Two that have no line in
-// common need no search.
-func changes(before, after []string) []lcs.Diff {
-	known := make(map[string]bool, len(before))
-	for _, l := range before {
-		known[l] = true
-	}
-	if slices.ContainsFunc(after, func(l string) bool { return known[l] }) {
-		return lcs.DiffLines(before, after)
-	}
-	if len(before)+len(after) == 0 {
-		return nil
-	}
-	return []lcs.Diff{{End: len(before), ReplEnd: len(after)}}
-}
-
-// noLineFeed stands behind a last line that has no line feed where its
-// counterpart has one. It cannot be in a line.
-const noLineFeed = "\n\n"
-
-// withoutLineFeeds drops the line feeds of lines, since a missing one at the end of a
-// text is no difference.
-func withoutLineFeeds(lines []string) []string {
-	out := make([]string, len(lines))
-	for i, l := range lines {
-		if out[i] = l; !strings.HasSuffix(l, noLineFeed) {
-			out[i] = strings.TrimSuffix(l, "\n")
-		}
-	}
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"countersign/models"
 	"countersign/views/ui"
 )
 
@@ -79,7 +80,7 @@ func TestDiffLosesNothing(t *testing.T) {
 	for range 300 {
 		before, after := text(), text()
 		d := ui.NewDiff("Go", [2]string{before, after})
-		if count := ui.CountDiff([2]string{before, after}); count != d.Count() {
+		if count, ok := models.CountLines([2]string{before, after}); !ok || count != (models.LineCount{Added: d.Added, Removed: d.Removed}) {
 			t.Fatalf("%q → %q: counted %s, made %s", before, after, count, d.Count())
 		}
 		gotBefore, gotAfter := both(d)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"countersign/models"
 )
 
 // chunk is a run of a hunk's lines that is shown or folded together.
@@ -147,7 +149,7 @@ func (h Hunk) draw(b *strings.Builder, c chunk, coloured [][]span, marks [][]mar
 			line = coloured[i]
 		}
 		drawMarked(b, line, marks[i])
-		if strings.HasSuffix(l.Text, noLineFeed) {
+		if strings.HasSuffix(l.Text, models.NoLineFeed) {
 			b.WriteString(`<span class="quiet"> (no newline at the end)</span>`)
 		}
 		b.WriteString("</code></" + name + ">")

@@ -3,6 +3,8 @@ package ui
 import (
 	"strconv"
 	"strings"
+
+	"countersign/models"
 )
 
 // hunkHead is where a hunk of a unified patch stands on both sides.
@@ -27,7 +29,7 @@ func NewPatch(text string) (*Diff, bool) {
 		return nil, false
 	}
 	p := patch{}
-	lines := cutLines(text)
+	lines := models.CutLines(text)
 	read := p.unified
 	if len(lines) > 0 && strings.TrimSpace(lines[0]) == "*** Begin Patch" {
 		read = p.loose
@@ -99,7 +101,7 @@ func (p *patch) unified(line string) bool {
 func (p *patch) lastLine() bool {
 	n := len(p.hunk.Lines)
 	if n > 0 {
-		p.hunk.Lines[n-1].Text = strings.TrimRight(p.hunk.Lines[n-1].Text, "\n") + noLineFeed
+		p.hunk.Lines[n-1].Text = strings.TrimRight(p.hunk.Lines[n-1].Text, "\n") + models.NoLineFeed
 	}
 	return n > 0
 }
