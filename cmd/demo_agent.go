@@ -62,7 +62,7 @@ func (g *guide) run(ctx context.Context) error {
 			return err
 		}
 		if !wantsMore(again) {
-			g.say("I am done. Start the demo anew to see me again; agents of your own may ask here meanwhile.")
+			g.say("I am done. Restart the demo to see me again; your own agents can ask here meanwhile.")
 			return nil
 		}
 	}

@@ -190,7 +190,7 @@ func TestHookDeniesWhenTheServerStaysAwayI11(t *testing.T) {
 	p := w.startHook(t, hookEvent("PreToolUse", hookCall("Bash", `{"command":"ls"}`, "1")), "--timeout", "20s")
 	asked := w.onlyPending(t).ID
 	w.stop()
-	if code := p.exit(t); code != 2 || p.out.String() != "" || !strings.Contains(p.err.String(), "nobody decided within the time") {
+	if code := p.exit(t); code != 2 || p.out.String() != "" || !strings.Contains(p.err.String(), "nobody decided before this hook") {
 		t.Errorf("exit %d, %s%s", code, p.out, p.err)
 	}
 	w.restart(t)
@@ -211,7 +211,7 @@ func TestHookDeniesBeforeItsTimeout(t *testing.T) {
 	p := w.startHook(t, hookEvent("PreToolUse", hookCall("Bash", `{"command":"ls"}`, "1")), "--timeout", "21s")
 	asked := w.onlyPending(t).ID
 	code, took := p.exit(t), time.Since(begun)
-	if code != 2 || took < 10*time.Second || took > 21*time.Second || !strings.Contains(p.err.String(), "nobody decided within the time") {
+	if code != 2 || took < 10*time.Second || took > 21*time.Second || !strings.Contains(p.err.String(), "nobody decided before this hook") {
 		t.Errorf("exit %d after %v: %s", code, took, p.err)
 	}
 	w.wantStatus(t, asked, models.StatusCancelled)
