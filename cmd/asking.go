@@ -25,7 +25,7 @@ type asking struct {
 	out, say io.Writer
 	client   *client.Client
 	memory   fallbackMemory
-	heard    atomic.Bool // something of ours answered, be it that it is broken
+	heard    atomic.Bool // our server answered, if only with an error
 	warned   sync.Once
 }
 

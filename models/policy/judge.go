@@ -96,7 +96,7 @@ func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok boo
 
 // Judge says what happens to a call. Only a tool call can go ahead without a
 // person: a question, proposal or budget request that a rule allows is still
-// asked, and so is all of them when approval is switched off.
+// asked, even when approval is switched off.
 func (p *Policy) Judge(c Call) Judgement {
 	return p.judged(&evaluation{policy: p, call: c})
 }
