@@ -154,8 +154,8 @@ func (g *goTexts) kind() kind {
 	if strings.Contains(g.file, "/mail") || strings.Contains(g.file, "/notify") {
 		return kindMessage
 	}
-	for i := len(g.above) - 1; i >= 0; i-- {
-		switch n := g.above[i].(type) {
+	for _, n := range slices.Backward(g.above) {
+		switch n := n.(type) {
 		case *ast.CallExpr:
 			name := called(n)
 			switch {
