@@ -159,7 +159,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 			t.Helper()
 			infect(t, dir, `INSERT INTO grants (id, owner_id, agent_id, tool_name, fixed, free, made_by, maker_name, made_from, created_at, expires_at, max_uses, uses)
  SELECT 'g', owner_id, agent_id, tool_name, '{}', '[]', owner_id, 'o', id, created_at, created_at, 3, 1 FROM responses`)
-		}, nil, "grants", "fail", "let through: g"},
+		}, nil, "grants", "fail", "they allowed: g"},
 		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
 		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
 		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},
