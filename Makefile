@@ -30,6 +30,9 @@ VULN_VERSION := v1.9.0
 # Random tests have one seed, so that what is tested decides, not chance: make explore looks further.
 TEST := RAPID_SEED=1 $(GO) test -race -buildvcs=false -ldflags=-w -timeout 30m
 
+# What the tools look at: the program, and the one that reads its texts, which ./... leaves out.
+PACKAGES := ./... ./.ci/words
+
 TEMPL     := $(GO) tool templ
 TEMPLATES := $(wildcard views handlers)
 
@@ -61,7 +64,11 @@ fmt: $(LINT) ## format Go code and templates
 
 .PHONY: lint
 lint: $(LINT) ## lint, import rules included
-	$(LINT) run ./...
+	$(LINT) run $(PACKAGES)
+
+.PHONY: words
+words: ## print every text that people read, by kind; ONLY=cmd/,models/ picks files
+	@$(GO) run -buildvcs=false ./.ci/words -only "$(ONLY)"
 
 .PHONY: migration
 migration: ## start a migration: make migration name=add_grants
@@ -84,7 +91,7 @@ hooks: ## check what is staged before each commit (.ci/pre-commit)
 
 .PHONY: test
 test: cc chromium ## all tests with the race detector, browser tests included
-	$(TEST) ./...
+	$(TEST) $(PACKAGES)
 
 .PHONY: explore
 explore: cc ## the random tests by chance instead of by the seed of make test; CHECKS=1000 cases each
@@ -110,7 +117,7 @@ fmt-check: $(LINT) ## fail if anything is not formatted
 
 .PHONY: vet
 vet: cc ## go vet
-	$(GO) vet ./...
+	$(GO) vet $(PACKAGES)
 
 .PHONY: mod-check
 mod-check: ## fail if go.mod or go.sum are not tidy, or a module is not what go.sum says

@@ -42,22 +42,22 @@ func newAsk() *cobra.Command {
 			"    countersign ask deploy --description \"1.4 to production\" && ./deploy.sh\n\n" +
 			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n\n" +
 			"Exit codes: 0 approved; 1 rejected; 2 expired or cancelled; 3 no server answered;\n" +
-			"4 anything else, which standard error tells. Ctrl-C (130) leaves the request standing.\n" +
+			"4 anything else; standard error says what. Ctrl-C (130) leaves the request open.\n" +
 			"Where the conversation's energy budget is spent, it waits for the request for more and\n" +
-			"then asks again; if that is rejected (1) or lapses (2), nothing was asked.\n" +
-			"What a reviewer asks back is printed to standard error once, and answered with\n" +
-			"`countersign note`; it goes on waiting.\n" +
-			"If the reviewer approved another input than the one sent, that input is handed over\n" +
-			"by --json only: without it the exit code is 4, for a script would act on the old one.",
+			"then asks again; if that is rejected (1) or expires (2), nothing was asked.\n" +
+			"A reviewer's question is printed to standard error once: answer it with\n" +
+			"`countersign note`. The command keeps waiting.\n" +
+			"If the reviewer edited the input, only --json prints the approved one: without it the\n" +
+			"exit code is 4, because a script would run the old one.",
 		Args:        cobra.ExactArgs(1),
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
 	}
 	c.Flags().StringVar(&o.input, "input", "{}", "what the tool is called with: JSON, @FILE, or - for standard input")
 	c.Flags().StringVar(&o.description, "description", "", "what it is about, for the reviewer")
 	c.Flags().StringVar(&o.preview, "preview", "", "what will happen, such as a plan, at most 16 KiB: the reviewer is shown it as your claim")
-	c.Flags().StringVar(&o.previewFile, "preview-file", "", "the same from a file, or - for standard input")
+	c.Flags().StringVar(&o.previewFile, "preview-file", "", "the preview from a file, or - for standard input")
 	c.Flags().StringVar(&o.template, "template", "", "a template of the policy, which can only make the request stricter: it waits for a person")
-	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long the request stands, such as 10m, unless a rule of the policy says (default: what the policy says)")
+	c.Flags().DurationVar(&o.timeout, "timeout", 0, "how long to wait for a decision, such as 10m, unless a rule of the policy says (default: the policy's)")
 	c.Flags().DurationVar(&o.connect, "connect-timeout", 30*time.Second, "how long to try a server that has not answered once")
 	c.Flags().BoolVar(&o.asJSON, "json", false, "print the outcome as JSON")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")

@@ -25,7 +25,7 @@ type asking struct {
 	out, say io.Writer
 	client   *client.Client
 	memory   fallbackMemory
-	heard    atomic.Bool // something of ours answered, be it that it is broken
+	heard    atomic.Bool // our server answered, if only with an error
 	warned   sync.Once
 }
 
@@ -56,7 +56,7 @@ func (a *asking) RoundTrip(r *http.Request) (*http.Response, error) {
 	if said, known := wire.ParseFallback(res.Header.Get(wire.HeaderFallback)); answered && known {
 		if err := a.memory.confirm(said, time.Now()); err != nil {
 			a.warned.Do(func() {
-				fmt.Fprintf(a.say, "countersign: what to do when no server answers could not be kept: %s\n", plain(err.Error()))
+				fmt.Fprintf(a.say, "countersign: the setting for when no server answers could not be saved: %s\n", plain(err.Error()))
 			})
 		}
 	}
@@ -92,9 +92,9 @@ func (a *asking) run(ctx context.Context, req wire.AskRequest) error {
 	case errors.As(err, &refused):
 		return a.refused(refused)
 	case ctx.Err() != nil && !taken && spent != nil:
-		return exitWith(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stands until it is decided", spent.ApprovalID))
+		return exitWith(exitInterrupted, fmt.Errorf("interrupted; nothing was asked, and the budget request %s stays open until it is decided", spent.ApprovalID))
 	case ctx.Err() != nil:
-		return exitWith(exitInterrupted, fmt.Errorf("interrupted; the request %s stands until it is decided or runs out", req.ApprovalID))
+		return exitWith(exitInterrupted, fmt.Errorf("interrupted; the request %s stays open until it is decided or expires", req.ApprovalID))
 	case errors.Is(err, client.ErrDeadlinePassed):
 		return exitWith(exitLapsed, err)
 	case errors.Is(err, client.ErrNeverAnswered):
@@ -165,10 +165,10 @@ func (a *asking) outcome(got *wire.Approval) error {
 	switch got.Status {
 	case wire.StatusApproved:
 		if got.Decision.Edited && got.Removed != "" {
-			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which was %s: ask again", plain(got.Removed)))
+			return exitWith(exitOther, fmt.Errorf("approved with an edited input, which was %s: ask again", plain(got.Removed)))
 		}
 		if got.Decision.Edited && !a.o.asJSON {
-			return exitWith(exitOther, fmt.Errorf("approved with another input than the one sent, which --json hands over: %s", got.Decision.Input))
+			return exitWith(exitOther, fmt.Errorf("approved with an edited input, which only --json prints in full: %s", got.Decision.Input))
 		}
 		return nil
 	case wire.StatusRejected:
@@ -205,7 +205,7 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	}
 	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
 	if err := a.memory.keepReport(req); err != nil {
-		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy would let this go on, but the report of it could not be kept: %w", cause, err))
+		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy allows this to go on, but the report of it could not be saved: %w", cause, err))
 	}
 	fmt.Fprintln(a.say, "no server answered: going on under fallback_auto_approve, which is reported when one does")
 	if !a.o.asJSON {
@@ -229,7 +229,7 @@ func (a *asking) reportEarlier(ctx context.Context) {
 		var answer *client.AnswerError
 		switch {
 		case err == nil && got.Cause != wire.Cause(models.CauseFallback):
-			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but stands as %s\n", plain(req.ApprovalID), got.Status)
+			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but its status is %s\n", plain(req.ApprovalID), got.Status)
 		case err == nil:
 		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
 			fmt.Fprintf(a.say, "countersign: the report that %s went on under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))

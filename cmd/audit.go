@@ -27,16 +27,16 @@ func newAuditVerify() *cobra.Command {
 	var rows, asJSON bool
 	c := &cobra.Command{
 		Use:   "verify [--head SEQ:HASH] [--rows]",
-		Short: "Check that no entry of the ledger, and no row beside it, was changed or taken away",
-		Long: "Check that no entry of the ledger was changed, swapped or taken away.\n\n" +
-			"With --rows it also compares every request, vote, person, role, token, policy, grant\n" +
-			"and conversation with what the ledger says about it, and the schema with the migrations.\n" +
+		Short: "Check that no entry of the ledger, and no row beside it, was changed or removed",
+		Long: "Check that no entry of the ledger was changed, swapped or removed.\n\n" +
+			"With --rows it also compares every request, vote, person, role, token, policy,\n" +
+			"pre-approval and conversation with what the ledger says about it, and the schema with the migrations.\n" +
 			"What entries of an older version cannot prove is counted as not covered.\n\n" +
-			"Whoever can write the file can make a whole new chain. To find that, keep the head\n" +
+			"Whoever can write the file can make a whole new chain. To detect that, keep the head\n" +
 			"elsewhere (the server logs it each hour and when it stops, and this command prints\n" +
 			"it) and give it with --head.\n\n" +
 			"It only reads, beside a running server or on a read-only volume.\n\n" +
-			"Exit codes: 0 all is as recorded, 1 it is not (the first bad entry, or each row, is\n" +
+			"Exit codes: 0 nothing was changed, 1 something was (the first bad entry, or each row, is\n" +
 			"named), 2 it could not be checked.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitUnchecked)},
@@ -64,7 +64,7 @@ func newAuditVerify() *cobra.Command {
 			return err
 		}
 		if found.Found > 0 {
-			return exitWith(exitBroken, fmt.Errorf("%d rows or parts of the schema are not as the ledger tells: keep this file as evidence, find out who could write it, and compare with a backup", found.Found))
+			return exitWith(exitBroken, fmt.Errorf("%d rows or parts of the schema do not match the ledger: keep this file as evidence, find out who could write it, and compare with a backup", found.Found))
 		}
 		return nil
 	})

@@ -14,12 +14,12 @@ func newBackup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a verified copy of all data into a new file, beside a running server too",
-		Long: "Write a copy of all data, as one moment saw it, into a new file that only its owner\n" +
+		Long: "Write a copy of all data at one moment into a new file that only its owner\n" +
 			"may read. A running server goes on meanwhile. The copy is verified before it gets its\n" +
 			"name: every page, every reference, the whole ledger. A file that is there is refused.\n\n" +
 			"The key file of upstreams (" + models.KeyFile + " in the data folder) is not in it: whoever\n" +
 			"finds a backup cannot use their keys. Keep a copy of that file elsewhere, or set the\n" +
-			"keys anew after a restore.\n\n" +
+			"keys again after a restore.\n\n" +
 			"It prints the head of the ledger in the copy, for `audit verify --head`.",
 		Args: cobra.ExactArgs(1),
 	}

@@ -153,7 +153,7 @@ func setPublicURL(c *Config, v string) error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return errors.New("must be an address such as https://countersign.example.com")
 	case u.User != nil:
-		return errors.New("must not hold a user or password")
+		return errors.New("must not contain a user or password")
 	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("must end with the host or port: pages and links start at /")
 	}

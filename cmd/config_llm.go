@@ -47,7 +47,7 @@ var llmSettings = []setting{
 	{"llm-base-url", "", "URL", "OpenAI-compatible endpoint of the built-in agent's model; its key: " + llmKeyEnv + " (default: a scripted demonstration)", setLLMBaseURL},
 	{"llm-model", "", "NAME", "the model to ask for there", setLLMModel},
 	{"llm-rate", "1", "N", "units of energy that 1,000 tokens of it cost", setLLMRate},
-	{"llm-max-turns", "20", "N", "turns of the model before a person has to write again", count(1, 1000, func(c *Config) *int { return &c.LLM.MaxTurns })},
+	{"llm-max-turns", "20", "N", "model calls before a person has to write again", count(1, 1000, func(c *Config) *int { return &c.LLM.MaxTurns })},
 	{"llm-concurrency", "4", "N", "conversations that the built-in agent works on at a time", count(1, 100, func(c *Config) *int { return &c.LLM.Concurrency })},
 }
 
@@ -60,7 +60,7 @@ func setLLMBaseURL(c *Config, v string) error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return errors.New("must be an address such as http://localhost:11434/v1")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("must hold no user, password, query or fragment; the key goes into " + llmKeyEnv)
+		return errors.New("must not contain a user, password, query or fragment; the key goes into " + llmKeyEnv)
 	}
 	c.LLM.BaseURL = u
 	return nil

@@ -45,7 +45,7 @@ func (g *connecting) prove(ctx context.Context) error {
 	defer s.stop()
 	url, err := s.appears(ctx, g.access)
 	if err != nil {
-		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` takes it away again", err)
+		return fmt.Errorf("the hook is installed, but its trial failed: %w\n`countersign disconnect claude-code` removes it", err)
 	}
 	fmt.Fprintf(g.out, "The hook works: its sample call is in the inbox, at %s\n", plain(url))
 	if g.terminal && !g.o.yes {
@@ -55,11 +55,11 @@ func (g *connecting) prove(ctx context.Context) error {
 	left, err := client.New(g.access.Server, g.access.Token).SessionPending(ctx, s.session)
 	switch {
 	case err != nil || len(left) > 0:
-		fmt.Fprintln(g.out, "It could not be withdrawn: cancel it there, or let it expire.")
+		fmt.Fprintln(g.out, "It could not be cancelled here: cancel it there, or let it expire.")
 	case strings.TrimSpace(s.out.String()) != "":
 		fmt.Fprintln(g.out, "It was answered, and the hook told the agent.")
 	default:
-		fmt.Fprintln(g.out, "It was withdrawn.")
+		fmt.Fprintln(g.out, "It was cancelled.")
 	}
 	fmt.Fprintln(g.out, "Connected. Restart Claude Code where it runs. The policy says which calls need a person; where\nno rule concerns one, Claude Code's own permission rules decide, and its auto mode lets most run.")
 	return nil
@@ -133,7 +133,7 @@ func (s *sample) ended() error {
 
 // awaitPerson waits until the sample is answered, or the person presses Enter.
 func (g *connecting) awaitPerson(ctx context.Context, s *sample) {
-	fmt.Fprintln(g.out, "Answer it there, or press Enter to withdraw it.")
+	fmt.Fprintln(g.out, "Answer it there, or press Enter to cancel it.")
 	limit := time.NewTimer(samplePatience)
 	defer limit.Stop()
 	select {

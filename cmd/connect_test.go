@@ -116,7 +116,7 @@ func TestConnectAndDisconnect(t *testing.T) {
 			d := w.newDesk(t, "2.1.328", c.before)
 			before := d.files()
 			out := d.must("connect", "claude-code", c.scope, "--yes")
-			if !strings.Contains(out, "+++ ") || !strings.Contains(out, "/approvals/") || !strings.Contains(out, "It was withdrawn.") || !strings.Contains(out, "Connected.") {
+			if !strings.Contains(out, "+++ ") || !strings.Contains(out, "/approvals/") || !strings.Contains(out, "It was cancelled.") || !strings.Contains(out, "Connected.") {
 				t.Errorf("it said\n%s", out)
 			}
 			written := d.text()

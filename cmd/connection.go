@@ -66,7 +66,7 @@ func (c *connection) write() error {
 		return fmt.Errorf("encode what is connected: %w", err)
 	}
 	if err := writePrivate(path, string(raw)+"\n"); err != nil {
-		return fmt.Errorf("note what is connected: %w; `countersign disconnect` can still take the hooks away", err)
+		return fmt.Errorf("note what is connected: %w; `countersign disconnect` can still remove the hooks", err)
 	}
 	return nil
 }

@@ -81,14 +81,14 @@ func hookTarget(server, path string) (address, token string, err error) {
 	}
 	c, err := readCredentials(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
-		return "", "", errors.New("COUNTERSIGN_TOKEN: must hold an agent's token, or run `countersign connect claude-code`")
+		return "", "", errors.New("COUNTERSIGN_TOKEN: must be an agent's token, or run `countersign connect claude-code`")
 	}
 	if err != nil {
 		return "", "", err
 	}
 	address = strings.TrimSuffix(c.Server, "/")
 	if server != "" && strings.TrimSuffix(server, "/") != address {
-		return "", "", fmt.Errorf("the token in %s belongs to another server than the one named: set COUNTERSIGN_TOKEN too", path)
+		return "", "", fmt.Errorf("the token in %s belongs to a different server: set COUNTERSIGN_TOKEN too", path)
 	}
 	return address, c.Token, nil
 }

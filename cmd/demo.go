@@ -28,8 +28,8 @@ func newDemo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Start a server with one admin and an agent that asks, to try things out",
-		Long: "Start a server with one admin and an agent that asks, to try things out. It has a\n" +
-			"data folder of its own and prints the address and a password, a new one each time.\n" +
+		Long: "Start a server with one admin and an agent that asks, to try things out. It has\n" +
+			"its own data folder and prints the address and a password, a new one each time.\n" +
 			"If port 8080 is taken, the next free one is used.",
 		Args: cobra.NoArgs,
 	}

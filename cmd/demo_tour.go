@@ -23,7 +23,7 @@ type stop struct {
 var stops = []stop{
 	{
 		ask: wire.AskRequest{
-			ToolName: "shell.run", Description: "clear the build folder and build the shop anew",
+			ToolName: "shell.run", Description: "clear the build folder and rebuild the shop",
 			Input:   json.RawMessage(`{"command": "rm -rf build/ && make release", "cwd": "/srv/shop"}`),
 			Context: "The last build failed on stale files, twice.",
 		},
@@ -35,7 +35,7 @@ var stops = []stop{
 	},
 	{
 		ask: wire.AskRequest{
-			ToolName: "file.edit", Description: "set the VAT rate of the price list to 21 %",
+			ToolName: "file.edit", Description: "set the VAT rate of the price list to 21%",
 			Input: json.RawMessage(`{
   "file_path": "config/prices.yaml",
   "old_string": "currency: EUR\nvat: 19\nrounding: line\nbooks:\n  vat: 7",
@@ -70,7 +70,7 @@ var stops = []stop{
 	{
 		ask: wire.AskRequest{
 			Kind: wire.KindQuestion, Description: "Which headline goes on the start page of the shop?",
-			Options: []wire.Option{{Name: "summer", Title: "Summer sale: 20 % off"}, {Name: "plain", Title: "New in the shop"}},
+			Options: []wire.Option{{Name: "summer", Title: "Summer sale: 20% off"}, {Name: "plain", Title: "New in the shop"}},
 		},
 		explains: "The summer sale begins on Monday, and both fit above the picture.",
 		answered: func(answer string) string { return "question: puts this on the start page: " + answer },
@@ -90,7 +90,7 @@ func (s stop) react(got *wire.Approval) string {
 		return s.expired + ". It will ask again when somebody has a page open."
 	case wire.StatusPending, wire.StatusCancelled, wire.StatusResolved:
 	}
-	return s.ask.Description + ": was withdrawn, so it does nothing"
+	return s.ask.Description + ": was cancelled, so it does nothing"
 }
 
 // goOn acts on exactly what was released, which may differ from what was sent.

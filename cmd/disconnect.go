@@ -19,8 +19,8 @@ func newDisconnectClaudeCode() *cobra.Command {
 	var o connectOptions
 	c := &cobra.Command{
 		Use:   "claude-code",
-		Short: "Take the hooks out of Claude Code's settings again",
-		Long: "Take the hooks out of Claude Code's settings again: shows the change, asks and writes.\n" +
+		Short: "Remove the hooks from Claude Code's settings",
+		Long: "Remove the hooks from Claude Code's settings: shows the change, asks and writes.\n" +
 			"Settings that nobody has changed since are restored byte for byte; of others only our\n" +
 			"hooks are removed. The stored token goes with the last settings that used it.",
 		Args: cobra.NoArgs,
@@ -59,7 +59,7 @@ func (g *connecting) disconnect(ctx context.Context) (err error) {
 	if err := g.settings.restore(base); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.out, "Wrote %s. Claude Code asks Countersign no more.\n", plain(g.settings.path))
+	fmt.Fprintf(g.out, "Wrote %s. Claude Code no longer asks Countersign.\n", plain(g.settings.path))
 	return forgetConnection(g.settings.path)
 }
 

@@ -32,7 +32,7 @@ func (d *doctor) database(ctx context.Context) diagnosis {
 
 func (d *doctor) permissions(context.Context) diagnosis {
 	if err := upkeep.CheckFolder(d.cfg.Data); err != nil {
-		return fail("make the folder and the database private to the server's user, as it says", "%v", err)
+		return fail("make the folder and the database private to the server's user, as described", "%v", err)
 	}
 	return passed("private to its user")
 }
@@ -113,7 +113,7 @@ func (d *doctor) policy(ctx context.Context) diagnosis {
 	if _, text, err := d.folder.Policy(ctx); err == nil && !policy.SaysUndo([]byte(text)) {
 		return passed("version %d has no undo_seconds: approvals are sent at once and cannot be undone; new installations have %s", version, policy.Initial().UndoSeconds)
 	}
-	return passed("version %d, nothing to say", version)
+	return passed("version %d, no findings", version)
 }
 
 func warningLines(warnings []policy.Warning) string {
@@ -164,7 +164,7 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	case len(who.Missing) > 0:
 		return warn("add these people, or change the rules", "rules name reviewers who cannot sign in: %s", strings.Join(who.Missing, ", "))
 	case who.Admins == 0:
-		return warn(addAdmin, "people who can sign in: %d, none of them an admin: what an owner leaves, nobody takes up", who.People)
+		return warn(addAdmin, "people who can sign in: %d, none of them an admin: nobody can take over an owner's requests", who.People)
 	default:
 		return passed("people who can sign in: %d; admins: %d", who.People, who.Admins)
 	}

@@ -12,9 +12,9 @@ func (d *doctor) grants(ctx context.Context) diagnosis {
 	case err != nil:
 		return fail("see the database's check", "%v", err)
 	case len(f.Uses) > 0:
-		return fail("revoke them on the page Grants, keep this file as evidence, and compare with a backup",
-			"these grants count other uses than the calls that they let through: %s", listed(f.Uses))
+		return fail("revoke them on the page Pre-approvals, keep this file as evidence, and compare with a backup",
+			"the uses of these pre-approvals do not match the calls that they allowed: %s", listed(f.Uses))
 	default:
-		return passed("uses add up in all grants (%d)", f.Grants)
+		return passed("uses add up in all pre-approvals (%d)", f.Grants)
 	}
 }

@@ -23,9 +23,9 @@ func (d *doctor) rows(ctx context.Context) diagnosis {
 		return fail("see the database's check", "%v", err)
 	case found.Found > 0:
 		return fail("keep this file as evidence, run `countersign audit verify --rows` for all of it, find out who could write the file, and compare with a backup",
-			"%d are not as the ledger tells\n%s", found.Found, strings.TrimSpace(faultLines(found, 3)))
+			"%d do not match the ledger\n%s", found.Found, strings.TrimSpace(faultLines(found, 3)))
 	case found.Uncovered() > 0:
-		return passed("%d compared, all as the ledger tells; of what was recorded by an older version or only reported, %d not covered", found.Rows(), found.Uncovered())
+		return passed("%d compared, all match the ledger; of what was recorded by an older version or only reported, %d not covered", found.Rows(), found.Uncovered())
 	}
-	return passed("%d compared, all as the ledger tells", found.Rows())
+	return passed("%d compared, all match the ledger", found.Rows())
 }

@@ -142,11 +142,11 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"energy that does not add up", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `UPDATE conversations SET energy_used = energy_used + 1`)
-		}, nil, "energy", "fail", "something else"},
+		}, nil, "energy", "fail", "does not match"},
 		{"a turn that nobody counted", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `INSERT INTO turns (conversation_id, sequence, at, model, energy, said) SELECT id, 99, '2026-01-01', 'm', 5, '{}' FROM conversations`)
-		}, nil, "energy", "fail", "something else"},
+		}, nil, "energy", "fail", "does not match"},
 		{"an agent's window that does not add up", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `INSERT INTO agent_windows (agent_id, minute, hours, spent, allowed) SELECT id, 0, 1, 5, 0 FROM agents`)
@@ -154,12 +154,12 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		{"a reservation without a lease", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `UPDATE conversations SET energy_reserved = 5`, `INSERT INTO agent_inbox (conversation_id) SELECT id FROM conversations`)
-		}, nil, "energy", "warn", "nobody holds"},
+		}, nil, "energy", "warn", "not under way"},
 		{"a grant that was used less", func(t *testing.T, dir string) {
 			t.Helper()
 			infect(t, dir, `INSERT INTO grants (id, owner_id, agent_id, tool_name, fixed, free, made_by, maker_name, made_from, created_at, expires_at, max_uses, uses)
  SELECT 'g', owner_id, agent_id, tool_name, '{}', '[]', owner_id, 'o', id, created_at, created_at, 3, 1 FROM responses`)
-		}, nil, "grants", "fail", "let through: g"},
+		}, nil, "grants", "fail", "they allowed: g"},
 		{"no space", nil, []string{"--min-free", "4000000TiB"}, "disk space", "fail", "should be free"},
 		{"no URL off this machine", nil, []string{"--addr", "0.0.0.0:8080"}, "public URL", "fail", "localhost"},
 		{"plain HTTP off this machine", nil, []string{"--public-url", "http://countersign.example.com"}, "public URL", "fail", "plain HTTP"},

@@ -45,7 +45,7 @@ func (d *doctor) upstreams(ctx context.Context) diagnosis {
 			"new upstreams could not be added at these addresses; those from before still work\n%s", strings.Join(slices.Concat(local, paused, failing), "\n"))
 	case len(paused) > 0:
 		return warn("give them a key that they accept: `countersign upstream set-key NAME`; or, if theirs works again, `countersign upstream resume NAME`",
-			"these refuse their key and are paused: nothing is fetched from them or told to them\n%s", strings.Join(slices.Concat(paused, failing), "\n"))
+			"these refuse their key and are paused: nothing is fetched from them or sent to them\n%s", strings.Join(slices.Concat(paused, failing), "\n"))
 	case len(failing) > 0:
 		return warn("look at the address and the key: `countersign upstream list`, `countersign upstream set-key NAME`", "the last polls failed\n%s", strings.Join(failing, "\n"))
 	case len(all) == 0:

@@ -25,7 +25,7 @@ func newAuditExport() *cobra.Command {
 		Short: "Print the ledger, oldest entry first",
 		Long: "Print the ledger, oldest entry first: digests and outcomes, never inputs.\n\n" +
 			"Names in it are what people and agents called themselves. Characters that would not be\n" +
-			"seen are escaped: in JSON as \\u202e, which a parser turns back, in CSV as ⟨U+202E⟩. CSV\n" +
+			"seen are escaped: in JSON as \\u202e, which a parser decodes, in CSV as ⟨U+202E⟩. CSV\n" +
 			"cells that a spreadsheet would take for a formula begin with an apostrophe.",
 		Args: cobra.NoArgs,
 	}

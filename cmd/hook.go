@@ -160,7 +160,7 @@ func (r *hookRun) why(ctx, limited context.Context, c *client.Client, err error)
 		aside, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTimeout)
 		defer cancel()
 		if _, failed := c.Cancel(aside, r.pending); failed != nil {
-			err = fmt.Errorf("the request %s could not be withdrawn: %w", r.pending, answerText(failed))
+			err = fmt.Errorf("the request %s could not be cancelled: %w", r.pending, answerText(failed))
 			fmt.Fprintf(r.say, "countersign: %s\n", plain(err.Error()))
 		}
 	}
@@ -168,9 +168,9 @@ func (r *hookRun) why(ctx, limited context.Context, c *client.Client, err error)
 	case ctx.Err() != nil:
 		return errors.New("the hook was interrupted")
 	case r.pending != "":
-		return errors.New("nobody decided within the time that this hook has")
+		return errors.New("nobody decided before this hook's timeout")
 	}
-	return errors.New("no server answered within the time that this hook has")
+	return errors.New("no server answered before this hook's timeout")
 }
 
 // fail ends the hook without an answer. A call is denied by that, and a report is not
@@ -178,7 +178,7 @@ func (r *hookRun) why(ctx, limited context.Context, c *client.Client, err error)
 func (r *hookRun) fail(err error) error {
 	switch r.name {
 	case "", wire.HookPreToolUse, wire.HookPermissionRequest:
-		return exitWith(exitHookDenied, fmt.Errorf("this call must not run, for approval could not be had: %w", err))
+		return exitWith(exitHookDenied, fmt.Errorf("this call must not run, because it was not approved: %w", err))
 	case wire.HookPostToolUse, wire.HookPostToolUseFailure, wire.HookStop:
 		fmt.Fprintf(r.say, "countersign: what happened was not reported: %s\n", plain(err.Error()))
 		return nil

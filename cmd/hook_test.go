@@ -118,9 +118,9 @@ func TestHookFailsClosedI11(t *testing.T) {
 		"no token":                 {nil, nil, read, "countersign connect claude-code"},
 		"a token that is not one":  {[]string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=x"}, nil, read, "bearer token"},
 		"a reviewer's token":       {[]string{"COUNTERSIGN_SERVER=http://" + w.addr, "COUNTERSIGN_TOKEN=" + w.reviewer}, nil, read, "Only an agent's token"},
-		"another server says {}":   {answers(200, `{}`), nil, read, "no Countersign server"},
-		"another moment's answer":  {answers(200, `{"answer":{"hookSpecificOutput":{"hookEventName":"Stop"}}}`), nil, read, "no Countersign server"},
-		"an unknown decision":      {answers(200, `{"answer":{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"sure"}}}`), nil, read, "no Countersign server"},
+		"another server says {}":   {answers(200, `{}`), nil, read, "is not Countersign"},
+		"another moment's answer":  {answers(200, `{"answer":{"hookSpecificOutput":{"hookEventName":"Stop"}}}`), nil, read, "is not Countersign"},
+		"an unknown decision":      {answers(200, `{"answer":{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"sure"}}}`), nil, read, "is not Countersign"},
 		"a proxy without a server": {answers(502, `bad gateway`), short, read, "502"},
 		"an unknown flag":          {w.hookEnv(), []string{"--nonsense"}, read, "nonsense"},
 		"an argument":              {w.hookEnv(), []string{"claude-code"}, read, "no arguments"},
@@ -190,7 +190,7 @@ func TestHookDeniesWhenTheServerStaysAwayI11(t *testing.T) {
 	p := w.startHook(t, hookEvent("PreToolUse", hookCall("Bash", `{"command":"ls"}`, "1")), "--timeout", "20s")
 	asked := w.onlyPending(t).ID
 	w.stop()
-	if code := p.exit(t); code != 2 || p.out.String() != "" || !strings.Contains(p.err.String(), "nobody decided within the time") {
+	if code := p.exit(t); code != 2 || p.out.String() != "" || !strings.Contains(p.err.String(), "nobody decided before this hook") {
 		t.Errorf("exit %d, %s%s", code, p.out, p.err)
 	}
 	w.restart(t)
@@ -211,7 +211,7 @@ func TestHookDeniesBeforeItsTimeout(t *testing.T) {
 	p := w.startHook(t, hookEvent("PreToolUse", hookCall("Bash", `{"command":"ls"}`, "1")), "--timeout", "21s")
 	asked := w.onlyPending(t).ID
 	code, took := p.exit(t), time.Since(begun)
-	if code != 2 || took < 10*time.Second || took > 21*time.Second || !strings.Contains(p.err.String(), "nobody decided within the time") {
+	if code != 2 || took < 10*time.Second || took > 21*time.Second || !strings.Contains(p.err.String(), "nobody decided before this hook") {
 		t.Errorf("exit %d after %v: %s", code, took, p.err)
 	}
 	w.wantStatus(t, asked, models.StatusCancelled)

@@ -32,12 +32,12 @@ func newIngest() *cobra.Command {
 			"server, where it is shown live:\n\n" +
 			"    agent -p \"...\" --output-format stream-json --verbose | countersign ingest --run-id nightly-7\n\n" +
 			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n\n" +
-			"A server that is away does not stop the agent: what it is to hear is kept in a file\n" +
-			"and handed over when it is back, or by the next ingest of the same run:\n\n" +
+			"If the server is away, the agent goes on: events are kept in a file and sent when the\n" +
+			"server is back, or by the next ingest of the same run:\n\n" +
 			"    countersign ingest --run-id nightly-7 </dev/null\n\n" +
 			"A signal does not stop it before the agent's output ends; a second one does.\n\n" +
 			"Exit codes: 0 the whole run was handed over; 3 no server answered, and the rest is\n" +
-			"kept; 4 anything else, which standard error tells.",
+			"kept; 4 anything else; standard error says what.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{failureCode: fmt.Sprint(exitOther)},
 	}

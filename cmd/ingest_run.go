@@ -45,7 +45,7 @@ func newIngesting(o ingestOptions, out, say io.Writer) *ingestRun {
 func (g *ingestRun) run(ctx context.Context, in io.Reader) error {
 	left := leftSpools(g.o.spool, g.o.server, g.o.run)
 	if err := g.makeSpool(); err != nil {
-		err = fmt.Errorf("the run was not reported, for nothing of it can be kept: %w", err)
+		err = fmt.Errorf("the run was not reported, because it cannot be stored: %w", err)
 		return exitWith(exitOther, errors.Join(err, g.passOn(in)))
 	}
 	ended := make(chan struct{})
@@ -181,7 +181,7 @@ func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 		case h.refused > 0:
 			return exitWith(exitOther, fmt.Errorf("%d of %d events were not taken by the server", h.refused, h.sent))
 		case releaseErr != nil:
-			return exitWith(exitOther, fmt.Errorf("everything was handed over, but its file stays: %w", releaseErr))
+			return exitWith(exitOther, fmt.Errorf("everything was sent, but its file could not be removed: %w", releaseErr))
 		}
 		return nil
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // errNoSpool says that a file holds what no ingest wrote.
-var errNoSpool = errors.New("is no file of events")
+var errNoSpool = errors.New("is not a file of events")
 
 // spool is a file of events that wait to be handed over, one a line. Who has it
 // open holds a lock on it: what nobody holds was left by an ingest that was killed

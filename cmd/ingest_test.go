@@ -357,7 +357,7 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 		files    int
 	}{
 		{name: "a token that does not hold", in: theEnd, fail: status(401), code: 4, says: "1 events of the run wait in", files: 1},
-		{name: "what is no server of ours", in: theEnd, fail: status(200), code: 4, says: "no Countersign server", files: 1},
+		{name: "what is no server of ours", in: theEnd, fail: status(200), code: 4, says: "is not Countersign", files: 1},
 		{name: "no server", in: theEnd, args: []string{"--server", "http://127.0.0.1:9", "--drain-timeout", "50ms"}, hears: "does not answer", code: 3, says: "does not answer", files: 1},
 		{name: "a refused event", in: call("refused") + theEnd, code: 4, says: "event refused/0 was not taken: toolName: is none⟨U+202E⟩", took: []string{"end/0"}},
 		{name: "a contradiction, which the server has noted", in: call("other") + theEnd, code: 0, says: "event other/0 contradicts", took: []string{"end/0"}},

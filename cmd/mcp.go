@@ -14,7 +14,7 @@ func newMCP() *cobra.Command {
 			"    {\"mcpServers\": {\"countersign\": {\"command\": \"countersign\", \"args\": [\"mcp\"],\n" +
 			"      \"env\": {\"COUNTERSIGN_SERVER\": \"http://127.0.0.1:8080\", \"COUNTERSIGN_TOKEN\": \"…\"}}}}\n\n" +
 			"COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN an agent's token.\n" +
-			"Problems are told on standard error. Nothing is allowed while no server answers.",
+			"Problems are printed to standard error. Nothing is allowed while no server answers.",
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")

@@ -17,8 +17,8 @@ func newNote() *cobra.Command {
 	var server string
 	c := &cobra.Command{
 		Use:   "note ID TEXT",
-		Short: "Answer what a reviewer asks back about a request",
-		Long: "Answer what a reviewer asks back about a request, or add to what it says:\n\n" +
+		Short: "Answer a reviewer's question about a request",
+		Long: "Answer a reviewer's question about a request, or add to what it says:\n\n" +
 			"    countersign note 0198a5c2-7d10-7c33-a2f4-6d1f1f0b7d42 \"No, it ran yesterday.\"\n\n" +
 			"ID is the request's, as `countersign ask` prints it. TEXT of - is read from standard\n" +
 			"input. COUNTERSIGN_SERVER is the server's address and COUNTERSIGN_TOKEN the token of\n" +
@@ -43,7 +43,7 @@ func newNote() *cobra.Command {
 			said = "asked"
 		}
 		if got.TimeoutAt != nil {
-			said += "; the request stands until " + got.TimeoutAt.Local().Format("2006-01-02 15:04:05 MST")
+			said += "; the request stays open until " + got.TimeoutAt.Local().Format("2006-01-02 15:04:05 MST")
 		}
 		_, err = fmt.Fprintln(c.OutOrStdout(), said)
 		return err

@@ -24,10 +24,10 @@ func TestAskPrintsAQuestionOnceAndWaitsOn(t *testing.T) {
 	if want := `answer with: countersign note ` + string(id) + ` "TEXT"`; line != want {
 		t.Errorf("%q, want %q", line, want)
 	}
-	if said := p.err.String(); !strings.Contains(said, "admin@example.com asks: Is the migration⟨U+202E⟩ in it?\n    approved by nobody\nHidden characters, written out where they stand: 1 direction control.\nanswer with: ") {
+	if said := p.err.String(); !strings.Contains(said, "admin@example.com asks: Is the migration⟨U+202E⟩ in it?\n    approved by nobody\nHidden characters, written out in place: 1 direction control.\nanswer with: ") {
 		t.Errorf("it said:\n%s", said)
 	}
-	if out, said, code := runWith(t, w.env(t), "No, it ran yesterday.\n", "note", string(id), "-"); code != 0 || !strings.HasPrefix(out, "noted; the request stands until ") {
+	if out, said, code := runWith(t, w.env(t), "No, it ran yesterday.\n", "note", string(id), "-"); code != 0 || !strings.HasPrefix(out, "noted; the request stays open until ") {
 		t.Errorf("note: exit %d: %s%s", code, out, said)
 	}
 	notes, err := reviewer.Notes(t.Context(), wire.ResponseID(id))

@@ -22,7 +22,7 @@ func newPolicy() *cobra.Command {
 func newPolicyShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show",
-		Short: "Print the policy document that stands",
+		Short: "Print the active policy document",
 		Args:  cobra.NoArgs,
 	}
 	return orOnServer(dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
@@ -47,7 +47,7 @@ func newPolicyApply() *cobra.Command {
 		Short: "Make a new version of the policy from a document (- reads standard input)",
 		Args:  cobra.ExactArgs(1),
 	}
-	c.Flags().StringVar(&note, "note", "", "why it is changed, for those who read the versions")
+	c.Flags().StringVar(&note, "note", "", "why it is changed, shown with the version")
 	return orOnServer(firstCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		raw, err := readDocument(c, args[0])
 		if err != nil {
@@ -96,8 +96,8 @@ func tellApplied(c *cobra.Command, before, after int64, was, is policy.Document,
 func newPolicyCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE",
-		Short: "Say what is wrong with a document, and what is perhaps not meant (- reads standard input)",
-		Long: "Say what is wrong with a policy document, and what is perhaps not meant, beside the tools that agents asked about in the last 90 days and the people who may sign in. " +
+		Short: "Say what is wrong with a document, and what may be a mistake (- reads standard input)",
+		Long: "Say what is wrong with a policy document, and what may be a mistake, given the tools that agents asked about in the last 90 days and the people who may sign in. " +
 			"Nothing is changed. It fails if the document could not be applied.",
 		Args: cobra.ExactArgs(1),
 	}
@@ -125,7 +125,7 @@ func tellChecked(c *cobra.Command, warnings []policy.Warning) {
 		fmt.Fprintf(out, "%s: %s\n", plain(w.Path), plain(w.Text))
 	}
 	if len(warnings) == 0 {
-		fmt.Fprintln(out, "the document is valid, and nothing in it looks as if it were not meant")
+		fmt.Fprintln(out, "the document is valid, and nothing in it looks like a mistake")
 	}
 }
 

@@ -24,7 +24,7 @@ func orOnServer(c *cobra.Command, do func(c *cobra.Command, args []string, serve
 			return local(c, args)
 		}
 		if c.Flags().Changed("data") {
-			return errors.New("--server: can't go with --data")
+			return errors.New("--server: can't be combined with --data")
 		}
 		address, token, err := serverOf(server)
 		if err != nil {

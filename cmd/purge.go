@@ -22,25 +22,25 @@ func newPurge() *cobra.Command {
 		Use:   "purge --before DATE [--conversation ID] [--dry-run]",
 		Short: "Remove the contents of what is over, beside a running server too",
 		Long: "Remove inputs, texts, answers, results, edits, reasons, notes, messages and titles of what\n" +
-			"was over before DATE, for good: where they were, a mark says when and by whom they were\n" +
+			"was over before DATE, for good. A mark in their place says when and by whom they were\n" +
 			"removed. Names, ids, times, outcomes and digests stay, and the ledger names each row, so\n" +
 			"that `countersign audit verify --rows` still proves all that is left. What is pending is not\n" +
 			"touched. It compares all rows with the ledger first, which takes about a minute for a million\n" +
 			"requests, and removes nothing if one differs.\n\n" +
 			"    countersign purge --before 2026-01-31 --dry-run\n\n" +
 			"DATE is a day (2026-01-31, from midnight UTC) or a time (2026-01-31T14:00:00Z).\n\n" +
-			"The database and its write-ahead log hold nothing of it afterwards. Backups from before do.\n" +
+			"Afterwards it is gone from the database and its write-ahead log, but not from older backups.\n" +
 			"The digest of a short text can be guessed: whoever knows what it may have been can try.\n\n" +
-			"The file keeps its size. --vacuum writes it anew: nothing can be written meanwhile, and it\n" +
+			"The file keeps its size. --vacuum rewrites it: nothing can be written meanwhile, and it\n" +
 			"takes as much free disk as the database does. Do it once for a database that was filled by a\n" +
 			"version before this command: that did not overwrite what it dropped.",
 		Args: cobra.NoArgs,
 	}
 	c.Flags().StringVar(&before, "before", "", "remove what was over before this day or time")
 	c.Flags().StringVar(&conversation, "conversation", "", "only of this conversation")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing, and print what would be")
-	c.Flags().BoolVar(&vacuum, "vacuum", false, "write the database file anew afterwards, so that it shrinks")
-	c.Flags().BoolVar(&anyway, "anyway", false, "also when rows are not as the ledger tells, which removes evidence")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	c.Flags().BoolVar(&vacuum, "vacuum", false, "rewrite the database file afterwards, so that it shrinks")
+	c.Flags().BoolVar(&anyway, "anyway", false, "even if rows do not match the ledger, which removes evidence")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		q, err := purgeQuery(before, conversation, dryRun)
 		if err != nil {
@@ -76,7 +76,7 @@ func wholeRows(ctx context.Context, s *store.Store) error {
 		return fmt.Errorf("nothing was removed, since the rows could not be compared with the ledger: %w", err)
 	}
 	if found.Found > 0 {
-		return fmt.Errorf("nothing was removed: %d rows or parts of the schema are not as the ledger tells, and a purge would remove evidence. Run `countersign audit verify --rows`, keep a copy of the file, then use --anyway", found.Found)
+		return fmt.Errorf("nothing was removed: %d rows or parts of the schema do not match the ledger, and a purge would remove evidence. Run `countersign audit verify --rows`, keep a copy of the file, then use --anyway", found.Found)
 	}
 	return nil
 }
@@ -122,10 +122,10 @@ func plainField(err error) error {
 var purgedWords = [...]struct{ table, word string }{
 	{"responses", "requests and replies"},
 	{"votes", "decisions"},
-	{"withdrawals", "reasons of decisions that were taken back"},
+	{"withdrawals", "reasons of decisions that were undone"},
 	{"notes", "notes"},
 	{"messages", "messages"},
-	{"turns", "turns of the built-in agent"},
+	{"turns", "model calls of the built-in agent"},
 	{"budget_steps", "reasons of budget changes"},
 	{"early_results", "results without a call"},
 	{"outside_approvals", "items of other systems"},
@@ -169,7 +169,7 @@ func cleanFiles(ctx context.Context, w io.Writer, s *store.Store, before string,
 		return err
 	}
 	if !done {
-		return errors.New("the contents are removed, but the write-ahead log could not be emptied since somebody reads from it all the time: it holds them until this command is run again, or the server is stopped")
+		return errors.New("the contents are removed, but the write-ahead log could not be emptied, because it is being read all the time: it keeps them until this command is run again or the server is stopped")
 	}
 	fmt.Fprintln(w, "the write-ahead log is empty")
 	free, err := upkeep.New(s).FreeBytes(ctx)

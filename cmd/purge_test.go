@@ -138,7 +138,7 @@ func TestPurgeSaysWhatItWants(t *testing.T) {
 	}{
 		{nil, "--before is missing: give a day such as 2026-01-31"},
 		{[]string{"--before", "31.1.2026"}, "--before must be a day such as 2026-01-31, or a time such as 2026-01-31T14:00:00Z"},
-		{[]string{"--before", "2999-01-01"}, "--before must be a time that has passed"},
+		{[]string{"--before", "2999-01-01"}, "--before must be in the past"},
 		{[]string{"--before", "2026-01-01", "--conversation", "run-1"}, "--conversation: must be the id of a conversation"},
 		{[]string{"--before", "2026-01-01", "--conversation", "0190f5a0-0000-7000-8000-000000000001"}, "No such conversation"},
 	} {

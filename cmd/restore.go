@@ -20,15 +20,15 @@ func newRestore() *cobra.Command {
 		Use:   "restore FILE [--force]",
 		Short: "Put a backup into a data folder, in which no server runs",
 		Long: "Put a backup into a data folder, in which no server runs. The file is verified before\n" +
-			"and the data folder after it. A database that stands there is refused or, with\n" +
-			"--force, moved aside within the folder.\n\n" +
-			"What was revoked, disabled or changed after the backup stands again as it did then:\n" +
+			"and the data folder after it. An existing database is refused or, with --force,\n" +
+			"moved aside within the folder.\n\n" +
+			"What was revoked, disabled or changed after the backup is again as it was then:\n" +
 			"look through tokens, people and policy.\n\n" +
 			"The keys of upstreams open only with the key file (" + models.KeyFile + ") of the folder that\n" +
-			"they were sealed in: copy it into the folder too, or set the keys anew.",
+			"they were sealed in: copy it into the folder too, or set the keys again.",
 		Args: cobra.ExactArgs(1),
 	}
-	c.Flags().BoolVar(&force, "force", false, "move a database that stands there aside")
+	c.Flags().BoolVar(&force, "force", false, "move an existing database aside")
 	addSettings(c.Flags(), dataSetting)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)
@@ -40,16 +40,16 @@ func newRestore() *cobra.Command {
 			return err
 		}
 		if done.Aside != "" {
-			fmt.Fprintf(c.OutOrStdout(), "the database that stood there is now %s\n", plain(done.Aside))
+			fmt.Fprintf(c.OutOrStdout(), "the previous database is now %s\n", plain(done.Aside))
 		}
 		s, err := openStore(c.Context(), cfg, slog.New(slog.NewTextHandler(c.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})))
 		if err != nil {
-			return fmt.Errorf("the backup stands in %s but cannot be opened: %w", cfg.Data, err)
+			return fmt.Errorf("the backup was restored to %s but cannot be opened: %w", cfg.Data, err)
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 		head, err := s.Ledger.Verify(c.Context(), &done.Head)
 		if err != nil {
-			return fmt.Errorf("the backup stands in %s, and its ledger does not verify: %w", cfg.Data, err)
+			return fmt.Errorf("the backup was restored to %s, but its ledger does not verify: %w", cfg.Data, err)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "restored %s: verified, %d ledger entries, head %s\n", plain(s.Path()), head.Seq, head)
 		locked, err := lockedUpstreams(c.Context(), cfg.Data)

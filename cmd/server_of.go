@@ -16,7 +16,7 @@ func serverOf(flag string) (server, token string, err error) {
 		wrong = append(wrong, err)
 	}
 	if token = os.Getenv("COUNTERSIGN_TOKEN"); token == "" {
-		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must hold an agent's token (`countersign token add` makes one)"))
+		wrong = append(wrong, errors.New("COUNTERSIGN_TOKEN: must be an agent's token (`countersign token add` makes one)"))
 	}
 	return server, token, errors.Join(wrong...)
 }

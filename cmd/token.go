@@ -96,7 +96,7 @@ type listedToken struct {
 
 func newTokenList() *cobra.Command {
 	var asJSON bool
-	c := &cobra.Command{Use: "list", Short: "List tokens, without what they stand for", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "list", Short: "List tokens, without their secrets", Args: cobra.NoArgs}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return dataCommand(c, func(c *cobra.Command, _ []string, s *store.Store) error {
 		users, err := s.People.Users(c.Context(), operator())

@@ -142,7 +142,7 @@ func newUpstreamList() *cobra.Command {
 		if asJSON {
 			return printJSON(c.OutOrStdout(), list)
 		}
-		return printTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET TOLD", "LAST SUCCESS", "STATE"}, rows)
+		return printTable(c.OutOrStdout(), []string{"NAME", "URL", "DIALECT", "OWNER", "WAITING", "NOT YET SENT", "LAST SUCCESS", "STATE"}, rows)
 	})
 }
 
@@ -199,7 +199,7 @@ func newUpstreamSwitch(enabled bool) *cobra.Command {
 	}
 	done := "enabled"
 	if !enabled {
-		c.Use, c.Short, done = "disable NAME", "Have an upstream polled no more; what waits of it can still be decided", "disabled"
+		c.Use, c.Short, done = "disable NAME", "Stop polling an upstream; its pending requests can still be decided", "disabled"
 	}
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		u, err := upstreamNamed(c, s, args[0])
@@ -243,7 +243,7 @@ func upstreamNamed(c *cobra.Command, s *store.Store, name string) (*models.Upstr
 			return &all[i], nil
 		}
 	}
-	return nil, models.Errorf(models.CodeNotFound, "There is no upstream of this name; `countersign upstream list` has them.")
+	return nil, models.Errorf(models.CodeNotFound, "There is no upstream with this name; `countersign upstream list` shows them.")
 }
 
 // readUpstreamKey takes the key from the environment or, where it has none, from

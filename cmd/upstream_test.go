@@ -129,7 +129,7 @@ func TestUpstreamCommandsRefuse(t *testing.T) {
 		{upstreamKey, []string{"add", "new", "--url", "https://a.example"}, "--owner"},
 		{upstreamKey, []string{"add", "new", "--owner", "owner@example.com"}, "--url"},
 		{upstreamKey, []string{"add", "orders", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
-		{upstreamKey, []string{"add", "bot", "--owner", "owner@example.com", "--url", "https://a.example"}, "agent of this name"},
+		{upstreamKey, []string{"add", "bot", "--owner", "owner@example.com", "--url", "https://a.example"}, "agent with this name"},
 		{upstreamKey, []string{"add", "built-in", "--owner", "owner@example.com", "--url", "https://a.example"}, "name"},
 		{upstreamKey, add("--owner", "nobody@example.com"), "user"},
 		{upstreamKey, add("--url", "https://me:"+upstreamKey+"@a.example"), "--url"},

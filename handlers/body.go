@@ -35,7 +35,7 @@ func BodyProblem(err error, typeName func(reflect.Type) string) (field, message 
 	var syntactic *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntactic):
-		return fieldOf(syntactic.JSONPointer), "must not stand twice in one object"
+		return fieldOf(syntactic.JSONPointer), "must not appear twice in one object"
 	case errors.As(err, &syntactic) && noValue(syntactic):
 		return fieldOf(syntactic.JSONPointer), "must be a JSON value"
 	case errors.As(err, &syntactic):

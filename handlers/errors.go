@@ -36,7 +36,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeWrongDecisionKind: {http.StatusUnprocessableEntity, "Wrong kind of decision"},
 	models.CodeCommentRequired:   {http.StatusUnprocessableEntity, "A comment is required"},
 	models.CodeResponseRequired:  {http.StatusUnprocessableEntity, "An answer is required"},
-	models.CodeNoBudget:          {http.StatusUnprocessableEntity, "No budget stands"},
+	models.CodeNoBudget:          {http.StatusUnprocessableEntity, "No budget"},
 	models.CodeUnauthenticated:   {http.StatusUnauthorized, "Not signed in"},
 	models.CodeForbidden:         {http.StatusForbidden, "Not allowed"},
 	models.CodeNotAReviewer:      {http.StatusForbidden, "Others must approve"},
@@ -44,7 +44,7 @@ var problemKinds = map[models.Code]problemKind{
 	models.CodeAlreadyDecided:    {http.StatusConflict, "Already decided"},
 	models.CodeExpired:           {http.StatusConflict, "Past its deadline"},
 	models.CodeBeingDecided:      {http.StatusConflict, "Being decided"},
-	models.CodeDigestMismatch:    {http.StatusConflict, "The request shown is not the one that stands"},
+	models.CodeDigestMismatch:    {http.StatusConflict, "Not the request that was shown"},
 	models.CodeKeyConflict:       {http.StatusConflict, "Same key, another request"},
 	models.CodeIDTaken:           {http.StatusConflict, "The id is taken"},
 	models.CodeOtherAgent:        {http.StatusConflict, "Another agent's run"},
@@ -94,7 +94,7 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Code      models.Code    `json:"code" doc:"Stable name of the kind of problem"`
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"The fields that are wrong"`
 	RequestID string         `json:"requestId,omitempty" doc:"Set with internal errors: what to look for in the server's log"`
-	Approval  any            `json:"approval,omitempty" doc:"With 409: the request as it stands; with 402: the budget request"`
+	Approval  any            `json:"approval,omitempty" doc:"With 409: the current request; with 402: the budget request"`
 
 	// ApprovalID is what to wait for before the same is sent again.
 	ApprovalID models.ResponseID `json:"approvalId,omitempty" doc:"With 402: the budget request to wait for; once it is approved, send the same again"`

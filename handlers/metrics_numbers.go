@@ -16,7 +16,7 @@ var (
 	pendingDesc = prometheus.NewDesc("countersign_approvals_pending", "Requests that wait for a decision.", nil, nil)
 	oldestDesc  = prometheus.NewDesc("countersign_approvals_oldest_pending_seconds", "Age of the request that waits longest; 0 when none waits.", nil, nil)
 	waitersDesc = prometheus.NewDesc("countersign_waiters", "Callers that are blocked in a wait.", nil, nil)
-	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Verdicts on their way to an upstream.", nil, nil)
+	untoldDesc  = prometheus.NewDesc("countersign_verdicts_untold", "Decisions on their way to an upstream.", nil, nil)
 	failingDesc = prometheus.NewDesc("countersign_upstreams_failing", "Upstreams whose last poll failed.", nil, nil)
 	ledgerDesc  = prometheus.NewDesc("countersign_ledger_entry", "Number of the last entry of the ledger.", nil, nil)
 	rowsDesc    = prometheus.NewDesc("countersign_rows_differing", "Rows that differed from the ledger when all were last compared; -1 when they could not be compared.", nil, nil)

@@ -13,7 +13,7 @@ import (
 type Proxies []netip.Prefix
 
 // ParseProxies reads networks (10.0.0.0/8) and single addresses, separated by
-// commas; none is none. A network that holds every address is refused: with it
+// commas; an empty text lists none. A network of all addresses is refused: with it
 // anybody could pose as anybody.
 func ParseProxies(s string) (Proxies, error) {
 	var out Proxies

@@ -31,7 +31,7 @@ func (r *Response) Advice(status Status) string {
 	if r.AsksForAllowance() {
 		switch {
 		case status == StatusApproved:
-			return "A person allows the agent to spend more, perhaps another sum than was asked for: send again what its budget did not allow, and heed decision.reason if there is one."
+			return "A person allows the agent to spend more, perhaps a different amount than requested: send again what its budget did not allow, and heed decision.reason if there is one."
 		case status == StatusRejected && r.Cause == CauseReviewer:
 			return "A person refused the agent more energy: nobody is asked again before the time in the input; decision.reason quotes what they said, go on when enough of what was spent is longer ago, or stop."
 		case status == StatusExpired && r.Cause == CauseTimeout:
@@ -46,11 +46,11 @@ func adviceLetThrough(cause Cause) string {
 	case CausePolicy:
 		return "The policy allows this without a person: go ahead with the input as sent."
 	case CauseGrant:
-		return "A standing grant covers this: go ahead with the input as sent."
+		return "A person pre-approved calls like this: go ahead with the input as sent."
 	case CauseGateOff:
 		return "Approvals are switched off, so nobody looked at this: go ahead with care, with the input as sent."
 	case CauseFallback:
-		return "This went ahead while no server could be reached and nobody decided it: the fact is on record, and nothing more is to be done."
+		return "This ran while no server could be reached, and nobody decided it: that is on record, and nothing more is needed."
 	case CauseNone, CauseReviewer, CauseTimeout, CauseCancelled, CauseCascade, CauseNoReviewer,
 		CauseUndelivered, CauseElsewhere, CauseGone, CauseRunEnded, CauseStopped:
 		return "No approval was needed: go ahead with the input as sent."
@@ -75,7 +75,7 @@ func adviceApproved(cause Cause, kind Kind) string {
 		if cause == CausePolicy {
 			return "The policy lets the system add this much, so the budget was raised without a person: send again what it did not allow."
 		}
-		return "A person decided to set the budget anew, perhaps otherwise than was asked: send again what it did not allow, and heed decision.reason if there is one."
+		return "A person set a new budget, perhaps a different one than requested: send again what it did not allow, and heed decision.reason if there is one."
 	case KindToolCall, KindReply:
 	}
 	return "A person approved this: go ahead with exactly decision.input, which may differ from what was sent if decision.edited is true, and heed decision.reason if there is one."
@@ -90,7 +90,7 @@ func adviceRejected(cause Cause, kind Kind) string {
 	case CauseNoReviewer:
 		return "There is nobody who could decide this: do not retry, tell the user that a reviewer has to be set up first."
 	case CauseStopped:
-		return "A person stopped this agent, so nobody was asked: do not act on it, and do not ask again until told to go on; then ask under a new key. decision.reason says who stopped it and why."
+		return "A person stopped this agent, so nobody was asked: do not act on it, and do not ask again until a person lets you go on; then ask under a new key. decision.reason says who stopped it and why."
 	case CauseUndelivered:
 		return "The decision could not be delivered to where it was needed, so this counts as rejected: do not act on it, and ask again later under a new key."
 	case CauseNone, CauseReviewer, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout, CauseCancelled,
@@ -112,21 +112,21 @@ func adviceRejected(cause Cause, kind Kind) string {
 func adviceCancelled(cause Cause) string {
 	switch cause {
 	case CauseRunEnded:
-		return "The run that this belonged to has ended, so it was withdrawn: do not act on it."
+		return "The run that this belonged to has ended, so it was cancelled: do not act on it."
 	case CauseStopped:
-		return "A person stopped this conversation, or this agent, so the request was withdrawn: do not act on it and do not ask again until told to go on."
+		return "A person stopped this conversation, or this agent, so the request was cancelled: do not act on it and do not ask again until a person lets you go on."
 	case CauseCascade:
-		return "An earlier request that this one depended on did not go through, so this one was withdrawn with it: do not act on it."
+		return "An earlier request that this one depended on did not go through, so this one was cancelled with it: do not act on it."
 	case CauseNone, CauseReviewer, CausePolicy, CauseGrant, CauseGateOff, CauseFallback, CauseTimeout,
 		CauseCancelled, CauseNoReviewer, CauseUndelivered, CauseElsewhere, CauseGone:
-		return "The request was withdrawn: do not act on it; ask under a new key if it is wanted after all."
+		return "The request was cancelled: do not act on it; ask under a new key if it is wanted after all."
 	}
-	return "The request was withdrawn: do not act on it."
+	return "The request was cancelled: do not act on it."
 }
 
 func adviceResolved(cause Cause, kind Kind) string {
 	if kind == KindBudget {
-		return "The budget was changed in another way, so this request is needless: send again what it did not allow."
+		return "The budget was changed in another way, so this request is no longer needed: send again what it did not allow."
 	}
 	if cause == CauseGone {
 		return "The system that this came from no longer knows it, so it is closed without a decision: do not act on it."

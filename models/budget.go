@@ -55,7 +55,7 @@ func (c BudgetChange) None() bool { return c.Set == nil && c.Delta == nil }
 func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64, error) {
 	switch {
 	case c.Set != nil && c.Delta != nil:
-		return 0, Invalid(deltaField, "stands in place of %s; send one of the two", setField)
+		return 0, Invalid(deltaField, "can't be combined with %s; send one of the two", setField)
 	case c.Set != nil:
 		if *c.Set < 0 || *c.Set > MaxBudget {
 			return 0, Invalid(setField, "must be from 0 to %d", int64(MaxBudget))
@@ -67,8 +67,8 @@ func (c BudgetChange) Apply(standing *int64, setField, deltaField string) (int64
 		return 0, Invalid(deltaField, "must be from %d to %d", int64(-MaxBudget), int64(MaxBudget))
 	case standing == nil:
 		return 0, &Error{
-			Code: CodeNoBudget, Text: "This conversation has no budget that could be changed by a step; set one.",
-			Fields: map[string]string{deltaField: "needs a budget that stands"},
+			Code: CodeNoBudget, Text: "This conversation has no budget to change; set one.",
+			Fields: map[string]string{deltaField: "needs an existing budget"},
 		}
 	}
 	next := max(0, *standing+*c.Delta)

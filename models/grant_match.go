@@ -68,7 +68,7 @@ func membersOf(canonical []byte) (members []Member, ok bool) {
 func (s Shape) Split(fixed []string) (kept, free string, err error) {
 	if !s.Object {
 		if len(fixed) > 0 {
-			return "", "", Invalid("fixed", "must be empty: this input is no object, and all of it stays as it is")
+			return "", "", Invalid("fixed", "must be empty: this input is not an object, so all of it must match")
 		}
 		return string(s.Whole), "[]", nil
 	}
@@ -155,7 +155,7 @@ func (g *Grant) Whole() bool {
 func (g *Grant) FreeNames() ([]string, error) {
 	var names []string
 	if err := json.Unmarshal([]byte(g.Free), &names); err != nil {
-		return nil, Errorf(CodeInternal, "a grant's free members cannot be read")
+		return nil, Errorf(CodeInternal, "a pre-approval's free members cannot be read")
 	}
 	return names, nil
 }

@@ -58,7 +58,7 @@ func CheckGroupName(field, name string) error {
 // It is edited as it is written, so that nothing in it may be hidden.
 func CheckGroupNote(field, note string) error {
 	if _, hidden := Reveal(note, false); hidden.Any() {
-		return Invalid(field, "must not hold characters that nobody sees: it has %s", hidden)
+		return Invalid(field, "must not contain invisible characters: it has %s", hidden)
 	}
 	return CheckText(field, note, MaxGroupNote)
 }

@@ -19,5 +19,5 @@ func HiddenIn(s string) string {
 	if !found.Any() {
 		return ""
 	}
-	return "Hidden characters, written out where they stand: " + found.String() + "."
+	return "Hidden characters, written out in place: " + found.String() + "."
 }

@@ -23,7 +23,7 @@ func TestNamesWithoutStylingI13(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"plain\ntext\t":  "",
-		"a\u200bb\u202e": "Hidden characters, written out where they stand: 1 direction control, 1 zero-width character.",
+		"a\u200bb\u202e": "Hidden characters, written out in place: 1 direction control, 1 zero-width character.",
 	} {
 		if got := models.HiddenIn(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -109,9 +109,9 @@ func (r *Response) CheckOpened(folds, opened []string) error {
 	case 0:
 		return nil
 	case 1:
-		return Errorf(CodeInvalid, "Nothing was decided: a part of this is folded. Open it first, then approve.")
+		return Errorf(CodeInvalid, "Nothing was decided: a section of this request is closed. Open it, then approve.")
 	default:
-		return Errorf(CodeInvalid, "Nothing was decided: %d parts of this are folded. Open them first, then approve.", n)
+		return Errorf(CodeInvalid, "Nothing was decided: %d sections of this request are closed. Open them, then approve.", n)
 	}
 }
 

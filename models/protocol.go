@@ -34,7 +34,7 @@ func (d *ClientData) Stored() (string, error) {
 	raw, err := json.Marshal(d)
 	switch {
 	case err != nil:
-		return "", Invalid("client", "must be JSON in valid UTF-8, without a member that stands twice")
+		return "", Invalid("client", "must be JSON in valid UTF-8, without a member that appears twice")
 	case len(raw) > MaxClientData:
 		return "", Invalid("client", "is %d bytes long with its channel, state and options; at most %d are taken", len(raw), MaxClientData)
 	}

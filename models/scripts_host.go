@@ -17,14 +17,14 @@ func LookAlike(host string) (why string, suspicious bool) {
 		return numeric(host)
 	}
 	if i := strings.IndexAny(host, "。．｡․／⁄∕＃？"); i >= 0 {
-		return "it holds a character that looks like a dot or a slash and is none", true
+		return "it contains a character that looks like a dot or a slash but is not one", true
 	}
 	for label := range strings.SplitSeq(host, ".") {
 		shown, coded := label, false
 		if strings.HasPrefix(label, "xn--") {
 			var err error
 			if shown, err = idna.Punycode.ToUnicode(label); err != nil { // names that no registry takes are decoded, too
-				return fmt.Sprintf("%q claims to be coded and is not", label), true
+				return fmt.Sprintf("%q looks like an encoded name but is not one", label), true
 			}
 			coded = true
 		}

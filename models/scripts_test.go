@@ -51,16 +51,16 @@ func TestLookAlikeHosts(t *testing.T) {
 		"bücher.example":        "“bücher” has letters beyond ASCII",
 		"xn--bcher-kva.example": "“bücher” (sent as xn--bcher-kva) has letters beyond ASCII",
 		"例え.jp":                 "“例え” has letters beyond ASCII",
-		"xn--!.com":             `"xn--!" claims to be coded and is not`,
-		"xn--99999999.com":      `"xn--99999999" claims to be coded and is not`,
+		"xn--!.com":             `"xn--!" looks like an encoded name but is not one`,
+		"xn--99999999.com":      `"xn--99999999" looks like an encoded name but is not one`,
 		"XN--PYPAL-4VE.com":     "“p\u0430ypal” (sent as xn--pypal-4ve) mixes Cyrillic and Latin letters",
-		"xn--example-.com":      `"xn--example-" claims to be coded and is not`, // decodes to ASCII alone
-		"xn---gdyhz.com":        `"xn---gdyhz" claims to be coded and is not`,   // nothing before the hyphen
+		"xn--example-.com":      `"xn--example-" looks like an encoded name but is not one`, // decodes to ASCII alone
+		"xn---gdyhz.com":        `"xn---gdyhz" looks like an encoded name but is not one`,   // nothing before the hyphen
 		// No registry takes these. They must be shown all the same.
 		"xn--ls8h.example":   "“💩” (sent as xn--ls8h) has letters beyond ASCII",
 		"xn--a-ecp.example":  "“a\u2488” (sent as xn--a-ecp) has letters beyond ASCII",
 		"xn--ab-j1t.example": "“a\u200cb” (sent as xn--ab-j1t) has letters beyond ASCII",
-		"a。b.com":            "it holds a character that looks like a dot or a slash and is none",
+		"a。b.com":            "it contains a character that looks like a dot or a slash but is not one",
 		"2130706433":         "it is a numeric address in an unusual form",
 		"0x7f.1":             "it is a numeric address in an unusual form",
 		"0177.0.0.1":         "it is a numeric address in an unusual form",

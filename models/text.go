@@ -72,7 +72,7 @@ func CheckKey(field, s string) error {
 	}
 	for _, r := range s {
 		if r < 0x20 || r == 0x7f {
-			return Invalid(field, "must not hold control characters")
+			return Invalid(field, "must not contain control characters")
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func CheckToolName(field, s string) error {
 			c == '_' || c == '.' || c == ':' || c == '/' || c == '@' || c == '-' ||
 			c == ' ' && i > 0 && i < len(s)-1
 		if !ok {
-			return Invalid(field, "may hold letters, digits, _ . : / @ - and spaces inside, nothing else")
+			return Invalid(field, "may contain only letters, digits, _ . : / @ - and spaces between them")
 		}
 	}
 	return nil

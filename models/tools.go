@@ -45,13 +45,13 @@ func AgentTools() []AgentTool {
 		},
 		{
 			ToolSetBudget,
-			"Set the conversation's energy budget. Where none stands, or to lower it, it holds at once; raising it asks the person.",
+			"Set the conversation's energy budget. A first budget and a lower one take effect at once; raising it asks the person.",
 			toolSchema(`"budget":{"type":"integer","minimum":0,"description":"The whole budget, in units of energy."}`, `"budget"`),
 		},
 		{
 			ToolAdjustBudget,
 			"Change the conversation's energy budget by a step. A negative step lowers it at once and stops at 0; a positive one asks the person.",
-			toolSchema(`"delta":{"type":"integer","description":"How much to add; negative to take away."}`, `"delta"`),
+			toolSchema(`"delta":{"type":"integer","description":"How much to add; negative to subtract."}`, `"delta"`),
 		},
 	}
 }
@@ -205,13 +205,13 @@ func argumentsProblem(err error) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && !errors.Is(err, jsontext.ErrDuplicateName) {
 		// A number such as NaN is not JSON: say at least where it stands.
 		if field, ok := strings.CutPrefix(string(syntax.JSONPointer), "/"); ok && slices.Contains(argumentNames[:], field) {
-			return Invalid(field, "is no JSON value: %s", jsonProblem(err))
+			return Invalid(field, "is not a JSON value: %s", jsonProblem(err))
 		}
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && semantic.JSONPointer != "" {
 		field := semantic.JSONPointer.LastToken()
 		if errors.Is(err, json.ErrUnknownName) {
-			return Invalid("arguments", "hold a member that this tool does not take")
+			return Invalid("arguments", "contain a member that this tool does not take")
 		}
 		return Invalid(field, "is of the wrong type")
 	}

@@ -23,11 +23,11 @@ func (a *API) registerApprovals() {
 	}, a.ask)
 	registerWaiting[getIn, approvalOut](a, Anyone, huma.Operation{
 		OperationID: "get-approval", Method: http.MethodGet, Path: "/v1/approvals/{id}",
-		Summary: "See where a request stands, or wait for it", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
+		Summary: "Read a request, or wait for its outcome", Description: "200 while it is pending too.", Errors: []int{401, 404, 422},
 	}, a.get)
 	register(a, Anyone, huma.Operation{
 		OperationID: "cancel-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/cancel",
-		Summary: "Withdraw a request", Description: "For the agent that asked, its owner and admins.", Errors: []int{401, 403, 404, 409, 422},
+		Summary: "Cancel a request", Description: "For the agent that asked, its owner and admins.", Errors: []int{401, 403, 404, 409, 422},
 	}, a.cancel)
 	register(a, People, huma.Operation{
 		OperationID: "respond", Method: http.MethodPost, Path: "/v1/approvals/{id}/respond",
@@ -42,7 +42,7 @@ type askIn struct {
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
-	Fallback string `header:"Countersign-Fallback" doc:"Ask with it whether fallback_auto_approve is on, which the answer's header of this name says: off, or on, or for the value until also on; until= and a time, from which on no client may go on by itself. For any other value on is only said if it does not end within ten minutes"`
+	Fallback string `header:"Countersign-Fallback" doc:"Ask with it whether fallback_auto_approve is on, which the answer's header of this name says: off, or on, or for the value until also on; until= and a time, after which no client may go on without a decision. For any other value on is only sent if it does not end within ten minutes"`
 	Body     wire.AskRequest
 }
 

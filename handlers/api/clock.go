@@ -16,19 +16,19 @@ func (a *API) registerClock() {
 	register(a, People, huma.Operation{
 		OperationID: "extend-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/extend",
 		Summary:     "Give a request more time",
-		Description: "The new deadline is later than the one that stands, and at most the policy's max_timeout_minutes from now.",
+		Description: "The new deadline is later than the current one, and at most the policy's max_timeout_minutes from now.",
 		Errors:      []int{401, 403, 404, 409, 413, 422},
 	}, a.extend)
 	register(a, People, huma.Operation{
 		OperationID: "undo-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}/undo",
-		Summary: "Take an approval back",
-		Description: "For the person who gave it, while held.reason is undo: nobody was told of it. The request is pending again, or expired if its deadline has passed meanwhile. " +
+		Summary: "Undo an approval",
+		Description: "For the person who gave it, while held.reason is undo: nobody has been told yet. The request is pending again, or expired if its deadline has passed meanwhile. " +
 			"Sent again it changes nothing.",
 		Errors: []int{401, 403, 404, 409},
 	}, a.undo)
 	register(a, Admins, huma.Operation{
 		OperationID: "withdraw-decision", Method: http.MethodPost, Path: "/v1/approvals/{id}/withdraw-decision",
-		Summary: "Withdraw a decision that another system has not taken",
+		Summary: "Undo a decision that another system has not accepted",
 		Description: "While held.reason is upstream or undo, of a request that another system asks, whoever decided it. The request is pending again, or expired (cause undelivered) " +
 			"if its deadline has passed meanwhile. 409 being_decided: the other system is being told at this moment.",
 		Errors: []int{401, 403, 404, 409, 422},

@@ -135,9 +135,9 @@ func (a *API) conversation(ctx context.Context, in *conversationIn) (*conversati
 func (in *conversationIn) place() (after, before int64, err error) {
 	switch {
 	case in.After != "" && in.Before != "":
-		return 0, 0, models.Invalid("before", "stands in place of after; send one of the two")
+		return 0, 0, models.Invalid("before", "can't be combined with after; send one of the two")
 	case in.After == "" && in.Wait != "":
-		return 0, 0, models.Invalid("after", "is needed to wait: the after of what was read last, or 0")
+		return 0, 0, models.Invalid("after", "is required with wait: the after of the last read, or 0")
 	case in.After != "":
 		if after, err = sequenceOf("after", in.After, 0); after == 0 {
 			after = -1
@@ -151,7 +151,7 @@ func (in *conversationIn) place() (after, before int64, err error) {
 func sequenceOf(field, s string, least int64) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < least {
-		return 0, models.Invalid(field, "must be a whole number from %d on", least)
+		return 0, models.Invalid(field, "must be a whole number, at least %d", least)
 	}
 	return n, nil
 }

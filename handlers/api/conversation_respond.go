@@ -17,7 +17,7 @@ func (a *API) registerResponses() {
 		OperationID: "add-response", Method: http.MethodPost, Path: responsesPath, Tags: conversationTags,
 		Summary: "Say something as an agent, or propose something that needs approval",
 		Description: "200 when settled, as a reply is at once; 202 while a proposal is pending: send the same again, with the same responseId, until it is settled. " +
-			"An id of a conversation that stands nowhere opens one of the agent's own. 402 where the budget does not allow it: wait for the request that approvalId names " +
+			"An unknown conversation id opens a new conversation of the agent. 402 where the budget does not allow it: wait for the request that approvalId names " +
 			"(GET /v1/approvals/{id}?wait=50s) and, once it is approved, send the same again.",
 		Responses: map[string]*huma.Response{"202": {Description: "Pending"}},
 		Errors:    []int{401, 402, 403, 409, 413, 422, 429, 503},
@@ -25,7 +25,7 @@ func (a *API) registerResponses() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "change-budget", Method: http.MethodPut, Path: budgetPath, Tags: conversationTags,
 		Summary: "Set the budget of a conversation, or change it by a step",
-		Description: "A person may change it as they like. An agent may set one where none stands, and lower one; raising one that stands becomes a request to a person: " +
+		Description: "A person may change it as they like. An agent may set one where there is none, and lower one; raising one becomes a request to a person: " +
 			"202, with approvalId to wait on. After a rejection nobody is asked again until the budget changes or a person writes: 409.",
 		Responses: map[string]*huma.Response{"202": {Description: "It became a request"}},
 		Errors:    []int{401, 404, 409, 413, 422, 503},

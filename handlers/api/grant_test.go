@@ -24,7 +24,7 @@ func TestACallThatAGrantLetsThroughNamesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const why = "Allowed by owner@example.com's grant until 2026-03-02 14:00 UTC, use 1 of 2."
+	const why = "Pre-approved by owner@example.com until 2026-03-02 14:00 UTC, use 1 of 2."
 	a := w.call(w.agent, "POST", "/v1/approvals?wait=10s", `{"toolUseId":"c2","toolName":"deploy","input":{"tag":2,"to":"test"}}`)
 	a.want(t, http.StatusOK, map[string]any{
 		"status": "approved", "cause": "grant", "grantId": string(g.ID), "requiresApproval": false, "timeoutAt": nil,

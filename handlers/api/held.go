@@ -10,12 +10,12 @@ import (
 	"countersign/models"
 )
 
-const heldDescription = "200: the decision is the outcome. 202: it was taken, but the request stays pending while what held.reason names holds it; " +
-	"nobody else can decide it then, except with quorum, where others still have to. 403 not_a_reviewer: the rule lets only others approve it; it can be rejected."
+const heldDescription = "200: the decision is the outcome. 202: it was stored, but the request stays pending until what held.reason names is over; " +
+	"nobody else can decide it meanwhile, except with quorum, where others still have to. 403 not_a_reviewer: the rule lets only others approve it; it can be rejected."
 
 // heldResponses are the answers of an operation that decides, beside its first.
 func heldResponses() map[string]*huma.Response {
-	return map[string]*huma.Response{"202": {Description: "Taken, and held"}}
+	return map[string]*huma.Response{"202": {Description: "Stored, and held"}}
 }
 
 // heldOf is what holds a request; nil for nothing.

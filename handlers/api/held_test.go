@@ -281,7 +281,7 @@ func TestI10EndsOfOutsideApprovalsAreToldApart(t *testing.T) {
 			if d, _, err := w.store.BeginDelivery(t.Context(), w.tell, models.ResponseID(id)); d != nil || err != nil {
 				t.Fatalf("it is still delivered: %+v, %v", d, err)
 			}
-		}, "expired", "TIMED_OUT", "undelivered", "could not be told in time", "could not be told"},
+		}, "expired", "TIMED_OUT", "undelivered", "could not be told in time", "could not be sent"},
 		"run_ended": {func(t *testing.T, w *outsideWorld, conv, _ string) {
 			t.Helper()
 			w.report(w.agent, conv, ndjson, `{"type":"status","id":"end","status":"completed"}`).want(t, 200, map[string]any{"accepted": jsonNumber("1")})

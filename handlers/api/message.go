@@ -74,7 +74,7 @@ func messageInput(r *wire.MessageRequest) (models.MessageInput, error) {
 	}
 	budget := &in.Decision.Budget
 	if budget.Delta != nil || budget.Set != nil && *budget.Set != *in.EnergyBudget {
-		return in, models.Invalid("energyBudget", "says another budget than approvalResponse; send one of the two")
+		return in, models.Invalid("energyBudget", "differs from the budget in approvalResponse; send one of the two")
 	}
 	budget.Set, in.EnergyBudget = in.EnergyBudget, nil
 	return in, nil
@@ -97,7 +97,7 @@ func conversationOfMessage(r *wire.MessageRequest) (models.ConversationID, error
 		return "", err
 	}
 	if id != "" && other != id {
-		return "", models.Invalid("approvalResponse.requestId", "names another conversation than id")
+		return "", models.Invalid("approvalResponse.requestId", "names a different conversation than id")
 	}
 	return other, nil
 }

@@ -17,7 +17,7 @@ const notesPath = "/v1/approvals/{id}/notes"
 func (a *API) registerNotes() {
 	register(a, Anyone, huma.Operation{
 		OperationID: "add-note", Method: http.MethodPost, Path: notesPath,
-		Summary: "Ask back about a request, or answer",
+		Summary: "Ask a question about a request, or answer",
 		Description: "With a reviewer's or an admin's token it is a question to the agent and its owner, which stops the clock until it is answered, for the policy's max_pause_minutes at most. " +
 			"With the token of the agent that asked it is the answer, from which on the clock runs with what was left, or evidence where nothing was asked. " +
 			"The same text sent again is the same note.",

@@ -32,7 +32,7 @@ func examplePending() *wire.Approval {
 		Digest: exampleDigest, Risk: wire.Risk(models.RiskHigh), Status: wire.StatusPending,
 		Advice:           models.Advice(models.StatusPending, models.CauseNone, models.KindToolCall),
 		RequiresApproval: true, RequestedAt: exampleAsked, Timestamp: exampleAsked, TimeoutAt: &timeout,
-		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production are held.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
+		Policy: wire.Policy{Version: 3, Rule: "production", Reason: "Deployments to production need approval.", SelfApproval: wire.SelfApproval(models.SelfAllowed)},
 		URL:    "https://sign.example.com/approvals/" + exampleID,
 
 		Reviewers: []string{"Ada Lovelace", models.AdminReviewers}, WaitingFor: "a decision by Ada Lovelace or an admin",

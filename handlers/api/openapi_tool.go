@@ -21,7 +21,7 @@ func exampleInvocation() *wire.Invocation {
 
 func examplePendingInvocation() *wire.Invocation {
 	i := exampleInvocation()
-	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = wire.ToolPending, wire.Cause(models.CauseNone), nil, nil, "Deployments to production are held."
+	i.Status, i.Cause, i.DecidedAt, i.DecidedBy, i.Reason = wire.ToolPending, wire.Cause(models.CauseNone), nil, nil, "Deployments to production need approval."
 	i.Reviewers, i.WaitingFor = []string{"Ada Lovelace", models.AdminReviewers}, "a decision by Ada Lovelace or an admin"
 	return i
 }

@@ -64,13 +64,13 @@ type changePolicyIn struct {
 
 func (a *API) changePolicy(ctx context.Context, in *changePolicyIn) (*policyOut, error) {
 	if in.IfMatch == "" {
-		return nil, models.Errorf(models.CodePreconditionRequired, "If-Match is needed: the ETag of the version that you changed, as GET /v1/policy gives it.")
+		return nil, models.Errorf(models.CodePreconditionRequired, "If-Match is required: the ETag of the version that you changed, from GET /v1/policy.")
 	}
 	if len(in.Body.Document) == 0 {
 		return nil, models.Invalid("document", "must be the whole document of the policy")
 	}
 	if strings.TrimSpace(in.Body.Note) == "" {
-		return nil, models.Invalid("note", "must say why, for those who read the versions")
+		return nil, models.Invalid("note", "must say why: it is shown with the version")
 	}
 	base, err := a.matched(ctx, in.IfMatch)
 	if err != nil {

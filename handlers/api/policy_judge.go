@@ -31,7 +31,7 @@ func (a *API) registerPolicyJudging() {
 	register(a, Admins, huma.Operation{
 		OperationID: "replay-policy", Method: http.MethodPost, Path: "/v1/policy/replay", Tags: policyTags, MaxBodyBytes: policyBody,
 		Summary:     "Say what a policy would have made of real calls",
-		Description: "Each of the last calls that agents asked about is judged by the active version and by the document. Nothing is stored.",
+		Description: "Each of the last calls that agents asked about is checked against the active version and the document. Nothing is stored.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.replayPolicy)
 	register(a, Admins, huma.Operation{

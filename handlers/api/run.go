@@ -17,7 +17,7 @@ var runTags = []string{"Run events"}
 func (a *API) registerRuns() {
 	register(a, Agents, huma.Operation{
 		OperationID: "open-run", Method: http.MethodPost, Path: runsPath, Tags: runTags,
-		Summary: "Open a run as a conversation, or find the one that stands",
+		Summary: "Open a run as a conversation, or find the existing one",
 		Description: "Known by runId among the runs of the agent's owner: the same sent again is the same conversation, and opened is false. " +
 			"It costs nothing. A token may open so many new runs an hour; the same again is not counted.",
 		Errors: []int{401, 403, 409, 413, 422, 429, 503},

@@ -102,7 +102,7 @@ func errArray(err error) error {
 }
 
 func errTooManyEvents() error {
-	return models.Invalid("body", "may hold %d events at most: send the rest in another request", maxEvents)
+	return models.Invalid("body", "may have at most %d events: send the rest in another request", maxEvents)
 }
 
 // readEvent reads one event as strictly as any body.
@@ -110,7 +110,7 @@ func readEvent(number int, raw []byte) reportedLine {
 	l := reportedLine{number: number}
 	err := json.Unmarshal(raw, &l.event, readOptions)
 	if err == nil && raw[0] != '{' {
-		err = errors.New("null is no event")
+		err = errors.New("must be an event, not null")
 	}
 	if err == nil {
 		return l

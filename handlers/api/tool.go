@@ -29,7 +29,7 @@ func (a *API) registerTools() {
 	}, a.decideTool)
 	registerWaiting[invocationIn, invocationOut](a, Anyone, huma.Operation{
 		OperationID: "get-tool-invocation", Method: http.MethodGet, Path: toolPath + "/invocation/{tool_use_id}", Tags: toolTags,
-		Summary:     "See where a call stands, or wait for it",
+		Summary:     "Read a call, or wait for its outcome",
 		Description: "With edited_input in the answer, run that and not what was sent: it is what the reviewer approved.",
 		Errors:      []int{401, 404, 409, 422},
 	}, a.invocation)
@@ -105,7 +105,7 @@ type invocationIn struct {
 	caller
 
 	ToolUseID string `path:"tool_use_id" doc:"The orchestrator's name for the call"`
-	SessionID string `query:"session_id" doc:"Needed where the name stands in several sessions"`
+	SessionID string `query:"session_id" doc:"Required where several sessions have the name"`
 	Wait      string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 }
 

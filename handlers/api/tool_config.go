@@ -23,7 +23,7 @@ func (a *API) registerToolConfig() {
 	register(a, Admins, huma.Operation{
 		OperationID: "change-approval-config", Method: http.MethodPut, Path: toolPath + "/config", Tags: toolTags,
 		Summary:     "Change which tools need approval",
-		Description: "What is left out stays as it is, but for the end of a switch that is sent without one: it has none then. A change is a new version of the policy, whose rules stay as they are.",
+		Description: "What is left out stays unchanged, but a switch that is sent without an end has none. A change is a new version of the policy with the same rules.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.changeToolConfig)
 	register(a, Admins, huma.Operation{

@@ -79,7 +79,7 @@ func TestAllTimeOfAHookCountsI11(t *testing.T) {
 		}
 		return time.Now().Add(late)
 	}
-	w.soon("?timeout=3600", event("PreToolUse", call("Bash", `{"command":"rm"}`, "1"))).want(t, 200, "Nobody decided within the time")
+	w.soon("?timeout=3600", event("PreToolUse", call("Bash", `{"command":"rm"}`, "1"))).want(t, 200, "Nobody decided before this hook")
 }
 
 // A fault of ours is a no for who takes nothing but an answer.

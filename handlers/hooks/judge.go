@@ -66,7 +66,7 @@ func (h *hook) giveUp(ctx context.Context, row *models.Approval) *wire.HookAnswe
 			return h.translate(late) // somebody has decided meanwhile
 		}
 	}
-	return wire.DenyHook(h.event.Name, "Nobody decided within the time that this hook has, so this call must not run.")
+	return wire.DenyHook(h.event.Name, "Nobody decided before this hook's timeout, so this call must not run.")
 }
 
 // settled asks, and waits for the outcome. The row that it returns is pending where the

@@ -224,7 +224,7 @@ func TestAHookIsDeniedBeforeItsTimeout(t *testing.T) {
 	w := newWorld(t)
 	got := w.begin(t.Context(), w.agent, "?timeout=20", event("PreToolUse", call("Bash", `{"command":"rm"}`, "1")))
 	asked := w.waiting(1)[0]
-	(<-got).want(t, 200, `"permissionDecision":"deny","permissionDecisionReason":"Nobody decided within the time`)
+	(<-got).want(t, 200, `"permissionDecision":"deny","permissionDecisionReason":"Nobody decided before this hook`)
 	if row := w.row(asked.ID); row.Status() != models.StatusCancelled {
 		t.Errorf("the request is %s, want cancelled", row.Status())
 	}

@@ -65,7 +65,7 @@ func (h *hook) report(ctx context.Context, status models.ConversationStatus, id 
 	}
 	for i := range results {
 		if results[i].Status == models.RunEventError {
-			return models.Errorf(models.CodeInvalid, "The report was not taken: %s", results[i].Error)
+			return models.Errorf(models.CodeInvalid, "The report was not accepted: %s", results[i].Error)
 		}
 	}
 	return nil

@@ -100,10 +100,10 @@ func askOf(runID *string, callID string, status jsontext.Value) (models.AskInput
 }
 
 // checkCallID refuses ids that clients would ask for at another address than they mean: they
-// put it into the path as it is.
+// put it into the path unescaped.
 func checkCallID(id string) error {
 	if id == "." || id == ".." || strings.ContainsAny(id, "/?#%\\") {
-		return models.Invalid("call_id", "must not hold / \\ ? # or %%, nor be . or ..: clients put it into the address as it is")
+		return models.Invalid("call_id", "must not contain / \\ ? # or %%, nor be . or ..: clients put it into the address unescaped")
 	}
 	return models.CheckKey("call_id", id)
 }

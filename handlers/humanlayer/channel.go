@@ -51,7 +51,7 @@ func withoutCredentials(field string, raw jsontext.Value) (kept jsontext.Value, 
 	c := cleaner{dropped: []string{}}
 	var out bytes.Buffer
 	if err := c.value(&out, raw, field); err != nil {
-		return nil, nil, models.Invalid(field, "must be a JSON object in UTF-8, without a member that stands twice")
+		return nil, nil, models.Invalid(field, "must be a JSON object in UTF-8, without a member that appears twice")
 	}
 	return out.Bytes(), c.dropped, nil
 }

@@ -60,7 +60,7 @@ func TestPermissionIsDeniedI11(t *testing.T) {
 		`{"tool_name":"","input":{},"tool_use_id":"d"}`:                              `{"behavior":"deny","message":"The request is not valid. (toolName: must name a tool`,
 		`{"tool_name":"Bash","tool_use_id":"e"}`:                                     `{"behavior":"deny","message":"The request is not valid. (input: must be an object`,
 		`{"tool_name":7,"input":{},"tool_use_id":"f"}`:                               `{"behavior":"deny","message":"The request is not valid. (tool_name: is of the wrong type`,
-		`{"tool_name":"Bash","input":{"command":"other"},"tool_use_id":"toolu_1"}`:   `{"behavior":"deny","message":"A request with this key stands with another`,
+		`{"tool_name":"Bash","input":{"command":"other"},"tool_use_id":"toolu_1"}`:   `{"behavior":"deny","message":"A request with this key exists with a different`,
 		`{"tool_name":"AskUserQuestion","input":{"questions":[]},"tool_use_id":"g"}`: `{"behavior":"deny","message":"The request is not valid. (input.questions: must be from 1 to 8`,
 	} {
 		if got := c.call(2, "approve", arguments).answer().text(); !strings.HasPrefix(got, want) {
@@ -203,7 +203,7 @@ func TestAClaimOfAFallbackReleasesNothingI4(t *testing.T) {
 		t.Fatalf("%+v, %v", claimed, err)
 	}
 	c := w.begin(w.agent)
-	if got := c.call(1, "approve", touch).answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"This went ahead while no server could be reached`) {
+	if got := c.call(1, "approve", touch).answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"This ran while no server could be reached`) {
 		t.Error(got)
 	}
 	if r := c.call(2, "check_approval", `{"tool_use_id":"toolu_1"}`).answer(); r.member("approved") != false || r.member("status") != "resolved" || r.member("input") != nil {

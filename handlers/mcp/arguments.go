@@ -32,12 +32,12 @@ func decode(raw []byte, in any, opts ...json.Options) error {
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok && semantic.JSONPointer != "" {
 		if errors.Is(err, json.ErrUnknownName) {
-			return models.Invalid("arguments", "hold a member that this tool does not take")
+			return models.Invalid("arguments", "contain a member that this tool does not take")
 		}
 		return models.Invalid(string(semantic.JSONPointer[1:]), "is of the wrong type")
 	}
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return models.Invalid("arguments", "hold the same member twice")
+		return models.Invalid("arguments", "contain the same member twice")
 	}
 	return models.Invalid("arguments", "must be one JSON object")
 }

@@ -118,7 +118,7 @@ func checkApproval(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.
 // named finds the request that is checked, among the agent's own.
 func (m *Server) named(x *exchange, in checkArguments) (*models.Approval, error) {
 	if (in.ApprovalID == "") == (in.ToolUseID == "") {
-		return nil, models.Invalid("approval_id", "is needed, or tool_use_id in its place")
+		return nil, models.Invalid("approval_id", "is required, unless tool_use_id is sent")
 	}
 	if in.ToolUseID != "" {
 		return m.store.FindInvocation(x.ctx, x.actor, in.ToolUseID, "")

@@ -74,7 +74,7 @@ func (c *calls) cancel(key callKey) (rows []models.ResponseID, end context.Cance
 }
 
 // errGivenUp answers a call that its client gave up, where its request stays.
-var errGivenUp = models.Errorf(models.CodeUnavailable, "This call was given up. Its request is still waited for in another way.")
+var errGivenUp = models.Errorf(models.CodeUnavailable, "This call was cancelled. The agent still waits for its request in another way.")
 
 // cancelled withdraws what a client says that it no longer waits for, unless the agent waits
 // for it in another way too. A lost connection says nothing and withdraws nothing (I8).

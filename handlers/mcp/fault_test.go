@@ -165,7 +165,7 @@ func TestCancelling(t *testing.T) {
 	}
 	w.pending(1)
 	c.post(cancelled).want(http.StatusAccepted)
-	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was withdrawn`) {
+	if got := s.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was cancelled`) {
 		t.Error(got)
 	}
 	w.pending(0)
@@ -197,7 +197,7 @@ func TestI8CancellingLeavesWhatAnotherWayWaitsFor(t *testing.T) {
 	w.until("it waits again", func() bool { return w.store.Waiters() == 1 })
 	cancel("2")
 	w.pending(0)
-	if got := again.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was withdrawn`) {
+	if got := again.answer().text(); !strings.HasPrefix(got, `{"behavior":"deny","message":"The request was cancelled`) {
 		t.Error(got)
 	}
 }
@@ -213,7 +213,7 @@ func TestCancellingLeavesTheOtherWayI8(t *testing.T) {
 	kept, _ := other.waiting(1)
 	w.until("both wait", func() bool { return w.store.Waiters() == 2 })
 	c.post(cancelled).want(http.StatusAccepted)
-	if got := s.answer().text(); !strings.HasPrefix(got, "error: This call was given up.") {
+	if got := s.answer().text(); !strings.HasPrefix(got, "error: This call was cancelled.") {
 		t.Error(got)
 	}
 	yes := true

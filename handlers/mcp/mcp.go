@@ -175,7 +175,7 @@ func (m *Server) answer(c echo.Context, protocol http.Handler, sessions bool) er
 		return c.JSONBlob(http.StatusBadRequest, parseError)
 	}
 	if len(sent.all) > maxBatch {
-		return models.Errorf(models.CodeTooLarge, "A batch may have %d messages at most.", maxBatch)
+		return models.Errorf(models.CodeTooLarge, "A batch may have at most %d messages.", maxBatch)
 	}
 	session := ""
 	if sessions {
@@ -227,7 +227,7 @@ func (m *Server) listening(actor models.Actor, r *http.Request) (*http.Request, 
 func bodyOf(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, models.MaxBody))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, models.Errorf(models.CodeTooLarge, "The body may have %d bytes at most.", models.MaxBody)
+		return nil, models.Errorf(models.CodeTooLarge, "The body may have at most %d bytes.", models.MaxBody)
 	}
 	return body, err
 }

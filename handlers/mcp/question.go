@@ -44,7 +44,7 @@ func questions(input jsontext.Value) ([]models.AskInput, error) {
 			return nil, models.Invalid(field, "must be a question")
 		}
 		if strings.TrimSpace(q.Question) == "" || seen[q.Question] {
-			return nil, models.Invalid(field+".question", "must be a text, and another than those before")
+			return nil, models.Invalid(field+".question", "must be a text that differs from the others")
 		}
 		seen[q.Question] = true
 		// The input is the question as it was sent, so that all it says is seen.

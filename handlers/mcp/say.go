@@ -88,7 +88,7 @@ func (m *Server) conversation(x *exchange, name string) (models.ConversationID, 
 // budgetSchema describes what became of a wish for a budget.
 var budgetSchema = openSchema([]string{"conversation_id", "advice"},
 	`"conversation_id":{"type":"string"}`,
-	`"budget":{"type":["integer","null"],"description":"The budget as it is now; null: unlimited."}`,
+	`"budget":{"type":["integer","null"],"description":"The current budget; null: unlimited."}`,
 	`"used":{"type":"integer"}`,
 	`"remaining":{"type":["integer","null"]}`,
 	`"approval_id":{"type":"string","description":"The request that a person decides, if the budget would be raised: what check_approval takes."}`,
@@ -121,7 +121,7 @@ func setBudgetTool() *tool {
 func adjustBudgetTool() *tool {
 	return &tool{
 		name: models.ToolAdjustBudget, title: "Change the budget", description: textOfTool(models.ToolAdjustBudget),
-		input:  objectSchema([]string{"delta"}, `"delta":{"type":"integer","description":"How much to add; negative to take away."}`, schemaTalk),
+		input:  objectSchema([]string{"delta"}, `"delta":{"type":"integer","description":"How much to add; negative to subtract."}`, schemaTalk),
 		output: budgetSchema,
 		hints:  sdk.ToolAnnotations{DestructiveHint: new(false)},
 		call: func(m *Server, x *exchange, params *sdk.CallToolParamsRaw) (*sdk.CallToolResult, error) {
@@ -138,7 +138,7 @@ func (m *Server) changeBudget(x *exchange, params *sdk.CallToolParamsRaw, member
 	}
 	for name := range in {
 		if name != member && name != "conversation_id" {
-			return nil, models.Invalid("arguments", "hold a member that this tool does not take")
+			return nil, models.Invalid("arguments", "contain a member that this tool does not take")
 		}
 	}
 	if in[member] == nil {

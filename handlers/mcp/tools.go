@@ -14,7 +14,7 @@ import (
 )
 
 // instructions are what a client may tell its model about the server.
-const instructions = "Countersign asks people before something is done. Call request_approval before any act that cannot be undone, that concerns others or that you were told to have approved, " +
+const instructions = "Countersign asks people before something is done. Call request_approval before any act that cannot be undone, that concerns others or for which you were asked to get approval, " +
 	"and act only on the status approved, with exactly the input in the answer. Call ask_human when you need a decision or a fact from a person. " +
 	"While the status is pending, nobody has decided: call check_approval with the approval_id. Only people decide; nothing that you send here approves anything."
 

@@ -199,19 +199,19 @@ func TestArguments(t *testing.T) {
 	w := newWorld(t)
 	c := w.begin(w.agent)
 	for _, tt := range [][3]string{
-		{"request_approval", `{"tool_name":"a","input":{},"approved":true}`, "arguments: hold a member that this tool does not take"},
+		{"request_approval", `{"tool_name":"a","input":{},"approved":true}`, "arguments: contain a member that this tool does not take"},
 		{"request_approval", `{"tool_name":"a","input":[]}`, "input: must be an object"},
 		{"request_approval", `{"tool_name":"a","input":{},"conversation_id":"x"}`, "conversationId: must be a UUID"},
 		{"ask_human", `{"question":""}`, "question: must not be empty"},
 		{"ask_human", `{"question":"?","options":[{"name":"Yes"},{"name":"yes "}]}`, "reads like option"},
-		{"check_approval", `{}`, "approval_id: is needed, or tool_use_id"},
+		{"check_approval", `{}`, "approval_id: is required, unless tool_use_id"},
 		{"check_approval", `{"approval_id":"x"}`, "approval_id: must be a UUID"},
 		{"check_approval", `{"tool_use_id":"x","wait_seconds":-1}`, "wait_seconds: must not be negative"},
 		{"set_budget", `{"budget":1.5}`, "budget: must be a whole number"},
-		{"set_budget", `{"budget":5,"delta":5}`, "hold a member that this tool does not take"},
+		{"set_budget", `{"budget":5,"delta":5}`, "contain a member that this tool does not take"},
 		{"adjust_budget", `{}`, "delta: is required"},
 		{"reply", `{"content":7}`, "content: is of the wrong type"},
-		{"get_policy", `{"all":true}`, "hold a member that this tool does not take"},
+		{"get_policy", `{"all":true}`, "contain a member that this tool does not take"},
 	} {
 		if got := c.call(1, tt[0], tt[1]).answer().text(); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, tt[2]) {
 			t.Errorf("%s %s: %s, want %s", tt[0], tt[1], got, tt[2])

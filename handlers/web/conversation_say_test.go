@@ -182,7 +182,7 @@ func TestWhatIsWrongInTheComposerIsSaidAtItsPlace(t *testing.T) {
 			}
 		}
 	}
-	p.post(conversationPath(bare)+"/say", url.Values{"budgetMode": {"step"}, "budgetAmount": {"5"}}).is(http.StatusUnprocessableEntity).says("#budget-error", "needs a budget that stands")
+	p.post(conversationPath(bare)+"/say", url.Values{"budgetMode": {"step"}, "budgetAmount": {"5"}}).is(http.StatusUnprocessableEntity).says("#budget-error", "needs an existing budget")
 	// A response of another conversation is none of this one's.
 	p.post(conversationPath(id)+"/say", url.Values{"decision": {"approve"}, "responseId": {string(b.ID)}, "digest": {b.Digest}}).is(http.StatusNotFound)
 	for _, a := range []*models.Approval{a, b} {

@@ -167,7 +167,7 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 		t.Fatal("a grant was made")
 	}
 	p.post(grantPath(a), keeping(a, "1", "1", "0")).is(http.StatusSeeOther)
-	p.post(grantPath(a), keeping(a, "1", "1", "0")).is(http.StatusConflict).says("#grant .flash", "live already")
+	p.post(grantPath(a), keeping(a, "1", "1", "0")).is(http.StatusConflict).says("#grant .flash", "active already")
 
 	wire := w.ask(func(in *models.AskInput) { in.ToolName = "wire" })
 	p.get(grantPath(wire)).is(http.StatusOK).says("#grant", "critical risk are always decided one by one")

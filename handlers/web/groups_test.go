@@ -63,7 +63,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 	admin.post(leave, nil).is(http.StatusNotFound)
 
 	w.applyPolicy(`{}`)
-	admin.post("/people/groups/finance", url.Values{"note": {"Pays\u202E."}}).is(http.StatusUnprocessableEntity).says("#note-error", "nobody sees")
+	admin.post("/people/groups/finance", url.Values{"note": {"Pays\u202E."}}).is(http.StatusUnprocessableEntity).says("#note-error", "invisible characters")
 	admin.post("/people/groups/finance", url.Values{"note": {"Pays for all."}}).redirects("/people/groups/finance")
 	admin.post("/people/groups/finance/remove", nil).redirects("/people/groups")
 	admin.get("/people/groups").says(".flash", "removed").says("main", "No groups yet")

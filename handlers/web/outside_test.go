@@ -242,7 +242,7 @@ func TestALongTextBesideTheInputIsOpenedFirst(t *testing.T) {
 	if got := closed.doc.Find(`.what form.open-part input[value=beside]`).Length(); got != 1 || strings.Contains(closed.body, "THE-END") {
 		t.Errorf("%d forms open it, or it is open", got)
 	}
-	p.post(decideOf(&a), approve).is(http.StatusUnprocessableEntity).says("main", "a part of this is folded")
+	p.post(decideOf(&a), approve).is(http.StatusUnprocessableEntity).says("main", "a section of this request is closed")
 	p.post("/conversations/"+string(conv)+"/decide/"+string(a.ID), approve).is(http.StatusUnprocessableEntity)
 	p.get("/conversations/"+string(conv)).says("main", "Open the collapsed section first")
 

@@ -32,7 +32,7 @@ func TestAnAdminAddsAnUpstreamAndItsKeyIsNeverShown(t *testing.T) {
 	}
 	admin.post("/upstreams", upstreamForm()).redirects("/upstreams")
 	list := admin.get("/upstreams").says(".flash", "Added").says("#upstreams", "night-shift", "https://approvals.example.com/v1", "plain dialect", "not polled yet")
-	again := admin.post("/upstreams", upstreamForm()).is(http.StatusConflict).says("main", "has this name").says("#upstream-name-error", "is taken")
+	again := admin.post("/upstreams", upstreamForm()).is(http.StatusConflict).says("main", "an upstream with this name").says("#upstream-name-error", "is taken")
 	for _, p := range []*page{list, again, admin.get("/system"), admin.get("/audit/all"), admin.get("/audit")} {
 		if strings.Contains(p.body, upstreamKey) {
 			t.Errorf("%s shows the key", p.asked)
@@ -74,7 +74,7 @@ func TestWhatIsWrongWithAnUpstreamStandsAtItsField(t *testing.T) {
 		{"base_url", "http://[fd12::7]:8080", "#upstream-url-error", "--upstream-allow fd12::7"},
 		{"base_url", "http://metadata.google.internal/v1", "#upstream-url-error", "credentials"},
 		{"base_url", "ftp://example.com", "#upstream-url-error", "http://"},
-		{"base_url", "https://me:secret@example.com", "#upstream-url-error", "no password"},
+		{"base_url", "https://me:secret@example.com", "#upstream-url-error", "must not contain a user or password"},
 		{"dialect", "klingon", "#upstream-dialect-error", "plain or cloud"},
 		{"key", upstreamKey + "\u00e9", "#upstream-key-error", "ASCII"},
 		{"key", strings.Repeat("k", 4001), "#upstream-key-error", "4,000"},

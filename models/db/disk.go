@@ -40,7 +40,7 @@ func (d *DB) Full() bool { return d.disk.full.Load() }
 
 // DiskFull is what callers hear while it is.
 func DiskFull() error {
-	return models.Errorf(models.CodeDiskFull, "Disk full: nothing new is taken until there is space. Signing in, rejecting and cancelling still work.")
+	return models.Errorf(models.CodeDiskFull, "Disk full: nothing new is accepted until there is space. Signing in, rejecting and cancelling still work.")
 }
 
 // isDiskFull reports whether SQLite could not write for want of space.

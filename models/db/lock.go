@@ -29,7 +29,7 @@ func LockFile(path string) (*os.File, error) {
 		return nil, nil //nolint:nilnil // nothing to lock
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the database that stands: %w", err)
+		return nil, fmt.Errorf("open the existing database: %w", err)
 	}
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lock); err != nil {

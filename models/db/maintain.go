@@ -55,7 +55,7 @@ func (d *DB) Vacuum(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	if _, err := pool.ExecContext(ctx, `VACUUM`); err != nil {
-		return fmt.Errorf("write the database anew: %w", err)
+		return fmt.Errorf("rewrite the database: %w", err)
 	}
 	return nil
 }

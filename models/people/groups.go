@@ -127,7 +127,7 @@ func (p *People) AddGroup(ctx context.Context, actor models.Actor, name, note st
 			}
 		}
 		if len(all) >= models.MaxGroups {
-			return models.Errorf(models.CodeConflict, "There are %d groups already, and there may be no more: remove one first.", len(all))
+			return models.Errorf(models.CodeConflict, "There are %d groups, which is the limit: remove one first.", len(all))
 		}
 		g := &models.Group{ID: models.NewID[models.GroupID](), Name: name, Note: note, CreatedAt: t.Now}
 		if err := t.Gorm().Create(g).Error; err != nil {
@@ -230,7 +230,7 @@ func (p *People) JoinGroup(ctx context.Context, actor models.Actor, name, email 
 			return err
 		}
 		if g.Members >= models.MaxMembers {
-			return models.Errorf(models.CodeConflict, "The group has %d members, and may have no more.", g.Members)
+			return models.Errorf(models.CodeConflict, "The group has %d members, which is the limit.", g.Members)
 		}
 		m := &models.GroupMember{ID: models.NewID[models.GroupMemberID](), GroupID: g.ID, UserID: user.ID, JoinedAt: t.Now}
 		if err := t.Gorm().Create(m).Error; err != nil {

@@ -99,7 +99,7 @@ func (t *tx) withdraw(actor models.Actor, invite *models.Invite) error {
 	changed := t.Gorm().Model(&models.Invite{}).
 		Where("id = ? AND used_at IS NULL AND withdrawn_at IS NULL", invite.ID).Update("withdrawn_at", t.Now)
 	if changed.Error != nil {
-		return fmt.Errorf("withdraw invitation: %w", changed.Error)
+		return fmt.Errorf("revoke invitation: %w", changed.Error)
 	}
 	if !db.ExactlyOne(changed.RowsAffected) {
 		return nil
@@ -196,7 +196,7 @@ func inviteOf(pool *gorm.DB, hash []byte, now time.Time) (*models.Invite, error)
 }
 
 func badInvite() error {
-	return models.Errorf(models.CodeNotFound, "This link does not work: it was used or withdrawn, or it is older than seven days. Ask an admin for a new one.")
+	return models.Errorf(models.CodeNotFound, "This link does not work: it was used or revoked, or it is older than seven days. Ask an admin for a new one.")
 }
 
 // emailFree refuses an e-mail that somebody signs in with.

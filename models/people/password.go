@@ -119,11 +119,11 @@ func passwordFault(password, email string) string {
 	case !utf8.ValidString(password):
 		return "must be valid UTF-8"
 	case n < models.MinPassword || n > models.MaxPassword:
-		return fmt.Sprintf("must be %d to %d characters long", models.MinPassword, models.MaxPassword)
+		return fmt.Sprintf("must have %d to %d characters", models.MinPassword, models.MaxPassword)
 	}
 	name, _, _ := strings.Cut(email, "@")
 	if passwords.Common(password, email, name, "countersign") {
-		return "is among the first that others would guess; choose a longer phrase of your own"
+		return "is too easy to guess; choose a longer phrase"
 	}
 	return ""
 }
@@ -161,7 +161,7 @@ func (p *People) SetPassword(ctx context.Context, actor models.Actor, id models.
 // in: CodeTooManyRequests. CodeConflict if the password changed meanwhile.
 func (p *People) ChangePassword(ctx context.Context, actor models.Actor, current, next string) error {
 	if !actor.IsPerson() || actor.SessionID == "" {
-		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may change the own password.")
+		return models.Errorf(models.CodeForbidden, "Sign in to change your password.")
 	}
 	if fault := passwordFault(next, actor.Name); fault != "" {
 		return models.Invalid("next", "%s", fault)

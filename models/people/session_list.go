@@ -85,7 +85,7 @@ func (p *People) EndSession(ctx context.Context, actor models.Actor, id models.S
 // tells how many. CodeForbidden for an actor without a session.
 func (p *People) EndOtherSessions(ctx context.Context, actor models.Actor) (ended int, err error) {
 	if !actor.IsPerson() || actor.SessionID == "" {
-		return 0, models.Errorf(models.CodeForbidden, "Only a person who is signed in may end the other sessions.")
+		return 0, models.Errorf(models.CodeForbidden, "Sign in to end your other sessions.")
 	}
 	err = p.writeAnyway(ctx, func(t *tx) error {
 		ended, err = t.endSessions(actor, actor.UserID(), actor.SessionID)

@@ -54,7 +54,7 @@ func (c *accessCache) putSession(hash [sha256.Size]byte, session *cachedSession,
 }
 
 func notSignedIn() error {
-	return models.Errorf(models.CodeUnauthenticated, "Sign in first: there is no open session.")
+	return models.Errorf(models.CodeUnauthenticated, "Your session has expired. Sign in again.")
 }
 
 // personActor is the actor of a person by no credential yet.
@@ -142,7 +142,7 @@ func (p *People) sessionSeen(ctx context.Context, session *cachedSession, now ti
 // harmless. CodeForbidden for an actor without a session.
 func (p *People) SignOut(ctx context.Context, actor models.Actor) error {
 	if !actor.IsPerson() || actor.SessionID == "" {
-		return models.Errorf(models.CodeForbidden, "Only a person who is signed in may sign out.")
+		return models.Errorf(models.CodeForbidden, "Only a person who is signed in can sign out.")
 	}
 	return p.writeAnyway(ctx, func(t *tx) error { return t.closeSession(actor, actor.UserID(), actor.SessionID) })
 }

@@ -102,7 +102,7 @@ func (p *People) SignIn(ctx context.Context, email, password string, from SignIn
 }
 
 func wrongPassword() error {
-	return models.Errorf(models.CodeUnauthenticated, "The e-mail or the password is not right.")
+	return models.Errorf(models.CodeUnauthenticated, "The e-mail or the password is wrong.")
 }
 
 // countAttempt stores a failure, or refuses if there are too many. Those that

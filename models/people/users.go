@@ -45,7 +45,7 @@ func emailFault(email string) string {
 	case local == "" || domain == "" || strings.Contains(domain, "@"):
 		return "must be an e-mail address such as ada@example.com"
 	case strings.ContainsFunc(email, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
-		return "must not hold spaces or invisible characters"
+		return "must not contain spaces or invisible characters"
 	}
 	return ""
 }

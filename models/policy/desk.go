@@ -121,7 +121,7 @@ func (c *checker) lines(path string, list []string, most, bytes int) {
 		case strings.TrimSpace(text) == "":
 			c.add(at, "must not be empty")
 		case slices.Index(list, text) < i:
-			c.add(at, "stands there twice")
+			c.add(at, "is listed twice")
 		default:
 			c.take(at, models.CheckText(at, text, bytes))
 		}

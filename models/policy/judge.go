@@ -96,7 +96,7 @@ func (p *Policy) WaitMinutes(j Judgement, kind models.Kind) (minutes int, ok boo
 
 // Judge says what happens to a call. Only a tool call can go ahead without a
 // person: a question, proposal or budget request that a rule allows is still
-// asked, and so is all of them when approval is switched off.
+// asked, even when approval is switched off.
 func (p *Policy) Judge(c Call) Judgement {
 	return p.judged(&evaluation{policy: p, call: c})
 }
@@ -115,7 +115,7 @@ func (p *Policy) judged(e *evaluation) Judgement {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
 		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""
-		j.Reason = "Approval is switched off, so nobody was asked. It would have been held: " + j.Reason
+		j.Reason = "Approval is switched off, so nobody was asked. Otherwise it would have needed approval: " + j.Reason
 	}
 	return j
 }
@@ -240,7 +240,7 @@ func asked(kind models.Kind) Judgement {
 	case models.KindProposal, models.KindReply:
 		j.Reason = "Only a person can accept a proposal."
 	case models.KindBudget:
-		j.Reason = "Only a person can grant a budget."
+		j.Reason = "Only a person can approve a budget."
 	case models.KindToolCall:
 		j.Reason = "The agent asked for approval."
 	default:

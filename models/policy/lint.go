@@ -62,10 +62,10 @@ func toolPath(rule, tool int) string { return fmt.Sprintf("rules[%d].tools[%d]",
 // settings looks at everything outside the rules.
 func (l *linter) settings() {
 	if !l.doc.ApprovalEnabled {
-		l.warn("approval_enabled", "Approval is off%s: every tool call that no rule denies goes ahead without a person.", spokenUntil(l.doc.ApprovalOffUntil))
+		l.warn("approval_enabled", "Approval is off%s: every tool call that no rule denies runs without a person.", spokenUntil(l.doc.ApprovalOffUntil))
 	}
 	if l.doc.FallbackAutoApprove {
-		l.warn("fallback_auto_approve", "When no server answers%s, our clients go ahead without a person and report it later.", spokenUntil(l.doc.FallbackUntil))
+		l.warn("fallback_auto_approve", "When no server answers%s, our clients run calls without a person and report them later.", spokenUntil(l.doc.FallbackUntil))
 	}
 	if b := l.doc.BudgetPerAgent; b != nil {
 		for i, r := range l.doc.Rules {
@@ -75,7 +75,7 @@ func (l *linter) settings() {
 		}
 	}
 	if d := l.doc.RetentionDays; d > 0 && d < shortRetention {
-		l.warn("retention_days", "Is short: an agent that asks for its outcome later than that is not told inputs and answers, and reviewers do not see what was approved before.")
+		l.warn("retention_days", "Is short: an agent that asks for its outcome later than that gets no inputs or answers, and reviewers do not see what was approved before.")
 	}
 	seen := map[string]bool{}
 	for i, pat := range l.pats.required {
@@ -181,7 +181,7 @@ func (l *linter) held(i int) {
 			if s.pattern {
 				how = "but for its letter case it matches"
 			}
-			l.warn(toolPath(i, j), "Is held nevertheless: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
+			l.warn(toolPath(i, j), "Needs approval nevertheless: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
 		}
 	}
 }

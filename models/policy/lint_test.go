@@ -21,7 +21,7 @@ func TestLint(t *testing.T) {
 			{"name":"c","tools":["pay"],"effect":"require","reviewers":["a@b"],"timeout_minutes":3}]}`, nil},
 		"off":          {`{"approval_enabled":false}`, []string{"approval_enabled: Approval is off:"}},
 		"off until":    {`{"approval_enabled":false,"approval_off_until":"2026-11-23T14:00:00Z"}`, []string{"approval_enabled: Approval is off until 2026-11-23 14:00 UTC:"}},
-		"fallback end": {`{"fallback_auto_approve":true,"fallback_until":"2026-11-23T14:00:30Z"}`, []string{"fallback_auto_approve: When no server answers until 2026-11-23 14:00:30 UTC, our clients go ahead"}},
+		"fallback end": {`{"fallback_auto_approve":true,"fallback_until":"2026-11-23T14:00:30Z"}`, []string{"fallback_auto_approve: When no server answers until 2026-11-23 14:00:30 UTC, our clients run calls"}},
 		"fallback":     {`{"fallback_auto_approve":true}`, []string{"fallback_auto_approve: When no server"}},
 		"listed twice": {`{"required_approval_tools":["a","a"]}`, []string{"required_approval_tools[1]: twice"}},
 		"required but allowed": {

@@ -137,7 +137,7 @@ func TestParseRefusesWithThePath(t *testing.T) {
 		"costly repeats":        {rule("tools", `["/`+strings.Repeat("a{1000}", 5)+`/"]`), "rules[0].tools[0]", "smaller counts"},
 		"flags behind":          {rule("tools", `["/rm/i"]`), "rules[0].tools[0]", "flags behind"},
 		"glob":                  {rule("tools", `["rm*"]`), "rules[0].tools[0]", "between slashes"},
-		"space around":          {rule("tools", `["rm "]`), "rules[0].tools[0]", "spaces inside"},
+		"space around":          {rule("tools", `["rm "]`), "rules[0].tools[0]", "spaces between them"},
 		"required tool":         {`{"required_approval_tools":["a","/(/"]}`, "required_approval_tools[1]", "RE2"},
 	} {
 		t.Run(name, func(t *testing.T) {

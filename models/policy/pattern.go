@@ -53,7 +53,7 @@ func readPattern(text string, whole, kept bool) (p pattern, problem string) {
 		return readRegexp(text, whole)
 	}
 	if e, ok := errors.AsType[*models.Error](models.CheckToolName("", text)); ok {
-		return pattern{}, e.Fields[""] + "; a regular expression stands between slashes"
+		return pattern{}, e.Fields[""] + "; a regular expression is written between slashes"
 	}
 	if oneSlash(text) && !kept {
 		return pattern{}, "has a slash at one end only; " + howToWrite(text)

@@ -65,7 +65,7 @@ func agentExhausted(b *models.AgentBudget, energy int64, request *models.Approva
 	if request.Status() == models.StatusPending {
 		text += " Its owner was asked for more: wait for that request, then repeat this one."
 	} else {
-		text += " More was asked for and not granted; nobody is asked again"
+		text += " More was requested and not approved; nobody is asked again"
 		if a, err := models.AllowanceAsked([]byte(request.ToolInputJSON)); err == nil {
 			text += " before " + a.Until.Format(time.RFC3339)
 		}

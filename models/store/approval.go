@@ -163,7 +163,7 @@ const (
 // Codes: forbidden, not_found, invalid.
 func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.ResponseID, part string) error {
 	if !actor.IsPerson() {
-		return models.Errorf(models.CodeForbidden, "Only a person opens the parts of a request.")
+		return models.Errorf(models.CodeForbidden, "Only a person can open the sections of a request.")
 	}
 	if part == "" || len(part) > maxPartName || strings.Trim(part, partLetters) != "" {
 		return models.Invalid("part", "must be 1 to %d small letters, digits and hyphens", maxPartName)

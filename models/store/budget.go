@@ -71,7 +71,7 @@ func (t *tx) wishBudget(actor models.Actor, conv *models.Conversation, c models.
 	if refused != nil && *refused == request.ID {
 		return nil, &models.Error{
 			Code: models.CodeAlreadyDecided, Approval: request,
-			Text: "More budget was asked for and rejected; nobody is asked again until the budget changes or a person writes.",
+			Text: "More budget was requested and rejected; nobody is asked again until the budget changes or a person writes.",
 		}
 	}
 	return request, nil
@@ -279,7 +279,7 @@ func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 	}
 	if a.AsksForAllowance() {
 		if !in.Budget.None() {
-			return nil, models.Invalid("newBudget", "does not belong to this request, which is for the agent in all its conversations; edit its input to allow another sum")
+			return nil, models.Invalid("newBudget", "does not belong to this request, which is for the agent in all its conversations; edit its input to allow a different amount")
 		}
 		got, err := allowed(a, vote)
 		return &decidedBudget{allowance: &got}, err
@@ -295,7 +295,7 @@ func (t *tx) checkBudget(actor models.Actor, a *models.Approval, in models.Decis
 			return nil, models.Errorf(models.CodeForbidden, "Only the conversation's owner or an admin may change its budget.")
 		}
 		if a.Kind == models.KindBudget && vote.Input != nil {
-			return nil, models.Invalid("input", "stands in place of newBudget and budgetChange; send one of them")
+			return nil, models.Invalid("input", "can't be combined with newBudget or budgetChange; send one of them")
 		}
 		out.change = true
 	case vote.Verdict == models.VerdictApprove:

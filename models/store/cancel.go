@@ -39,7 +39,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 			return err
 		}
 		if actor.IsPerson() && a.UpstreamID != nil {
-			return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system waits for a verdict: reject its request instead.", Approval: a}
+			return &models.Error{Code: models.CodeWrongDecisionKind, Text: "The other system waits for a decision: reject its request instead.", Approval: a}
 		}
 		return t.cancel(actor, a)
 	})

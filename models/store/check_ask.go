@@ -96,7 +96,7 @@ func (q *asked) checkKeys() (err error) {
 		}
 	}
 	if q.Session != "" && (q.ConversationID != "" || q.RunID != "") {
-		return models.Invalid("sessionId", "stands in place of a conversation's id and a run id; send one of them")
+		return models.Invalid("sessionId", "can't be combined with a conversation's id or a run id; send one of them")
 	}
 	for _, key := range [...]struct{ field, value string }{{"runId", q.RunID}, {"sessionId", q.Session}, {"toolUseId", q.ToolUseID}, {"jobId", q.JobID}, {"template", q.Template}} {
 		if key.value != "" {

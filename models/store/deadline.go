@@ -212,7 +212,7 @@ func (t *tx) extended(a *models.Approval, until time.Time) (clock, error) {
 	case until.After(t.Now.Add(time.Duration(most) * time.Minute)):
 		return clock{}, models.Invalid("minutes", "must be at most %d from now", most)
 	case until.Before(a.ApprovalTimeoutAt):
-		return clock{}, models.Invalid("minutes", "must not end before the deadline that stands")
+		return clock{}, models.Invalid("minutes", "must not end before the current deadline")
 	}
 	to := clockOf(a)
 	to.deadline = until

@@ -69,7 +69,7 @@ func (t *tx) decide(actor models.Actor, a *models.Approval, in models.DecisionIn
 	}
 	if vote.WaitsFor != "" {
 		if !in.Budget.None() {
-			return nil, models.Invalid("newBudget", "can't go with an edit that others must approve first")
+			return nil, models.Invalid("newBudget", "can't be combined with an edit that others must approve first")
 		}
 		return t.proposeEdit(actor, a, vote)
 	}
@@ -102,7 +102,7 @@ func conflictOf(a *models.Approval) error {
 		if a.HeldUntil == nil {
 			return nil
 		}
-		return &models.Error{Code: models.CodeBeingDecided, Text: "A verdict on this request is on its way.", Approval: a}
+		return &models.Error{Code: models.CodeBeingDecided, Text: "A decision on this request is on its way.", Approval: a}
 	case models.StatusExpired:
 		return &models.Error{Code: models.CodeExpired, Text: "This request has expired: " + a.Feedback() + ".", Approval: a}
 	case models.StatusNone, models.StatusApproved, models.StatusRejected, models.StatusCancelled, models.StatusResolved:
@@ -113,7 +113,7 @@ func conflictOf(a *models.Approval) error {
 func settledText(a *models.Approval) string {
 	switch {
 	case a.Status() == models.StatusNone:
-		return "This request needed no approval; it was let through."
+		return "This request needed no approval; it was allowed."
 	case a.Vote != nil:
 		return fmt.Sprintf("This request was already %s by %s.", a.Status(), a.Vote.UserName)
 	}
@@ -131,7 +131,7 @@ func (t *tx) conflict(a *models.Approval) error {
 		return errors.Join(voteErr, err)
 	}
 	a.Vote = windowAt(vote, t.Now)
-	return &models.Error{Code: models.CodeBeingDecided, Text: "The verdict of " + vote.UserName + " on this request is on its way.", Approval: a}
+	return &models.Error{Code: models.CodeBeingDecided, Text: "The decision of " + vote.UserName + " on this request is on its way.", Approval: a}
 }
 
 // checkVerdict judges what was sent against the row and makes the vote.
@@ -147,7 +147,7 @@ func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.Deci
 		return nil, err
 	}
 	if in.Digest != "" && in.Digest != a.Digest {
-		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
+		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a}
 	}
 	if verdict != models.VerdictReject && a.InputBytes != nil {
 		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)

@@ -83,7 +83,7 @@ func (s *Store) BeginDelivery(ctx context.Context, l *models.Lease, id models.Re
 func (t *tx) delivery(a *models.Approval, row *models.Delivery) (*models.Delivery, error) {
 	var v models.Vote
 	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
-		return nil, fmt.Errorf("read verdict: %w", err)
+		return nil, fmt.Errorf("read decision: %w", err)
 	}
 	var o models.OutsideApproval
 	if err := t.Gorm().Raw(outsideCallOf, a.ID).Take(&o).Error; err != nil {
@@ -110,12 +110,12 @@ func (t *tx) undelivered(a *models.Approval, row *models.Delivery) error {
 		return err
 	}
 	if a.Status() != models.StatusPending {
-		return t.noteContradiction(a, "The other system was not told in time.")
+		return t.noteContradiction(a, "The decision did not reach the other system in time.")
 	}
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
 	}
-	return t.expireUndelivered(a, "The verdict could not be told to the other system in time: "+row.Problem)
+	return t.expireUndelivered(a, "The decision could not be sent to the other system in time: "+row.Problem)
 }
 
 func (t *tx) deliveryDone(row *models.Delivery, outcome string) error {
@@ -160,7 +160,7 @@ func (s *Store) EndDelivery(ctx context.Context, l *models.Lease, id models.Resp
 		if row.DoneAt != nil {
 			// It was given up while the attempt ran.
 			if end.Result == models.DeliveryTaken || end.Result == models.DeliveryConfirmed {
-				return t.noteContradiction(a, "The other system took the verdict after it had expired here.")
+				return t.noteContradiction(a, "The other system accepted the decision after the request had expired here.")
 			}
 			return nil
 		}
@@ -203,7 +203,7 @@ func (t *tx) deliveredNow(a *models.Approval, row *models.Delivery, end models.D
 	}
 	var v models.Vote
 	if err := t.Gorm().Where("id = ?", row.VoteID).Take(&v).Error; err != nil {
-		return fmt.Errorf("read verdict: %w", err)
+		return fmt.Errorf("read decision: %w", err)
 	}
 	if _, err := t.settleByVote(voter(&v), a, &v); err != nil {
 		return err

@@ -195,7 +195,7 @@ func TestI10AVerdictThatCannotBeToldInTimeIsUndelivered(t *testing.T) {
 			w.status(t, conv, models.ConversationRunning)
 			w.end(t, id, models.DeliveryTaken)
 			r := w.byID(t, id)
-			if r.status != "expired" || r.contradiction != "The other system took the verdict after it had expired here." {
+			if r.status != "expired" || r.contradiction != "The other system accepted the decision after the request had expired here." {
 				t.Errorf("%+v", r)
 			}
 			storetest.SameStrings(t, "ledger", w.actionsOn(t, id), []string{"system approval.requested", "user approval.voted", "system approval.expired"})

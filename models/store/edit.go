@@ -91,7 +91,7 @@ func (t *tx) checkApprover(actor models.Actor, a *models.Approval, vote *models.
 		return err
 	}
 	if !able {
-		return models.Invalid("input", "the edited call is under the rule “%s”, and nobody is able to approve it there", edited.Rule)
+		return models.Invalid("input", "the edited call falls under the rule “%s”, and nobody can approve it there", edited.Rule)
 	}
 	if err := t.mayApprove(actor, a, vote); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (t *tx) waitingEdits(id models.ResponseID) ([]models.Vote, error) {
 // their inboxes. It takes the place of what its voter proposed before.
 func (t *tx) proposeEdit(actor models.Actor, a *models.Approval, vote *models.Vote) (*models.Approval, error) {
 	if err := t.Gorm().Exec(dropWaiting, t.Now, a.ID, vote.UserID).Error; err != nil {
-		return nil, fmt.Errorf("withdraw proposed edit: %w", err)
+		return nil, fmt.Errorf("drop proposed edit: %w", err)
 	}
 	if err := t.addVote(vote); err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func exhausted(conv *models.Conversation, energy int64, request *models.Approval
 	if request.Status() == models.StatusPending {
 		text += " A person was asked for more: wait for that request, then repeat this one."
 	} else {
-		text += " More was asked for and not granted; nobody is asked again until the budget changes or a person writes."
+		text += " More was requested and not approved; nobody is asked again until the budget changes or a person writes."
 	}
 	return &models.Error{Code: models.CodeBudgetExhausted, Text: text, Approval: request}
 }

@@ -129,7 +129,7 @@ func (t *tx) repeatedCall(actor models.Actor, q *asked) (*models.Approval, error
 	}
 	if a.Digest != q.digestUnder(a.DigestVersion) {
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with another " + q.content() + "; nothing was changed.", Approval: at(a, t.Now),
+			Code: models.CodeKeyConflict, Text: "A request with this call_id exists with a different " + q.content() + "; nothing was changed.", Approval: at(a, t.Now),
 		}
 	}
 	return a, nil
@@ -142,7 +142,7 @@ func (t *tx) repeated(actor models.Actor, q *asked, a *models.Approval) (*models
 	}
 	conflict := func(what string) (*models.Approval, *models.Conversation, error) {
 		return nil, nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A request with this key stands with another " + what + "; nothing was changed.",
+			Code: models.CodeKeyConflict, Text: "A request with this key exists with a different " + what + "; nothing was changed.",
 			Approval: at(a, t.Now),
 		}
 	}
@@ -278,9 +278,9 @@ func (s *Store) FindInvocation(ctx context.Context, actor models.Actor, toolUseI
 		case err != nil:
 			return nil, err
 		case len(ids) > 1 && session == "":
-			return nil, models.Errorf(models.CodeAmbiguousSession, "This tool use id stands in more than one session: say which by session_id.")
+			return nil, models.Errorf(models.CodeAmbiguousSession, "This tool use id exists in more than one session: send session_id.")
 		case len(ids) > 1:
-			return nil, models.Errorf(models.CodeAmbiguousSession, "More than one owner has a run of this name: say which by the conversation's id as session_id.")
+			return nil, models.Errorf(models.CodeAmbiguousSession, "More than one owner has a run with this name: send the conversation's id as session_id.")
 		case len(ids) == 1:
 			return s.Approval(ctx, actor, ids[0])
 		}

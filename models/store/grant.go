@@ -48,7 +48,7 @@ func (s *Store) MakeGrant(ctx context.Context, actor models.Actor, id models.Res
 
 func needPersonForGrant(actor models.Actor) error {
 	if !actor.IsPerson() {
-		return models.Errorf(models.CodeForbidden, "Only a person may see, make or revoke grants.")
+		return models.Errorf(models.CodeForbidden, "Only a person may see, make or revoke pre-approvals.")
 	}
 	return nil
 }
@@ -58,9 +58,9 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 	wrong := func(text string) error { return models.Errorf(models.CodeWrongDecisionKind, "%s", text) }
 	switch {
 	case !actor.Admin && a.OwnerID != actor.UserID():
-		return models.Errorf(models.CodeForbidden, "Only the owner of the conversation and admins may make a grant; you may decide this request.")
+		return models.Errorf(models.CodeForbidden, "Only the conversation's owner and admins can pre-approve similar calls; you may decide this request.")
 	case a.Kind != models.KindToolCall:
-		return wrong("Only tool calls are covered by grants.")
+		return wrong("Only tool calls can be pre-approved.")
 	case a.UpstreamID != nil:
 		return wrong("Calls of another system are always decided one by one.")
 	case a.Risk.DecidedAlone():
@@ -68,13 +68,13 @@ func mayGrant(actor models.Actor, a *models.Approval) error {
 	case a.Template != "" || a.ChecklistJSON != "":
 		return wrong("Calls with a checklist, or for which the agent named a template, are always decided one by one.")
 	case a.IsRemoved():
-		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a grant would cover.")
+		return wrong("The input of this call was " + a.RemovedText() + ", so it is unknown what a pre-approval would cover.")
 	case a.InputBytes != nil:
-		return wrong("Only the beginning of this call's input is kept, so it is unknown what a grant would cover.")
+		return wrong("Only the beginning of this call's input is kept, so it is unknown what a pre-approval would cover.")
 	case !a.RequiresApproval && a.Cause != models.CauseGrant:
-		return wrong("Nobody was asked about this call, so it needs no grant.")
+		return wrong("Nobody was asked about this call, so it needs no pre-approval.")
 	case a.Status() == models.StatusRejected:
-		return &models.Error{Code: models.CodeAlreadyDecided, Text: "This call was rejected: make a grant on one that was not.", Approval: a}
+		return &models.Error{Code: models.CodeAlreadyDecided, Text: "This call was rejected: pre-approve similar calls from one that was not.", Approval: a}
 	}
 	return nil
 }
@@ -84,11 +84,11 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 	case a.Digest:
 	case "":
 		return nil, &models.Error{
-			Code: models.CodeDigestRequired, Text: "A grant needs the digest of the request that was shown.",
-			Fields: map[string]string{"digest": "is required to make a grant"},
+			Code: models.CodeDigestRequired, Text: "A pre-approval needs the digest of the request that was shown.",
+			Fields: map[string]string{"digest": "is required to pre-approve similar calls"},
 		}
 	default:
-		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "The request is not the one that was shown: its digest differs.", Approval: a}
+		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a}
 	}
 	if err := t.grantsAllowed(actor, a); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (t *tx) makeGrant(actor models.Actor, a *models.Approval, in models.GrantIn
 		return nil, err
 	}
 	if err := t.Gorm().Create(g).Error; err != nil {
-		return nil, fmt.Errorf("store grant: %w", err)
+		return nil, fmt.Errorf("store pre-approval: %w", err)
 	}
 	g.AgentName, g.OwnerName, g.MakerMayDecide = a.AgentName, a.OwnerName, true
 	if until := t.s.known.grants; until != nil && g.ExpiresAt.After(*until) {
@@ -130,7 +130,7 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 		return err
 	}
 	if !p.Document().GrantsEnabled {
-		return models.Errorf(models.CodeForbidden, "The policy has grants switched off (grants_enabled).")
+		return models.Errorf(models.CodeForbidden, "Pre-approvals are switched off in the policy (grants_enabled).")
 	}
 	j, err := t.judge(version, p, policy.Call{Kind: a.Kind, ToolName: a.ToolName, Explicit: true}, judgedRow(a, a.ToolInputJSON, t.Now))
 	if err != nil {
@@ -138,9 +138,9 @@ func (t *tx) grantsAllowed(actor models.Actor, a *models.Approval) error {
 	}
 	switch {
 	case j.Effect == policy.EffectDeny:
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a grant would cover none.")
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy denies such calls now: a pre-approval would cover none.")
 	case j.Risk.DecidedAlone():
-		return models.Errorf(models.CodeWrongDecisionKind, "The policy holds such calls to be of %s risk now: they are always decided one by one.", j.Risk)
+		return models.Errorf(models.CodeWrongDecisionKind, "The policy now says that such calls are of %s risk: they are always decided one by one.", j.Risk)
 	}
 	if len(j.Checklist) > 0 {
 		return models.Errorf(models.CodeWrongDecisionKind, "The policy has a checklist for such calls now: they are always decided one by one.")
@@ -181,7 +181,7 @@ func (t *tx) checkGrant(a *models.Approval, in models.GrantInput) (fixed, free s
 		wrong["uses"] = fmt.Sprintf("must be from 1 to %d", doc.GrantMaxUses)
 	}
 	if len(wrong) > 0 {
-		return "", "", &models.Error{Code: models.CodeInvalid, Text: "The grant is not valid.", Fields: wrong}
+		return "", "", &models.Error{Code: models.CodeInvalid, Text: "The pre-approval is not valid.", Fields: wrong}
 	}
 	return fixed, free, nil
 }
@@ -194,13 +194,13 @@ const liveGrants = `SELECT count(*) AS live, coalesce(sum(fixed = ? AND free = ?
 func (t *tx) roomForGrant(g *models.Grant) error {
 	var found struct{ Live, Same int }
 	if err := t.Gorm().Raw(liveGrants, g.Fixed, g.Free, g.AgentID, g.ToolName, t.Now).Scan(&found).Error; err != nil {
-		return fmt.Errorf("count grants: %w", err)
+		return fmt.Errorf("count pre-approvals: %w", err)
 	}
 	switch {
 	case found.Same > 0:
-		return models.Errorf(models.CodeConflict, "The same grant is live already: revoke it first to make it anew.")
+		return models.Errorf(models.CodeConflict, "The same pre-approval is active already: revoke it first.")
 	case found.Live >= models.MaxLiveGrants:
-		return models.Errorf(models.CodeConflict, "%d grants are live for this agent and tool: revoke some first.", found.Live)
+		return models.Errorf(models.CodeConflict, "%d pre-approvals are active for this agent and tool: revoke some first.", found.Live)
 	}
 	return nil
 }
@@ -234,16 +234,16 @@ func (t *tx) revokeGrant(actor models.Actor, g *models.Grant) error {
 	done := t.Gorm().Model(&models.Grant{}).Where("id = ? AND revoked_at IS NULL", g.ID).
 		UpdateColumns(map[string]any{"revoked_at": when, "revoked_by": by, "revoker_name": actor.Name})
 	if done.Error != nil {
-		return fmt.Errorf("revoke grant: %w", done.Error)
+		return fmt.Errorf("revoke pre-approval: %w", done.Error)
 	}
 	if !db.ExactlyOne(done.RowsAffected) {
-		return fmt.Errorf("revoke grant %s: it was not live", g.ID)
+		return fmt.Errorf("revoke pre-approval %s: it was not active", g.ID)
 	}
 	g.RevokedAt, g.RevokedBy, g.RevokerName = &when, &by, actor.Name
 	t.grantChanged(g)
 	var conversation models.ConversationID
 	if err := t.Gorm().Raw(`SELECT conversation_id FROM responses WHERE id = ?`, g.MadeFrom).Scan(&conversation).Error; err != nil {
-		return fmt.Errorf("read the request of a grant: %w", err)
+		return fmt.Errorf("read the request of a pre-approval: %w", err)
 	}
 	return t.record(actor, "grant.revoked", ledger.Subject{Owner: g.OwnerID, Conversation: conversation, Response: g.MadeFrom}, grantEntry{
 		Grant: g.ID, Agent: g.AgentID, Tool: g.ToolName, Uses: g.Uses, MaxUses: g.MaxUses,
@@ -287,7 +287,7 @@ func (t *tx) granted(a *models.Approval) (bool, error) {
 		return false, err
 	}
 	a.Cause, a.GrantID = models.CauseGrant, &g.ID
-	a.PolicyReason = fmt.Sprintf("Allowed by %s's grant until %s UTC, use %d of %d. It would have been held: %s",
+	a.PolicyReason = fmt.Sprintf("Pre-approved by %s until %s UTC, use %d of %d. Otherwise it would have needed approval: %s",
 		g.MakerName, g.ExpiresAt.Format("2006-01-02 15:04"), g.Uses+1, g.MaxUses, a.PolicyReason)
 	return true, nil
 }
@@ -299,7 +299,7 @@ func (t *tx) anyGrant() (bool, error) {
 	if known.grants == nil {
 		var last *time.Time
 		if err := t.Row(t.s.hot.lastGrant).Scan(&last, new(any)); err != nil {
-			return false, fmt.Errorf("look for grants: %w", err)
+			return false, fmt.Errorf("look for pre-approvals: %w", err)
 		}
 		if last == nil {
 			last = new(time.Time)
@@ -315,7 +315,7 @@ func (t *tx) anyGrant() (bool, error) {
 func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	rows, err := t.Rows(t.s.hot.grantsOf, a.AgentID, a.ToolName, t.Now, a.OwnerID)
 	if err != nil {
-		return nil, fmt.Errorf("look for a grant: %w", err)
+		return nil, fmt.Errorf("look for a pre-approval: %w", err)
 	}
 	defer rows.Close()
 	var call models.Shape
@@ -323,7 +323,7 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 	for rows.Next() {
 		g := &models.Grant{AgentID: a.AgentID, ToolName: a.ToolName}
 		if err := rows.Scan(coverRow.Targets(g)...); err != nil {
-			return nil, fmt.Errorf("look for a grant: %w", err)
+			return nil, fmt.Errorf("look for a pre-approval: %w", err)
 		}
 		if able, err := t.allows(who, a.OwnerID, g.MadeBy); err != nil {
 			return nil, err
@@ -340,7 +340,7 @@ func (t *tx) coveringGrant(a *models.Approval) (*models.Grant, error) {
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("look for a grant: %w", err)
+		return nil, fmt.Errorf("look for a pre-approval: %w", err)
 	}
 	return nil, nil //nolint:nilnil // none is an answer here
 }
@@ -353,10 +353,10 @@ func (t *tx) useGrant(a *models.Approval) error {
 	}
 	n, err := t.Exec(t.s.hot.useGrant, t.Now, *a.GrantID)
 	if err == nil && !db.ExactlyOne(n) {
-		err = errors.New("it is not live any more")
+		err = errors.New("it is no longer active")
 	}
 	if err != nil {
-		return fmt.Errorf("use grant %s: %w", *a.GrantID, err)
+		return fmt.Errorf("use pre-approval %s: %w", *a.GrantID, err)
 	}
 	t.Publish(events.InboxOfAdmins, events.InboxOf(string(a.OwnerID)))
 	return nil

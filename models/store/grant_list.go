@@ -46,7 +46,7 @@ func (s *Store) Grants(ctx context.Context, actor models.Actor, after string, li
 	}
 	items, next, err := s.grants(actor, from, limit).Page(ctx)
 	if err != nil {
-		return GrantList{}, fmt.Errorf("list grants: %w", err)
+		return GrantList{}, fmt.Errorf("list pre-approvals: %w", err)
 	}
 	return GrantList{Items: items, Next: next}, nil
 }
@@ -122,7 +122,7 @@ func (s *Store) Grant(ctx context.Context, actor models.Actor, id models.GrantID
 func grantFor(pool *gorm.DB, actor models.Actor, id models.GrantID) (*models.Grant, error) {
 	var found []models.Grant
 	if err := pool.Raw(selectGrant, id).Scan(&found).Error; err != nil {
-		return nil, fmt.Errorf("read grant: %w", err)
+		return nil, fmt.Errorf("read pre-approval: %w", err)
 	}
 	if len(found) == 0 || !actor.Admin && found[0].OwnerID != actor.UserID() && found[0].MadeBy != actor.UserID() {
 		return nil, models.NotFound("grant")

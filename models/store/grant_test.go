@@ -59,7 +59,7 @@ func TestAGrantLetsCallsThroughUntilItIsUsedUp(t *testing.T) {
 	for i := range 3 {
 		before := b.head(t)
 		a := b.run(t, fmt.Sprintf("make step-%d", i), "/src")
-		want := fmt.Sprintf("Allowed by owner@example.com's grant until 2026-03-02 13:00 UTC, use %d of 3. It would have been held: The agent asked for approval.", i+1)
+		want := fmt.Sprintf("Pre-approved by owner@example.com until 2026-03-02 13:00 UTC, use %d of 3. Otherwise it would have needed approval: The agent asked for approval.", i+1)
 		for _, got := range []*models.Approval{a, b.stands(t, a.ID)} {
 			if !got.LetThrough() || got.Cause != models.CauseGrant || got.GrantID == nil || *got.GrantID != g.ID || got.RequiresApproval || got.DecidedBy != nil || got.HasDeadline() {
 				t.Errorf("call %d is %+v", i, got.Response)

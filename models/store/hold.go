@@ -23,17 +23,17 @@ func checkOutside(a *models.Approval, in models.DecisionInput, verdict models.Ve
 	case in.Input != nil:
 		return models.Errorf(models.CodeWrongDecisionKind, "The other system runs the call as it was sent: approve or reject it.")
 	case a.Kind == models.KindQuestion && verdict == models.VerdictReject:
-		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: a question of its is answered, not declined.")
+		return models.Errorf(models.CodeWrongDecisionKind, "The other system waits for an answer: its questions can't be declined.")
 	case verdict == models.VerdictReject && strings.TrimSpace(in.Reason) == "":
-		return &models.Error{Code: models.CodeCommentRequired, Text: "The other system wants a reason with a rejection.", Fields: map[string]string{"reason": "is required"}}
+		return &models.Error{Code: models.CodeCommentRequired, Text: "The other system requires a reason for a rejection.", Fields: map[string]string{"reason": "is required"}}
 	}
 	return nil
 }
 
 // hold keeps a verdict from becoming the outcome: until its undo window is over
 // and, of an outside approval, until the other system has been told. The row stays
-// pending, and nobody else can decide it (I1). In time is what was given in time:
-// from now on the request's own deadline does not end it.
+// pending, and nobody else can decide it (I1). A decision made before the deadline
+// counts: from now on the request's own deadline does not end it.
 func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window time.Duration) (*models.Approval, error) {
 	until := t.Now.Add(window)
 	if a.UpstreamID != nil {
@@ -44,10 +44,10 @@ func (t *tx) hold(actor models.Actor, a *models.Approval, v *models.Vote, window
 	}
 	n, err := t.Exec(t.s.hot.hold, until, a.ID, t.Now)
 	if err != nil {
-		return nil, fmt.Errorf("hold verdict: %w", err)
+		return nil, fmt.Errorf("hold decision: %w", err)
 	}
 	if !db.ExactlyOne(n) {
-		return nil, fmt.Errorf("hold verdict on %s: it left pending meanwhile", a.ID)
+		return nil, fmt.Errorf("hold decision on %s: it left pending meanwhile", a.ID)
 	}
 	if a.UpstreamID != nil {
 		if err := t.addDelivery(a, v, t.Now.Add(window), until); err != nil {
@@ -76,7 +76,7 @@ const (
 func (t *tx) heldVote(id models.ResponseID) (*models.Vote, error) {
 	var votes []models.Vote
 	if err := t.Gorm().Raw(standingVote, id).Scan(&votes).Error; err != nil {
-		return nil, fmt.Errorf("read verdict: %w", err)
+		return nil, fmt.Errorf("read decision: %w", err)
 	}
 	return firstVote(votes), nil
 }
@@ -102,7 +102,7 @@ func (s *Store) HeldVerdicts(ctx context.Context, actor models.Actor, read ...*m
 		}
 		var votes []models.Vote
 		if err := s.db.Gorm(ctx).Raw(standingVote, a.ID).Scan(&votes).Error; err != nil {
-			return fmt.Errorf("read verdict: %w", err)
+			return fmt.Errorf("read decision: %w", err)
 		}
 		a.Vote = windowAt(firstVote(votes), now)
 	}
@@ -132,7 +132,7 @@ func (t *tx) overrule(a *models.Approval) error {
 		return err
 	}
 	if err := t.Gorm().Exec(`UPDATE deliveries SET done_at = ?, outcome = 'withdrawn' WHERE response_id = ? AND done_at IS NULL`, t.Now, a.ID).Error; err != nil {
-		return fmt.Errorf("withdraw delivery: %w", err)
+		return fmt.Errorf("cancel delivery: %w", err)
 	}
 	t.Publish(events.Upstreams)
 	return nil
@@ -141,7 +141,7 @@ func (t *tx) overrule(a *models.Approval) error {
 // withdrawVotes marks the verdict on a row as one that is not its outcome.
 func (t *tx) withdrawVotes(id models.ResponseID) error {
 	if err := t.Gorm().Exec(withdrawVotes, t.Now, id).Error; err != nil {
-		return fmt.Errorf("withdraw verdict: %w", err)
+		return fmt.Errorf("undo held decision: %w", err)
 	}
 	return nil
 }

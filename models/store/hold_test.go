@@ -23,7 +23,7 @@ func TestI1AHeldVerdictIsNotTheOutcomeAndNobodyElseDecides(t *testing.T) {
 		before := storetest.Dump(t, w.Store)
 		_, err := w.Decide(t.Context(), who, id, no("no"))
 		e := refusal(t, err, models.CodeBeingDecided)
-		if e.Approval == nil || e.Approval.ID != id || e.Text != "The verdict of owner@example.com on this request is on its way." {
+		if e.Approval == nil || e.Approval.ID != id || e.Text != "The decision of owner@example.com on this request is on its way." {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if after := storetest.Dump(t, w.Store); after != before {

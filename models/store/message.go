@@ -74,7 +74,7 @@ func checkDecision(d *models.ConversationDecision) error {
 	case d == nil:
 		return nil
 	case d.Budget.Set != nil && d.Budget.Delta != nil:
-		return models.Invalid("budgetChange", "stands in place of newBudget; send one of the two")
+		return models.Invalid("budgetChange", "can't be combined with newBudget; send one of the two")
 	case d.Approved == nil && d.ResponseID != "":
 		return models.Invalid("approved", "is required with responseId")
 	case d.Approved == nil && d.Budget.None():

@@ -27,7 +27,7 @@ const (
 // expired, being_decided.
 func (s *Store) AskBack(ctx context.Context, actor models.Actor, id models.ResponseID, text string) (*models.Approval, error) {
 	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask back.")
+		return nil, models.Errorf(models.CodeForbidden, "Only a person may ask a question.")
 	}
 	if err := checkNote(text); err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ func (q *quota) admitRate(now time.Time, actor models.Actor) error {
 	if wait == 0 {
 		return nil
 	}
-	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. A repeat of a request that stands is not counted.", q.asks.most, wait)
+	return tooMany(wait, "This token may ask %.0f times a minute; try again in %d s. Repeats of an existing request are not counted.", q.asks.most, wait)
 }
 
 // admitRun counts one run that is opened.

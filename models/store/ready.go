@@ -72,7 +72,7 @@ func (s *Store) checkHead(ctx context.Context) error {
 func (s *Store) checkSchema(ctx context.Context) error {
 	have, want, err := s.Schema(ctx)
 	if err == nil && have != want {
-		err = fmt.Errorf("schema version %d stands, want %d", have, want)
+		err = fmt.Errorf("the database has schema version %d, want %d", have, want)
 	}
 	return err
 }

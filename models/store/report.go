@@ -160,7 +160,7 @@ func (r *report) known(e *runEvent, out *models.RunEventResult) (bool, error) {
 		out.Status = models.RunEventRepeated
 		return true, nil
 	}
-	out.Status, out.Error = models.RunEventConflict, "An event with this id or tool use stands with another content; nothing was changed."
+	out.Status, out.Error = models.RunEventConflict, "An event with this id or tool use exists with different content; nothing was changed."
 	if out.ResponseID == "" || e.ID != "" {
 		return true, nil // an id that was used twice says nothing about a call
 	}
@@ -200,7 +200,7 @@ const (
 // contradict notes, once, what was reported against what stands, and tells the
 // agent.
 func (r *report) contradict(out *models.RunEventResult, text string) (changed bool, err error) {
-	out.Status, out.Error = models.RunEventConflict, text+" This is shown; what stands was not changed."
+	out.Status, out.Error = models.RunEventConflict, text+" This is shown; what is stored was not changed."
 	n, err := r.Exec(r.s.hot.contradict, text, out.ResponseID)
 	if err != nil {
 		return false, fmt.Errorf("note contradiction: %w", err)

@@ -125,7 +125,7 @@ func (t *tx) sameResponse(actor models.Actor, conv models.ConversationID, r mode
 			what = "conversation"
 		}
 		return nil, &models.Error{
-			Code: models.CodeKeyConflict, Text: "A response with this id stands with another " + what + "; nothing was changed.", Approval: at(a, t.Now),
+			Code: models.CodeKeyConflict, Text: "A response with this id exists with a different " + what + "; nothing was changed.", Approval: at(a, t.Now),
 		}
 	}
 	return at(a, t.Now), nil

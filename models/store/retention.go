@@ -12,7 +12,7 @@ import (
 )
 
 // RetentionBegins is how long after a policy that keeps contents for less time was saved it
-// begins to remove them: until then it can be taken back.
+// begins to remove them: until then it can be cancelled.
 const RetentionBegins = 24 * time.Hour
 
 // Retention is how long contents are kept.

@@ -96,7 +96,7 @@ func (r *runReader) entries(c *models.RunContext) error {
 		return err
 	}, r.conv, contextEntries+1)
 	if err != nil {
-		return fmt.Errorf("read turns: %w", err)
+		return fmt.Errorf("read model calls: %w", err)
 	}
 	slices.Reverse(c.Messages)
 	slices.Reverse(c.Turns)

@@ -323,7 +323,7 @@ func (t *tx) foundRun(actor models.Actor, id models.ConversationID, in models.Ru
 			// It was opened by an ask, which names no parent.
 			conv.ParentRunID, columns["parent_run_id"] = &in.ParentRunID, in.ParentRunID
 		case *conv.ParentRunID != in.ParentRunID:
-			return nil, &models.Error{Code: models.CodeKeyConflict, Text: "This run stands with another parent; nothing was changed.", Fields: map[string]string{"parentRunId": "differs"}}
+			return nil, &models.Error{Code: models.CodeKeyConflict, Text: "This run exists with a different parent; nothing was changed.", Fields: map[string]string{"parentRunId": "differs"}}
 		}
 	}
 	if conv.Title == "" && in.Title != "" {

@@ -50,7 +50,7 @@ func (k KeyFile) Unseal(sealed []byte, about string) (string, error) {
 	}
 	secret, err := box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], []byte(about))
 	if err != nil {
-		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: give the upstream its key anew", models.KeyFile)
+		return "", fmt.Errorf("the key file %s in the data folder is not the one that sealed this: set the upstream's key again", models.KeyFile)
 	}
 	return string(secret), nil
 }

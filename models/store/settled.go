@@ -137,7 +137,7 @@ func (q *SettledQuery) check() error {
 	switch {
 	case q.Status == models.StatusNone || q.Status.Final():
 	case q.Status == models.StatusPending:
-		return models.Invalid("status", "must be one that a request has in the end")
+		return models.Invalid("status", "must be a final status")
 	default:
 		return models.Invalid("status", "must be %s", models.AnyOf(models.FinalStatuses()))
 	}

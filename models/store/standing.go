@@ -12,7 +12,7 @@ import (
 // Codes: forbidden (agents only).
 func (s *Store) StandingConversation(ctx context.Context, actor models.Actor) (models.ConversationID, error) {
 	if !actor.IsAgent() {
-		return "", models.Errorf(models.CodeForbidden, "Only an agent has a conversation of its own.")
+		return "", models.Errorf(models.CodeForbidden, "Only an agent has its own conversation.")
 	}
 	var id models.ConversationID
 	err := s.write(ctx, func(t *tx) error {

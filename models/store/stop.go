@@ -72,7 +72,7 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 func stopNote(note string) (string, error) {
 	note = strings.TrimSpace(note)
 	if note == "" {
-		return "", models.Invalid("note", "must say why, for those who find their agents stopped")
+		return "", models.Invalid("note", "must say why: the agents' owners see it")
 	}
 	return note, models.CheckText("note", note, models.MaxStopNote)
 }
@@ -198,7 +198,7 @@ func (s *Store) Lift(ctx context.Context, actor models.Actor, id models.StopID, 
 			return err
 		}
 		if !actor.MayAdminister() && stop.ByID != actor.UserID() {
-			return models.Errorf(models.CodeForbidden, "Only who stopped it and admins may lift this stop.")
+			return models.Errorf(models.CodeForbidden, "Only the person who stopped it and admins may lift this stop.")
 		}
 		one := t.Gorm().Model(&models.Stop{}).Where("id = ? AND lifted_at IS NULL", id)
 		if err := t.updateOne(one, map[string]any{"lifted_at": t.Now, "lifted_id": actor.UserID(), "lifted_name": actor.Name, "lifted_note": note}); err != nil {

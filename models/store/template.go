@@ -50,7 +50,7 @@ func checkEditTicks(a *models.Approval, j policy.Judgement) error {
 	shown := a.Checklist()
 	for _, item := range j.Checklist {
 		if !slices.Contains(shown, item) {
-			return models.Invalid("input", "the edited call is under the rule “%s”, whose checklist is not shown here: reject the request, and have the agent ask for this input", j.Rule)
+			return models.Invalid("input", "the edited call falls under the rule “%s”, whose checklist is not shown here: reject the request, and have the agent ask for this input", j.Rule)
 		}
 	}
 	return nil

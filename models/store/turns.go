@@ -134,7 +134,7 @@ func (t *tx) settleEnergy(conv *models.Conversation, actual int64) (int64, error
 		spent = min(spent, *left)
 	}
 	if spent < actual {
-		t.s.log.Warn("a turn cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
+		t.s.log.Warn("a model call cost more than was reserved or is left", slog.String("conversation", string(conv.ID)),
 			slog.Int64("energy", actual), slog.Int64("counted", spent))
 	}
 	conv.EnergyUsed += spent
@@ -177,7 +177,7 @@ func (t *tx) speak(run *models.Run, conv *models.Conversation, turn *models.Turn
 	for i := range calls {
 		call := models.TurnCall{ID: calls[i].ID, Name: calls[i].Name, Arguments: strings.ToValidUTF8(calls[i].Arguments, "\uFFFD")}
 		if i >= models.MaxTurnCalls {
-			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid, "At most %d calls of one turn are carried out.", models.MaxTurnCalls))
+			call.Result = models.RefusedResult(models.Errorf(models.CodeInvalid, "At most %d calls of one model answer are carried out.", models.MaxTurnCalls))
 			turn.Calls = append(turn.Calls, call)
 			continue
 		}
@@ -257,15 +257,15 @@ func asResult(err error) (carriedOut, error) {
 func (t *tx) addTurn(turn *models.Turn) error {
 	said, err := json.Marshal(turn.TurnOutput, json.Deterministic(true))
 	if err != nil {
-		return fmt.Errorf("encode turn: %w", err)
+		return fmt.Errorf("encode model call: %w", err)
 	}
 	err = t.Gorm().Exec(`INSERT INTO turns (conversation_id, sequence, at, model, prompt_tokens, completion_tokens, energy, said) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		turn.ConversationID, turn.Sequence, turn.At, turn.Model, turn.PromptTokens, turn.CompletionTokens, turn.Energy, string(said)).Error
 	if err != nil {
-		return fmt.Errorf("store turn: %w", err)
+		return fmt.Errorf("store model call: %w", err)
 	}
 	if err := t.Gorm().Exec(`UPDATE agent_inbox SET turns = turns + 1, attempts = 0 WHERE conversation_id = ?`, turn.ConversationID).Error; err != nil {
-		return fmt.Errorf("count turn: %w", err)
+		return fmt.Errorf("count model call: %w", err)
 	}
 	return nil
 }

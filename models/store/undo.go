@@ -57,7 +57,7 @@ func (t *tx) holdForUndo(actor models.Actor, a *models.Approval, v *models.Vote,
 // already_decided, expired, being_decided (it is somebody else's, or too late).
 func (s *Store) Undo(ctx context.Context, actor models.Actor, id models.ResponseID) (*models.Approval, error) {
 	if !actor.IsPerson() {
-		return nil, models.Errorf(models.CodeForbidden, "Only the person who gave an approval may take it back.")
+		return nil, models.Errorf(models.CodeForbidden, "Only the person who approved can undo it.")
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *tx) error {
@@ -92,7 +92,7 @@ func (t *tx) toTakeBack(actor models.Actor, a *models.Approval) (*models.Vote, e
 		return nil, t.conflict(a)
 	case a.UpstreamID == nil && !t.Now.Before(*vote.UndoUntil):
 		a.Vote = windowAt(vote, t.Now)
-		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to take this approval back: its window is over.", Approval: a}
+		return nil, &models.Error{Code: models.CodeBeingDecided, Text: "It is too late to undo this approval.", Approval: a}
 	}
 	return vote, nil
 }
@@ -108,12 +108,12 @@ func (t *tx) nothingHeld(actor models.Actor, a *models.Approval) error {
 	}
 	var votes []models.Vote
 	if err := t.Gorm().Raw(latestVote, a.ID).Scan(&votes).Error; err != nil {
-		return fmt.Errorf("read verdict: %w", err)
+		return fmt.Errorf("read decision: %w", err)
 	}
 	if v := firstVote(votes); v != nil && v.UserID == actor.UserID() {
 		return nil
 	}
-	return &models.Error{Code: models.CodeConflict, Text: "No approval of this request is held: there is nothing to take back.", Approval: a}
+	return &models.Error{Code: models.CodeConflict, Text: "There is no approval to undo.", Approval: a}
 }
 
 func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote) error {
@@ -122,10 +122,10 @@ func (t *tx) takeBack(actor models.Actor, a *models.Approval, vote *models.Vote)
 	}
 	res := t.Gorm().Exec(unhold, a.ID)
 	if res.Error != nil {
-		return fmt.Errorf("take back: %w", res.Error)
+		return fmt.Errorf("undo approval: %w", res.Error)
 	}
 	if !db.ExactlyOne(res.RowsAffected) {
-		return fmt.Errorf("take back approval of %s: nothing held it", a.ID)
+		return fmt.Errorf("undo approval of %s: nothing held it", a.ID)
 	}
 	a.HeldUntil, a.Vote = nil, nil
 	if err := t.leftWhileHeld(actor, a, vote.UserID); err != nil {
@@ -228,7 +228,7 @@ func (t *tx) release(id models.ResponseID) (bool, error) {
 		return false, err
 	}
 	if vote == nil {
-		return false, fmt.Errorf("release %s: no verdict holds it", id)
+		return false, fmt.Errorf("release %s: no decision is held", id)
 	}
 	actor := voter(vote)
 	if _, err := t.settleByVote(actor, a, vote); err != nil {

@@ -59,7 +59,7 @@ func TestI1AnApprovalIsHeldForItsWindowAndReleasedOnce(t *testing.T) {
 	for name, who := range map[string]models.Actor{"another": b.admin, "the same": b.owner} {
 		before := storetest.Dump(t, b.Store)
 		_, err := b.Decide(t.Context(), who, a.ID, yes())
-		if e := refusal(t, err, models.CodeBeingDecided); e.Approval == nil || e.Text != "The verdict of owner@example.com on this request is on its way." {
+		if e := refusal(t, err, models.CodeBeingDecided); e.Approval == nil || e.Text != "The decision of owner@example.com on this request is on its way." {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if after := storetest.Dump(t, b.Store); after != before {

@@ -76,14 +76,14 @@ func (t *tx) addUpstream(actor models.Actor, u *models.Upstream) error {
 		return fmt.Errorf("look for upstream: %w", err)
 	}
 	if taken > 0 {
-		return &models.Error{Code: models.CodeConflict, Text: "An upstream has this name.", Fields: map[string]string{"name": "is taken"}}
+		return &models.Error{Code: models.CodeConflict, Text: "There is already an upstream with this name.", Fields: map[string]string{"name": "is taken"}}
 	}
 	var agents int64
 	if err := t.Gorm().Model(&models.Agent{}).Where("owner_id = ? AND name = ?", u.OwnerID, u.Name).Count(&agents).Error; err != nil {
 		return fmt.Errorf("look for agent: %w", err)
 	}
 	if agents > 0 {
-		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent of this name, and what the upstream asks for would be that agent's.", Fields: map[string]string{"name": "is taken"}}
+		return &models.Error{Code: models.CodeConflict, Text: "The owner has an agent with this name, and the upstream's requests would belong to that agent.", Fields: map[string]string{"name": "is taken"}}
 	}
 	agent, err := t.agentNamed(actor, u.OwnerID, u.Name)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Store) changeUpstream(ctx context.Context, actor models.Actor, id model
 		}
 		if _, again := columns["next_poll_at"]; again {
 			if err := t.Gorm().Exec(tellAgain, t.Now, id).Error; err != nil {
-				return fmt.Errorf("tell again: %w", err)
+				return fmt.Errorf("send again: %w", err)
 			}
 		}
 		t.Publish(events.Upstreams)
@@ -308,13 +308,13 @@ func (s *Store) UpstreamStates(ctx context.Context, actor models.Actor) ([]model
 			return nil, fmt.Errorf("count what waits: %w", err)
 		}
 		if err := dbtx.QueryRowContext(ctx, countUntold, u.ID, models.StatsCap).Scan(&u.Unsent); err != nil {
-			return nil, fmt.Errorf("count verdicts to tell: %w", err)
+			return nil, fmt.Errorf("count decisions to send: %w", err)
 		}
 		if u.Unsent == 0 {
 			continue
 		}
 		if err := dbtx.QueryRowContext(ctx, oldestUntold, u.ID).Scan(&u.UnsentSince, &u.UnsentProblem); err != nil {
-			return nil, fmt.Errorf("read the oldest verdict to tell: %w", err)
+			return nil, fmt.Errorf("read the oldest decision to send: %w", err)
 		}
 	}
 	return out, nil

@@ -50,13 +50,13 @@ func refusalText(w *models.Withdrawal) string {
 // or it ends by itself); with the standing row: already_decided, expired, being_decided.
 func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id models.ResponseID, reason string) (*models.Approval, error) {
 	if !actor.IsPerson() || !actor.Admin {
-		return nil, models.Errorf(models.CodeForbidden, "Only an admin may withdraw another's decision.")
+		return nil, models.Errorf(models.CodeForbidden, "Only an admin may undo another person's decision.")
 	}
 	if err := models.CheckText("reason", reason, models.MaxReason); err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return nil, &models.Error{Code: models.CodeCommentRequired, Text: "Withdrawing a decision needs a reason.", Fields: map[string]string{"reason": "is required"}}
+		return nil, &models.Error{Code: models.CodeCommentRequired, Text: "Undoing another person's decision needs a reason.", Fields: map[string]string{"reason": "is required"}}
 	}
 	var out *models.Approval
 	err := s.writeAnyway(ctx, func(t *tx) error {
@@ -71,7 +71,7 @@ func (s *Store) WithdrawDecision(ctx context.Context, actor models.Actor, id mod
 			}
 		}
 		if a.HeldUntil == nil || a.UpstreamID == nil {
-			return &models.Error{Code: models.CodeConflict, Text: "No decision on this request is on its way to another system: there is nothing to withdraw.", Approval: a}
+			return &models.Error{Code: models.CodeConflict, Text: "No decision on this request is on its way to another system: there is nothing to undo.", Approval: a}
 		}
 		row, err := t.openDelivery(a.ID)
 		if err != nil {
@@ -108,11 +108,11 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 		return err
 	}
 	if vote == nil {
-		return fmt.Errorf("withdraw the decision on %s: nothing holds it", a.ID)
+		return fmt.Errorf("undo the decision on %s: nothing is held", a.ID)
 	}
 	w.VoteID, w.ResponseID, w.At = vote.ID, a.ID, t.Now
 	if err := t.Gorm().Create(w).Error; err != nil {
-		return fmt.Errorf("keep why a decision was withdrawn: %w", err)
+		return fmt.Errorf("keep why a decision was undone: %w", err)
 	}
 	if err := t.withdrawVotes(a.ID); err != nil {
 		return err
@@ -133,10 +133,10 @@ func (t *tx) withdrawDecision(actor models.Actor, a *models.Approval, action str
 	}
 	res := t.Gorm().Exec(unhold, a.ID)
 	if res.Error != nil {
-		return fmt.Errorf("withdraw a decision: %w", res.Error)
+		return fmt.Errorf("undo a decision: %w", res.Error)
 	}
 	if !db.ExactlyOne(res.RowsAffected) {
-		return fmt.Errorf("withdraw the decision on %s: nothing held it", a.ID)
+		return fmt.Errorf("undo the decision on %s: nothing held it", a.ID)
 	}
 	a.HeldUntil = nil
 	t.deadlineStored(a.ApprovalTimeoutAt) // nobody has watched it while the decision held
@@ -165,7 +165,7 @@ var withdrawalsQuery = `SELECT w.*, v.verdict, v.user_name AS voter_name
 func (s *Store) withdrawals(ctx context.Context, ids string, of map[models.ResponseID]models.Origin) error {
 	var found []models.Withdrawal
 	if err := s.db.Gorm(context.WithoutCancel(ctx)).Raw(withdrawalsQuery, ids).Scan(&found).Error; err != nil {
-		return fmt.Errorf("read withdrawals: %w", err)
+		return fmt.Errorf("read undone decisions: %w", err)
 	}
 	for _, w := range found {
 		if o, ok := of[w.ResponseID]; ok {

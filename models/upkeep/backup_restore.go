@@ -42,7 +42,7 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 	if standing != nil {
 		defer standing.Close()
 		if !force {
-			return done, fmt.Errorf("%s holds a database: give --force to move it aside, or name an empty folder", dir)
+			return done, fmt.Errorf("%s contains a database: give --force to move it aside, or name an empty folder", dir)
 		}
 	}
 	part, err := copyInto(file, dir)

@@ -239,7 +239,7 @@ var columns = map[string]map[string]column{
 		"next_sequence":     {proof: bookkeep},
 		"energy_budget":     {proof: byEntry},
 		"energy_used":       {proof: byDeriv},
-		"energy_reserved":   {proof: "not: set aside for one turn of a model, and freed with it"},
+		"energy_reserved":   {proof: "not: set aside for one model call, and freed with it"},
 		"created_at":        {proof: byEntry},
 		"updated_at":        {proof: bookkeep},
 		"paused_at":         {proof: byEntry},
@@ -323,7 +323,7 @@ var columns = map[string]map[string]column{
 		"completion_tokens": {proof: bookkeep},
 		"energy":            {proof: byDeriv},
 		"said":              {"not: what the built-in agent's model said; what came of it are responses", markTurn},
-		"removed":           {"not: as what it stands for", keptMark},
+		"removed":           {"not: as the row that it refers to", keptMark},
 	},
 	// The chain and its head are verified as a whole.
 	"ledger": {
@@ -409,7 +409,7 @@ var columns = map[string]map[string]column{
 		"removed":     {removal: keptMark},
 	},
 	"withdrawals": {
-		"*":           {proof: "not: why a decision was taken back; its entry holds a digest of what was said"},
+		"*":           {proof: "not: why a decision was undone; its entry has a digest of what was said"},
 		"vote_id":     {removal: keptID},
 		"response_id": {removal: keptID},
 		"kind":        {removal: keptWord},

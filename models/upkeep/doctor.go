@@ -42,7 +42,7 @@ func Inspect(ctx context.Context, dir string) (*Inspection, error) {
 	// SQLite cannot make its index of the log there. With nothing in the log the
 	// file is all there is, and nobody changes it.
 	if size := logSize(path); size > 0 {
-		return nil, fmt.Errorf("%s is read-only, and %s holds %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
+		return nil, fmt.Errorf("%s is read-only, and %s has %d bytes that a server left there when it was cut off, without %s to read them: copy the whole folder to a place that can be written (chmod 700), and give the copy with --data",
 			dir, models.DatabaseFile+"-wal", size, models.DatabaseFile+"-shm")
 	}
 	if i.db, err = db.OpenInspected(ctx, path, "mode=ro&immutable=1"); err != nil {

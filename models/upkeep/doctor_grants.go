@@ -24,11 +24,11 @@ const grantUses = `SELECT g.id FROM grants g WHERE g.uses <>
 func (i *Inspection) Grants(ctx context.Context) (GrantFaults, error) {
 	var f GrantFaults
 	if err := i.db.QueryRowContext(ctx, `SELECT count(*) FROM grants`).Scan(&f.Grants); err != nil {
-		return f, fmt.Errorf("count grants: %w", err)
+		return f, fmt.Errorf("count pre-approvals: %w", err)
 	}
 	ids, err := db.Strings(ctx, i.db, grantUses)
 	if err != nil {
-		return f, fmt.Errorf("count uses of grants: %w", err)
+		return f, fmt.Errorf("count uses of pre-approvals: %w", err)
 	}
 	for _, id := range ids {
 		f.Uses = append(f.Uses, models.GrantID(id))

@@ -44,7 +44,7 @@ func (u *Upkeep) NewPurge(ctx context.Context, actor models.Actor, q models.Purg
 	}
 	now := u.db.Now()
 	if q.Before.IsZero() || q.Before.After(now) {
-		return nil, models.Invalid("before", "must be a time that has passed")
+		return nil, models.Invalid("before", "must be in the past")
 	}
 	q.Before = db.Stamp(q.Before)
 	if q.Conversation != "" {

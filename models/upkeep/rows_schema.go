@@ -23,7 +23,7 @@ var derivedRows = []struct{ table, text, query string }{
  WHERE r.id IS NULL OR r.requires_approval = FALSE`},
 	{"ledger_keys", "no indexed entry of the ledger has this key", ledger.StrayKeys},
 	{"ledger_keys", "an entry of the ledger has this key, and is not found by it", ledger.MissingKeys},
-	{"conversations", "its energy is not what its responses and turns have spent", energySums},
+	{"conversations", "its energy is not what its responses and model calls have spent", energySums},
 }
 
 func (c *rowCheck) derived() error {

@@ -83,14 +83,14 @@ func TestALowBudgetIsWarnedOf(t *testing.T) {
 	id := b.begin("Count", new(int64(15)))
 	b.run()
 	for i := range 6 { // two units each, three reserved
-		warned := strings.Contains(b.model.last(t).Ephemeral, "Warning: 80 % or more of the energy budget is spent.")
+		warned := strings.Contains(b.model.last(t).Ephemeral, "Warning: 80% or more of the energy budget is spent.")
 		if warned {
 			t.Errorf("warned at %d of 15", 2*i)
 		}
 		b.say(id, "On", nil)
 		b.run()
 	}
-	mustContain(t, "the ephemeral message", b.model.last(t).Ephemeral, "Energy: 12 of 15 spent, 3 left.", "Warning: 80 % or more of the energy budget is spent.")
+	mustContain(t, "the ephemeral message", b.model.last(t).Ephemeral, "Energy: 12 of 15 spent, 3 left.", "Warning: 80% or more of the energy budget is spent.")
 	b.say(id, "On", nil)
 	b.run()
 	if n := b.model.asked(); n != 7 {
@@ -100,7 +100,7 @@ func TestALowBudgetIsWarnedOf(t *testing.T) {
 	b.decide(id, models.ConversationDecision{Approved: new(true)})
 	b.run()
 	mustContain(t, "the ephemeral message", b.model.last(t).Ephemeral, "Energy: 14 of 22 spent, 8 left.",
-		`Since your last turn "ann@example.com" changed the energy budget from 15 to 22.`, `- budget request {"budget":22}: approved by "ann@example.com"`)
+		`Since your last message "ann@example.com" changed the energy budget from 15 to 22.`, `- budget request {"budget":22}: approved by "ann@example.com"`)
 	b.status(id, models.ConversationCompleted)
 }
 

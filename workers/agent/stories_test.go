@@ -161,10 +161,10 @@ func TestBudgetChangeAloneIsToldInTheNextContext(t *testing.T) {
 	b.say(id, "More for you", &models.ConversationDecision{Budget: models.BudgetChange{Delta: new(int64(50))}})
 	b.run()
 	mustContain(t, "the ephemeral message", b.model.last(t).Ephemeral,
-		`Since your last turn "ann@example.com" changed the energy budget from 50 to 100.`, "Energy: 2 of 100 spent, 98 left.")
+		`Since your last message "ann@example.com" changed the energy budget from 50 to 100.`, "Energy: 2 of 100 spent, 98 left.")
 	b.say(id, "And?", nil)
 	b.run()
-	if strings.Contains(b.model.last(t).Ephemeral, "Since your last turn") {
+	if strings.Contains(b.model.last(t).Ephemeral, "Since your last message") {
 		t.Error("the change is told twice")
 	}
 }

@@ -26,10 +26,10 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 	case err == nil:
 		return
 	case models.ErrorCode(err) == models.CodeConflict, ctx.Err() != nil:
-		log.InfoContext(ctx, "a turn of the agent was given up", slog.String("why", err.Error()))
+		log.InfoContext(ctx, "a model call of the agent was given up", slog.String("why", err.Error()))
 		err = a.Store.ReleaseRun(context.WithoutCancel(ctx), run)
 	default:
-		log.ErrorContext(ctx, "a turn of the agent failed", slog.String("error", err.Error()))
+		log.ErrorContext(ctx, "a model call of the agent failed", slog.String("error", err.Error()))
 		// At rest: another try would call the model again and fail again.
 		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "Something failed inside, and the agent stopped; write to try again.", true)
 	}
@@ -50,7 +50,7 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 		return a.Store.IdleRun(ctx, run, seen)
 	}
 	if run.Turns >= a.MaxTurns {
-		return a.Store.RestRun(ctx, run, fmt.Sprintf("The agent has made %d turns on its own and waits for you; write to have it go on.", run.Turns), false)
+		return a.Store.RestRun(ctx, run, fmt.Sprintf("The agent has taken %d steps on its own and waits for you; write to continue.", run.Turns), false)
 	}
 	r := request(seen)
 	fits, err := a.Store.ReserveEnergy(ctx, run, energyOf(a.Model.WorstCase(r), a.Rate))

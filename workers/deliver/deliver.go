@@ -164,7 +164,7 @@ func (d *Deliverer) Once(ctx context.Context, l *models.Lease, id models.Respons
 		end.Pause, end.Key = d.pause(delivery.Attempts), u.KeySealed
 	}
 	if end.Result == models.DeliveryLater || end.Result == models.DeliveryRefused {
-		log.WarnContext(ctx, "a verdict is not told yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
+		log.WarnContext(ctx, "a decision is not sent yet", slog.String("upstream", u.Name), slog.Int("attempt", delivery.Attempts), slog.String("problem", end.Text))
 	}
 	// What was sent was sent: a stop does not lose how it ended.
 	if err := d.Store.EndDelivery(context.WithoutCancel(ctx), l, id, end); err != nil {
@@ -221,7 +221,7 @@ func (d *Deliverer) tell(ctx context.Context, v *models.Delivery, u *models.Upst
 		return models.DeliveryEnd{Result: models.DeliveryGone, Text: o.Text}
 	case upstream.Conflict:
 		if !v.Lost {
-			return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "The other system had a verdict already (already_responded): it was settled there."}
+			return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "The other system already had a decision (already_responded): it was settled there."}
 		}
 		return readBack(ctx, client, v)
 	case upstream.WrongKey:
@@ -286,19 +286,19 @@ func standing(ctx context.Context, client *upstream.Client, v *models.Delivery) 
 func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.DeliveryEnd {
 	switch {
 	case errors.Is(err, upstream.ErrCannot):
-		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the verdict was lost, and the other system then said that it has one."}
+		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the decision was lost, and the other system then said that it has one."}
 	case models.ErrorCode(err) == models.CodeNotFound:
 		return models.DeliveryEnd{Result: models.DeliveryGone, Text: "The other system does not know the call any more."}
 	case upstream.RefusesKey(err) == http.StatusUnauthorized:
 		return wrongKey(err.Error())
 	case err != nil:
-		return retryLater("The other system has a verdict, and could not be asked which: "+err.Error(), false)
+		return retryLater("The other system has a decision, and could not be asked which: "+err.Error(), false)
 	case !s.Decided:
-		return retryLater("The other system refuses the verdict, and says that it has none.", false)
+		return retryLater("The other system refuses the decision, and says that it has none.", false)
 	case sameAnswer(s, v):
-		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this verdict."}
+		return models.DeliveryEnd{Result: models.DeliveryTaken, Text: "An answer was lost; read back, the other system has this decision."}
 	}
-	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Read back, the other system has another verdict: it was settled there."}
+	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: "Read back, the other system has a different decision: it was settled there."}
 }
 
 func sameAnswer(s *upstream.RemoteState, v *models.Delivery) bool {

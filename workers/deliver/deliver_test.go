@@ -250,7 +250,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 	if s := states[0]; s.Unsent != 1 || s.UnsentProblem != "The upstream failed (500)." {
 		t.Errorf("%+v", s)
 	}
-	if said := p.said.String(); !strings.Contains(said, "a verdict is not told yet") || !strings.Contains(said, "attempt=9") {
+	if said := p.said.String(); !strings.Contains(said, "a decision is not sent yet") || !strings.Contains(said, "attempt=9") {
 		t.Errorf("said %s", said)
 	}
 }

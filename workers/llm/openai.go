@@ -139,4 +139,4 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // errSilent cancels a try whose endpoint says nothing any more.
-var errSilent = errors.New("the endpoint fell silent")
+var errSilent = errors.New("the endpoint stopped answering")

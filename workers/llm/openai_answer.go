@@ -124,7 +124,7 @@ func (a *answer) addCall(part *toolCall) error {
 	call := a.callOf(part, id, name, arguments)
 	if call == nil {
 		if len(a.calls) == maxCalls {
-			return &failure{text: fmt.Sprintf("The model's answer holds more than %d tool calls", maxCalls)}
+			return &failure{text: fmt.Sprintf("The model's answer has more than %d tool calls", maxCalls)}
 		}
 		call = &callParts{}
 		a.calls = append(a.calls, call)

@@ -86,7 +86,7 @@ func refusal(res *http.Response, body []byte) *failure {
 	case code == "context_length_exceeded", status == http.StatusRequestEntityTooLarge:
 		f.text = "The conversation has become too long for the model"
 	case status == http.StatusNotFound:
-		f.text = "The model's endpoint does not know the model, or lies at another address"
+		f.text = "The model's endpoint does not know the model, or has a different address"
 	case status >= 400:
 		f.text = "The model's endpoint refuses the request"
 	default:

@@ -356,7 +356,7 @@ func TestGivesUp(t *testing.T) {
 		"always garbled":   {llmtest.Reply{Text: "Hello.", Garble: 2}, 5, "The model's answer cannot be read; gave up after 5 tries."},
 		"wrong key":        {llmtest.Reply{Status: 401, Body: body}, 1, "The model's endpoint refuses the key (401)."},
 		"forbidden":        {llmtest.Reply{Status: 403}, 1, "The model's endpoint refuses the key (403)."},
-		"unknown model":    {llmtest.Reply{Status: 404, Body: body}, 1, "The model's endpoint does not know the model, or lies at another address (404)."},
+		"unknown model":    {llmtest.Reply{Status: 404, Body: body}, 1, "The model's endpoint does not know the model, or has a different address (404)."},
 		"bad request":      {llmtest.Reply{Status: 400, Body: body}, 1, "The model's endpoint refuses the request (400)."},
 		"unprocessable":    {llmtest.Reply{Status: 422}, 1, "The model's endpoint refuses the request (422)."},
 		"too long":         {llmtest.Reply{Status: 400, Body: fmt.Sprintf(body, "context_length_exceeded")}, 1, "The conversation has become too long for the model (400)."},
@@ -365,7 +365,7 @@ func TestGivesUp(t *testing.T) {
 		"only thoughts":    {llmtest.Reply{Finish: "length"}, 1, "The model spent all of the 4096 tokens that an answer may have without saying anything."},
 		"a long answer":    {llmtest.Reply{Text: strings.Repeat("x", 256<<10+1)}, 1, "The model's answer is longer than 256 KiB."},
 		"a long call":      {llmtest.Reply{Calls: []llmtest.Call{{Name: "respond", Arguments: strings.Repeat("x", 256<<10+1)}}}, 1, "The model's answer is longer than 256 KiB."},
-		"too many calls":   {llmtest.Reply{Calls: make([]llmtest.Call, 65)}, 1, "The model's answer holds more than 64 tool calls."},
+		"too many calls":   {llmtest.Reply{Calls: make([]llmtest.Call, 65)}, 1, "The model's answer has more than 64 tool calls."},
 		"a stream too big": {llmtest.Reply{Text: "A text of some length, in pieces.", TextAt: numbers(32), Padding: 1 << 20}, 1, "The model's answer is longer than 32 MiB with everything around it."},
 	} {
 		t.Run(name, func(t *testing.T) {

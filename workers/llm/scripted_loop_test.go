@@ -102,9 +102,9 @@ func TestTourInTheLoop(t *testing.T) {
 	p := play(t)
 	p.last(models.ConversationWaitingInput, "demonstration", "budget of 20")
 	p.say("Yes, go on.", &models.ConversationDecision{Approved: new(true), Feedback: "But carefully."})
-	p.last(models.ConversationWaitingInput, "Budget change 1 holds: a budget of 20", "Proposal 1 was approved by ", "> But carefully.", "So I ask for ")
+	p.last(models.ConversationWaitingInput, "Budget change 1 was applied: the budget is 20", "Proposal 1 was approved by ", "> But carefully.", "So I ask for ")
 	p.decide(models.ConversationDecision{Approved: new(true), Budget: models.BudgetChange{Set: new(int64(90))}})
-	p.last(models.ConversationCompleted, "Energy request 1 was approved by ", "you granted 90", "That was the tour")
+	p.last(models.ConversationCompleted, "Energy request 1 was approved by ", "you approved 90", "That was the tour")
 	p.say("help", nil)
 	p.last(models.ConversationCompleted, "The budget is 90 units")
 }

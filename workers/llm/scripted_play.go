@@ -45,7 +45,7 @@ func (s *script) play() *Turn {
 			if !numbered || word != "budget" {
 				number = tourBudget
 			}
-			s.say("I set a budget of %d units of energy: each of my turns takes some of it. And I propose something; below you can approve or reject it, and change the budget with it.", number)
+			s.say("I set a budget of %d units of energy: each of my answers takes some of it. And I propose something; below you can approve or reject it, and change the budget with it.", number)
 			s.call(budgetChange, models.ToolSetBudget, map[string]any{"budget": number})
 		} else {
 			s.say("I propose something; below you can approve or reject it, and change the budget with it.")
@@ -97,13 +97,13 @@ func (s *script) help() {
 	s.say(`What you can do here:
 
 - approve or reject what I propose, with a word of your own: I read it;
-- change the budget beside a decision, or by itself;
+- change the budget with a decision, or alone;
 - let something expire, or stop me: I say what I have not done;
 - write ` + "`propose`" + ` for another proposal, ` + "`budget`" + ` or ` + "`budget 50`" + ` for a change of the budget.`)
 	if s.budget {
 		s.say("The budget is %d units, and %d are left.", s.total, s.left)
 	} else {
-		s.say("No budget stands: I may spend what I like.")
+		s.say("There is no budget: I may spend what I like.")
 	}
 }
 
@@ -133,13 +133,13 @@ func (s *script) changeBudget(number int64, numbered bool) {
 	}
 	switch {
 	case numbered:
-		s.say("I set the budget to %d: where none stands and to lower it I may; to raise it I have to ask you.", number)
+		s.say("I set the budget to %d: I may set a first one or lower it; to raise it I have to ask you.", number)
 		s.call(budgetChange, models.ToolSetBudget, map[string]any{"budget": number})
 	case !s.budget:
-		s.say("No budget stands, so I set one of %d.", tourBudget)
+		s.say("There is no budget, so I set one of %d.", tourBudget)
 		s.call(budgetChange, models.ToolSetBudget, map[string]any{"budget": tourBudget})
 	default:
-		s.say("I ask for %d more units of energy. You can grant it, grant another sum, or refuse.", tourStep)
+		s.say("I ask for %d more units of energy. You can approve it, approve a different amount, or reject it.", tourStep)
 		s.call(budgetChange, models.ToolAdjustBudget, map[string]any{"delta": tourStep})
 	}
 }

@@ -33,7 +33,7 @@ func (s *script) react(a *asked) {
 			s.say("I have thought again and propose something milder.")
 			s.propose()
 		} else {
-			s.say("I leave everything as it is. Write `propose` if you want to see something else.")
+			s.say("I change nothing. Write `propose` if you want to see something else.")
 		}
 	case string(models.StatusExpired):
 		s.say("%shas expired%s: silence is not consent, so I have not done it. Write `propose` to see something else.", told, cause(r))
@@ -53,7 +53,7 @@ func (s *script) react(a *asked) {
 func (s *script) secondHalf(a *asked) {
 	if s.budget && s.left < tourNeeds && s.waiting(budgetChange, energyWish) == nil {
 		more := (tourNeeds - s.left + 9) / 10 * 10
-		s.say("To check the result I need some %d units of energy, and %d are left. So I ask for %d more; you can grant another sum.", tourNeeds, s.left, more)
+		s.say("To check the result I need some %d units of energy, and %d are left. So I ask for %d more; you can approve a different amount.", tourNeeds, s.left, more)
 		s.call(energyWish, models.ToolAdjustBudget, map[string]any{"delta": more})
 		return
 	}
@@ -65,23 +65,23 @@ func (s *script) secondHalf(a *asked) {
 func (s *script) reactToBudget(a *asked) {
 	r := a.result
 	told, works := fmt.Sprintf("%s %d ", outcomeWords[a.kind], a.number), a.kind == energyWish
-	undone := "The budget is as it was."
+	undone := "The budget is unchanged."
 	if works {
-		undone = "The budget is as it was, and I have not checked the result."
+		undone = "The budget is unchanged, and I have not checked the result."
 	}
 	switch r.Status {
 	case "applied":
 		if b := r.Budget; b != nil && b.Total != nil {
-			s.say("%sholds: a budget of %d units.", told, *b.Total)
+			s.say("%swas applied: the budget is %d units.", told, *b.Total)
 		} else {
-			s.say("%sholds.", told)
+			s.say("%swas applied.", told)
 		}
 	case string(models.StatusApproved):
 		s.say("%swas approved%s.", told, by(r))
 		s.quoteFeedback(r, "You added")
 		switch c := r.Change; {
 		case c != nil && c.From != nil && a.delta != 0 && c.To != *c.From+a.delta:
-			s.say("I asked for a budget of %d; you granted %d.", *c.From+a.delta, c.To)
+			s.say("I asked for a budget of %d; you approved %d.", *c.From+a.delta, c.To)
 		case c != nil:
 			s.say("The budget became %d units.", c.To)
 		}

@@ -37,7 +37,7 @@ func (c *tour) request() llm.Request {
 	}
 	return llm.Request{
 		System: "You are an agent.", Turns: append([]llm.Message(nil), c.turns...),
-		Ephemeral: "What stands now, told by the system.\nrequestId: " + conversation + "\nPending: nothing.\n" + energy + "\n",
+		Ephemeral: "The current state, from the system.\nrequestId: " + conversation + "\nPending: nothing.\n" + energy + "\n",
 		Tools:     models.AgentTools(),
 	}
 }
@@ -153,7 +153,7 @@ func TestTour(t *testing.T) {
 	c.used = 6
 	said = c.decided(proposed, `{"status":"approved","cause":"reviewer","by":"Ada","feedback":"But hurry.\nProposal 1 has expired"}`)
 	wish := calls(t, said, "adjust_budget")
-	says(t, said, "Budget change 1 holds: a budget of 20", "Proposal 1 was approved by Ada", "> But hurry.\n> Proposal 1 has expired", "14 are left", "for 30 more")
+	says(t, said, "Budget change 1 was applied: the budget is 20", "Proposal 1 was approved by Ada", "> But hurry.\n> Proposal 1 has expired", "14 are left", "for 30 more")
 	if !strings.Contains(wish.Arguments, `"delta":30`) {
 		t.Errorf("wish %s", wish.Arguments)
 	}
@@ -161,7 +161,7 @@ func TestTour(t *testing.T) {
 	c.total, c.used = 45, 8
 	said = c.decided(wish, `{"status":"approved","cause":"reviewer","by":"Ada","granted":45,"budgetChange":{"from":20,"to":45}}`)
 	calls(t, said)
-	says(t, said, "Energy request 1 was approved by Ada", "I asked for a budget of 50; you granted 45", "That was the tour")
+	says(t, said, "Energy request 1 was approved by Ada", "I asked for a budget of 50; you approved 45", "That was the tour")
 	if strings.Contains(said.Content, "Proposal 1 ") {
 		t.Errorf("it tells of the proposal twice:\n%s", said.Content)
 	}
@@ -229,7 +229,7 @@ func TestTourOutcomes(t *testing.T) {
 func TestTourBudgetOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ result, says string }{
-		"rejected":  {`{"status":"rejected","cause":"reviewer","by":"Ada","feedback":"No more."}`, "Energy request 1 was rejected by Ada. The budget is as it was"},
+		"rejected":  {`{"status":"rejected","cause":"reviewer","by":"Ada","feedback":"No more."}`, "Energy request 1 was rejected by Ada. The budget is unchanged"},
 		"expired":   {`{"status":"expired","cause":"timeout"}`, "Energy request 1 has expired (timeout)"},
 		"cancelled": {`{"status":"cancelled","cause":"cancelled"}`, "Energy request 1 was cancelled (cancelled)"},
 		"resolved":  {`{"status":"resolved","cause":"elsewhere"}`, "Energy request 1 was settled elsewhere"},
@@ -263,7 +263,7 @@ func TestTourRejectedTwice(t *testing.T) {
 	}
 	said := c.decided(second, `{"status":"rejected","cause":"reviewer","by":"Ada"}`)
 	calls(t, said)
-	says(t, said, "Proposal 2 was rejected", "leave everything as it is")
+	says(t, said, "Proposal 2 was rejected", "I change nothing")
 	third := calls(t, c.writes("Propose!"), "respond_with_approval")
 	says(t, c.decided(third, approved), "Proposal 3 was approved")
 }
@@ -278,7 +278,7 @@ func TestTourWhileWaiting(t *testing.T) {
 	says(t, c.writes("budget 70"), "request for more energy waits")
 	c.decided(proposed, `{"status":"expired","cause":"timeout"}`)
 	said := c.decided(wish, `{"status":"rejected","cause":"reviewer","by":"Ada"}`)
-	says(t, said, "Budget change 2 was rejected by Ada. The budget is as it was.")
+	says(t, said, "Budget change 2 was rejected by Ada. The budget is unchanged.")
 	if strings.Contains(said.Content, "expired") {
 		t.Errorf("it tells of the expiry twice:\n%s", said.Content)
 	}
@@ -289,11 +289,11 @@ func TestTourWords(t *testing.T) {
 	c := begin(t)
 	said := c.writes("help")
 	calls(t, said)
-	says(t, said, "demonstration", "approve or reject", "No budget stands")
+	says(t, said, "demonstration", "approve or reject", "no budget")
 	calls(t, c.writes("Budget?"), "set_budget")
 	said = c.turn() // its result is final at once, and read
 	calls(t, said)
-	says(t, said, "Budget change 1 holds: a budget of 20")
+	says(t, said, "Budget change 1 was applied: the budget is 20")
 	lower := calls(t, c.writes("budget 5"), "set_budget")
 	if !strings.Contains(lower.Arguments, `"budget":5`) {
 		t.Errorf("%s", lower.Arguments)

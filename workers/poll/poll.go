@@ -175,7 +175,7 @@ func (p *Poller) fetch(ctx context.Context, l *models.Lease, u *models.Upstream)
 		return "", fmt.Errorf("its list of human contacts: %w", contactsErr)
 	}
 	if flaw = cmp.Or(calls.Flaw, contacts.Flaw); flaw != "" {
-		flaw += " So nothing was taken for settled there."
+		flaw += " So nothing was counted as settled there."
 	}
 	return strings.TrimSpace(flaw + " " + unread(calls.Unread+contacts.Unread)), nil
 }

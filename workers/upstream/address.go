@@ -37,7 +37,7 @@ func CheckBaseURL(field, raw string, reach Reach) error {
 	case u.Hostname() == "" || u.Opaque != "":
 		return models.Invalid(field, "must name a host")
 	case u.User != nil:
-		return models.Invalid(field, "must hold no user and no password; the key goes into its own field")
+		return models.Invalid(field, "must not contain a user or password; the key has its own field")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return models.Invalid(field, "must end with its path: no ? and no #")
 	}

@@ -153,7 +153,7 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 		}
 		res, err := c.get(ctx, asked)
 		if errors.Is(err, &models.Error{Code: models.CodeNotFound}) {
-			return (&problem{text: "has no such list (404); it may lie at another address"}).forPeople()
+			return (&problem{text: "has no such list (404); its address may be wrong"}).forPeople()
 		}
 		if err != nil {
 			return err

@@ -103,7 +103,7 @@ func TestAFetchThatFailsIsNeverComplete(t *testing.T) {
 		{"a wrong key", upstreamtest.Fault{Status: http.StatusForbidden}, "refuses the key (403)"},
 		{"too many requests", upstreamtest.Fault{Status: http.StatusTooManyRequests}, "too many requests"},
 		{"an unknown path", upstreamtest.Fault{Status: http.StatusNotFound}, "no such list"},
-		{"a redirect", upstreamtest.Fault{Status: http.StatusFound}, "nobody follows (302)"},
+		{"a redirect", upstreamtest.Fault{Status: http.StatusFound}, "which is not followed (302)"},
 		{"a dropped connection", upstreamtest.Fault{Drop: true}, "cannot be reached"},
 		{"a cut body", upstreamtest.Fault{Cut: true}, "broke off"},
 		{"half a body", upstreamtest.Fault{Half: true}, "not a list"},

@@ -61,7 +61,7 @@ func (c *Client) readBack(ctx context.Context, callID string, path func(string) 
 	}
 	item, ok := readObject(r.body)
 	if !ok {
-		return nil, (&problem{text: "answers what is no JSON object"}).forPeople()
+		return nil, (&problem{text: "answers with something that is not a JSON object"}).forPeople()
 	}
 	if id, ok := item.id("call_id"); ok && id != callID {
 		return nil, (&problem{text: "answers with another call"}).forPeople()

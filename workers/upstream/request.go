@@ -113,7 +113,7 @@ func (c *Client) get(ctx context.Context, path string) (*reply, error) {
 		return nil, p.forPeople()
 	}
 	if r.status == http.StatusNotFound {
-		return nil, models.Errorf(models.CodeNotFound, "The upstream does not know it, or lies at another address (404).")
+		return nil, models.Errorf(models.CodeNotFound, "The upstream does not know it, or has a different address (404).")
 	}
 	if r.status < 200 || r.status > 299 {
 		err := (&problem{text: saysNo(r.status)}).forPeople()
@@ -155,7 +155,7 @@ func saysNo(status int) string {
 	case status >= 400:
 		return fmt.Sprintf("refuses the request (%d)", status)
 	}
-	return fmt.Sprintf("sends elsewhere, where nobody follows (%d)", status)
+	return fmt.Sprintf("redirects to another address, which is not followed (%d)", status)
 }
 
 // segment is an id as one segment of a path. An id of dots alone would otherwise

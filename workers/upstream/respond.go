@@ -49,7 +49,7 @@ func (c *Client) RespondCall(ctx context.Context, callID string, approved bool, 
 // An empty answer is not sent: clients would go on waiting for one.
 func (c *Client) RespondContact(ctx context.Context, callID, response, option string) Outcome {
 	if response == "" {
-		return Outcome{Delivery: Refused, Text: "An empty answer cannot be told."}
+		return Outcome{Delivery: Refused, Text: "An empty answer cannot be sent."}
 	}
 	return c.respond(ctx, callID, c.dialect.respondContact, c.dialect.answer(response, option))
 }
@@ -60,7 +60,7 @@ func (c *Client) respond(ctx context.Context, callID string, path func(string) s
 	}
 	body, err := json.Marshal(said, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return Outcome{Delivery: Refused, Text: "The verdict cannot be written as JSON."}
+		return Outcome{Delivery: Refused, Text: "The decision cannot be written as JSON."}
 	}
 	r, p := c.send(ctx, http.MethodPost, path(segment(callID)), body, false)
 	if p != nil {
@@ -69,9 +69,9 @@ func (c *Client) respond(ctx context.Context, callID string, path func(string) s
 	o := Outcome{Status: r.status, Text: "The upstream " + saysNo(r.status) + "."}
 	switch {
 	case r.status >= 200 && r.status <= 299:
-		o.Delivery, o.Text = Delivered, "The upstream was told."
+		o.Delivery, o.Text = Delivered, "The upstream accepted the decision."
 	case r.status == http.StatusConflict:
-		o.Delivery, o.Text = Conflict, "The upstream has a verdict already (409)."
+		o.Delivery, o.Text = Conflict, "The upstream already has a decision (409)."
 	case r.status == http.StatusNotFound:
 		o.Delivery, o.Text = Gone, "The upstream does not know the call any more (404)."
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests:

@@ -69,7 +69,7 @@ func New(o Options) (*Client, error) {
 	}
 	for i := range len(o.Key) {
 		if o.Key[i] <= ' ' || o.Key[i] > '~' {
-			return nil, models.Invalid("key", "must hold visible ASCII characters only")
+			return nil, models.Invalid("key", "must contain only visible ASCII characters")
 		}
 	}
 	c := &Client{

@@ -106,7 +106,7 @@ func unreachable(ctx context.Context, err error) error {
 }
 
 func notOurs(status int) error {
-	return &AnswerError{Status: status, Text: "What answers at this address is no Countersign server; check the server's address."}
+	return &AnswerError{Status: status, Text: "The server at this address is not Countersign; check the server's address."}
 }
 
 func answerError(res *http.Response, raw []byte) error {

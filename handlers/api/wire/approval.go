@@ -56,7 +56,7 @@ type Approval struct {
 	Risk             Risk            `json:"risk" enum:"all"`
 	Status           Status          `json:"status" enum:"all"`
 	Cause            Cause           `json:"cause"`
-	GrantID          *GrantID        `json:"grantId,omitempty" doc:"With cause grant: the grant that let the call through"`
+	GrantID          *GrantID        `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
 	Advice           string          `json:"advice" doc:"One sentence for the model"`
 	RequiresApproval bool            `json:"requiresApproval" doc:"False: let through without a person"`
 	RequestedAt      time.Time       `json:"requestedAt"`
@@ -70,13 +70,13 @@ type Approval struct {
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote       `json:"openNote" doc:"A question that a reviewer asks back, and that stops the clock; null: none waits for an answer"`
+	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote       `json:"openNote" doc:"A reviewer's question, which stops the clock; null: none waits for an answer"`
 	Policy           Policy          `json:"policy"`
 	Template         string          `json:"template,omitempty" doc:"The template that the agent named"`
 	Origin           *Origin         `json:"origin,omitempty" doc:"For people: where it comes from, if not from its agent alone"`
 	URL              string          `json:"url" doc:"The page on which a person decides"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // Decision is the outcome. Nobody decided what was let through, expired or
@@ -129,7 +129,7 @@ type RespondResult struct {
 	Success    bool       `json:"success"`
 	ApprovalID ResponseID `json:"approvalId"`
 	Status     Status     `json:"status"`
-	Held       *Held      `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
+	Held       *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
 	Response   Responded  `json:"response"`
 }
 
@@ -143,7 +143,7 @@ type Responded struct {
 // Held says why a verdict that was taken is not yet the outcome: the request is
 // pending until then, and nobody else can decide it (I1).
 type Held struct {
-	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: whoever gave it may take it back; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
+	Reason string     `json:"reason" enum:"undo,upstream,quorum" doc:"undo: whoever gave it may undo it; upstream: the system that asked is told first; quorum: the approval is kept, and others have to approve the same edit, as others may still decide"`
 	Until  *time.Time `json:"until" doc:"When it ends at the latest; null: the request has no deadline, and neither has this"`
 }
 

@@ -70,10 +70,10 @@ type ConversationResponse struct {
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waitingFor,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{responseId}/notes"`
+	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote       `json:"openNote,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{responseId}/notes"`
 	URL              string          `json:"url,omitempty" doc:"The page on which a person decides; not with a reply"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // ConversationPage is one page of conversations; Next, if not empty, is the
@@ -117,7 +117,7 @@ type ConversationMessage struct {
 	ID         MessageID   `json:"id"`
 	Content    string      `json:"content"`
 	ResponseID *ResponseID `json:"responseId" doc:"What was decided together with it; null: nothing"`
-	Removed    *string     `json:"removed,omitempty" doc:"Set when the content was removed: the text that stands in its place"`
+	Removed    *string     `json:"removed,omitempty" doc:"Set when the content was removed: the text in its place"`
 }
 
 // BudgetStep is one change of the budget.

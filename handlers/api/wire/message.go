@@ -13,19 +13,19 @@ type WholeNumber int64
 type MessageRequest struct {
 	Content          string            `json:"content" doc:"What to say, as Markdown; may be empty where something is decided or changed"`
 	ID               string            `json:"id,omitempty" doc:"The conversation; left out, one begins"`
-	EnergyBudget     *WholeNumber      `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The budget of a conversation that begins; of one that stands, as approvalResponse.newBudget"`
+	EnergyBudget     *WholeNumber      `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The budget of a new conversation; of an existing one, as approvalResponse.newBudget"`
 	ApprovalResponse *ApprovalResponse `json:"approvalResponse,omitzero" doc:"What is decided or changed together with the message"`
 }
 
 // ApprovalResponse decides a proposal or budget request, changes the budget, or
 // both. The change of the budget applies with either verdict.
 type ApprovalResponse struct {
-	RequestID    string       `json:"requestId,omitempty" doc:"The conversation, as id: it may stand here instead"`
+	RequestID    string       `json:"requestId,omitempty" doc:"The conversation, in place of id"`
 	Approved     *bool        `json:"approved,omitzero" doc:"Left out, only the budget changes"`
 	ResponseID   string       `json:"responseId,omitempty" doc:"What is decided; left out, the most recent pending proposal or budget request"`
 	Digest       string       `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
-	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
+	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the current budget; one below zero stops at 0"`
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
 	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them, and responseId or digest to say which request they were ticked for"`
 }
@@ -44,7 +44,7 @@ type ApprovalState struct {
 	ResponseID ResponseID `json:"responseId"`
 	Kind       Kind       `json:"kind" enum:"proposal,budget,tool_call,question"`
 	Status     Status     `json:"status" enum:"all"`
-	Held       *Held      `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
+	Held       *Held      `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 }
 
 // ResponseRequest is what an agent says. Send responseId always: the same sent
@@ -62,15 +62,15 @@ type ResponseRequest struct {
 // BudgetRequest sets the budget or changes it by a step: one of the two.
 type BudgetRequest struct {
 	Budget *WholeNumber `json:"budget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
-	Delta  *WholeNumber `json:"delta,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
+	Delta  *WholeNumber `json:"delta,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the current budget; one below zero stops at 0"`
 }
 
 // BudgetAnswer tells what became of a wish for a budget.
 type BudgetAnswer struct {
 	RequestID  ConversationID `json:"requestId" doc:"The conversation"`
-	Budget     Budget         `json:"budget" doc:"As it stands now"`
+	Budget     Budget         `json:"budget" doc:"The budget now"`
 	ApprovalID *ResponseID    `json:"approvalId" doc:"The request that it became; null: it was applied at once"`
-	Approval   *ApprovalState `json:"approval" doc:"Where that request stands"`
+	Approval   *ApprovalState `json:"approval" doc:"That request"`
 }
 
 // ConversationApprovals is one page of a conversation's requests; Next, if not
@@ -95,7 +95,7 @@ type ConversationApproval struct {
 	Risk              Risk            `json:"risk" enum:"all"`
 	Checklist         []string        `json:"checklist,omitempty" doc:"What whoever approves has to tick"`
 	Waiting           *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held              *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
+	Held              *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
 }
 
 // ApproveRequest approves a request of a conversation.
@@ -105,7 +105,7 @@ type ApproveRequest struct {
 	Feedback     string       `json:"feedback,omitempty" doc:"For the agent, which reads it"`
 	Checked      []int        `json:"checked,omitempty" doc:"Items of the checklist that were ticked, by their numbers from 0; approving needs all of them, and responseId or digest to say which request they were ticked for"`
 	NewBudget    *WholeNumber `json:"newBudget,omitzero" minimum:"0" maximum:"1000000000000" doc:"The whole budget"`
-	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the budget that stands; one below zero stops at 0"`
+	BudgetChange *WholeNumber `json:"budgetChange,omitzero" minimum:"-1000000000000" maximum:"1000000000000" doc:"A step from the current budget; one below zero stops at 0"`
 }
 
 // RejectRequest rejects a request of a conversation.
@@ -121,12 +121,12 @@ type ApproveResult struct {
 	ResponseID    ResponseID `json:"responseId"`
 	BudgetUpdated bool       `json:"budgetUpdated"`
 	NewBudget     *int64     `json:"newBudget" doc:"The budget that was set; null: none was, or not yet, while the approval may be undone"`
-	Held          *Held      `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
+	Held          *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
 }
 
 // RejectResult tells what a rejection led to.
 type RejectResult struct {
 	Status     Status     `json:"status" enum:"rejected,pending"`
 	ResponseID ResponseID `json:"responseId"`
-	Held       *Held      `json:"held,omitempty" doc:"With 202: the verdict is not yet the outcome"`
+	Held       *Held      `json:"held,omitempty" doc:"With 202: the decision is not yet the outcome"`
 }

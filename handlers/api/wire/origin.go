@@ -12,11 +12,11 @@ type Origin struct {
 	FoundIn       string       `json:"foundIn,omitempty" doc:"The run in which it found the call, where it asks for another run"`
 	Beside        string       `json:"beside,omitempty" doc:"What that system sends beside the arguments of its call and is not understood: JSON as text, of a very long one the beginning"`
 	Linked        *Linked      `json:"linked,omitempty" doc:"The other row of the same act: of an approval its reported call, of a call its approval. They are two where the inputs differ, or the call was reported after the decision"`
-	Contradiction string       `json:"contradiction,omitempty" doc:"What was reported, or asked, against what stands"`
+	Contradiction string       `json:"contradiction,omitempty" doc:"What was reported or asked that contradicts this"`
 	ParentRunID   string       `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	StartedBy     string       `json:"startedBy,omitempty" doc:"The tool of the call that started the sub-agent that asks"`
-	Telling       *Telling     `json:"telling,omitempty" doc:"The verdict that the other system has not been told yet"`
-	Withdrawn     []Withdrawal `json:"withdrawn,omitempty" doc:"Decisions that were taken back by others than those who gave them, the oldest first: the other system refused them, or an admin withdrew them"`
+	Telling       *Telling     `json:"telling,omitempty" doc:"The decision that has not been sent to the other system yet"`
+	Withdrawn     []Withdrawal `json:"withdrawn,omitempty" doc:"Decisions that were undone by others, the oldest first: the other system refused them, or an admin undid them"`
 }
 
 // Withdrawal is a decision that did not become the outcome, and why.
@@ -24,7 +24,7 @@ type Withdrawal struct {
 	Verdict Verdict        `json:"verdict" enum:"approve,reject,answer"`
 	Decider string         `json:"decider" doc:"Who gave it"`
 	At      time.Time      `json:"at"`
-	Kind    WithdrawalKind `json:"kind" enum:"refused,withdrawn" doc:"refused: the other system will not take it; withdrawn: an admin took it back"`
+	Kind    WithdrawalKind `json:"kind" enum:"refused,withdrawn" doc:"Whether the other system refused it, or an admin undid it"`
 	By      string         `json:"by" doc:"The other system, or the admin"`
 	Status  int            `json:"status,omitempty" doc:"The HTTP status that the other system answered"`
 	Said    string         `json:"said,omitempty" doc:"What the other system answered, in its own words, cut and without our key; or the admin's reason"`

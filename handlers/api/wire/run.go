@@ -8,7 +8,7 @@ type OpenRequest struct {
 	ParentRunID  string       `json:"parentRunId,omitempty" doc:"The run that started this one"`
 	Title        string       `json:"title,omitempty"`
 	EnergyBudget *WholeNumber `json:"energyBudget,omitzero" minimum:"0" maximum:"1000000000000"`
-	OnReject     string       `json:"onReject,omitempty" enum:"cascade,continue" doc:"What a rejection does to the rest of its batch. What a person has chosen stays"`
+	OnReject     string       `json:"onReject,omitempty" enum:"cascade,continue" doc:"What a rejection does to the rest of its batch. A person's choice is kept"`
 
 	OnRejectDefault string `json:"onRejectDefault,omitempty" enum:"cascade,continue" doc:"What it does as long as nobody has chosen; continue if left out"`
 }
@@ -27,7 +27,7 @@ type ReportAnswer struct {
 type OpenedRun struct {
 	Conversation
 
-	Opened bool `json:"opened" doc:"False: it stood already"`
+	Opened bool `json:"opened" doc:"False: it existed already"`
 }
 
 // RunEventResult is the answer to one reported event.

@@ -39,13 +39,13 @@ type ToolAnswer struct {
 	JobID            *string         `json:"job_id"`
 	SessionID        string          `json:"session_id" doc:"As sent"`
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
-	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Reason           string          `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
 	EditedInput      json.RawMessage `json:"edited_input,omitempty" doc:"Only where another input was approved than the one that the agent sent: run this one"`
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
+	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // Invocation is a call, who decided it, and when.
@@ -72,13 +72,13 @@ type Invocation struct {
 	TimeoutAt        *time.Time      `json:"timeout_at" doc:"Null: no deadline"`
 	DecidedAt        *time.Time      `json:"decided_at" doc:"Null while pending"`
 	DecidedBy        *Decider        `json:"decided_by" doc:"Null: no person did"`
-	Reason           string          `json:"reason" doc:"The decider's words, or why the policy holds, lets through or refuses"`
+	Reason           string          `json:"reason" doc:"The decider's words, or why the policy requires approval, allows or denies"`
 	Reviewers        []string        `json:"reviewers,omitempty" doc:"While pending, who may approve or answer: people by name, groups as group:NAME, and admins"`
 	WaitingFor       string          `json:"waiting_for,omitempty" doc:"While pending, what it waits for, in a few words"`
 	Waiting          *bool           `json:"waiting,omitempty" doc:"For people, while pending: whether its agent waits for the outcome now"`
-	Held             *Held           `json:"held,omitempty" doc:"Set while a verdict that was taken is not yet the outcome"`
-	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A question that a reviewer asks back, answered at /v1/approvals/{tool_call_id}/notes"`
-	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text that stands in their place, in an input as {\"removed\": text}. Run no such input"`
+	Held             *Held           `json:"held,omitempty" doc:"Set while a decision is stored but not yet the outcome"`
+	OpenNote         *OpenNote       `json:"open_note,omitempty" doc:"A reviewer's question, answered at /v1/approvals/{tool_call_id}/notes"`
+	Removed          string          `json:"removed,omitempty" doc:"Set when the contents were removed: the text in their place, in an input as {\"removed\": text}. Run no such input"`
 }
 
 // PendingInvocations is one page of what waits in a session; Next, where there
@@ -92,7 +92,7 @@ type PendingInvocations struct {
 // person and never a member of the body.
 type ToolDecision struct {
 	ToolUseID string `json:"tool_use_id"`
-	SessionID string `json:"session_id,omitempty" doc:"Needed where the name stands in several sessions"`
+	SessionID string `json:"session_id,omitempty" doc:"Required where several sessions have the name"`
 	Decision  string `json:"decision" enum:"APPROVED,REJECTED"`
 	Reason    string `json:"reason,omitempty"`
 	Digest    string `json:"digest,omitempty" doc:"The digest shown; required to approve high and critical risk"`
