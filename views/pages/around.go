@@ -229,7 +229,7 @@ func resultText(r *models.Response) string {
 	case r.Kind != models.KindToolCall:
 		return ""
 	case r.Closed != "":
-		return "no result"
+		return "no result reported"
 	case !r.IsCompleted:
 		return "no result yet"
 	case r.IsError:
