@@ -196,8 +196,12 @@ func countsOf(c models.CallCounts) string {
 		n     int
 		words string
 	}{
-		{c.Approved, "approved"}, {c.ByRule, "allowed by rules"}, {c.PreApproved, "pre-approved"},
-		{c.Unapproved, "ran without approval"}, {c.Rejected, "rejected"}, {c.AutoRejected, "rejected automatically"},
+		{c.Approved, "approved"},
+		{c.ByRule, "allowed by rules"},
+		{c.PreApproved, "pre-approved"},
+		{c.Unapproved, "ran without approval"},
+		{c.Rejected, "rejected"},
+		{c.AutoRejected, "rejected automatically"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, p.words+" "+timesShort(p.n))
