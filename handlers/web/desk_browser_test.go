@@ -161,7 +161,7 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 		}
 		p.becomes(fmt.Sprintf(`document.querySelector("#inbox-count [data-count]").dataset.count === "%d"`, 9-i))
 		if i < 8 {
-			p.becomes(fmt.Sprintf(`document.querySelector("[data-say]").textContent.endsWith("%d wait.")`, 9-i))
+			p.becomes(fmt.Sprintf(`document.querySelector("[data-say]").textContent.endsWith("%d still waiting.")`, 9-i))
 			p.becomes(`document.activeElement.matches("#detail #approval-title")`) // where no key but those of the desk does anything
 		}
 	}

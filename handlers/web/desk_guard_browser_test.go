@@ -94,7 +94,7 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 		document.getElementById("row-%s").setAttribute("aria-current", "true"), ""`, asked[3].ID))
 	p.calm()
 	p.press("a")
-	p.sees("[data-hint]", "not shown yet")
+	p.sees("[data-hint]", "still loading")
 	w.waits(asked[2], asked[3])
 }
 

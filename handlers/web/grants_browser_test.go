@@ -18,7 +18,7 @@ func TestAGrantIsUsedUpAndAnotherRevoked(t *testing.T) {
 	p := w.tab()
 	p.signIn()
 	p.open("/approvals/" + string(a.ID))
-	p.sees("#live-text", "active")
+	p.sees("#live-text", "live")
 	p.value(`document.querySelectorAll("details:has(a[href$='/grant'])").forEach((d) => { d.open = true; })`)
 	p.click("a[href$='/grant']")
 	p.sees("main h1", "Pre-approve similar calls")
@@ -47,7 +47,7 @@ func TestAGrantIsUsedUpAndAnotherRevoked(t *testing.T) {
 	}
 
 	p.open("/grants")
-	p.sees("#live-text", "active")
+	p.sees("#live-text", "live")
 	p.sees("#grants", "0 of 3")
 	for range 3 {
 		if got := w.bash("make lint", "/src"); got.Cause != models.CauseGrant {
