@@ -245,7 +245,7 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	if strings.Contains(page, key) || strings.Contains(page, "\u202e") {
 		t.Error("the page shows the key, or characters that turn the text around")
 	}
-	says(t, "the inbox", v.page(t, "/"), "hub refused", "waits again")
+	says(t, "the inbox", v.page(t, "/"), "hub refused", "waiting again")
 
 	// 401: the upstream is paused, and what is decided meanwhile is kept.
 	h.set(func(h *hub) { h.key = newKey })

@@ -298,11 +298,11 @@ func refusalOn(page *goquery.Document, status int) models.Code {
 		return models.CodeExpired
 	case conflict && strings.HasPrefix(notice, "Already "):
 		return models.CodeAlreadyDecided
-	case conflict && strings.HasPrefix(notice, "This changed while you were looking at it."):
+	case conflict && strings.HasPrefix(notice, "This request changed while you were looking at it."):
 		return models.CodeDigestMismatch
 	case invalid && page.Find("#reason-error").Length() > 0:
 		return models.CodeInvalid
-	case invalid && strings.Contains(text(page.Find("#decide")), "did not say what was shown"):
+	case invalid && strings.Contains(text(page.Find("#decide")), "did not say what you were shown"):
 		return models.CodeDigestRequired
 	}
 	return models.Code(http.StatusText(status) + ": " + notice)

@@ -61,7 +61,7 @@ func TestABudgetIsChangedWithoutScript(t *testing.T) {
 	p.fill("#panel-amount", "30")
 	p.fill("#panel-reason", "too much")
 	p.click("#panel-change")
-	p.sees(".flash", "The budget is changed.")
+	p.sees(".flash", "Budget changed.")
 	p.sees(".budget-step:first-child", "100 → 70")
 	p.click("button[title='Double the budget to 140']")
 	p.sees("#budget-panel .gauge", "139 remaining of 140")

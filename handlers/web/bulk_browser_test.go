@@ -71,7 +71,7 @@ func TestInABrowserSeveralAreApprovedInTheInbox(t *testing.T) {
 	p.sees("#detail h2", "Approved 2 of 2")
 	p.sees(".bulk-undo", "Approved 2 – sends in")
 	p.bulkHeld(true, fine, more)
-	p.becomes(`!document.querySelector("[data-toast]")?.textContent.includes("no longer ticked")`)
+	p.becomes(`!document.querySelector("[data-toast]")?.textContent.includes("no longer selected")`)
 	if n := p.value(`document.querySelectorAll("#detail [data-act=undo]").length`); n != "1" {
 		t.Errorf("%s buttons undo", n)
 	}

@@ -84,7 +84,7 @@ func TestBulkApprovesNoHighRiskAndNothingUnseen(t *testing.T) {
 	form.Set("sure", "true") // crafted
 	p.post("/approvals/bulk", form).is(http.StatusOK).says("main h1", "Approved 1 of 7").
 		says(bulkRow(long), "not opened").says(bulkRow(critical), "can't be bulk-approved").says(bulkRow(q), "can't be answered in bulk").
-		says(bulkRow(fine), "Approved by you").says(bulkRow(changed), "not what was shown").says(".bulk-row:nth-child(7)", "doesn't exist")
+		says(bulkRow(fine), "Approved by you").says(bulkRow(changed), "differs from what you were shown").says(".bulk-row:nth-child(7)", "doesn't exist")
 	for _, a := range []*models.Approval{long, critical, high, q, changed} {
 		if w.stands(a.ID).Status() != models.StatusPending {
 			t.Errorf("%s was decided", a.ToolName)
@@ -146,9 +146,9 @@ func TestBulkLeavesOutWhatItsLineDoesNotSay(t *testing.T) {
 	hidden := bash("{\"command\":\"make a\u200bll\"}")
 	twin := bash(`{"command":"make twin"}`)
 	page := p.post("/approvals/bulk", ticked(fine, more, cut, hidden, twin)).is(http.StatusOK).says("main h1", "Approve which of 5 requests?").
-		says("main", "Nothing is decided yet", "4 requests are left out").
-		says(bulkRow(more), "Left out", "does not show cwd, env").says(bulkRow(cut), "summary is cut").
-		says(bulkRow(hidden), "carries a warning", "Contains hidden characters").says(bulkRow(twin), "carries a warning", "Identical call approved by admin@example.com", "Duplicate?")
+		says("main", "Nothing is decided yet", "4 requests are not selected").
+		says(bulkRow(more), "Not selected", "does not show cwd, env").says(bulkRow(cut), "summary is cut off").
+		says(bulkRow(hidden), "has a warning", "Contains hidden characters").says(bulkRow(twin), "has a warning", "Identical call approved by admin@example.com", "Duplicate?")
 	if got := page.doc.Find(".bulk-question [name=pick]"); got.Length() != 1 || got.AttrOr("value", "") != string(fine.ID)+" "+fine.Digest {
 		t.Fatalf("%d can be ticked at first", got.Length())
 	}
@@ -217,11 +217,11 @@ func TestBulkSaysWhatIsWrong(t *testing.T) {
 		form url.Values
 		says string
 	}{
-		"nothing ticked": {url.Values{"verdict": {"approve"}}, "Nothing was ticked"},
-		"no verdict":     {url.Values{"pick": {string(a.ID) + " " + a.Digest}}, "approve or reject"},
-		"an answer":      {url.Values{"verdict": {"answer"}, "pick": {string(a.ID) + " " + a.Digest}}, "approve or reject"},
-		"no digest":      {url.Values{"verdict": {"approve"}, "pick": {string(a.ID)}}, "tick them again"},
-		"nonsense":       {url.Values{"verdict": {"approve"}, "pick": {"x y"}}, "tick them again"},
+		"nothing ticked": {url.Values{"verdict": {"approve"}}, "Nothing was selected"},
+		"no verdict":     {url.Values{"pick": {string(a.ID) + " " + a.Digest}}, "Approve or Reject"},
+		"an answer":      {url.Values{"verdict": {"answer"}, "pick": {string(a.ID) + " " + a.Digest}}, "Approve or Reject"},
+		"no digest":      {url.Values{"verdict": {"approve"}, "pick": {string(a.ID)}}, "select again"},
+		"nonsense":       {url.Values{"verdict": {"approve"}, "pick": {"x y"}}, "select again"},
 		"too many":       {many, "At most 100"},
 	} {
 		p.post("/approvals/bulk", c.form).is(http.StatusUnprocessableEntity).says("main", c.says, "Back to the inbox")

@@ -121,7 +121,7 @@ func TestInABrowserAConversationFromItsFirstMessageToItsEnd(t *testing.T) {
 
 			p.comes(c.scripted, path, "#history [data-waits]", "delete old logs")
 			p.comes(c.scripted, path, "#composer-decision", "proposal")
-			p.sees("#conversation-head", "waits for you")
+			p.sees("#conversation-head", "waiting for you")
 			p.sees("#history", "set the budget to 20")
 			if got := p.value("window.same"); c.scripted && got != "page" {
 				t.Error("the page was loaded again")

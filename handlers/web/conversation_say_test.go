@@ -125,7 +125,7 @@ func TestWhatIsSentTooLateComesBackWithTheForm(t *testing.T) {
 	other := maps.Clone(form) // I6: what was seen is what is released
 	other.Set("digest", strings.Repeat("0", len(a.Digest)))
 	entries := len(w.history(id))
-	got := p.post(conversationPath(id)+"/say", other).is(http.StatusConflict).says("#composer .flash", "look again", "still in the form")
+	got := p.post(conversationPath(id)+"/say", other).is(http.StatusConflict).says("#composer .flash", "Look again", "still in the form")
 	if got.value("#say [name=digest]") != a.Digest || got.value("#content") != "Go on,\nplease." || got.value("#budget-amount") != "70" {
 		t.Errorf("digest %q, content %q, amount %q", got.value("#say [name=digest]"), got.value("#content"), got.value("#budget-amount"))
 	}
@@ -214,7 +214,7 @@ func TestDecidingInPlace(t *testing.T) {
 	if got.value(entry(a)+"-input") != "{" {
 		t.Errorf("the edit is lost: %q", got.value(entry(a)+"-input"))
 	}
-	p.post(decide, url.Values{"verdict": {"approve"}, "digest": {strings.Repeat("0", 64)}}).is(http.StatusConflict).says(entry(a)+" .flash", "look again")
+	p.post(decide, url.Values{"verdict": {"approve"}, "digest": {strings.Repeat("0", 64)}}).is(http.StatusConflict).says(entry(a)+" .flash", "Look again")
 	form.Set("reason", "for once")
 	p.post(decide, form).redirects(path + entry(a))
 	if got := w.stands(a.ID); got.Status() != models.StatusApproved || got.Vote.Reason != "for once" || got.Vote.SeenDigest != a.Digest {

@@ -115,7 +115,7 @@ func TestPartsOfAConversation(t *testing.T) {
 	}
 	p.get(grown.doc.Find(entry).AttrOr("hx-get", ""), htmx).is(http.StatusOK).isFragment().says(entry, "Delete the logs")
 	p.get(path+"?part=more", htmx).is(http.StatusOK).isFragment().says("#composer-more", "proposal")
-	p.get(path+"?part=head", htmx).is(http.StatusOK).isFragment().says("#conversation-head", "waits for you")
+	p.get(path+"?part=head", htmx).is(http.StatusOK).isFragment().says("#conversation-head", "waiting for you")
 	p.get(path+"?part=head").is(http.StatusOK).says("h1", "Untitled") // typed into a browser, it is the page
 	p.get(path+"?part=entry&entry="+string(w.ask().ID), htmx).is(http.StatusNotFound)
 	p.get(path+"?part=entry&entry=x", htmx).is(http.StatusNotFound)

@@ -148,7 +148,7 @@ func TestInABrowserAChosenReasonIsNeverSwallowed(t *testing.T) {
 			} else {
 				press("#approve")
 			}
-			p.sees("[data-hint]", "A reason to reject is chosen")
+			p.sees("[data-hint]", "A reject reason is chosen")
 			w.waits(a)
 
 			// Chosen again it is cleared, as by Clear and by Esc.

@@ -73,7 +73,7 @@ func TestApproveNeverSwallowsAReasonToReject(t *testing.T) {
 	}
 	form := shown.form("#verdict", "#approve")
 	maps.Copy(form, url.Values{"preset": {"Wrong branch"}, "reason": {"no"}})
-	got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#decide .flash", "a reason to reject is chosen")
+	got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#decide .flash", "a reject reason is chosen")
 	if got.doc.Find("details[data-reject][open] input[value='Wrong branch'][checked]").Length() != 1 || got.value("#reason") != "no" {
 		t.Error("what was chosen is lost")
 	}

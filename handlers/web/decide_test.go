@@ -80,7 +80,7 @@ func TestI6WhatWasSeenIsWhatIsReleased(t *testing.T) {
 	a := w.ask()
 	other := strings.Repeat("0", len(a.Digest))
 	got := p.post(decideOf(a), url.Values{"verdict": {"approve"}, "digest": {other}, "reason": {"fine by me"}}).
-		is(http.StatusConflict).says(".flash", "look again")
+		is(http.StatusConflict).says(".flash", "Look again")
 	if got.value("#reason") != "fine by me" || got.value("#decide input[name=digest]") != a.Digest {
 		t.Errorf("reason %q, digest %q", got.value("#reason"), got.value("#decide input[name=digest]"))
 	}
@@ -142,8 +142,8 @@ func TestWhatIsWrongIsSaidAtItsPlaceAndNothingIsLost(t *testing.T) {
 		{"duplicate members", a, url.Values{"verdict": {"approve_edited"}, "input": {`{"a":1,"a":2}`}}, "#edit .field-error", "", "#edit-json textarea", `{"a":1,"a":2}`},
 		{"empty edit", a, url.Values{"verdict": {"approve_edited"}, "input": {""}}, "#edit .field-error", "", "", ""},
 		{"answer to a tool call", a, url.Values{"verdict": {"answer"}, "answer": {"yes"}}, "#decide", "approve or reject", "", ""},
-		{"no verdict", a, url.Values{"reason": {"because"}}, "#decide", "Choose what to do", "#reason", "because"},
-		{"a made-up verdict", a, url.Values{"verdict": {"cancel"}}, "#decide", "Choose what to do", "", ""},
+		{"no verdict", a, url.Values{"reason": {"because"}}, "#decide", "Choose Approve, Reject or Answer", "#reason", "because"},
+		{"a made-up verdict", a, url.Values{"verdict": {"cancel"}}, "#decide", "Choose Approve, Reject or Answer", "", ""},
 		{"empty answer", q, url.Values{"verdict": {"answer"}, "answer": {""}}, "#answer-error", "empty", "", ""},
 		{"neither answer nor option", q, url.Values{"verdict": {"answer"}}, "#answer-error", "option", "", ""},
 		{"unknown option", q, url.Values{"verdict": {"answer"}, "option": {"mars"}}, "#option-error", "offered", "", ""},

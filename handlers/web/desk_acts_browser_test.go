@@ -45,7 +45,7 @@ func TestInABrowserAnApprovalIsTakenBackInItsWindow(t *testing.T) {
 	}
 	p.becomes(`[...document.querySelectorAll("[data-act=undo]")].every((button) => !button.checkVisibility())`)
 	p.press("u")
-	p.sees("[data-hint]", "Nothing can be undone")
+	p.sees("[data-hint]", "nothing to undo")
 }
 
 // An approval is taken back in the list without losing what stands on the page.
@@ -112,7 +112,7 @@ func TestInABrowserAQuestionBackStopsTheClock(t *testing.T) {
 	p.fill("#ask-text", "Which branch?")
 	p.click("#ask-send")
 	p.sees("#notes", "Which branch?")
-	p.sees("#detail", "The clock has stopped")
+	p.sees("#detail", "The timer is paused")
 	p.sees("#inbox .row", "timer paused")
 	paused := w.stands(a.ID)
 	if paused.OpenNote == nil || paused.PausedLeft == nil || !paused.ApprovalTimeoutAt.After(before) {
@@ -121,7 +121,7 @@ func TestInABrowserAQuestionBackStopsTheClock(t *testing.T) {
 	p.fill("#note", "main")
 	p.click("#note-send")
 	p.sees("#notes", "main")
-	p.becomes(`!document.querySelector("#detail").textContent.includes("The clock has stopped")`)
+	p.becomes(`!document.querySelector("#detail").textContent.includes("The timer is paused")`)
 	if got := w.stands(a.ID); got.OpenNote != nil || got.Digest != a.Digest || !got.ApprovalTimeoutAt.Before(paused.ApprovalTimeoutAt) {
 		t.Errorf("the clock does not run again: %+v", got.Response)
 	}
@@ -154,7 +154,7 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 		t.Errorf("it is %s", got.Status())
 	}
 	p.open("/")
-	p.sees("#inbox", "Nothing waits")
+	p.sees("#inbox", "Nothing is waiting")
 }
 
 func TestInABrowserThePhoneDecides(t *testing.T) {

@@ -161,11 +161,11 @@ func TestInABrowserTenRequestsAreDecidedByKeys(t *testing.T) {
 		}
 		p.becomes(fmt.Sprintf(`document.querySelector("#inbox-count [data-count]").dataset.count === "%d"`, 9-i))
 		if i < 8 {
-			p.becomes(fmt.Sprintf(`document.querySelector("[data-say]").textContent.endsWith("%d wait.")`, 9-i))
+			p.becomes(fmt.Sprintf(`document.querySelector("[data-say]").textContent.endsWith("%d still waiting.")`, 9-i))
 			p.becomes(`document.activeElement.matches("#detail #approval-title")`) // where no key but those of the desk does anything
 		}
 	}
-	p.sees("#inbox", "Nothing waits")
+	p.sees("#inbox", "Nothing is waiting")
 	p.becomes(`!document.title.startsWith("(")`)
 	if got := p.value("window.same"); got != "page" {
 		t.Error("the page was loaded again")

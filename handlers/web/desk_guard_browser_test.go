@@ -45,15 +45,15 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 	p.calm()
 	p.value(early)
 	p.press("a")
-	p.sees("[data-hint]", "Just changed: look again")
+	p.sees("[data-hint]", "This just changed. Look again")
 	for _, how := range []string{`document.querySelector("#approve").click()`, `document.querySelector("#reject").click()`} {
 		p.value(`document.querySelector("[data-hint]").textContent = ""`)
 		p.value(how)
-		p.sees("[data-hint]", "Just changed: look again")
+		p.sees("[data-hint]", "This just changed. Look again")
 	}
 	p.value(`document.querySelector("[data-hint]").textContent = "", document.querySelector("#approve").focus()`)
 	p.press("\r")
-	p.sees("[data-hint]", "Just changed: look again")
+	p.sees("[data-hint]", "This just changed. Look again")
 	w.waits(asked...)
 
 	// Nor with Ctrl, while a key is held down, or in a field.
@@ -94,7 +94,7 @@ func TestInABrowserAStrayKeyDecidesNothing(t *testing.T) {
 		document.getElementById("row-%s").setAttribute("aria-current", "true"), ""`, asked[3].ID))
 	p.calm()
 	p.press("a")
-	p.sees("[data-hint]", "not shown yet")
+	p.sees("[data-hint]", "still loading")
 	w.waits(asked[2], asked[3])
 }
 
@@ -198,7 +198,7 @@ func TestInABrowserSeveralAreDecidedByKeys(t *testing.T) {
 	if _, err := w.store.Decide(t.Context(), w.admin, asked[1].ID, models.DecisionInput{Approved: new(false), Reason: "mine"}); err != nil {
 		t.Fatal(err)
 	}
-	p.sees("[data-hint]", "1 ticked request left the list")
+	p.sees("[data-hint]", "1 selected request left the list")
 	p.becomes(`document.querySelectorAll("#inbox [name=pick]:checked").length === 2`)
 	p.acts("A")
 	p.sees("#detail h2", "Approved 2 of 2")

@@ -54,7 +54,7 @@ func TestInABrowserANotificationSaysHowManyWaitAndNoMore(t *testing.T) {
 			t.Errorf("the notification says %q: %s", secret, told)
 		}
 	}
-	if !strings.Contains(told, "3 requests wait") || !strings.Contains(told, `"tag":"countersign:inbox"`) {
+	if !strings.Contains(told, "3 requests are waiting") || !strings.Contains(told, `"tag":"countersign:inbox"`) {
 		t.Errorf("the notification is %s", told)
 	}
 }

@@ -28,12 +28,12 @@ func TestACallThatFailedIsNotToldAsDone(t *testing.T) {
 	o.report(id, models.RunEvent{Type: models.RunEventStatus, ID: "end", Status: models.ConversationCompleted})
 
 	p := o.signedIn(ownerEmail)
-	for use, want := range map[string]string{"u1": "Since then failed", "u2": "Since then done", "u3": "Since then no result came"} {
+	for use, want := range map[string]string{"u1": "Result failed", "u2": "Result done", "u3": "Result no result reported"} {
 		p.get("/approvals/"+string(calls[use])).is(http.StatusOK).says(".outcome", want)
 	}
 	next := o.ask(toolCall("Bash", `{"command":"four"}`))
 	before := p.get("/approvals/" + string(next.ID)).is(http.StatusOK).text(".earlier")
-	for _, want := range []string{"failed", "done", "no result came"} {
+	for _, want := range []string{"failed", "done", "no result reported"} {
 		if strings.Count(before, want) != 1 {
 			t.Errorf("the calls before are told as %q, want %q once", before, want)
 		}

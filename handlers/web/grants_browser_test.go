@@ -21,10 +21,10 @@ func TestAGrantIsUsedUpAndAnotherRevoked(t *testing.T) {
 	p.sees("#live-text", "live")
 	p.value(`document.querySelectorAll("details:has(a[href$='/grant'])").forEach((d) => { d.open = true; })`)
 	p.click("a[href$='/grant']")
-	p.sees("main h1", "Allow this for")
+	p.sees("main h1", "Pre-approve similar calls")
 
 	// What it would have covered follows the ticks; nothing is made by that.
-	p.sees("#grant-reach", "It would have covered the one call before")
+	p.sees("#grant-reach", "It would have covered the one earlier call")
 	p.value(`window.same = "page"`)
 	if got := p.value(`getComputedStyle(document.querySelector(".grant-anything")).display`); got != "none" {
 		t.Errorf("the warning shows while all stays as it is: %s", got)
@@ -68,7 +68,7 @@ func TestAGrantIsUsedUpAndAnotherRevoked(t *testing.T) {
 	p.click("#grant-preview")
 	p.sees("#grant-reach", "It would have covered 7 of the last 7 calls")
 	p.click("#grant-only")
-	p.sees(".flash", "This one still waits")
+	p.sees(".flash", "This one is still waiting")
 	p.open("/grants")
 	p.click("#grants tbody tr:first-child .confirm summary")
 	p.click("#grants tbody tr:first-child .confirm button")

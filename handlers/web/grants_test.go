@@ -36,7 +36,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
-	p.get("/grants").is(http.StatusOK).says("main", "No pre-approvals yet").says("nav", "Grants")
+	p.get("/grants").is(http.StatusOK).says("main", "No pre-approvals yet").says("nav", "Pre-approvals")
 	a := w.bash("make", "/src")
 	form := p.get(grantPath(a)).is(http.StatusOK).says("#grant-form", "command", `"make"`, "cwd", `"/src"`).says("#grant-reach", "no earlier call")
 	if n := form.doc.Find("#grant-form [name=keep][checked]").Length(); n != 2 {
@@ -46,7 +46,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 		t.Error("the form lacks the digest, or a button")
 	}
 	p.post(grantPath(a), keeping(a, "2", "2", "1")).redirects("/approvals/" + string(a.ID))
-	p.get("/approvals/"+string(a.ID)).says(".flash", "Pre-approved", "still waits")
+	p.get("/approvals/"+string(a.ID)).says(".flash", "Pre-approved", "still waiting")
 	if got := w.stands(a.ID); got.Status() != models.StatusPending {
 		t.Errorf("the request is %s", got.Status())
 	}
@@ -58,7 +58,7 @@ func TestAGrantIsMadeUsedListedAndRevokedWithoutScript(t *testing.T) {
 	if through.Cause != models.CauseGrant {
 		t.Fatalf("the next call is %s", through.Status())
 	}
-	p.get("/grants").is(http.StatusOK).says("#grants", "Bash", "deployer", `"/src"`, "1 of 2", "live").saysNot("#grants", "No pre-approvals yet")
+	p.get("/grants").is(http.StatusOK).says("#grants", "Bash", "deployer", `"/src"`, "1 of 2", "active").saysNot("#grants", "No pre-approvals yet")
 	p.get("/grants", htmx).is(http.StatusOK).isFragment().says("#grants", "1 of 2")
 	one := p.get("/grants/"+string(g.ID)).is(http.StatusOK).says("#grant-detail", "command", "owner@example.com", "1 of 2", "make test")
 	if one.doc.Find(`#grant-detail a[href="/approvals/`+string(through.ID)+`"]`).Length() != 1 || one.doc.Find(`a[href="/approvals/`+string(a.ID)+`"]`).Length() != 1 {
@@ -124,7 +124,7 @@ func TestI15APreviewMakesNothing(t *testing.T) {
 		t.Error("the form is not filled in as it was sent")
 	}
 	p.get(query("1"), htmx).is(http.StatusOK).isFragment().says("#grant-reach", "2 of the last 3")
-	p.get(query("x")).is(http.StatusOK).says("#fixed-error", "chosen from what the input has")
+	p.get(query("x")).is(http.StatusOK).says("#fixed-error", "chosen from the arguments of the input")
 	if storetest.Dump(t, w.store) != before {
 		t.Error("looking changed something")
 	}
@@ -151,7 +151,7 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 		{"too many hours", keeping(a, "6", "1", "0"), 422, "#grant-hours-error", "from 1 to 5"},
 		{"no uses", keeping(a, "1", "0", "0"), 422, "#grant-uses-error", "from 1 to 7"},
 		{"too many uses", keeping(a, "1", "8", "0"), 422, "#grant-uses-error", "from 1 to 7"},
-		{"a place that is none", keeping(a, "1", "1", "7"), 422, "#fixed-error", "chosen from what the input has"},
+		{"a place that is none", keeping(a, "1", "1", "7"), 422, "#fixed-error", "chosen from the arguments of the input"},
 		{"no digest", url.Values{"sent": {"1"}, "hours": {"1"}, "uses": {"1"}}, 422, "#grant .flash", "digest"},
 		{"another digest", url.Values{"sent": {"1"}, "hours": {"1"}, "uses": {"1"}, "digest": {strings.Repeat("0", 64)}}, 409, "#grant .flash", "digest differs"},
 	} {
@@ -181,11 +181,11 @@ func TestWhatIsWrongWithAGrantStandsAtItsField(t *testing.T) {
 		in.ToolName, in.Input = "deploy", fmt.Appendf(nil, `{"script":%q}`, strings.Repeat("make all\n", 2000))
 	})
 	p.get(grantPath(folded)).is(http.StatusOK).says("#grant", "Open them on its page first")
-	p.post(grantPath(folded), keeping(folded, "1", "1", "0")).is(http.StatusUnprocessableEntity).says("#grant", "folded")
+	p.post(grantPath(folded), keeping(folded, "1", "1", "0")).is(http.StatusUnprocessableEntity).says("#grant", "collapsed sections")
 
 	w.applyPolicy(`{"grants_enabled":false}`)
-	p.get(grantPath(a)).is(http.StatusOK).says("#grant", "switched off")
-	p.get("/grants").says("main", "switched off", "none of them is honoured")
+	p.get(grantPath(a)).is(http.StatusOK).says("#grant", "Pre-approvals are off")
+	p.get("/grants").says("main", "Pre-approvals are off", "None of them takes effect")
 	p.post(grantPath(a), keeping(a, "1", "1")).is(http.StatusForbidden)
 	if len(w.grants()) != 1 {
 		t.Error("a grant was made")

@@ -40,7 +40,7 @@ func TestAGroupIsMadeNamedAndDecides(t *testing.T) {
 
 	admin.post("/people/groups/finance/members", url.Values{"email": {"nobody@example.com"}}).is(http.StatusUnprocessableEntity).says("#email-error", "may sign in")
 	admin.post("/people/groups/finance/members", url.Values{"email": {"Bo@example.com"}}).redirects("/people/groups/finance")
-	admin.get("/people/groups/finance").says(".flash", "in the group").says("table", "bo@example.com").says("#group-rules", "payments").saysNot("main", "Remove group")
+	admin.get("/people/groups/finance").says(".flash", "Added to the group").says("table", "bo@example.com").says("#group-rules", "payments").saysNot("main", "Remove group")
 	admin.get("/people/groups").says("table", "finance", "Pays.", "1")
 
 	bo.get("/").is(http.StatusOK).says("main", "pay")

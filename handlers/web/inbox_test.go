@@ -53,8 +53,8 @@ func TestTheFirstRequestStandsBesideTheList(t *testing.T) {
 	if got.doc.Find("#inbox").Length() != 0 {
 		t.Error("a click on a row brings the list too")
 	}
-	p.get("/?open="+string(models.NewID[models.ResponseID]())).is(http.StatusOK).says("#detail", "There is no such request")
-	w.signedIn(strangerEmail).get(open).is(http.StatusOK).says("#detail", "There is no such request").saysNot("main", "make second")
+	p.get("/?open="+string(models.NewID[models.ResponseID]())).is(http.StatusOK).says("#detail", "Request not found")
+	w.signedIn(strangerEmail).get(open).is(http.StatusOK).says("#detail", "Request not found").saysNot("main", "make second")
 	p.get("/?open=nonsense").is(http.StatusUnprocessableEntity).says("main", "Check the filters")
 	p.get("/?after=nonsense").is(http.StatusUnprocessableEntity)
 }
@@ -77,7 +77,7 @@ func TestTheInboxIsNarrowedByItsAddress(t *testing.T) {
 		"agent=" + w.agent.ID + "&risk=critical": "tool-critical",
 		"conversation=" + string(last.ConversationID): "needle in a stack",
 	} {
-		page := p.get("/?"+query).is(http.StatusOK).says("#inbox .rows", want).says("#inbox .tally", "1 match; 4 wait in all").says("#inbox-count", "4")
+		page := p.get("/?"+query).is(http.StatusOK).says("#inbox .rows", want).says("#inbox .tally", "1 match · 4 waiting in total").says("#inbox-count", "4")
 		if n := page.doc.Find(".row").Length(); n != 1 {
 			t.Errorf("%s: %d rows", query, n)
 		}
@@ -85,7 +85,7 @@ func TestTheInboxIsNarrowedByItsAddress(t *testing.T) {
 			t.Errorf("%s: the list refetches itself at %q", query, got)
 		}
 	}
-	p.get("/?whose=routed").is(http.StatusOK).says("#inbox", "Nothing matches", "0 match; 4 wait in all").saysNot("#detail", "Try it")
+	p.get("/?whose=routed").is(http.StatusOK).says("#inbox", "No matches", "0 match · 4 waiting in total").saysNot("#detail", "Try it")
 	if got := p.get("/").doc.Find(".row").First().AttrOr("id", ""); got != "row-"+string(last.ID) {
 		t.Errorf("the soonest is %q", got)
 	}
@@ -116,7 +116,7 @@ func TestPagesOfTheInboxKeepTheFilter(t *testing.T) {
 	}
 	seen, path := map[string]bool{}, "/?risk=high"
 	for range 5 {
-		page := p.get(path).is(http.StatusOK).says(".tally", "60 match; 120 wait in all").saysNot(".rows", "tool-low")
+		page := p.get(path).is(http.StatusOK).says(".tally", "60 match · 120 waiting in total").saysNot(".rows", "tool-low")
 		for _, row := range page.doc.Find(".row").EachIter() {
 			seen[row.AttrOr("id", "")] = true
 		}
@@ -153,7 +153,7 @@ func TestDecidingBesideTheListWithoutScript(t *testing.T) {
 	p.get(place).saysNot("main", "Approved by you: tool-low") // told once
 	form = after.form("#decide form:has(#approve)", "#approve")
 	p.post(decideOf(second), form).redirects(place + "&open=" + string(second.ID)) // none is left here: it shows its outcome
-	p.get(place+"&open="+string(second.ID)).is(http.StatusOK).says("#detail .outcome", "approved").says("#inbox", "Nothing matches")
+	p.get(place+"&open="+string(second.ID)).is(http.StatusOK).says("#detail .outcome", "approved").says("#inbox", "No matches")
 	if w.stands(third.ID).Status() != models.StatusPending {
 		t.Error("what was filtered out was decided")
 	}

@@ -57,7 +57,7 @@ func TestALateCallIsShownInItsRun(t *testing.T) {
 		t.Errorf("the page shows %s\nwant %s", pills, want)
 	}
 	got.says("#entry-7", "Result, 21 bytes").saysNot("#entry-7", "failed").saysNot("#entry-7", "Error")
-	p.get(got.doc.Find("#entry-7 .batch-what").AttrOr("href", "-")).says("main", "The user rejected it.", "not on a Friday").saysNot("main", "failed").saysNot("main", "with an error").saysNot("main", "Error, as reported")
+	p.get(got.doc.Find("#entry-7 .batch-what").AttrOr("href", "-")).says("main", "The user rejected it.", "not on a Friday").saysNot("main", "failed").saysNot("main", "with an error").saysNot("main", "Error reported")
 }
 
 func TestLinkedRowsLeadToEachOtherWithBothInputs(t *testing.T) {

@@ -171,7 +171,7 @@ func TestAQuestionOfAnotherSystemIsAnsweredAndNotDeclined(t *testing.T) {
 	o.take(models.OutsideItem{Kind: models.OutsideContact, CallID: "h1", Message: "Which region?"})
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
-	got := p.get(pageOf(&a)).is(http.StatusOK).says(".what", "Which region?").saysNot(".what", "Do not approve").says(".decide", "told to night-shift")
+	got := p.get(pageOf(&a)).is(http.StatusOK).says(".what", "Which region?").saysNot(".what", "Do not approve").says(".decide", "sent to night-shift")
 	if got.doc.Find(".decline").Length() != 0 {
 		t.Error("a question can be declined that must be answered")
 	}
@@ -191,7 +191,7 @@ func TestWhatIsKeptCutCanOnlyBeRejected(t *testing.T) {
 	o.take(item)
 	a := o.waits()
 	p := o.signedIn(ownerEmail)
-	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only be rejected", "262,1").saysNot(".what", "Do not approve")
+	got := p.get(pageOf(&a)).is(http.StatusOK).says(".decide", "can only reject", "262,1").saysNot(".what", "Do not approve")
 	if got.doc.Find("#approve, #edit").Length() != 0 || got.doc.Find(".decide button[disabled]:not([hidden])").Length() != 1 {
 		t.Error("it can be approved")
 	}

@@ -106,7 +106,7 @@ func TestThePolicyFormTakesRetention(t *testing.T) {
 		t.Error("it is still announced")
 	}
 	p.post("/policy/retention/cancel", cancel).redirects("/policy")
-	p.get("/policy").says(".flash", "nothing to cancel")
+	p.get("/policy").says(".flash", "Nothing to cancel")
 	p.post("/policy/versions/2/restore", p.get("/policy/versions/2").form(`form:has(#restore)`, "#restore")).is(http.StatusSeeOther)
 	p.get("/policy/review").says("#removal", "begins 24 hours after you save")
 	w.signedIn(ownerEmail).post("/policy/retention/cancel", cancel).is(http.StatusForbidden)

@@ -122,7 +122,7 @@ func TestTakingAnApprovalBack(t *testing.T) {
 	if until := mine.doc.Find("#undo").AttrOr("data-until", ""); until == "" {
 		t.Error("how long is not said")
 	}
-	theirs := admin.get(pageOf(a)).says("#decide", "decided by "+ownerEmail)
+	theirs := admin.get(pageOf(a)).says("#decide", ownerEmail+"'s decision is being sent")
 	if theirs.doc.Find("#undo, #approve, #reject").Length() != 0 {
 		t.Error("somebody else can take it back, or decide")
 	}
@@ -150,7 +150,7 @@ func TestAskingBackAndAnswering(t *testing.T) {
 	a := w.ask()
 	before := a.ApprovalTimeoutAt
 	w.clock.Step(time.Minute)
-	shown := admin.get(pageOf(a)).says("#ask", "The clock stops until they answer, for 30 m at most", "4 m left")
+	shown := admin.get(pageOf(a)).says("#ask", "The timer pauses until they answer, for at most 30 min", "4 min will be left")
 	form := shown.form("#ask form", "#ask-send")
 	admin.post(pageOf(a)+"/ask", form).is(http.StatusUnprocessableEntity).says("#ask-text-error", "empty")
 	form.Set("text", "Which\r\nbranch?")
@@ -159,7 +159,7 @@ func TestAskingBackAndAnswering(t *testing.T) {
 	if asked.OpenNote == nil || !asked.ApprovalTimeoutAt.After(before) || asked.Note.Content != "Which\nbranch?" {
 		t.Fatalf("asked back: %+v until %v", asked.Note, asked.ApprovalTimeoutAt)
 	}
-	theirs := admin.get(pageOf(a)).says("#notes", "admin@example.com", "Which branch?", "waits for an answer", "then 4 m are left")
+	theirs := admin.get(pageOf(a)).says("#notes", "admin@example.com", "Which branch?", "waiting for an answer", "After that, 4 min will be left")
 	if theirs.doc.Find(".note-form").Length() != 0 {
 		t.Error("who is not the owner answers for the agent")
 	}

@@ -55,7 +55,7 @@ func TestTheWorkedCaseOnItsPage(t *testing.T) {
 		}
 		verdict.Set("digest", a.Digest)
 		p.post(path+"/decide/"+string(a.ID), verdict).redirects(path + "#" + fmt.Sprintf("entry-%d", a.Sequence))
-		p.get(path).says(fmt.Sprintf("#entry-%d", a.Sequence), "not yet told", "is on its way to night-shift")
+		p.get(path).says(fmt.Sprintf("#entry-%d", a.Sequence), "not confirmed yet", "is being sent to night-shift")
 		o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
 	}
 	rest := ", #7 queued, #8 queued, #9 queued, #10 queued"
@@ -133,7 +133,7 @@ func TestAStuckCallIsClosedByItsOwner(t *testing.T) {
 	w.signedIn(strangerEmail).post(closing, nil).is(http.StatusNotFound)
 	p.post(closing, nil).redirects(path + "#entry-1")
 	p.post(closing, nil).is(http.StatusSeeOther)
-	after := p.get(path).says("#entry-1", "A person closed it")
+	after := p.get(path).says("#entry-1", "A person closed this call")
 	if pills := after.pills(); pills != "#1 closed, #2 running" {
 		t.Errorf("the next one has just begun to run: %s", pills)
 	}
@@ -204,7 +204,7 @@ func TestARefusedVerdictStandsInItsBatch(t *testing.T) {
 	}
 	p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusSeeOther)
 	late := p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"reject"}, "reason": {"no"}, "digest": {a.Digest}}).is(http.StatusConflict)
-	late.says("#entry-2", "Your rejection changed nothing", "approval is on its way")
+	late.says("#entry-2", "Your rejection changed nothing", "approval is being sent")
 }
 
 func TestACallThatWasAskedAboutBecomesABlockWhenItIsReported(t *testing.T) {

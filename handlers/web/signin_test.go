@@ -178,7 +178,7 @@ func TestChangingThePasswordEndsOtherSessions(t *testing.T) {
 	here.post("/account/password", form).is(http.StatusUnprocessableEntity).says("#new-error", "12")
 	form.Set("new", "another long password")
 	here.post("/account/password", form).redirects("/")
-	here.get("/").is(http.StatusOK).says(".flash", "other sessions have ended")
+	here.get("/").is(http.StatusOK).says(".flash", "other sessions are signed out")
 	there.get("/").redirects("/signin")
 	w.visitor().post("/signin", credentials(ownerEmail, storetest.Password)).is(http.StatusUnprocessableEntity)
 	w.visitor().post("/signin", credentials(ownerEmail, "another long password")).redirects("/")

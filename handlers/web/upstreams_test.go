@@ -113,7 +113,7 @@ func TestAnUpstreamIsChanged(t *testing.T) {
 	if _, key := w.upstream(); key != "another-key" {
 		t.Errorf("the key is %q", key)
 	}
-	if got := admin.get("/upstreams").says(".flash", "key is changed"); strings.Contains(got.body, "another-key") {
+	if got := admin.get("/upstreams").says(".flash", "Key changed"); strings.Contains(got.body, "another-key") {
 		t.Error("the key is shown")
 	}
 

@@ -196,8 +196,12 @@ func countsOf(c models.CallCounts) string {
 		n     int
 		words string
 	}{
-		{c.Approved, "approved"}, {c.ByRule, "allowed by rules"}, {c.PreApproved, "pre-approved"},
-		{c.Unapproved, "ran without approval"}, {c.Rejected, "rejected"}, {c.AutoRejected, "rejected automatically"},
+		{c.Approved, "approved"},
+		{c.ByRule, "allowed by rules"},
+		{c.PreApproved, "pre-approved"},
+		{c.Unapproved, "ran without approval"},
+		{c.Rejected, "rejected"},
+		{c.AutoRejected, "rejected automatically"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, p.words+" "+timesShort(p.n))
@@ -229,7 +233,7 @@ func resultText(r *models.Response) string {
 	case r.Kind != models.KindToolCall:
 		return ""
 	case r.Closed != "":
-		return "no result"
+		return "no result reported"
 	case !r.IsCompleted:
 		return "no result yet"
 	case r.IsError:

@@ -137,8 +137,8 @@ func TestHowFarAGrantWouldReachIsASentence(t *testing.T) {
 	for want, reach := range map[string]*models.GrantReach{
 		"": nil,
 		"There is no earlier call of this tool by this agent to compare with.": {},
-		"It would not have covered the one earlier call,":                       {Examined: 1, Since: now},
-		"It would have covered the one earlier call,":                           {Examined: 1, Covered: 1, Since: now},
+		"It would not have covered the one earlier call,":                      {Examined: 1, Since: now},
+		"It would have covered the one earlier call,":                          {Examined: 1, Covered: 1, Since: now},
 		"It would have covered 7 of the last 40 calls, the oldest":             {Examined: 40, Covered: 7, Since: now},
 	} {
 		v := pages.NewGrantForm(pages.GrantFormInput{Approval: gallery.Shell(), Reach: reach}, now)
