@@ -64,7 +64,7 @@ var policyGroups = []policyGroup{
 		{path: "max_pause_minutes", label: "Minutes that a question may pause the timer", help: "How long a question to the agent may pause the timer of a request.", least: "1"},
 		{path: "grants_enabled", label: "Calls may be pre-approved", help: "Owners and admins can pre-approve similar calls. If off, nobody can, and existing pre-approvals do not count."},
 		{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
-		{path: "grant_max_uses", label: "The most uses of a pre-approval", least: "1"},
+		{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
 	}},
 	{id: "time", title: "Time zone", fields: []policyField{
 		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
