@@ -52,8 +52,8 @@ var laterRequestPages = []page{
 		"title":  "Run a script of 81 lines (81 commands)",
 	}},
 	{key: "approval-long-opened", like: "approval-long-shut", seen: seen{
-		"what":  "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",
-		"acts":  "Approve | Edit… → #edit-body | Reject",
+		"what": "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",
+		"acts": "Approve | Edit… → #edit-body | Reject",
 	}},
 	{key: "approval-file", like: "approval", seen: seen{
 		"title":  "Write shop/pay.py (3 lines)",

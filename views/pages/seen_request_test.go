@@ -251,8 +251,8 @@ var requestPages = []page{
 		"title":  "Run a script of 90 lines (90 commands)",
 	}},
 	{key: "approval-opened", like: "approval-folded", seen: seen{
-		"what":  "echo step \necho step x\necho step xx\necho step xxx\necho step  … x\necho step xxxxxxxx\necho step xxxxxxxxx (2594 bytes, 14b313b9b65f59da)",
-		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
+		"what": "echo step \necho step x\necho step xx\necho step xxx\necho step  … x\necho step xxxxxxxx\necho step xxxxxxxxx (2594 bytes, 14b313b9b65f59da)",
+		"acts": "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw it | Allow this for… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 	}},
 	{key: "approval-question-whole", like: "approval-question", seen: seen{
 		"warns": "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
