@@ -121,4 +121,3 @@ func (w *FileWrite) headline(f *fields, named string) (Headline, bool) {
 	}
 	return Headline{Lead: "Write", Rest: word(w.Path), Tail: "(" + says + ")", Hidden: without(all, named, "command"), Known: w}, true
 }
-

@@ -28,7 +28,7 @@ func (h *Headline) push(words []string) bool {
 		return false
 	}
 	remote, ref := args[0], args[1]
-	if plus := strings.TrimPrefix(ref, "+"); plus != ref {
+	if plus, ok := strings.CutPrefix(ref, "+"); ok {
 		force, ref = true, plus
 	}
 	from, to, two := strings.Cut(ref, ":")

@@ -52,11 +52,11 @@ func (h *Headline) sql(text string) {
 		h.Lead, h.partly = "Run a SQL script of "+countLines(text), true
 		return
 	}
-	statements, clear := readStatements(text)
+	statements, sure := readStatements(text)
 	switch {
-	case !clear && strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";"):
+	case !sure && strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";"):
 		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
-	case !clear || len(statements) == 0:
+	case !sure || len(statements) == 0:
 		h.Lead, h.Rest = "Run SQL:", text
 	case len(statements) > 1:
 		texts := make([]string, len(statements))

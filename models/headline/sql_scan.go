@@ -27,7 +27,7 @@ var (
 // readStatements divides SQL at its semicolons. It is not clear where databases read the text
 // differently: comments, texts with backslashes or in other marks than ' and ", blocks, and
 // words that may begin another statement without a semicolon.
-func readStatements(text string) (out []statement, clear bool) {
+func readStatements(text string) (out []statement, sure bool) {
 	s := sqlScan{text: text}
 	for s.at < len(text) {
 		if !s.next() {

@@ -118,7 +118,7 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	if sum != 62 || v.Ask.Spent[0].On != "Bash" || v.Ask.Spent[1].On != "Replies" || v.Ask.Spent[6].On != "2 other items" {
 		t.Errorf("%d of 62: %+v", sum, v.Ask.Spent)
 	}
-	if v.Title != "Budget request" || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {
+	if !strings.HasPrefix(v.Title, "Set the budget to 150.") || v.Ask.Sum != "150" || v.Form.Sum != "150" || v.EditJSON != "" || len(v.Warnings) != 0 {
 		t.Errorf("%+v", v)
 	}
 	if v := newApproval(gallery.Wish(150)); v.Ask == nil || v.Ask.Known || len(v.Ask.Spent) != 0 {
@@ -161,10 +161,10 @@ func TestLongProposalIsShownOnce(t *testing.T) {
 func TestSummariesOfProposalsAndBudgets(t *testing.T) {
 	t.Parallel()
 	v := pages.NewInbox(pages.InboxInput{Rows: gallery.Briefs(gallery.Plan(), gallery.Wish(1500)), Count: 2}, now)
-	if r := v.Rows[0]; r.Kind != "Proposal" || !strings.HasPrefix(r.Summary, "# Delete old logs ⏎") || r.Risk.Text != "" {
+	if r := v.Rows[0]; r.Kind != "Proposal" || !strings.HasPrefix(r.Summary, "Proposal: # Delete old logs ⏎") || r.Risk.Text != "" {
 		t.Errorf("%+v", r)
 	}
-	if r := v.Rows[1]; r.Kind != "Budget request" || r.Summary != "Raise the budget to 1,500: 62 of 100 units of energy are spent, and the next response needs 40." {
+	if r := v.Rows[1]; r.Kind != "Budget request" || r.Summary != `Set the budget to 1500. The agent says: "62 of 100 units of energy are spent, and the next response needs 40."` {
 		t.Errorf("%+v", r)
 	}
 }
