@@ -190,6 +190,11 @@ var formPages = []page{
 		"errors": "",
 		"filled": "keep=0 | keep=1 | keep=2 | keep=3 | keep=4 | keep=5 | keep=6 …  | keep=98 | keep=99 | hours=1 | uses=10 (1007 bytes, cf9a7f8323330050)",
 	}},
+	{key: "offline", seen: seen{
+		"title": "You are offline",
+		"acts":  "Go to the inbox → /",
+		"says":  "Countersign can't be reached. Requests keep their deadlines meanwhile: one that nobody decides in time expires and must not run.",
+	}},
 	{key: "signin", seen: seen{
 		"title": "Sign in",
 		"acts":  "Sign in",
