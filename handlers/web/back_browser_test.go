@@ -75,6 +75,7 @@ func TestInABrowserAPageThatCameBackIsOfWhoIsSignedIn(t *testing.T) {
 		"the session has ended": func(*tab) { w.expire(w.owner) },
 		"somebody else signed in": func(p *tab) {
 			beside := p.beside()
+			beside.expected = append(beside.expected, "401")
 			beside.open("/")
 			beside.value(`document.querySelector("form[action='/signout']").requestSubmit()`)
 			beside.sees("main h1", "Sign in")
