@@ -39,6 +39,31 @@ function demo(address) {
   return { server, printed };
 }
 
+// One browser for all runs, once it listens: Lighthouse forgets what it stored before each.
+function browser() {
+  const program = spawn(process.env.CHROME_PATH, [
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0", `--user-data-dir=${join(work, "profile")}`, "about:blank",
+  ]);
+  const listens = new Promise((resolve, reject) => {
+    let text = "";
+    program.stderr.on("data", (chunk) => {
+      text += chunk;
+      const port = text.match(/DevTools listening on ws:\/\/[^:]+:(\d+)/)?.[1];
+      if (port) resolve(port);
+    });
+    program.on("exit", () => reject(new Error(`the browser ended:\n${text}`)));
+  });
+  return { program, listens };
+}
+
+async function end(program) {
+  program.removeAllListeners("exit");
+  if (program.exitCode !== null) return;
+  const ended = new Promise((resolve) => { program.on("exit", resolve); });
+  program.kill();
+  await ended;
+}
+
 // Requests that wait for an hour, so that every run finds the same inbox.
 async function ask(base, email) {
   const { stdout } = await run(binary, ["token", "add", "deploy-bot", "--user", email, "--data", data]);
@@ -73,13 +98,13 @@ async function firstLink(base, cookie, path, pattern) {
   return found[1];
 }
 
-async function measure(url, headers, name) {
+async function measure(url, headers, name, port) {
   const output = join(reports ?? work, `${name}.json`);
-  const measuring = () => run(process.execPath, [
+  await run(process.execPath, [
     join(folder, "node_modules/lighthouse/cli/index.js"), url, "--quiet", "--output=json", `--output-path=${output}`,
-    "--only-categories=performance", "--max-wait-for-load=10000", // a page's stream is never quiet `--extra-headers=${headers}`, "--chrome-flags=--headless --no-sandbox --disable-gpu",
+    "--only-categories=performance", `--extra-headers=${headers}`, `--port=${port}`,
+    "--max-wait-for-load=10000", // a page's stream is never quiet
   ], { maxBuffer: 64 << 20 });
-  await measuring().catch(measuring).catch(measuring); // a browser may fail to start, where much else runs
   const { categories, audits } = JSON.parse(readFileSync(output, "utf8"));
   const sent = audits["network-requests"].details.items.filter((item) => item.url.startsWith("http"));
   return {
@@ -98,9 +123,11 @@ const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.l
 const address = `127.0.0.1:${await port()}`;
 const base = `http://${address}`;
 const { server, printed } = demo(address);
+const { program, listens } = browser();
 try {
   if (reports) mkdirSync(reports, { recursive: true });
   const person = await printed;
+  const devtools = await listens;
   await ask(base, person.email);
   const cookie = await signIn(base, person);
   const pages = {
@@ -117,14 +144,12 @@ try {
     const headers = join(work, "headers.json");
     writeFileSync(headers, JSON.stringify(name === "sign-in" ? {} : { Cookie: cookie }));
     const measured = [];
-    for (let n = 1; n <= runs; n++) measured.push(await measure(base + path, headers, `${name}-${n}`));
+    for (let n = 1; n <= runs; n++) measured.push(await measure(base + path, headers, `${name}-${n}`, devtools));
     table[name] = Object.fromEntries(Object.keys(measured[0]).map((key) => [key, median(measured.map((one) => one[key]))]));
     console.error(`${name}: ${measured.map((one) => one.performance).join(" ")}`);
   }
   console.table(table);
 } finally {
-  server.removeAllListeners("exit");
-  server.kill();
-  await new Promise((resolve) => { server.on("exit", resolve); setTimeout(resolve, 5000); });
+  await Promise.all([end(server), end(program)]);
   rmSync(work, { recursive: true, force: true });
 }
