@@ -150,6 +150,10 @@ test-clients: build ## real agents and SDKs from npm, offline, against this buil
 		echo "== $$client"; BIN=$(BIN) $$client; \
 	done
 
+.PHONY: lighthouse
+lighthouse: build ## Lighthouse's performance of six pages on a slow phone, median of RUNS=5 (from npm; ten minutes)
+	@BIN=$(BIN) .ci/lighthouse $(PAGES)
+
 .PHONY: vuln
 vuln: ## known vulnerabilities (needs the vulnerability database, so not part of check)
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION) ./...

@@ -39,8 +39,8 @@ func WantsJSON(r *http.Request) bool {
 // Render answers with a fragment or with the whole page: the one place that
 // decides which. Nothing is sent unless all of it could be rendered.
 func Render(c echo.Context, status int, page, fragment templ.Component) error {
-	shown := page
-	if fragment != nil && WantsFragment(c.Request()) {
+	shown, part := page, fragment != nil && WantsFragment(c.Request())
+	if part {
 		shown = fragment
 	}
 	body := templ.GetBuffer()
@@ -50,8 +50,8 @@ func Render(c echo.Context, status int, page, fragment templ.Component) error {
 	}
 	h := c.Response().Header()
 	h.Add(echo.HeaderVary, headerHXRequest)
-	h.Set(echo.HeaderCacheControl, "no-store")
-	return c.HTMLBlob(status, body.Bytes())
+	h.Set(echo.HeaderCacheControl, CacheControl(c.Request()))
+	return sendHTML(c, status, body.Bytes(), mayCompress(c, part))
 }
 
 // KeepFragment tells htmx to leave what stands where an error answer would

@@ -18,11 +18,14 @@ type EventStream struct {
 // plain message. None of its parts may hold a line break.
 type Event struct{ ID, Name, Data string }
 
-// NewEventStream sends the head of a stream's answer.
+// NewEventStream sends the head of a stream's answer, which caches keep as little as w's
+// headers say, or not at all.
 func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.WriteHeader(http.StatusOK)
 	s := &EventStream{w: w, rc: http.NewResponseController(w)}

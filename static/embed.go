@@ -22,15 +22,8 @@ var files embed.FS
 // Prefix begins the path of every static file.
 const Prefix = "/static/"
 
-// bundle is what css/app.css is made of, in cascade order.
-var bundle = [...]string{
-	"vendor/basecoat/basecoat-nova.min.css",
-	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/history.css", "css/trail.css", "css/keys.css",
-}
-
-// library is htmx with what it needs for streams, as one script: htmx sets itself
-// up as soon as it can, and what loads after that is left out.
-var library = [...]string{"vendor/htmx/htmx.min.js", "vendor/htmx/hx-sse.min.js"}
+// Manifest is the name of the file by which browsers install the product.
+const Manifest = "app.webmanifest"
 
 type asset struct {
 	content     []byte
@@ -47,8 +40,9 @@ type set struct {
 var all = sync.OnceValue(load)
 
 // URL is the address of a file by its name below this folder, such as
-// "js/theme.js"; "css/app.css" is all style sheets in one, "vendor/htmx.js" all of
-// htmx. A name that does not exist gives an address that answers 404.
+// "js/theme.js"; "css/app.css" is all style sheets in one, "js/app.js" and
+// "js/visit.js" are scripts in one (bundle.go). A name that does not exist gives an
+// address that answers 404.
 func URL(name string) string {
 	if u, ok := all().urls[name]; ok {
 		return u
@@ -99,8 +93,9 @@ var icons = sync.OnceValue(func() map[string]string {
 
 func load() *set {
 	s := &set{urls: map[string]string{}, assets: map[string]asset{}}
-	s.add("css/app.css", joined(bundle[:]))
-	s.add("vendor/htmx.js", joined(library[:]))
+	s.add("css/app.css", joinedSheets(sheets))
+	s.add("js/app.js", joinedScripts(appScripts))
+	s.add("js/visit.js", joinedScripts(visitScripts))
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !served(name) {
 			return err
@@ -115,30 +110,13 @@ func load() *set {
 	if err != nil {
 		panic("static: " + err.Error())
 	}
+	s.add(Manifest, manifest(s.urls))
 	return s
 }
 
-// joined is several files as one, in the order given.
-func joined(names []string) []byte {
-	var b bytes.Buffer
-	for _, name := range names {
-		raw, err := files.ReadFile(name)
-		if err != nil {
-			panic(fmt.Sprintf("static: %s is not embedded", name)) // a build without its own files
-		}
-		b.Write(raw)
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
-}
-
-// served leaves out what only the server reads.
+// served leaves out what only the server reads, and what comes joined.
 func served(name string) bool {
-	switch {
-	case strings.HasPrefix(name, "js/"), strings.HasPrefix(name, "img/"):
-		return true
-	}
-	return false
+	return name == "js/theme.js" || strings.HasPrefix(name, "img/")
 }
 
 func (s *set) add(name string, content []byte) {
@@ -154,9 +132,11 @@ func (s *set) add(name string, content []byte) {
 }
 
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml",
+	".css":         "text/css; charset=utf-8",
+	".js":          "text/javascript; charset=utf-8",
+	".png":         "image/png",
+	".svg":         "image/svg+xml",
+	".webmanifest": "application/manifest+json",
 }
 
 func compress(content []byte) []byte {

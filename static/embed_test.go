@@ -63,13 +63,16 @@ func TestVendoredFilesAreWhatTheManifestSays(t *testing.T) {
 func TestURLAndLookup(t *testing.T) {
 	t.Parallel()
 	for name, wantType := range map[string]string{
-		"css/app.css":     "text/css; charset=utf-8",
-		"js/theme.js":     "text/javascript; charset=utf-8",
-		"vendor/htmx.js":  "text/javascript; charset=utf-8",
-		"img/favicon.svg": "image/svg+xml",
+		"css/app.css":      "text/css; charset=utf-8",
+		"js/theme.js":      "text/javascript; charset=utf-8",
+		"js/app.js":        "text/javascript; charset=utf-8",
+		"js/visit.js":      "text/javascript; charset=utf-8",
+		"img/favicon.svg":  "image/svg+xml",
+		"img/icon-192.png": "image/png",
+		static.Manifest:    "application/manifest+json",
 	} {
 		url := static.URL(name)
-		if !regexp.MustCompile(`^/static/.+\.[0-9a-f]{12}\.(css|js|svg)$`).MatchString(url) {
+		if !regexp.MustCompile(`^/static/.+\.[0-9a-f]{12}\.(css|js|svg|png|webmanifest)$`).MatchString(url) {
 			t.Errorf("URL(%q) = %q has no hash", name, url)
 		}
 		content, contentType, ok := static.Lookup(url)
@@ -90,7 +93,7 @@ func TestURLAndLookup(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"", "/static/", "/static/js/theme.js", "/static/vendor/manifest.json", "/static/../embed.go", static.URL("no/such.js")} {
+	for _, path := range []string{"", "/static/", "/static/js/theme.js", static.URL("js/live.js"), static.URL("js/sw.js"), "/static/vendor/manifest.json", "/static/../embed.go", static.URL("no/such.js")} {
 		if _, _, ok := static.Lookup(path); ok {
 			t.Errorf("Lookup(%q) found something", path)
 		}

@@ -18,6 +18,12 @@ func SignInURL(next string) string { return with("/signin", "next", next) }
 // SignOutURL takes a POST that ends the session.
 func SignOutURL() string { return "/signout" }
 
+// WorkerURL is the service worker, whose place says that it is for all pages.
+func WorkerURL() string { return "/sw.js" }
+
+// OfflineURL is the page that is shown where there is no network.
+func OfflineURL() string { return "/offline" }
+
 // PasswordURL is the form that changes one's own password.
 func PasswordURL() string { return "/account/password" }
 

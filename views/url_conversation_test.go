@@ -42,7 +42,7 @@ func TestAPageHearsOfItsConversation(t *testing.T) {
 	t.Parallel()
 	const id = "01890a5d-ac96-774b-bcce-b302099a8057"
 	html := draw(t, views.Page{Path: views.ConversationURL(id), Now: now, Viewer: &views.Viewer{Name: "Ada"}, Conversation: id})
-	for _, want := range []string{`hx-sse:connect="/events?conversation=` + id + `"`, `href="/conversations" aria-current="page"`, static.URL("js/conversation.js")} {
+	for _, want := range []string{`hx-sse:connect="/events?conversation=` + id + `"`, `href="/conversations" aria-current="page"`, static.URL("js/app.js")} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -13,7 +13,7 @@ import (
 
 // open are the routes that need no sign-in; all others do, by being missing
 // here.
-var open = []string{"GET /static/*", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join"}
+var open = []string{"GET /static/*", "GET /sw.js", "GET /offline", "GET /setup", "POST /setup", "GET /signin", "POST /signin", "GET /join", "POST /join"}
 
 // filled puts the parts of a world into a route's path.
 func (w *world) filled(route handlers.Route, a *models.Approval, token models.TokenID) string {
@@ -176,6 +176,8 @@ func TestPagesByRole(t *testing.T) {
 		{"POST", "/upstreams/" + string(models.NewID[models.UpstreamID]()) + "/enable", 403, 403, 404},
 		{"POST", "/upstreams/" + string(models.NewID[models.UpstreamID]()) + "/disable", 403, 403, 404},
 		{"GET", "/join?key=x", 404, 404, 404},
+		{"GET", "/sw.js", 200, 200, 200},
+		{"GET", "/offline", 200, 200, 200},
 		{"GET", "/signin", 303, 303, 303},
 		{"GET", "/setup?key=x", 404, 404, 404},
 		{"GET", "/nowhere", 404, 404, 404},

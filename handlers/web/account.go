@@ -146,6 +146,7 @@ func (s *Site) setupPage(c echo.Context, status int, key string, wrong *models.E
 	}
 	r := c.Request()
 	v := pages.FirstAccount(key, r.PostFormValue("name"), r.PostFormValue("email"), wrong)
+	handlers.Uncompressed(c) // the key of the link is in its form
 	return handlers.Render(c, status, pages.NewAccountPage(frame, v), nil)
 }
 

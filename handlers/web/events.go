@@ -71,6 +71,7 @@ func (s *Site) events(c echo.Context) error {
 	if err := s.store.People.CheckCredential(ctx, actor); err != nil {
 		return err
 	}
+	c.Response().Header().Set(echo.HeaderCacheControl, handlers.CacheControl(c.Request()))
 	out, err := handlers.NewEventStream(c.Response())
 	if err != nil {
 		return nil // the reader is gone

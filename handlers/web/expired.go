@@ -20,7 +20,7 @@ import (
 func (s *Site) session(c echo.Context) error { return sayWho(c, visitorOf(c).user) }
 
 func sayWho(c echo.Context, user *models.User) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+	c.Response().Header().Set(echo.HeaderCacheControl, handlers.CacheControl(c.Request()))
 	return c.JSON(http.StatusOK, map[string]models.UserID{"user": user.ID})
 }
 

@@ -18,7 +18,7 @@ import (
 
 // contentPolicy lets a page load what this server serves and nothing else: no
 // inline script or style, no frame, no form that leads elsewhere.
-const contentPolicy = "default-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'self'; worker-src 'self'; manifest-src 'self'; object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 
 func secureHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	fixed := http.Header{

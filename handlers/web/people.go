@@ -137,6 +137,7 @@ func (s *Site) joinPage(c echo.Context, status int, key string, wrong *models.Er
 		return err
 	}
 	frame.Viewer, frame.Narrow = nil, true
+	handlers.Uncompressed(c) // the key of the link is in its form
 	return handlers.Render(c, status, pages.NewAccountPage(frame, pages.InvitedAccount(key, *invite, r.PostFormValue("name"), wrong)), nil)
 }
 

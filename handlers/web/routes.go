@@ -39,6 +39,8 @@ func (s *Site) table() []route {
 	rows := []route{
 		// Before there is a session.
 		{get, static.Prefix + "*", anyone, serveStatic},
+		{get, views.WorkerURL(), anyone, serveWorker},
+		{get, views.OfflineURL(), anyone, showOffline},
 		{get, "/setup", anyone, s.showSetup},
 		{post, "/setup", anyone, s.setup},
 		{get, "/signin", anyone, s.showSignIn},

@@ -46,7 +46,8 @@ func actorOf(c echo.Context) models.Actor {
 // identify finds out who is there and refuses nobody.
 func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if strings.HasPrefix(c.Request().URL.Path, static.Prefix) {
+		path := c.Request().URL.Path
+		if strings.HasPrefix(path, static.Prefix) || path == views.WorkerURL() || path == views.OfflineURL() {
 			return next(c)
 		}
 		session, err := s.cookies.Get(c.Request(), s.cookie.name)

@@ -25,7 +25,7 @@ if (page?.hasAttribute("data-live") && history && end) {
   const follow = () => end.scrollIntoView({ block: "end" });
   const trouble = history.querySelector(".entry[data-kept], .entry > .flash:not([hidden])");
   if (trouble) trouble.scrollIntoView({ block: "center" });
-  else if (!location.hash) follow();
+  else if (!location.hash && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") follow();
 
   // What came is noted first; then, when it has its size and before it is drawn,
   // the page moves or does not.

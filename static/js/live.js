@@ -8,6 +8,7 @@
 // own tab watches. A tab that goes to the background gives its lock back.
 const SLOTS = 3;
 const LOOK = 10000;
+const SETTLES = 500; // until a page that was left has given its lock back: one that still has it is thrown away
 
 // The server says something every two seconds. After three of silence it is asked
 // whether it is there, and before five have passed the page says that it is not.
@@ -17,7 +18,6 @@ const SILENT = 4600;
 const stream = document.getElementById("live");
 const dot = document.getElementById("live-dot");
 const text = document.getElementById("live-text");
-const channel = "BroadcastChannel" in window ? new BroadcastChannel("countersign:live") : null;
 let retry = 1000;
 let timer = 0;
 let since = 0;
@@ -28,6 +28,7 @@ let heard = performance.now(); // when the server was heard last
 let asked = false; // whether it is being asked
 let out = false; // signed out
 let connected = false; // whether this tab's stream is open
+let away = false; // somebody has left this page
 
 function show(state, words) {
   if (dot.dataset.state === state && state !== "off") return;
@@ -123,7 +124,7 @@ function hold() {
 }
 
 async function seek() {
-  if (document.hidden || release || asking) return;
+  if (away || document.hidden || release || asking) return;
   for (let n = 0; n < SLOTS; n++) {
     const got = await new Promise((resolve) => {
       navigator.locks.request(`countersign:stream:${n}`, { ifAvailable: true }, (lock) => {
@@ -168,7 +169,7 @@ if (stream && dot && text) {
   stream.addEventListener("htmx:sse:after:message", (event) => {
     const topic = event.detail?.message?.event;
     hear();
-    if (topic) channel?.postMessage(topic);
+    if (topic) document.dispatchEvent(new CustomEvent("countersign:broadcast", { detail: { name: "live", data: topic } }));
   });
   stream.addEventListener("htmx:sse:error", (event) => {
     connected = false;
@@ -183,7 +184,7 @@ if (stream && dot && text) {
   });
   stream.addEventListener("htmx:response:error", (event) => again(event.detail?.ctx?.response?.status));
   stream.addEventListener("htmx:error", () => { if (!connected) again(); });
-  channel?.addEventListener("message", (event) => { if (!release && !document.hidden) heardOf(event.data); });
+  document.addEventListener("countersign:heard:live", (event) => { if (!release && !document.hidden) heardOf(event.detail); });
 
   const listening = () => !document.hidden && !out && (connected || !release);
   setInterval(() => { if (listening()) listen(); }, 250);
@@ -194,6 +195,13 @@ if (stream && dot && text) {
     ask();
   });
   document.addEventListener("countersign:expired", () => { out = true; show("off", "signed out"); });
+  document.addEventListener("countersign:look", () => { // somebody has come back to this page
+    setTimeout(() => {
+      away = false;
+      (navigator.locks ? seek : connect)();
+    }, SETTLES);
+    topics().forEach(tell);
+  });
   document.addEventListener("countersign:signed-in", () => {
     out = false;
     heard = performance.now();
@@ -205,9 +213,9 @@ if (stream && dot && text) {
 
   if (navigator.locks) {
     document.addEventListener("visibilitychange", () => (document.hidden ? leave() : seek()));
-    window.addEventListener("pagehide", leave);
-    window.addEventListener("pageshow", seek); // when htmx is ready too
+    window.addEventListener("pagehide", () => { away = true; leave(); });
+    window.addEventListener("pageshow", (event) => { if (!event.persisted) seek(); }); // when htmx is ready too
   } else {
-    window.addEventListener("pageshow", connect); // neither https nor this machine: no locks there
+    window.addEventListener("pageshow", (event) => { if (!event.persisted) connect(); }); // neither https nor this machine: no locks there
   }
 }

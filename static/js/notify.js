@@ -4,7 +4,6 @@
 const KEY = "countersign:notify";
 const toggle = document.querySelector("[data-notify-switch]");
 const note = document.querySelector("[data-notify-note]");
-const channel = "BroadcastChannel" in window ? new BroadcastChannel("countersign:count") : null;
 const able = "Notification" in window;
 
 let wanted = false;
@@ -51,13 +50,13 @@ function write(count) {
 }
 
 async function look() {
-  const answer = await fetch("/", { headers: { "HX-Request": "true", "HX-Source": "span#inbox-count" } }).catch(() => null);
+  const answer = await fetch("/", { cache: "no-store", headers: { "HX-Request": "true", "HX-Source": "span#inbox-count", "Cache-Control": "no-store" } }).catch(() => null);
   if (!answer?.ok || answer.redirected) return;
   const parsed = new DOMParser().parseFromString(await answer.text(), "text/html");
   const count = parsed.querySelector("[data-count]")?.dataset.count;
   if (count === undefined) return;
   write(count);
-  channel?.postMessage(count);
+  document.dispatchEvent(new CustomEvent("countersign:broadcast", { detail: { name: "count", data: count } }));
   const now = number(count);
   if (last !== null && now > last) await tell(now, count);
   last = now;
@@ -108,11 +107,12 @@ if (document.body.hasAttribute("data-keys")) {
   read();
   window.addEventListener("storage", (event) => { if (event.key === KEY) read(); });
   toggle?.addEventListener("change", choose);
-  channel?.addEventListener("message", (event) => { if (document.hidden) write(event.data); });
+  document.addEventListener("countersign:heard:count", (event) => { if (document.hidden) write(event.detail); });
   if (navigator.locks) {
-    const settle = () => (document.hidden ? listen() : show());
+    let away = false; // a page that was left is hidden too: what waits for a lock then could not be kept to go back to
+    const settle = () => { if (!away) (document.hidden ? listen : show)(); };
     document.addEventListener("visibilitychange", settle);
-    window.addEventListener("pageshow", settle);
-    window.addEventListener("pagehide", () => stop?.());
+    window.addEventListener("pageshow", () => { away = false; settle(); });
+    window.addEventListener("pagehide", () => { away = true; stop?.(); });
   }
 }

@@ -6,7 +6,6 @@ const dialog = document.getElementById("session");
 const form = dialog?.querySelector("form");
 const wrong = dialog?.querySelector("[data-session-error]");
 const who = document.body.dataset.user ?? "";
-const channel = "BroadcastChannel" in window ? new BroadcastChannel("countersign:session") : null;
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`countersign:${name}`, { detail }));
 
 let waiting = null; // what goes on once somebody has signed in: { promise, resolve }
@@ -58,7 +57,7 @@ async function send(event) {
     const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)), headers: { Accept: "application/json" } });
     const said = await answer.json();
     if (answer.ok) {
-      channel?.postMessage(said.user);
+      tell("broadcast", { name: "session", data: said.user });
       settle(said.user);
     } else {
       wrong.textContent = said.detail;
@@ -76,7 +75,7 @@ async function send(event) {
 // check asks whose session this is, before a form takes the page away.
 async function check() {
   try {
-    const answer = await fetch("/session", { headers: { Accept: "application/json" }, cache: "no-store" });
+    const answer = await fetch("/session", { headers: { Accept: "application/json", "Cache-Control": "no-store" }, cache: "no-store" });
     if (answer.status === 401) return "gone";
     return answer.ok && (await answer.json()).user !== who ? "other" : "same";
   } catch {
@@ -139,5 +138,5 @@ if (dialog && who) {
   dialog.querySelector("[data-session-close]").addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => { if (waiting) end(false); });
   document.addEventListener("countersign:ask-sign-in", () => { signIn(false); });
-  channel?.addEventListener("message", (event) => { if (waiting) settle(event.data); });
+  document.addEventListener("countersign:heard:session", (event) => { if (waiting) settle(event.detail); });
 }

@@ -7,8 +7,11 @@
     try { return localStorage.getItem(key); } catch { return null; }
   };
   const apply = (theme) => {
-    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
-    else delete root.dataset.theme;
+    if (theme !== "light" && theme !== "dark") return delete root.dataset.theme;
+    root.dataset.theme = theme;
+    // What is around the page goes with it.
+    const around = document.querySelectorAll("meta[name=theme-color]");
+    for (const meta of around) meta.content = around[theme === "light" ? 0 : 1].dataset.color;
   };
   apply(chosen());
   root.classList.add("js");

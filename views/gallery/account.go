@@ -34,6 +34,7 @@ func accountStates() []State {
 
 func failureStates() []State {
 	return []State{
+		{Page: "offline", Name: Usual, Note: "There is no network", Component: pages.OfflinePage(alone("Offline", "/offline"))},
 		{Page: "failure", Name: "404", Note: "Nothing is there, to somebody signed in", Component: pages.FailurePage(Frame("Not found", "/nowhere"), pages.NewFailure(404, "", "req-1"))},
 		{Page: "failure", Name: "401", Note: "Nobody is signed in", Component: pages.FailurePage(alone("Sign in", "/policy"), pages.NewFailure(401, "", "req-3"))},
 		{Page: "failure", Name: "403", Note: "No permission", Component: pages.FailurePage(Frame("Forbidden", "/people"), pages.NewFailure(403, "Only an admin may do this.", "req-4"))},

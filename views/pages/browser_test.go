@@ -70,6 +70,9 @@ func newSite(t *testing.T) *site {
 	})
 	mux.HandleFunc(views.EventsURL(), s.stream)
 	mux.HandleFunc("GET /approvals/{id}", s.approval)
+	mux.HandleFunc(views.WorkerURL(), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript") // one that does nothing
+	})
 	mux.HandleFunc("GET /axe.js", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "max-age=3600") // else each page would compile it anew
 		http.ServeFile(w, r, "testdata/axe/axe.min.js")

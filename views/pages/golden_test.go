@@ -31,7 +31,7 @@ func draw(t *testing.T, c templ.Component) string {
 }
 
 // hashed is the name of a static file, which changes with what is in it.
-var hashed = regexp.MustCompile(`(/static/[a-z/.-]+)\.[0-9a-f]{12}\.`)
+var hashed = regexp.MustCompile(`(/static/[a-z0-9/.-]+)\.[0-9a-f]{12}\.`)
 
 // component is a part of a page in one of its states: which state of the gallery
 // shows it, and where.

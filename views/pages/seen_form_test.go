@@ -192,6 +192,11 @@ var formPages = []page{
 		"title":  "Pre-approve similar calls",
 		"acts":   "Pre-approve, and approve this one | Pre-approve | Preview",
 	}},
+	{key: "offline", seen: seen{
+		"title": "You are offline",
+		"acts":  "Go to the inbox → /",
+		"says":  "Countersign can't be reached. Requests keep their deadlines meanwhile: one that nobody decides in time expires and must not run.",
+	}},
 	{key: "signin", seen: seen{
 		"title": "Sign in",
 		"acts":  "Sign in",
