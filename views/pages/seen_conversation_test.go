@@ -54,8 +54,6 @@ var conversationPages = []page{
 		"errors": "is 200 characters long; at most 120 are taken | must be one JSON value | is too long | is too long | must be from 0 to 1000000000000",
 		"acts":   "Pause | Archive | Stop… | Stop it | Rename… | Save the title | Change | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve | Reject | Discard edits | Approve as edited | Edit… → #entry-13-edit-body | Reject | Send",
 		"filled": "title=x | how=set | new_budget=100 | reason=because | content=Go on, but keep the audit logs. | decision=approve | reason=fine | budgetMode=set | budgetAmount=-3",
-		"marks":  "waiting for you",
-		"said":   "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again. | Agent's reason The branch has diverged after the rebase.",
 	}},
 	{key: "conversation-late", like: "conversation", seen: seen{
 		"warns":  "Your verdict on #5 was not taken. See why | Already approved by Bo Lind. Your rejection changed nothing. | Already approved by Bo Lind. Your rejection changed nothing. Nothing else of what you sent was taken either: it stands in the form.",

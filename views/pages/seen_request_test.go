@@ -233,7 +233,6 @@ var requestPages = []page{
 		"warns":  "Contains hidden characters. They are shown as codes in the preview (1 direction control). | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"labels": "command | 45 bytes | Whole input | 110 bytes as sent | Preview claimed by release-bot. The source is what runs. | 63 lines, 1,441 bytes | Context reported by release-bot | 21 bytes | Hashed bytes | 157 bytes",
 		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Show the rest: 46 bytes of 1,441 bytes | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-folded", like: "approval-whole", seen: seen{
 		"why":    "rule Shell · policy v7 The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Ninety steps, one after another.",
@@ -241,14 +240,10 @@ var requestPages = []page{
 		"labels": "command | 90 lines, 2,594 bytes | Whole input | 2,697 bytes as sent | Hashed bytes | 2,744 bytes",
 		"whole":  "{\n  \"command\": \"echo step \\necho step x\\necho step xx\\necho  … ho step xxxxxxxx\\necho step xxxxxxxxx\"\n} (2702 bytes, 28f1e97b713cff43)",
 		"acts":   "Show the rest: 964 bytes of 2,594 bytes | Open the collapsed section first | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
-		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-opened", like: "approval-folded", seen: seen{
-		"what":  "echo step \necho step x\necho step xx\necho step xxx\necho step  … x\necho step xxxxxxxx\necho step xxxxxxxxx (2594 bytes, 14b313b9b65f59da)",
-		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
+		"what": "echo step \necho step x\necho step xx\necho step xxx\necho step  … x\necho step xxxxxxxx\necho step xxxxxxxxx (2594 bytes, 14b313b9b65f59da)",
+		"acts": "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 	}},
 	{key: "approval-question-whole", like: "approval-question", seen: seen{
 		"warns": "The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
@@ -258,36 +253,27 @@ var requestPages = []page{
 		"help":  "Sent to the agent and its owner. There is no deadline.",
 	}},
 	{key: "approval-held-mine", like: "approval-whole", seen: seen{
-		"acts":  "Undo | Withdraw… | Withdraw request",
-		"help":  "",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
+		"acts": "Undo | Withdraw… | Withdraw request",
+		"help": "",
 	}},
 	{key: "approval-held-other", like: "approval-whole", seen: seen{
-		"acts":  "Withdraw… | Withdraw request",
-		"help":  "",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
+		"acts": "Withdraw… | Withdraw request",
+		"help": "",
 	}},
 	{key: "approval-asked-back", like: "approval-whole", seen: seen{
 		"marks": "high risk waiting 59:00 left for an answer",
 		"notes": "Bo Lind asks 50 s ago Is the freeze over? | release-bot answers (agent) 40 s ago Yes, since 09:00. | Bo Lind asks waiting for an answer 20 s ago Which branch has diverged, and since when?",
 		"acts":  "Answer | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 		"help":  "The timer is already paused. An answer to either question restarts it.",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-waiting", like: "approval-whole", seen: seen{
-		"who":   "release-bot asks in Ship 1.4 · 1 min ago · at 2026-11-20 08:30:00 UTC according to the agent · release-bot is waiting now",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
+		"who": "release-bot asks in Ship 1.4 · 1 min ago · at 2026-11-20 08:30:00 UTC according to the agent · release-bot is waiting now",
 	}},
 	{key: "approval-left", like: "approval-whole", seen: seen{
-		"who":   "release-bot asks in Ship 1.4 · 1 min ago · the agent stopped waiting 40 s ago; it can still fetch the outcome",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
+		"who": "release-bot asks in Ship 1.4 · 1 min ago · the agent stopped waiting 40 s ago; it can still fetch the outcome",
 	}},
 	{key: "approval-asked-again", like: "approval-whole", seen: seen{
 		"warns": "The same call was rejected by Bo Lind 12 s ago : Not before the freeze is over. See it | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-function-call", seen: seen{
 		"title":  "send_email",
@@ -306,29 +292,19 @@ var requestPages = []page{
 	{key: "approval-function-call-option", like: "approval-function-call", seen: seen{
 		"acts":   "Approve | Edit… → #edit-body | Reject: Later | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
 		"filled": "reason=wait until ",
-		"notes":  "release-bot asks for more attention (agent) 20 s ago Please look, it is urgent.",
-		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-function-call-edit", like: "approval-function-call", seen: seen{
-		"acts":  "Discard edits | Reject with this change | Edit… → #edit-body | Reject… | Later tells the agent “later” … | <b>Never</b> tells the agent “never” | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
-		"notes": "release-bot asks for more attention (agent) 20 s ago Please look, it is urgent.",
-		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
+		"acts": "Discard edits | Reject with this change | Edit… → #edit-body | Reject… | Later tells the agent “later” … | <b>Never</b> tells the agent “never” | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a805a/grant",
 	}},
 	{key: "approval-edit-errors", like: "approval-whole", seen: seen{
 		"warns":  "The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Nothing was decided: correct the edit first",
 		"errors": "must be a number",
 		"acts":   "Discard edits | Approve as edited | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8057/grant",
 		"filled": "reason=as agreed | preset=Wrong branch",
-		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-more-errors", like: "approval-whole", seen: seen{
 		"errors": "must not be empty | must be at most 480 from now",
 		"filled": "text=  | minutes=9999",
-		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-settled-edited", like: "approval-whole", seen: seen{
 		"marks":   "high risk approved",
@@ -337,14 +313,12 @@ var requestPages = []page{
 		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Witho …  Next request pay: €120.00 → ACME SA (596 bytes, e0591601fe47239d)",
 		"acts":    "Next request → /approvals/01890a5d-ac96-774b-bcce-b302099a8059",
 		"help":    "",
-		"folds":   "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-withdrawn", like: "approval-whole", seen: seen{
 		"marks":   "high risk withdrawn",
 		"outcome": "withdrawn Withdrawn by Ada Berg. 12 s ago · after 1 min 7 s Next request pay: €120.00 → ACME SA",
 		"acts":    "Next request → /approvals/01890a5d-ac96-774b-bcce-b302099a8059",
 		"help":    "",
-		"folds":   "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo Lind | the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-hostile-whole", like: "approval-hidden", seen: seen{
 		"warns": "Contains hidden characters. They are shown as codes in the i … e agent's name (1 zero-width character). (315 bytes, 39a4905de26bcb14) | The agent's name mixes Cyrillic and Latin letters. Letters of different scripts can look alike: it may imitate another name. | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
