@@ -1,5 +1,7 @@
 package models
 
+import "strings"
+
 // Cause says why an approval ended as it did, or why none was needed (I10).
 type Cause string
 
@@ -72,4 +74,29 @@ func (c Cause) index() int {
 		}
 	}
 	return -1
+}
+
+// withdrawnBy begins the stored reason of a cancelled request. It is kept with each,
+// in ledgers and exports too, and so never changes; pages say it in their own words.
+const withdrawnBy = "withdrawn by "
+
+// CancelledText is the reason that a request cancelled by actor keeps.
+func CancelledText(actor Actor) string {
+	if actor.IsPerson() {
+		return withdrawnBy + actor.Name
+	}
+	return withdrawnBy + "the agent"
+}
+
+// CancelledBy reports whether the request was cancelled, and the name of the person
+// who did; empty: its agent did. The name is not escaped.
+func (r *Response) CancelledBy() (person string, ok bool) {
+	name, ok := strings.CutPrefix(r.Feedback(), withdrawnBy)
+	if !ok || r.Cause != CauseCancelled {
+		return "", false
+	}
+	if name == "the agent" {
+		name = ""
+	}
+	return name, true
 }

@@ -64,6 +64,7 @@ var rules = []rule{
 var allowed = []struct{ pattern, reason string }{
 	{`\bturn(s|ed|ing)? (it |them |this )?(on|off|into)\b`, "the verb, not a message"},
 	{`\bwithdrawn by\b`, "the reason of a cancelled request: stored with each, and known by these words"},
+	{`\bfull function grant group\b`, "keywords of SQL"},
 	{`\bto grant a different\b`, "the verb, of a budget"},
 }
 

@@ -23,7 +23,7 @@ var flashes = map[string]views.Flash{
 	"stop-lifted":             {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},
 	"token-revoked":           {Tone: views.ToneGood, Text: "Token revoked."},
 	"joined":                  {Tone: views.ToneGood, Text: "Welcome. Account created. You are signed in."},
-	"invite-withdrawn":        {Tone: views.ToneGood, Text: "Invitation withdrawn. Its link no longer works."},
+	"invite-withdrawn":        {Tone: views.ToneGood, Text: "Invitation revoked. Its link no longer works."},
 	"group-added":             {Tone: views.ToneGood, Text: "Group added. Now add people to it."},
 	"group-described":         {Tone: views.ToneGood, Text: "Group description saved."},
 	"group-joined":            {Tone: views.ToneGood, Text: "Added to the group. Its pending requests are now in their inbox."},

@@ -50,11 +50,7 @@ func (s *Store) Cancel(ctx context.Context, actor models.Actor, id models.Respon
 }
 
 func (t *tx) cancel(actor models.Actor, a *models.Approval) error {
-	text := "withdrawn by the agent"
-	if actor.IsPerson() {
-		text = "withdrawn by " + actor.Name
-	}
-	return t.settleAs(actor, a, models.StatusCancelled, models.CauseCancelled, text)
+	return t.settleAs(actor, a, models.StatusCancelled, models.CauseCancelled, models.CancelledText(actor))
 }
 
 // The calls after one in its batch that nothing has happened to: also no approval of

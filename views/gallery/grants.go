@@ -18,7 +18,7 @@ func grantsStates() []State {
 	}
 	form := func(name, note string, in pages.GrantFormInput) State {
 		in.MaxHours, in.MaxUses = 24, 50
-		return State{Page: "grant-form", Name: name, Note: note, Component: pages.GrantFormPage(Frame("Allow this for…", "/approvals/x/grant"), pages.NewGrantForm(in, Now))}
+		return State{Page: "grant-form", Name: name, Note: note, Component: pages.GrantFormPage(Frame("Pre-approve similar calls", "/approvals/x/grant"), pages.NewGrantForm(in, Now))}
 	}
 	shell := Shell()
 	reach := &models.GrantReach{Covered: 7, Examined: 40, Since: Now.Add(-8 * 24 * time.Hour)}

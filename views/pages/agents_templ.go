@@ -659,7 +659,7 @@ func newTokens(v Agents) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" aria-labelledby=\"new-agent-title\"><h3 id=\"new-agent-title\">For an agent</h3><p class=\"quiet\">Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first.</p><input type=\"hidden\" name=\"scope\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "\" aria-labelledby=\"new-agent-title\"><h3 id=\"new-agent-title\">For an agent</h3><p class=\"quiet\">Makes, waits for and cancels its own requests. A second token for the same agent replaces its first.</p><input type=\"hidden\" name=\"scope\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

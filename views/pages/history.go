@@ -3,7 +3,6 @@ package pages
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -166,7 +165,7 @@ func historyRow(in HistoryInput, a *models.Approval, now time.Time) HistoryRow {
 // causeInShort is ui.CauseText for where a line of each is shown: each cause has its
 // own words (I10).
 func causeInShort(r *models.Response) string {
-	if name, ok := strings.CutPrefix(r.Feedback(), "withdrawn by "); ok && r.Cause == models.CauseCancelled {
+	if name, ok := r.CancelledBy(); ok && name != "" {
 		return "by " + models.RevealString(name, false)
 	}
 	return ui.CauseInShort(r.Cause)

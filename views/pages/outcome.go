@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"strings"
 	"time"
 
 	"countersign/models"
@@ -55,9 +54,9 @@ func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome 
 	if r.GrantID != nil {
 		o.GrantURL = views.GrantURL(*r.GrantID)
 	}
-	if name, ok := strings.CutPrefix(o.Reason, "withdrawn by "); ok && r.Cause == models.CauseCancelled {
-		if o.Reason = ""; name != "the agent" {
-			o.CauseText = "Withdrawn by " + models.RevealString(name, false) + "."
+	if name, ok := r.CancelledBy(); ok {
+		if o.Reason = ""; name != "" {
+			o.CauseText = "Cancelled by " + models.RevealString(name, false) + "."
 		}
 	}
 	if r.Cause != models.CauseReviewer || a.Vote == nil {

@@ -18,7 +18,6 @@ var conversationPages = []page{
 		"empty":  "Not searched Correct the marked filter, or clear the filters.",
 		"acts":   "New conversation → /conversations/new | Back to the start → /conversations?status=asleep&agent=01890a5d-ac96-774b-bcce-b302099a8109&owner=x%40example.org&archived=true",
 		"filled": "agent=01890a5d-ac96-774b-bcce-b302099a8109 | owner=x@example.org | archived=true",
-		"says":   "What agents are doing, most recently active first.",
 	}},
 	{key: "conversation", seen: seen{
 		"title":  "Old logs",
@@ -49,28 +48,19 @@ var conversationPages = []page{
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve | Reject | Approve | Edit… → #entry-13-edit-body | Reject | Send",
 		"folds":  "Source | Source | Source | Raw bytes and digest | Raw bytes and digest",
 		"filled": "title=Old logs | how=set | new_budget=100 | budgetMode=grant | budgetAmount=100",
-		"who":    "built-in works for Ada Berg · started 1 h ago",
 	}},
 	{key: "conversation-errors", like: "conversation-waiting", seen: seen{
 		"warns":  "Your decision on #13 was not saved. See why | The stored input does not match its digest. Do not approve this. | Nothing was decided: correct the edit first | approved: is required",
 		"errors": "is 200 characters long; at most 120 are taken | must be one JSON value | is too long | is too long | must be from 0 to 1000000000000",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve | Reject | Discard edits | Approve as edited | Edit… → #entry-13-edit-body | Reject | Send",
 		"filled": "title=x | how=set | new_budget=100 | reason=because | content=Go on, but keep the audit logs. | decision=approve | reason=fine | budgetMode=set | budgetAmount=-3",
-		"marks":  "waiting for you",
-		"said":   "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again. | Agent's reason The branch has diverged after the rebase.",
-		"who":    "built-in works for Ada Berg · started 1 h ago",
 	}},
 	{key: "conversation-late", like: "conversation", seen: seen{
 		"warns":  "Your decision on #5 was not saved. See why | Already approved by Bo Lind. Your rejection changed nothing. | Already approved by Bo Lind. Your rejection changed nothing. The rest of what you sent was not saved either. It is still in the form.",
 		"filled": "title=Old logs | how=set | content=And the rest?",
-		"who":    "built-in works for Ada Berg · started 1 h ago",
-		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Send",
-		"said":   "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again.",
 	}},
 	{key: "conversation-earlier", like: "conversation", seen: seen{
 		"acts": "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | To the end → /conversations/01890a5d-ac96-774b-bcce-b302099a8001#end",
-		"who":  "built-in works for Ada Berg · started 1 h ago",
-		"said": "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again.",
 	}},
 	{key: "conversation-hostile", seen: seen{
 		"title":  "<b>Old</b> ⟨U+202E⟩sgol",
@@ -102,7 +92,6 @@ var conversationPages = []page{
 		"rows":  "Ada Berg said 57 min ago #3 | Ada Berg set the budget to 50 50 min ago #4 | built-in proposed approved demo-model · 2 energy 55 min ago #5 | built-in proposed rejected demo-model · 2 energy 54 min ago #6 | release-bot called read_file allowed 1 min ago #7 | planner asked answered 1 min ago #8 | built-in asked for a budget of 80 expired 1 min ago #9 | built-in replied demo-model · 2 energy 50 min ago #10 | Countersign says 49 min ago #11 | built-in is writing with demo draft, not saved",
 		"said":  "Please clean up the old logs. There are many. | Reason To begin with | approved by Bo Lind · 12 s ago Reason But only look. | rejected by Bo Lind · 12 s ago Reason Keep the audit logs. | read_file: /var/log/app/1.log | Which region should be migrated first? | answered by Bo Lind · 12 s ago · chosen: eu shown as Europe | Spent 48 of 50: 40 on replies, 8 on proposals. The next step needs more. | Nobody decided in time. · 12 s ago | The model's endpoint does not answer; nothing is lost. Send a message to try again. | I shall look at the logs first",
 		"acts":  "Resume | Unarchive | Stop… | Stop now | Rename… | Save title | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Send",
-		"who":   "built-in works for Ada Berg · started 1 h ago",
 	}},
 	{key: "run", like: "conversation", seen: seen{
 		"who":    "release-bot reports to Ada Berg · started 1 h ago",
@@ -120,7 +109,6 @@ var conversationPages = []page{
 		"said":   "Please clean up the old logs. There are many. | Read: /srv/app/1.go | Run: make step-2 | approved by Bo Lind · 2 min ago | Run: make step-3 | approved by Bo Lind · 2 min ago | Read: /srv/app/4.go | Read: /srv/app/5.go | Run: make step-6 | rejected by Bo Lind · 12 s ago Reason Not on a Friday. | Write /srv/app/out.txt (1 line) | Read: /srv/app/8.go | Run: make step-9 | Read: /srv/app/10.go",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change… | Save | Send",
 		"folds":  "5 done, #1 to #5 | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 11 bytes",
-		"who":    "release-bot reports to Ada Berg · started 1 h ago",
 	}},
 	{key: "run-odd", like: "run", seen: seen{
 		"warns":  "A person closed this call without waiting for a result. | Matched by order: several calls fitted what the other system asks for, so only their order decided. | The run continued or ended without a result. | Ada⟨U+202E⟩ Berg's approval is being sent to night-shift: not confirmed yet (attempt 3). The upstream failed (503).",
@@ -129,15 +117,11 @@ var conversationPages = []page{
 		"said":   "Please clean up the old logs. There are many. | Read: /srv/app/1.go | \"<i>odd⟨U+202E⟩ longlonglonglonglonglonglonglonglonglong … 48 characters … longlonglonglonglonglonglonglong\": \"make step-2\" | approved by Bo Lind · 2 min ago | Run: make step-3 | approved by Bo Lind · 2 min ago | Read: /srv/app/4.go | Read: /srv/app/5.go | Run: make step-6 | \"Write\": \"deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep … 20 characters … eep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/\" | Read: /srv/app/8.go | It was decided elsewhere. · 12 s ago | Run: make step-9 | The decision could not be delivered. · 12 s ago | Read: /srv/app/10.go",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change… | Save | Close… | Close call | Send",
 		"folds":  "Error, 300,000 bytes",
-		"who":    "release-bot reports to Ada Berg · started 1 h ago",
 	}},
 	{key: "run-refused", like: "run", seen: seen{
 		"warns":  "Your decision on #25 was not saved. See why",
 		"errors": "is required",
 		"rows":   "Ada Berg said 57 min ago #3 | release-bot 10 calls queued together 5 of 10 done, 1 waiting for approval 3 min ago | #1 Read Read: /srv/app/1.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #2 Bash Run: make step-2 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #3 Bash Run: make step-3 20 s done approved by Bo Lind · 2 min ago Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #4 Read Read: /srv/app/4.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #5 Read Read: /srv/app/5.go 20 s done Result, 3 bytes Reported result 2 lines, 3 bytes copy ok | #6 Bash Run: make step-6 waiting for approval This request c … onfirms it; until then it is sent again. (650 bytes, b3073909ebdd5211) | #7 Write Write /srv/app/out.txt (1 line) queued | #8 Read Read: /srv/app/8.go queued | #9 Bash Run: make step-9 queued | #10 Read Read: /srv/app/10.go queued",
-		"who":    "release-bot reports to Ada Berg · started 1 h ago",
-		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change… | Save | Approve | Reject | Send",
-		"said":   "Please clean up the old logs. There are many. | Read: /srv/app/1.go | Run: make step-2 | approved by Bo Lind · 2 min ago | Run: make step-3 | approved by Bo Lind · 2 min ago | Read: /srv/app/4.go | Read: /srv/app/5.go | Run: make step-6 | Write /srv/app/out.txt (1 line) | Read: /srv/app/8.go | Run: make step-9 | Read: /srv/app/10.go",
 	}},
 	{key: "run-alone", like: "run", seen: seen{
 		"labels": "Reported result | 2 lines, 3 bytes",
@@ -145,7 +129,6 @@ var conversationPages = []page{
 		"said":   "Read: /srv/app/1.go",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change… | Save | Send",
 		"folds":  "Result, 3 bytes",
-		"who":    "release-bot reports to Ada Berg · started 1 h ago",
 	}},
 	{key: "call-open", seen: seen{
 		"title":  "Bash",

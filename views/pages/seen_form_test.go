@@ -189,8 +189,6 @@ var formPages = []page{
 		"warns":  "Contains hidden characters. They are shown as codes in the input (1 direction control, 1 zero-width character), in the agent's name (1 direction control).",
 		"errors": "",
 		"filled": "keep=0 | keep=1 | keep=2 | keep=3 | keep=4 | keep=5 | keep=6 …  | keep=98 | keep=99 | hours=1 | uses=10 (1007 bytes, cf9a7f8323330050)",
-		"title":  "Pre-approve similar calls",
-		"acts":   "Pre-approve, and approve this one | Pre-approve | Preview",
 	}},
 	{key: "offline", seen: seen{
 		"title": "You are offline",

@@ -5,31 +5,29 @@ var listPages = []page{
 		"title": "Agents and tokens",
 		"rows":  "release-bot 1 active 40 s ago 3 d ago 632 of 750 632 of 750 84% spent | csa_7Kd2… release-bot agent active 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csr_P0x1… laptop reviewer active never never 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
 		"acts":  "Make agent token | Make reviewer token | Make admin token",
-		"help":  "Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox. | Does anything you may do, including changing the policy and people.",
+		"help":  "Makes, waits for and cancels its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox. | Does anything you may do, including changing the policy and people.",
 	}},
 	{key: "agents-fresh", like: "agents-limited", seen: seen{
 		"rows": "release-bot 1 active 40 s ago 3 d ago | csa_7Kd2… release-bot agent active 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csr_P0x1… laptop reviewer active never never 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
-		"help": "Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox. | Does anything you may do, including changing the policy and people.",
 	}},
 	{key: "agents-stopped", seen: seen{
 		"title":  "Agents and tokens",
 		"errors": "must say why, for those who find their agents stopped",
 		"rows":   "release-bot 1 active 40 s ago 3 d ago | All agents stopped 1 h ago Bo unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbroken Incident 12 safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> An admin can lift it. | release-bot stopped 1 min ago Ada Berg It deletes things. Note must say why, for those who find their agents stopped Why the stop is lifted. Lift the stop | csa_7Kd2… release-bot agent active 40 s ago 2027-02-18 10:30:00 UTC 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csr_P0x1… laptop reviewer active never never 3 d ago Revoke… Programs that use it are refused within a second. This can't be undone. Revoke now | csa_old9… release-bot agent revoked never never 3 d ago",
 		"acts":   "Stop now | Make agent token | Make reviewer token",
-		"help":   "Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox.",
+		"help":   "Makes, waits for and cancels its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox.",
 	}},
 	{key: "agents-many", seen: seen{
 		"title": "Agents and tokens",
 		"rows":  "agent-100 none active never 1 h ago | <b>⟨U+202E⟩tob non … Revoke now (322 bytes, 06b48e92321fa30e) (8222 bytes, c567d6cee452f516)",
 		"acts":  "Make agent token | Make reviewer token",
-		"help":  "Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox.",
+		"help":  "Makes, waits for and cancels its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox.",
 	}},
 	{key: "agents-empty", like: "agents-many", seen: seen{
 		"errors": "is taken",
 		"rows":   "",
 		"empty":  "No agents yet Make a token below to register an agent. It sees only its own requests and can never decide.",
 		"filled": "agent=x",
-		"help":   "Makes, waits for and withdraws its own requests. A second token for the same agent replaces its first. | Decides in your name, as you would in the inbox.",
 	}},
 	{key: "connect-fresh", seen: seen{
 		"title":   "Connect an agent",
@@ -135,13 +133,11 @@ var listPages = []page{
 	{key: "history-nothing", like: "history-empty", seen: seen{
 		"empty":  "Nothing matches No past request matches all the filters. Clear some of them to see more.",
 		"filled": "by=01890a5d-ac96-774b-bcce-b302099a8203 | tool=pay",
-		"says":   "Requests that were decided, expired or allowed without a person, newest first.",
 	}},
 	{key: "history-wrong", like: "history-empty", seen: seen{
 		"errors": "Write a day such as 2026-11-20.",
 		"empty":  "Not searched Correct the marked filters, or clear them.",
 		"filled": "q=rm -rf | from=last week | to=2026-11-20",
-		"says":   "Requests that were decided, expired or allowed without a person, newest first.",
 	}},
 	{key: "audit-filtered", seen: seen{
 		"title":  "Audit",
@@ -164,7 +160,6 @@ var listPages = []page{
 		"errors": "",
 		"empty":  "Nothing matches No entry matches all the filters. Clear some of them to see more.",
 		"filled": "outcome=expired",
-		"says":   "What you did, and what happened to your agents, requests and tokens, newest first. | Decided last week · Decided in the last 7 days",
 	}},
 	{key: "audit-long", seen: seen{
 		"title": "Audit",
@@ -176,7 +171,6 @@ var listPages = []page{
 	{key: "audit-empty", like: "audit-none", seen: seen{
 		"empty":  "Nothing yet Every decision, token and change is recorded here, in a chain that can be verified offline.",
 		"filled": "",
-		"says":   "What you did, and what happened to your agents, requests and tokens, newest first. | Decided last week · Decided in the last 7 days",
 	}},
 	{key: "audit-person", seen: seen{
 		"title": "Audit trail of safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script>",
@@ -202,7 +196,6 @@ var listPages = []page{
 	{key: "ledger-broken", like: "ledger-running", seen: seen{
 		"warns": "Searched back to entry 1,190. Few entries match all the filters; there may be more before it.",
 		"acts":  "Verify now | Back to the start → /audit/all?action=approval.decided&from=2026-11-20 | Search further back → /audit/all?action=approval.decided&from=2026-11-20&before=1190",
-		"says":  "Everything that happened, newest first. Entries contain digests and outcomes, never inputs.",
 	}},
 	{key: "ledger-none", seen: seen{
 		"title":  "Audit",
@@ -215,7 +208,6 @@ var listPages = []page{
 	{key: "ledger-nothing", like: "ledger-none", seen: seen{
 		"errors": "",
 		"empty":  "Nothing matches No entry searched so far matches all the filters.",
-		"says":   "Everything that happened, newest first. Entries contain digests and outcomes, never inputs.",
 	}},
 	{key: "ledger-entry", seen: seen{
 		"title": "Entry 2",
@@ -231,24 +223,16 @@ var listPages = []page{
 	}},
 	{key: "people-fresh", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left Revoke… The link stops working. You can invite them again. Revoke now",
-		"acts": "Groups → /people/groups | Make link",
-		"help": "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
-		"says": "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
 	{key: "people-wrong", like: "people-one", seen: seen{
 		"warns":  "The last enabled admin cannot be disabled: add another admin first.",
 		"errors": "is in use",
 		"rows":   "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba) | new@example.org reviewer Ada Berg 6 d 23 h left Revoke… The link stops working. You can invite them again. Revoke now",
 		"filled": "email=bo@example.org | role=admin",
-		"acts":   "Groups → /people/groups | Make link",
-		"help":   "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
-		"says":   "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
 	{key: "people-paged", like: "people-one", seen: seen{
 		"rows": "Ada Berg you ada@example.org admin enabled 2 20 s ago 90 d a …  admin can enable you again. Disable now (398 bytes, 94c7777394fdf557) | Bo⟨U+202E⟩ Lindbo@example.org reviewer enabled none —  … an still ask; others decide. Disable now (289 bytes, f26224ec77f4816d) | Cylonglonglonglonglonglonglonglonglonglonglonglonglonglonglo … nd admin tokens work again. Enable again (487 bytes, 833532bd5f7369ba)",
 		"acts": "Groups → /people/groups | Back to the start → /people | More people → /people?after=z%40example.org | Make link",
-		"help": "You get a link to send. Whoever opens it sets the name and password; nobody else sees the password.",
-		"says": "Who can sign in, and what they can do. Changes take effect immediately.",
 	}},
 	{key: "groups", seen: seen{
 		"title": "Groups",

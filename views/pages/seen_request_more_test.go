@@ -5,17 +5,15 @@ var laterRequestPages = []page{
 	{key: "approval-hostile-whole", like: "approval-hidden", seen: seen{
 		"warns":  "Contains hidden characters. They are shown as codes in the i … e agent's name (1 zero-width character). (315 bytes, 39a4905de26bcb14) | The agent's name mixes Cyrillic and Latin letters. Letters of different scripts can look alike: it may imitate another name. | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
 		"why":    "policy v7 reason with ⟨U+2067⟩ inside The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Looks fine⟨U+E0049⟩⟨U+E0067⟩⟨U+E006E⟩⟨U+202E⟩enif",
-		"acts":   "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8062/grant",
+		"acts":   "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8062/grant",
 		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo⟨U+200B⟩ <i>Lind</i> | the last 2 messages before this one | Raw bytes and digest",
 		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
-		"labels": "command | 53 bytes | Whole input | 117 bytes as sent | Hashed bytes | 155 bytes",
 	}},
 	{key: "approval-code", like: "approval-long-command", seen: seen{
 		"what":   "for f in $(ls build/); do\n  rm -rf \"build/$f\" # all of it\ndone\ngit push --force origin main && echo 'done' 12",
 		"labels": "command | 4 lines, 109 bytes | Whole input | 145 bytes as sent | Hashed bytes | 192 bytes",
 		"whole":  "{\n  \"command\": \"for f in $(ls build/); do\\n  rm -rf \\\"build/$f\\\" # all of it\\ndone\\ngit push --force origin main && echo 'done' 12\",\n  \"timeout\": 120000\n}",
 		"title":  "Run a script of 4 lines (4 commands): for f in $(ls build/); do ⏎ rm -rf \"build/$f\" … 35 characters … ce origin main && echo 'done' 12",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-sql", like: "approval-empty-input", seen: seen{
 		"title":  "query: \"SELECT a.b, count(*) FROM accounts AS a\\nWHERE … 62 characters … reports@db.example.org:5432/shop",
@@ -23,7 +21,6 @@ var laterRequestPages = []page{
 		"labels": "sql | 3 lines, 84 bytes | database | 43 bytes | Whole input | 153 bytes as sent | Hashed bytes | 201 bytes",
 		"whole":  "{\n  \"database\": \"postgres://reports@db.example.org:5432/shop\",\n  \"sql\": \"SELECT a.b, count(*) FROM accounts AS a\\nWHERE a.owner = 'O''Neil' -- all\\nGROUP BY 1;\"\n}",
 		"who":    "release-bot asks to use query in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-change", like: "approval-empty-input", seen: seen{
 		"title":  "Edit shop/pay.go (+2 −2)",
@@ -39,13 +36,11 @@ var laterRequestPages = []page{
 		"what":   "−func Sum() int {+func Sum() float64 { sum += price // of  … ow all 35 lines required before approval (296 bytes, 1dceba9cf736ef42)",
 		"acts":   "Show all 35 lines | Open the collapsed section first | Edit… → #edit-body | Reject",
 		"folds":  "the last 2 messages before this one | Raw bytes and digest",
-		"labels": "shop/pay.go | Whole input | 1,710 bytes as sent | Hashed bytes | 1,754 bytes",
 	}},
 	{key: "approval-change-opened", like: "approval-change", seen: seen{
 		"marks":  "high risk waiting 3:41 left",
 		"what":   "−func Sum() int {+func Sum() float64 { sum += price // of  …  return sum // ⟨U+202E⟩not rounded } (786 bytes, b46e88a55c81dbf1)",
 		"folds":  "the last 2 messages before this one | Raw bytes and digest",
-		"labels": "shop/pay.go | Whole input | 1,710 bytes as sent | Hashed bytes | 1,754 bytes",
 	}},
 	{key: "approval-long-shut", like: "approval", seen: seen{
 		"marks":  "critical risk waiting 3:41 left",
@@ -55,13 +50,10 @@ var laterRequestPages = []page{
 		"whole":  "{\n  \"command\": \"if [ -f \\\"$x\\\" ]; then rm -rf 'a b' # gone\\n … rf 'a b' # gone\\nfi\\ngit push --force\"\n} (1955 bytes, 57fb89f8829aeea3)",
 		"acts":   "Show the rest: 456 bytes of 1,776 bytes | Open the collapsed section first | Edit… → #edit-body | Reject",
 		"title":  "Run a script of 81 lines (81 commands)",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-long-opened", like: "approval-long-shut", seen: seen{
 		"what":   "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",
 		"acts":   "Approve | Edit… → #edit-body | Reject",
-		"labels": "command | 81 lines, 1,776 bytes | Whole input | 1,950 bytes as sent | Hashed bytes | 1,997 bytes",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-file", like: "approval", seen: seen{
 		"title":  "Write shop/pay.py (3 lines)",
@@ -71,7 +63,6 @@ var laterRequestPages = []page{
 		"labels": "shop/pay.py, content | Whole input | 137 bytes as sent | Hashed bytes | 185 bytes",
 		"whole":  "{\n  \"content\": \"def total(prices):\\n    \\\"\\\"\\\"All of it.\\\"\\\"\\\"\\n    return sum(p for p in prices if p > 0)  # @\\n\",\n  \"file_path\": \"shop/pay.py\"\n}",
 		"who":    "release-bot asks to use Write in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-edits", like: "approval-file", seen: seen{
 		"title":  "Edit a.ts (+1 −2)",
@@ -79,7 +70,6 @@ var laterRequestPages = []page{
 		"labels": "a.ts | Whole input | 138 bytes as sent | Hashed bytes | 190 bytes",
 		"whole":  "{\n  \"edits\": [\n    {\n      \"new_string\": \"const a: number = 2;\",\n      \"old_string\": \"const a = 1;\"\n    },\n    {\n      \"new_string\": \"\",\n      \"old_string\": \"old();\\n\"\n    }\n  ],\n  \"file_path\": \"a.ts\"\n}",
 		"who":    "release-bot asks to use MultiEdit in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-patch", like: "approval-empty-input", seen: seen{
 		"title":  "apply_patch: patch \"diff --git a/x.go b/x.go\\nindex 1..2 1006 … 145 characters … n\\\\ No newline at end of file\\n\"",
@@ -87,7 +77,6 @@ var laterRequestPages = []page{
 		"labels": "patch | Whole input | 234 bytes as sent | Hashed bytes | 288 bytes",
 		"whole":  "{\n  \"patch\": \"diff --git a/x.go b/x.go\\nindex 1..2 100644\\n--- a/x.go\\n+++ b/x.go\\n@@ -10,3 +10,4 @@ func f() int {\\n \\tif a {\\n-\\t\\treturn 1\\n+\\t\\treturn 2\\n+\\t}\\n \\n--- a/y\\n+++ b/y\\n@@ -1 +1 @@\\n-x\\n+y\\n\\\\ No newline at end of file\\n\"\n}",
 		"who":    "release-bot asks to use apply_patch in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-patch-loose", like: "approval-empty-input", seen: seen{
 		"title":  "apply_patch: input \"*** Begin Patch\\n*** Update File: a.py\\n@ … 51 characters … b.txt\\n+hello\\n*** End Patch\\n\"",
@@ -95,7 +84,6 @@ var laterRequestPages = []page{
 		"labels": "input | Whole input | 135 bytes as sent | Hashed bytes | 189 bytes",
 		"whole":  "{\n  \"input\": \"*** Begin Patch\\n*** Update File: a.py\\n@@ def f():\\n-    pass\\n+    return 1\\n*** Add File: b.txt\\n+hello\\n*** End Patch\\n\"\n}",
 		"who":    "release-bot asks to use apply_patch in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-address", like: "approval", seen: seen{
 		"title":  "fetch: \"https://ada:secret@xn--80ak6aa92e.com:8443/login?next=/x#a\", method POST",
@@ -105,7 +93,6 @@ var laterRequestPages = []page{
 		"labels": "url | 58 bytes | Whole input | 84 bytes as sent | Hashed bytes | 132 bytes",
 		"whole":  "{\n  \"method\": \"POST\",\n  \"url\": \"https://ada:secret@xn--80ak6aa92e.com:8443/login?next=/x#a\"\n}",
 		"who":    "release-bot asks to use fetch in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-tree", like: "approval-empty-input", seen: seen{
 		"title":  "submit: amount 120.00, big 9007199254740993, empty \"\", \"k⟨U+202E⟩y\" \"<b>\" and 2 more members",
@@ -114,7 +101,6 @@ var laterRequestPages = []page{
 		"labels": "Input | object of 6 | Whole input | 1,161 bytes as sent | Hashed bytes | 1,207 bytes",
 		"whole":  "{\n  \"amount\": 120.00,\n  \"big\": 9007199254740993,\n  \"empty\":  … \"CH93 0076\",\n    \"name\": \"ACME SA\"\n  }\n} (1261 bytes, cf65a4545b9fd6eb)",
 		"who":    "release-bot asks to use submit in Ship 1.4 · 1 min ago",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-many-values", like: "approval-file", seen: seen{
 		"title":  "submit: values [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, … 148 characters … 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
@@ -138,23 +124,17 @@ var laterRequestPages = []page{
 	{key: "approval-proposal-errors", like: "approval-proposal", seen: seen{
 		"errors": "must be a whole number from 0 to 1,000,000,000,000",
 		"filled": "set_budget=true | new_budget=-4",
-		"labels": "Content | 14 lines, 275 bytes | Hashed bytes | 339 bytes",
-		"folds":  "the message before this one | Raw bytes and digest",
 	}},
 	{key: "approval-proposal-routed", like: "approval-proposal", seen: seen{
 		"marks":  "high risk waiting no deadline",
 		"why":    "rule All proposals · policy v7",
 		"filled": "",
-		"labels": "Content | 14 lines, 275 bytes | Hashed bytes | 339 bytes",
-		"folds":  "the message before this one | Raw bytes and digest",
 	}},
 	{key: "approval-proposal-approved", like: "approval-proposal", seen: seen{
 		"marks":   "approved",
 		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason Go.",
 		"acts":    "",
 		"filled":  "",
-		"labels":  "Content | 14 lines, 275 bytes | Hashed bytes | 339 bytes",
-		"folds":   "the message before this one | Raw bytes and digest",
 	}},
 	{key: "approval-budget", seen: seen{
 		"title":  "Set the budget to 150. The agent says: \"62 of 100 units of energy are spent, and the next response needs 40.\"",
@@ -177,9 +157,6 @@ var laterRequestPages = []page{
 	{key: "approval-budget-errors", like: "approval-budget", seen: seen{
 		"errors": "must be a whole number from 0 to 1,000,000,000,000",
 		"filled": "sum=lots",
-		"what":   "The agent asks for a budget of 150 units of energy. 66 of 100 62 used, 4 reserved, 34 remaining of 100",
-		"labels": "Hashed bytes | 64 bytes",
-		"folds":  "the message before this one | As a table | Raw bytes and digest",
 	}},
 	{key: "approval-more-energy", like: "approval-budget-routed", seen: seen{
 		"marks":  "waiting 23:00:00 left",
@@ -189,7 +166,6 @@ var laterRequestPages = []page{
 		"labels": "Hashed bytes | 103 bytes",
 		"filled": "sum=250",
 		"title":  "Allow the agent 250 more energy. The agent says: \"release-bot has spent 499 of 500 units of energ … 42 characters … and the next response needs 2.\"",
-		"folds":  "the message before this one | Raw bytes and digest",
 	}},
 	{key: "approval-budget-changed", like: "approval-budget", seen: seen{
 		"marks":   "approved",
@@ -197,7 +173,5 @@ var laterRequestPages = []page{
 		"outcome": "approved by Bo Lind 12 s ago · after 1 min 7 s Reason A little less. Budget changed: 120 instead of 150. Budget",
 		"acts":    "",
 		"filled":  "",
-		"labels":  "Hashed bytes | 64 bytes",
-		"folds":   "the message before this one | As a table | Raw bytes and digest",
 	}},
 }

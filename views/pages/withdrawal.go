@@ -45,7 +45,7 @@ func withdrawnText(w *models.Withdrawal) string {
 	by, whose := models.RevealString(w.ByName, false), models.RevealString(w.VoterName, false)+"'s "+verdictWord(w.Verdict)
 	switch {
 	case w.Kind == models.WithdrawalByAdmin:
-		return by + " withdrew " + whose
+		return by + " undid " + whose
 	case w.Status == 0:
 		return by + " can't accept " + whose
 	}
@@ -88,7 +88,7 @@ func (v *Approval) withdraw(in ApprovalInput) {
 	}
 	if !in.Admin {
 		if told.Problem != "" {
-			v.HeldHelp = " If this continues, an admin can withdraw the decision."
+			v.HeldHelp = " If this continues, an admin can undo the decision."
 		}
 		return
 	}

@@ -25,7 +25,7 @@ func StatusWord(s models.Status, cause models.Cause) Word {
 	case models.StatusExpired:
 		return Word{"expired", views.ToneWarn, "clock"}
 	case models.StatusCancelled:
-		return Word{"withdrawn", views.ToneNeutral, ""}
+		return Word{"cancelled", views.ToneNeutral, ""}
 	case models.StatusResolved:
 		return Word{"settled elsewhere", views.ToneNeutral, ""}
 	case models.StatusNone:
@@ -71,7 +71,7 @@ func CauseText(c models.Cause) string {
 	case models.CauseTimeout:
 		return "Nobody decided in time."
 	case models.CauseCancelled:
-		return "The agent withdrew it."
+		return "The agent cancelled it."
 	case models.CauseCascade:
 		return "Another request was rejected, and this one with it."
 	case models.CauseNoReviewer:
