@@ -33,13 +33,15 @@ var appScripts = []string{
 // outside of pages.
 var alone = []string{"js/theme.js", "js/sw.js"}
 
-// joinedSheets is several style sheets as one. Comments of ours are left out, and what lines
-// begin with.
+// joinedSheets is several style sheets as one. Of the component library what no page uses is
+// left out, and of ours comments and what lines begin with.
 func joinedSheets(names []string) []byte {
 	var b bytes.Buffer
 	for _, name := range names {
 		raw := embedded(name)
-		if !strings.HasPrefix(name, "vendor/") {
+		if strings.HasPrefix(name, "vendor/") {
+			raw = []byte(withoutUnused(string(raw)))
+		} else {
 			raw = lineStarts.ReplaceAll(sheetComments.ReplaceAll(raw, nil), []byte("\n"))
 		}
 		b.Write(raw)
