@@ -26,7 +26,7 @@ func (s *Site) lookUp(c echo.Context) error {
 	status := http.StatusOK
 	found, err := s.store.LookUp(ctx, actor, in.Text)
 	if e := asError(err, models.CodeInvalid); e != nil {
-		status, in.Error = handlers.Status(e.Code), e.Fields["q"]
+		status, in.Error = handlers.Status(e.Code), "The text "+e.Fields["q"]+"."
 	} else if err != nil {
 		return err
 	}

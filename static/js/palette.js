@@ -111,12 +111,14 @@ function recall() {
 function draw() {
   offer();
   recall();
+  list.hidden = false;
   const any = options().length > 0;
   list.hidden = !any;
   field.setAttribute("aria-expanded", String(any));
 }
 
 function look(now) {
+  globalThis.htmx?.process(field); // who is quick opens it before htmx has seen the page
   field.dispatchEvent(new CustomEvent(now ? "countersign:look-now" : "countersign:look"));
 }
 
