@@ -44,7 +44,7 @@ var otherNames = map[string]string{
 // Matches reports whether each word of a text begins a word of the destination's names.
 func (d Destination) Matches(text string) bool {
 	names := strings.Fields(strings.ToLower(d.Label + " " + d.words))
-	for _, word := range strings.Fields(strings.ToLower(text)) {
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
 		found := false
 		for _, name := range names {
 			found = found || strings.HasPrefix(name, word)

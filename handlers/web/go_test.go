@@ -39,9 +39,18 @@ func TestATextLeadsOnlyToWhatItsReaderMayOpen(t *testing.T) {
 		stranger    bool
 		owner       bool
 	}{
-		{"RM -RF", request, false, true}, {"bash", request, false, true}, {string(a.ID), request, false, true}, {"…" + string(a.ID[28:]), request, false, true},
-		{"deployer", request, false, true}, {"deployer", "/?agent=" + w.agent.ID, false, true}, {"deployer", conversation, false, true}, {string(a.ConversationID), conversation, false, true},
-		{"his", "/history", true, true}, {"", "/policy", true, true}, {"people", "/people", false, false}, {"", "/system", false, false},
+		{"RM -RF", request, false, true},
+		{"bash", request, false, true},
+		{string(a.ID), request, false, true},
+		{"…" + string(a.ID[28:]), request, false, true},
+		{"deployer", request, false, true},
+		{"deployer", "/?agent=" + w.agent.ID, false, true},
+		{"deployer", conversation, false, true},
+		{string(a.ConversationID), conversation, false, true},
+		{"his", "/history", true, true},
+		{"", "/policy", true, true},
+		{"people", "/people", false, false},
+		{"", "/system", false, false},
 	} {
 		for name, want := range map[string]bool{"owner": c.owner, "stranger": c.stranger, "admin": true} {
 			got := false

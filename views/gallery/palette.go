@@ -28,10 +28,12 @@ func paletteStates() []State {
 		return State{Page: "go", Name: name, Note: note, Component: pages.GoPage(p, pages.NewGo(in))}
 	}
 	found := pages.GoInput{
-		Text:          "re",
-		Agents:        []pages.FoundAgent{{ID: AgentID, Name: "release-bot", Owner: "Ada Berg", Pending: true}, {ID: AgentID, Name: hostile + strings.Repeat("unbroken", 20), Owner: hostile, Disabled: true}},
-		Conversations: []models.ConversationView{Talk(), Talk(func(c *models.ConversationView) { c.Title, c.Status = hostile+strings.Repeat("and on ", 40), models.ConversationFailed })},
-		Requests:      append(Rows(), Settled()[:3]...), Cut: true,
+		Text:   "re",
+		Agents: []pages.FoundAgent{{ID: AgentID, Name: "release-bot", Owner: "Ada Berg", Pending: true}, {ID: AgentID, Name: hostile + strings.Repeat("unbroken", 20), Owner: hostile, Disabled: true}},
+		Conversations: []models.ConversationView{Talk(), Talk(func(c *models.ConversationView) {
+			c.Title, c.Status = hostile+strings.Repeat("and on ", 40), models.ConversationFailed
+		})},
+		Requests: append(Rows(), Settled()[:3]...), Cut: true,
 	}
 	return []State{
 		open(Usual, "What a text finds, hostile names among it", found),
