@@ -32,6 +32,7 @@ var keyGroups = []keyGroup{
 		{[]string{"Shift", "R"}, "+", "Reject the selected requests: write a reason, then press Ctrl+Enter"},
 	}},
 	{"Go to", []key{
+		{[]string{"Ctrl", "K"}, "+", "Search or go to… (on a Mac ⌘K)"},
 		{[]string{"g", "i"}, "then", "Inbox"},
 		{[]string{"g", "c"}, "then", "Conversations"},
 		{[]string{"g", "h"}, "then", "History"},

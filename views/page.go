@@ -35,6 +35,8 @@ type Page struct {
 	FallbackUntil time.Time
 	// KeysOpen shows the list of keys from the start.
 	KeysOpen bool
+	// Palette shows the palette from the start, with these results.
+	Palette templ.Component
 	// Narrow is for forms that stand alone: sign-in, setup, errors.
 	Narrow bool
 }

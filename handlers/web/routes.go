@@ -59,6 +59,8 @@ func (s *Site) table() []route {
 		{post, "/account/sessions/:id/end", person, s.endSession},
 		{post, "/account/sessions/end-others", person, s.endOtherSessions},
 
+		{get, "/go", person, s.lookUp},
+
 		// The inbox.
 		{get, "/", person, s.inbox},
 		{get, "/inbox/token", person, toInbox},

@@ -37,6 +37,7 @@ type world struct {
 	clock   *storetest.Clock
 	site    *web.Site
 	streams *handlers.Streams
+	lists   *handlers.Lists
 	url     string
 
 	owner, admin, agent models.Actor
@@ -61,10 +62,10 @@ func emptyWorld(tb testing.TB, streamsEach int, opts ...storetest.Option) *world
 	tb.Helper()
 	w := &world{tb: tb, clock: storetest.NewClock()}
 	w.store = storetest.New(tb, append(opts, storetest.WithClock(w.clock))...)
-	w.streams = handlers.NewStreams(streamsEach)
+	w.streams, w.lists = handlers.NewStreams(streamsEach), handlers.NewLists()
 	server := httptest.NewUnstartedServer(nil)
 	public := &url.URL{Scheme: "http", Host: server.Listener.Addr().String()}
-	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
+	w.site = web.New(handlers.Kit{Log: slog.New(slog.DiscardHandler), Now: w.store.Now, PublicURL: public, Streams: w.streams, Lists: w.lists}, w.store, web.Options{Drafts: w.draft, CheckUpstream: checkUpstream})
 	server.Config.Handler = w.site
 	server.Config.ErrorLog = slog.NewLogLogger(slog.NewTextHandler(faults{tb}, nil), slog.LevelError)
 	server.Start()

@@ -54,6 +54,9 @@ func New(kit handlers.Kit, s *store.Store, opts Options) *Site {
 	if kit.Streams == nil {
 		kit.Streams = handlers.NewStreams(0)
 	}
+	if kit.Lists == nil {
+		kit.Lists = handlers.NewLists()
+	}
 	site := &Site{
 		kit: kit, store: s, cookie: cookieFor(kit.PublicURL),
 		policies: watchPolicy(s), streams: kit.Streams,

@@ -55,6 +55,11 @@ func Contains(text, part string) string { return `(instr(` + text + `, ` + part 
 // HasPrefix is whether a text begins so, letter by letter. prefix is one of our own words.
 func HasPrefix(text, prefix string) string { return text + ` GLOB '` + prefix + `*'` }
 
+// HasSuffix is whether a text ends with another that is not empty, letter by letter.
+func HasSuffix(text, part string) string {
+	return `(substr(` + text + `, -length(` + part + `)) = ` + part + `)`
+}
+
 // NotBy is a column by whose index the query does not walk. It is also one without a
 // type: the driver gives its value as it is stored.
 func NotBy(column string) string { return `+` + column }

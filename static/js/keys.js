@@ -218,6 +218,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+document.addEventListener("countersign:unfold", (event) => { open(event.detail); });
 document.addEventListener("countersign:press", (event) => { press(event.detail.button, event.detail.at); });
 
 if (document.body.hasAttribute("data-keys")) read();

@@ -116,6 +116,7 @@ window.addEventListener("submit", (event) => {
 document.addEventListener("htmx:finally:request", (event) => {
   if (event.target === sent || !sent?.isConnected) sent = null;
 });
+document.addEventListener("countersign:led", moved); // to a button, which was not what was pressed
 document.addEventListener("countersign:unsent", () => { sent = null; });
 window.addEventListener("pageshow", () => { sent = null; moved(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) moved(); });

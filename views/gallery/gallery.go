@@ -47,6 +47,6 @@ func States() []State {
 		conversationsStates(), conversationStates(), runStates(), callStates(), budgetStates(),
 		agentsStates(), connectStates(), historyStates(), auditStates(), ledgerStates(), policyStates(),
 		peopleStates(), groupsStates(), sessionsStates(), systemStates(), upstreamsStates(),
-		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), componentStates(),
+		grantsStates(), accountStates(), docsStates(), failureStates(), shellStates(), keysStates(), paletteStates(), componentStates(),
 	)
 }

@@ -18,6 +18,9 @@ var components = []component{
 	{"shell/flash", "shell-long", ".flash"},
 	{"shell/dangers", "shell-red", "#dangers"},
 	{"shell/keys", "keys", "dialog#keys"},
+	{"shell/palette", "shell", "dialog#palette"},
+	{"shell/palette-found", "palette", "#palette-found"},
+	{"shell/palette-page", "go", "main"},
 	{"shell/session", "shell", "dialog#session"},
 
 	// A request: what it says of itself.

@@ -187,4 +187,33 @@ var inboxPages = []page{
 		"warns": "The gate is off until 2026-11-20 11:30:00 UTC . approval_enabled is false: tool calls run without approval. Policy Fallback is on until 2026-11-21 10:30:00 UTC . fallback_auto_approve is true: clients run calls without approval when no server answers. Policy",
 	}},
 	{key: "keys", like: "inbox-empty", seen: seen{}},
+	{key: "palette", like: "inbox-empty", seen: seen{
+		"finds": "Inbox → / | History → /history | People → /people | AP … rch the history for re → /history?q=re (1897 bytes, 6a551bd8737474d8)",
+	}},
+	{key: "palette-pages", like: "palette", seen: seen{
+		"finds": "Inbox → / | Conversations → /conversations | History → /history | Pre-approvals → /grants | Agents & tokens → /agents | Connect → /connect | Audit → /audit | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | My sessions → /account/sessions | Change password → /account/password",
+	}},
+	{key: "palette-nothing", like: "palette", seen: seen{
+		"finds": "Search the inbox for safe ⟨U+202E⟩gnp.exe⟨U+2066⟩  … unbrokenunbrokenunbrokenunbrokenunbroken (395 bytes, c368f58deffb046d) | Search the history for safe ⟨U+202E⟩gnp.exe⟨U+2066⟩  … unbrokenunbrokenunbrokenunbrokenunbroken (404 bytes, de578d533542e478)",
+	}},
+	{key: "go", seen: seen{
+		"title":  "Search or go to",
+		"help":   "15 results – only the latest requests were searched",
+		"finds":  "Inbox → / | History → /history | API reference → /docs … rch the history for re → /history?q=re (1919 bytes, de8af133fad61c69)",
+		"filled": "q=re",
+		"says":   "Pages, agents, conversations and requests, by text or id. | 15 results – only the latest requests were searched",
+	}},
+	{key: "go-empty", like: "go", seen: seen{
+		"help":   "13 results",
+		"finds":  "Inbox → / | Conversations → /conversations | History → /history | Pre-approvals → /grants | Agents & tokens → /agents | Connect → /connect | Audit → /audit | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | My sessions → /account/sessions | Change password → /account/password",
+		"filled": "",
+		"says":   "Pages, agents, conversations and requests, by text or id. | 13 results",
+	}},
+	{key: "go-error", like: "go", seen: seen{
+		"errors": "The text is 300 bytes long; at most 200 are taken.",
+		"help":   "",
+		"finds":  "",
+		"filled": "",
+		"says":   "Pages, agents, conversations and requests, by text or id.",
+	}},
 }

@@ -3,11 +3,11 @@ package pages_test
 // laterRequestPages are more states of requests.
 var laterRequestPages = []page{
 	{key: "approval-hostile-whole", like: "approval-hidden", seen: seen{
-		"warns":  "Contains hidden characters. They are shown as codes in the i … e agent's name (1 zero-width character). (315 bytes, 39a4905de26bcb14) | The agent's name mixes Cyrillic and Latin letters. Letters of different scripts can look alike: it may imitate another name. | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
-		"why":    "policy v7 reason with ⟨U+2067⟩ inside The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Looks fine⟨U+E0049⟩⟨U+E0067⟩⟨U+E006E⟩⟨U+202E⟩enif",
-		"acts":   "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8062/grant",
-		"folds":  "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo⟨U+200B⟩ <i>Lind</i> | the last 2 messages before this one | Raw bytes and digest",
-		"help":   "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
+		"warns": "Contains hidden characters. They are shown as codes in the i … e agent's name (1 zero-width character). (315 bytes, 39a4905de26bcb14) | The agent's name mixes Cyrillic and Latin letters. Letters of different scripts can look alike: it may imitate another name. | The policy is now v9; it would still require approval, at critical risk (rule “Force push”).",
+		"why":   "policy v7 reason with ⟨U+2067⟩ inside The policy is now v9; it would still require approval, at critical risk (rule “Force push”). | Looks fine⟨U+E0049⟩⟨U+E0067⟩⟨U+E006E⟩⟨U+202E⟩enif",
+		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a8062/grant",
+		"folds": "Approved 3 times, allowed by rules 2 times, rejected once · last: 2 d ago by Bo⟨U+200B⟩ <i>Lind</i> | the last 2 messages before this one | Raw bytes and digest",
+		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 3 min 41 s will be left. Without an answer, the request expires.",
 	}},
 	{key: "approval-code", like: "approval-long-command", seen: seen{
 		"what":   "for f in $(ls build/); do\n  rm -rf \"build/$f\" # all of it\ndone\ngit push --force origin main && echo 'done' 12",
@@ -32,15 +32,15 @@ var laterRequestPages = []page{
 		"who":    "release-bot asks to use Edit in Ship 1.4 · 1 min ago",
 	}},
 	{key: "approval-change-shut", like: "approval-change", seen: seen{
-		"marks":  "high risk waiting 3:41 left",
-		"what":   "−func Sum() int {+func Sum() float64 { sum += price // of  … ow all 35 lines required before approval (296 bytes, 1dceba9cf736ef42)",
-		"acts":   "Show all 35 lines | Open the collapsed section first | Edit… → #edit-body | Reject",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
+		"marks": "high risk waiting 3:41 left",
+		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  … ow all 35 lines required before approval (296 bytes, 1dceba9cf736ef42)",
+		"acts":  "Show all 35 lines | Open the collapsed section first | Edit… → #edit-body | Reject",
+		"folds": "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-change-opened", like: "approval-change", seen: seen{
-		"marks":  "high risk waiting 3:41 left",
-		"what":   "−func Sum() int {+func Sum() float64 { sum += price // of  …  return sum // ⟨U+202E⟩not rounded } (786 bytes, b46e88a55c81dbf1)",
-		"folds":  "the last 2 messages before this one | Raw bytes and digest",
+		"marks": "high risk waiting 3:41 left",
+		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  …  return sum // ⟨U+202E⟩not rounded } (786 bytes, b46e88a55c81dbf1)",
+		"folds": "the last 2 messages before this one | Raw bytes and digest",
 	}},
 	{key: "approval-long-shut", like: "approval", seen: seen{
 		"marks":  "critical risk waiting 3:41 left",
@@ -52,8 +52,8 @@ var laterRequestPages = []page{
 		"title":  "Run a script of 81 lines (81 commands)",
 	}},
 	{key: "approval-long-opened", like: "approval-long-shut", seen: seen{
-		"what":   "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",
-		"acts":   "Approve | Edit… → #edit-body | Reject",
+		"what": "if [ -f \"$x\" ]; then rm -rf 'a b' # gone\nfi\nif [ -f \"$x\" ];  …  rm -rf 'a b' # gone\nfi\ngit push --force (1776 bytes, 93722521206b3dee)",
+		"acts": "Approve | Edit… → #edit-body | Reject",
 	}},
 	{key: "approval-file", like: "approval", seen: seen{
 		"title":  "Write shop/pay.py (3 lines)",

@@ -1,0 +1,54 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"countersign/handlers"
+	"countersign/models"
+	"countersign/models/store"
+	"countersign/views/pages"
+)
+
+// lookUp finds where a text leads: a page with a form, or what the palette shows. It
+// takes a place among lists, for each letter that somebody types may ask for one.
+func (s *Site) lookUp(c echo.Context) error {
+	ctx, actor := c.Request().Context(), actorOf(c)
+	in := pages.GoInput{Text: strings.TrimSpace(c.QueryParam("q")), Viewer: *visitorOf(c).view()}
+	if in.Text != "" {
+		if err := s.kit.Lists.Begin(ctx, c.Response()); err != nil {
+			return err
+		}
+		defer s.kit.Lists.End()
+	}
+	status := http.StatusOK
+	found, err := s.store.LookUp(ctx, actor, in.Text)
+	if e := asError(err, models.CodeInvalid); e != nil {
+		status, in.Error = handlers.Status(e.Code), "The text "+e.Fields["q"]+"."
+	} else if err != nil {
+		return err
+	}
+	in.Agents, in.Conversations, in.Requests, in.Cut = foundAgents(found), found.Conversations, found.Requests, found.Cut
+	if in.Error != "" {
+		in.Text = ""
+	}
+	v := pages.NewGo(in)
+	if handlers.WantsFragment(c.Request()) {
+		return handlers.Render(c, status, nil, pages.GoOptions(v))
+	}
+	frame, err := s.frame(c, "Search or go to", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, status, pages.GoPage(frame, v), nil)
+}
+
+func foundAgents(found store.Found) []pages.FoundAgent {
+	out := make([]pages.FoundAgent, 0, len(found.Agents))
+	for _, a := range found.Agents {
+		out = append(out, pages.FoundAgent(a))
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package views
+
+import "strings"
+
+// Destination is a page that people go to by its name.
+type Destination struct {
+	Label, Icon, URL string
+	words            string // other names of it, by which it is found
+}
+
+// Destinations are the pages that a viewer may open, those of the navigation first.
+func Destinations(v Viewer) []Destination {
+	var out []Destination
+	for _, place := range (Page{Viewer: &v}).places() {
+		out = append(out, Destination{strings.TrimSpace(place.label + " " + place.rest), place.icon, place.url, otherNames[place.url]})
+	}
+	out = append(out,
+		Destination{"Start a conversation", "messages-square", NewConversationURL(), "new run"},
+		Destination{"Policy guide", "info", PolicyGuideURL(), "help rules members"},
+		Destination{"API reference", "info", DocsURL(), "help docs openapi"},
+		Destination{"My sessions", "monitor", SessionsURL(), "account devices sign out"},
+		Destination{"Change password", "key-round", PasswordURL(), "account"},
+	)
+	if v.Admin {
+		out = append(out,
+			Destination{"Groups", "users", GroupsURL(), "teams reviewers"},
+			Destination{"Audit of everybody", "scroll-text", LedgerURL(LedgerFilter{}, 0), "ledger all entries"},
+			Destination{"Upstreams", "activity", UpstreamsURL(), "other systems"},
+			Destination{"Policy as JSON", "sliders-horizontal", PolicyJSONURL(), "edit source"},
+			Destination{"Try the policy", "sliders-horizontal", TryPolicyURL(""), "test simulate"},
+			Destination{"Replay the policy", "sliders-horizontal", ReplayPolicyURL(), "test past requests"},
+		)
+	}
+	return out
+}
+
+// otherNames are how the pages of the navigation are called elsewhere.
+var otherNames = map[string]string{
+	InboxURL(): "requests pending approvals queue", ConversationsURL(): "runs sessions", HistoryURL(): "decided requests",
+	GrantsURL(): "pre-approvals allowances", AgentsURL(): "tokens bots stop", ConnectURL("", ""): "install set up token",
+	AuditURL(): "trail ledger log", PolicyURL(): "rules settings", PeopleURL(): "users invite reviewers", SystemURL(): "version health upkeep",
+}
+
+// Matches reports whether each word of a text begins a word of the destination's names.
+func (d Destination) Matches(text string) bool {
+	names := strings.Fields(strings.ToLower(d.Label + " " + d.words))
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		found := false
+		for _, name := range names {
+			found = found || strings.HasPrefix(name, word)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// destination is the page's own address if it is one of those, else empty.
+func (p Page) destination() string {
+	if p.Viewer == nil {
+		return ""
+	}
+	for _, d := range Destinations(*p.Viewer) {
+		if d.URL == p.Path {
+			return d.URL
+		}
+	}
+	return ""
+}
