@@ -43,7 +43,6 @@ type GoRow struct {
 	ID, URL, Icon string
 	Page          string // its name, where that is ours
 	Claim         string // what it is called by others
-	Code          bool   // the claim is source
 	Searches      string // the text that the page it leads to looks for
 	Of            string // the agent, or the owner
 	Note          string
@@ -149,9 +148,6 @@ func goRequests(in GoInput) []GoRow {
 	for i := range in.Requests {
 		a := &in.Requests[i].Approval
 		row := GoRow{URL: views.ApprovalURL(a.ID), Icon: "inbox", Claim: summary(&a.Response), Of: a.AgentName, Note: kindTitle(a.Kind), Status: ui.StatusWord(a.Status(), a.Cause)}
-		if a.Kind == models.KindToolCall {
-			row.Claim, row.Code = a.ToolName+" "+row.Claim, true
-		}
 		if a.Vote != nil && a.Vote.Verdict == models.VerdictAnswer && a.Status() == models.StatusApproved {
 			row.Status.Text = "answered"
 		}

@@ -188,7 +188,7 @@ var inboxPages = []page{
 	}},
 	{key: "keys", like: "inbox-empty", seen: seen{}},
 	{key: "palette", like: "inbox-empty", seen: seen{
-		"finds": "Inbox → / | History → /history | People → /people | AP … rch the history for re → /history?q=re (1897 bytes, 6a551bd8737474d8)",
+		"finds": "Inbox → / | History → /history | People → /people | AP … rch the history for re → /history?q=re (1864 bytes, 49986847ec850f0d)",
 	}},
 	{key: "palette-pages", like: "palette", seen: seen{
 		"finds": "Inbox → / | Conversations → /conversations | History → /history | Pre-approvals → /grants | Agents & tokens → /agents | Connect → /connect | Audit → /audit | Policy → /policy | Start a conversation → /conversations/new | Policy guide → /policy/guide | API reference → /docs | My sessions → /account/sessions | Change password → /account/password",
@@ -199,7 +199,7 @@ var inboxPages = []page{
 	{key: "go", seen: seen{
 		"title":  "Search or go to",
 		"help":   "15 results – only the latest requests were searched",
-		"finds":  "Inbox → / | History → /history | API reference → /docs … rch the history for re → /history?q=re (1919 bytes, de8af133fad61c69)",
+		"finds":  "Inbox → / | History → /history | API reference → /docs … rch the history for re → /history?q=re (1886 bytes, f1a0c97a679ce179)",
 		"filled": "q=re",
 		"says":   "Pages, agents, conversations and requests, by text or id. | 15 results – only the latest requests were searched",
 	}},
