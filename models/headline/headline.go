@@ -1,0 +1,129 @@
+package headline
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"countersign/models"
+)
+
+// MaxText is where the telling part of a headline is cut, in characters.
+const MaxText = 200
+
+// Headline is one sentence about a request. Its parts are untrusted text on one line, to be
+// escaped where they are drawn (models.Reveal).
+type Headline struct {
+	Lead string // what would be done, to be shown in any case: "Pay 240.00 EUR to", "Run:"
+	Rest string // the most telling part, which may be cut in the middle
+	Tail string // shown in any case: "(+2 −2)"
+
+	Cut    bool     // a text in it is cut
+	Hidden []string // members of the input that it does not show whole, sorted
+	Known  Known    // the call, where it is of a known kind
+
+	full   string // Rest before it was cut
+	partly bool   // what would be run is not shown whole
+}
+
+// Text is the whole sentence.
+func (h Headline) Text() string {
+	return strings.Join(slices.DeleteFunc([]string{h.Lead, h.Rest, h.Tail}, func(s string) bool { return s == "" }), " ")
+}
+
+// Plain is Text with all that is not seen escaped, for surfaces that have no styling.
+func (h Headline) Plain() string { return models.RevealString(h.Text(), false) }
+
+// Short is the sentence with its telling part cut in the middle to at most that many
+// characters: what it begins and ends with stays.
+func (h Headline) Short(most int) string {
+	h.Rest, _ = middle(h.full, most)
+	return h.Text()
+}
+
+// Of is the headline of a request. What it is made of may be cut as lists have it
+// (models.MaxBrief); then no kind is claimed.
+func Of(r *models.Response) Headline {
+	h := sentence(r)
+	h.Lead, h.Tail = oneLine(h.Lead), oneLine(h.Tail)
+	h.full = oneLine(h.Rest)
+	rest, cut := middle(h.full, MaxText)
+	h.Rest, h.Cut = rest, h.Cut || cut
+	slices.Sort(h.Hidden)
+	return h
+}
+
+func sentence(r *models.Response) Headline {
+	if r.IsRemoved() {
+		return Headline{Rest: r.RemovedText()}
+	}
+	switch r.Kind {
+	case models.KindProposal:
+		return Headline{Lead: "Proposal:", Rest: r.Content}
+	case models.KindReply:
+		return Headline{Lead: "Reply:", Rest: r.Content}
+	case models.KindQuestion:
+		return question(r)
+	case models.KindBudget:
+		if h, ok := budget(r); ok {
+			return h
+		}
+	case models.KindToolCall:
+	}
+	in := readInput(r.InputThatRuns())
+	if in.whole {
+		if read := kinds[r.ToolName]; read != nil {
+			if h, ok := read(in.members); ok {
+				return h
+			}
+		}
+	}
+	return toolCall(r.ToolName, in)
+}
+
+// question is what a person is to answer: its text is what the digest covers.
+func question(r *models.Response) Headline {
+	in := readInput(r.InputThatRuns())
+	h := Headline{Lead: "Answer:", Rest: r.Description}
+	shown := ""
+	if strings.TrimSpace(r.Description) == "" {
+		text, ok := textOf(in.members["question"])
+		if !ok || strings.TrimSpace(text) == "" {
+			return toolCall(r.ToolName, in)
+		}
+		h.Rest, shown = text, "question"
+	}
+	h.Hidden = in.others(shown)
+	return h
+}
+
+// budget is a request for energy. Why is the agent's claim, and quoted.
+func budget(r *models.Response) (Headline, bool) {
+	var h Headline
+	in := readInput(r.ToolInputJSON)
+	if r.AsksForAllowance() {
+		if _, err := models.AllowanceAsked([]byte(r.ToolInputJSON)); err != nil {
+			return h, false
+		}
+		h.Lead = "Allow the agent " + string(in.members["energy"]) + " more energy."
+		h.Hidden = []string{"until"}
+	} else {
+		if _, err := models.BudgetAsked([]byte(r.ToolInputJSON)); err != nil {
+			return h, false
+		}
+		h.Lead = "Set the budget to " + string(in.members["budget"]) + "."
+	}
+	if strings.TrimSpace(r.Description) != "" {
+		h.Lead, h.Rest = h.Lead+" The agent says:", quote(r.Description)
+	}
+	return h, true
+}
+
+// oneLine joins lines visibly, so that nothing can hide behind a line break.
+func oneLine(s string) string {
+	s = strings.TrimSpace(s)
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", " ⏎ ")
+}

@@ -1,0 +1,122 @@
+package headline
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models/condition"
+)
+
+// Shell is a command line that would be run, or the words of a command.
+type Shell struct {
+	drawn
+	Line        string
+	Words       []string // in place of a line
+	Directory   string   // empty: not said
+	Timeout     string   // as sent; empty: not said
+	Background  bool
+	Description string // the agent's claim; empty: none
+}
+
+// maxScript is the longest command line that is read, in bytes.
+const maxScript = 4 << 10
+
+// shortScript is the longest of several commands that is shown whole, in characters: of longer
+// ones the programs are named.
+const shortScript = 80
+
+func readShell(members map[string]jsontext.Value) (Headline, bool) {
+	f := newFields(members)
+	s := &Shell{Directory: f.maybe("cwd", "workdir", "working_directory"), Timeout: f.number("timeout", "timeout_ms", "timeout_seconds")}
+	s.Background, s.Description = f.flag("run_in_background"), f.maybe("description")
+	command, named := f.ofKind(`"[`, "command", "cmd")
+	h := Headline{Known: s}
+	if text, ok := textOf(command); ok {
+		s.Line = text
+		h.line(text)
+	} else if s.Words, ok = textsOf(command); ok && len(s.Words) > 0 && s.Words[0] != "" {
+		h.words(s.Words)
+	} else {
+		return Headline{}, false
+	}
+	all, ok := f.all()
+	if !ok || strings.TrimSpace(s.Line) == "" && s.Words == nil {
+		return Headline{}, false
+	}
+	s.drawn = all
+	if h.Hidden = all; !h.partly {
+		h.Hidden = without(all, named)
+	}
+	return h, true
+}
+
+// words says what is run without a shell.
+func (h *Headline) words(words []string) {
+	text := shellWords(words)
+	if len(text) > maxScript {
+		h.Lead, h.partly = "Run a command of "+counted(len(words), "word"), true
+		return
+	}
+	if simple := condition.SimpleWords(words); simple != nil {
+		h.simple(simple)
+		return
+	}
+	h.Lead, h.Rest = "Run a command:", text
+}
+
+// line says what a shell would be given. Only one simple command of literal words gets a verb;
+// of all else the commands are counted, or at least the lines.
+func (h *Headline) line(text string) {
+	if len(text) > maxScript {
+		h.Lead, h.partly = "Run a script of "+countLines(text), true
+		return
+	}
+	script, ok := readScript(text)
+	switch {
+	case !ok || len(script.commands) == 0:
+		h.script(text, "")
+	case len(script.commands) == 1:
+		if words := condition.SimpleCommand(text); words != nil && !script.comments {
+			h.simple(words)
+			return
+		}
+		h.Lead, h.Rest = "Run a command:", text
+	case utf8.RuneCountInString(text) <= shortScript:
+		h.Lead, h.Rest = "Run "+counted(len(script.commands), "command")+":", text
+	case script.short != "":
+		h.Lead, h.Rest, h.partly = "Run "+counted(len(script.commands), "command")+":", script.short, true
+	default:
+		h.script(text, " ("+counted(len(script.commands), "command")+")")
+	}
+}
+
+// script is what is only counted.
+func (h *Headline) script(text, commands string) {
+	h.Lead = "Run a script of " + countLines(text) + commands
+	if utf8.RuneCountInString(text) > MaxText {
+		h.partly = true
+		return
+	}
+	h.Lead, h.Rest = h.Lead+":", text
+}
+
+// simple is one command of literal words.
+func (h *Headline) simple(words []string) {
+	if !h.push(words) {
+		h.Lead, h.Rest = "Run:", shellWords(words)
+	}
+}
+
+// shellWords are words as a shell would want them.
+func shellWords(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,") != "" {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,82 @@
+package headline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// SQL is what a database would be given.
+type SQL struct {
+	drawn
+	Text       string
+	Database   string         // empty: not said
+	Parameters jsontext.Value // as sent; nil: none
+}
+
+func readSQL(members map[string]jsontext.Value) (Headline, bool) {
+	f := newFields(members)
+	s := &SQL{Database: f.maybe("database", "db", "schema")}
+	var named string
+	s.Text, named = f.text("sql", "query", "statement")
+	s.Parameters, _ = f.ofKind("[{", "params", "parameters", "args")
+	f.number("timeout", "timeout_ms")
+	all, ok := f.all()
+	if !ok || strings.TrimSpace(s.Text) == "" {
+		return Headline{}, false
+	}
+	s.drawn = all
+	h := Headline{Known: s}
+	h.sql(s.Text)
+	if h.Hidden = all; !h.partly {
+		h.Hidden = without(all, named)
+	}
+	return h, true
+}
+
+// simpleSQL are statements that begin with their verb and the plain name of a table.
+var simpleSQL = regexp.MustCompile(`(?i)^(delete from|update|insert into|drop table|truncate table|truncate|alter table) ([a-z_][a-z0-9_.]*)( |$|\()`)
+
+// sqlVerbs are the beginnings of simpleSQL as they are said.
+var sqlVerbs = map[string]string{
+	"delete from": "Delete from", "update": "Update", "insert into": "Insert into", "drop table": "Drop table",
+	"truncate table": "Truncate table", "truncate": "Truncate", "alter table": "Alter table",
+}
+
+// sql says what a database would be given. Only one statement that all databases read alike
+// gets its verb, and is shown from there on as it was sent.
+func (h *Headline) sql(text string) {
+	if len(text) > maxScript {
+		h.Lead, h.partly = "Run a SQL script of "+countLines(text), true
+		return
+	}
+	statements, clear := readStatements(text)
+	switch {
+	case !clear && strings.Contains(strings.TrimRight(text, "; \t\r\n"), ";"):
+		h.Lead, h.Rest = "Run SQL (perhaps several statements):", text
+	case !clear || len(statements) == 0:
+		h.Lead, h.Rest = "Run SQL:", text
+	case len(statements) > 1:
+		texts := make([]string, len(statements))
+		for i, s := range statements {
+			texts[i] = s.text
+		}
+		h.Lead, h.Rest = "Run SQL ("+counted(len(statements), "statement")+"):", strings.Join(texts, "; ")
+	default:
+		h.statement(statements[0])
+	}
+}
+
+func (h *Headline) statement(s statement) {
+	h.Lead, h.Rest = "Run SQL:", s.text
+	m := simpleSQL.FindStringSubmatch(s.text)
+	if m == nil || s.verbs != 1 || strings.EqualFold(m[2], "only") || strings.EqualFold(m[2], "table") {
+		return
+	}
+	verb := strings.ToLower(m[1])
+	if rest := s.text[len(m[1])+1:]; verb != "update" || slices.Contains(s.words, "set") {
+		h.Lead, h.Rest = sqlVerbs[verb], rest
+	}
+}

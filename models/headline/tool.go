@@ -1,0 +1,158 @@
+package headline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What a headline shows of a call of no known kind.
+const (
+	mostMembers = 4
+	mostOfValue = 80 // characters of a value, but of the first
+	mostInAll   = 160
+)
+
+// tellingMembers are members whose value says what a call is about, the best first. Their
+// names go without saying.
+var tellingMembers = []string{
+	"command", "cmd", "question", "file_path", "path", "notebook_path", "query", "sql", "url", "uri",
+	"pattern", "subject", "title", "message", "prompt", "text", "name",
+}
+
+// verbs are the first words of headlines of known kinds.
+var verbs = []string{
+	"allow", "alter", "answer", "create", "delete", "drop", "edit", "email", "force", "get", "insert", "patch", "pay", "post", "proposal", "push", "put",
+	"removed", "reply", "run", "set", "truncate", "update", "write",
+}
+
+// toolCall is a call by its tool's name and its most telling members.
+func toolCall(tool string, in input) Headline {
+	h := Headline{Lead: toolName(tool) + ":", Cut: in.object && !in.whole}
+	switch {
+	case in.whole && len(in.members) == 0:
+		h.Rest = "no input"
+		return h
+	case len(in.members) == 0:
+		if h.Rest = compact(in.raw); h.Cut {
+			h.Rest = beginning(h.Rest, MaxText)
+		}
+		return h
+	}
+	var parts []string
+	length := 0
+	for _, member := range telling(in) {
+		if len(parts) == mostMembers || length > mostInAll {
+			h.Hidden = append(h.Hidden, member)
+			continue
+		}
+		value, most := valueOf(in.members[member]), mostOfValue
+		if len(parts) == 0 {
+			most = MaxText
+		}
+		value, cut := middle(value, most)
+		if h.Cut = h.Cut || cut; !in.whole && member == in.cut {
+			text, _ := textOf(in.members[member])
+			value = quote(beginning(text, mostOfValue))
+		}
+		if len(parts) > 0 || !tells(member, in.members[member]) {
+			value = memberName(member) + " " + value
+		}
+		parts, length = append(parts, value), length+len(value)
+	}
+	h.Rest = strings.Join(parts, ", ")
+	if len(h.Hidden) > 0 {
+		h.Tail = "and " + counted(len(h.Hidden), "more member")
+	}
+	return h
+}
+
+// telling are the names of the members: the most telling first, lists and objects behind all
+// others, and the agent's own description last.
+func telling(in input) []string {
+	names := in.others()
+	rank := func(name string) int {
+		switch i := slices.Index(tellingMembers, name); {
+		case i >= 0 && tells(name, in.members[name]):
+			return i
+		case name == "description":
+			return len(tellingMembers) + 2
+		}
+		if k := in.members[name].Kind(); k == '{' || k == '[' {
+			return len(tellingMembers) + 1
+		}
+		return len(tellingMembers)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+// tells reports whether a member is one of those that say what a call is about.
+func tells(name string, raw jsontext.Value) bool {
+	text, ok := textOf(raw)
+	return ok && strings.TrimSpace(text) != "" && slices.Contains(tellingMembers, name)
+}
+
+// valueOf is a value as it was sent; texts are quoted unless they are plain words.
+func valueOf(raw jsontext.Value) string {
+	text, ok := textOf(raw)
+	switch {
+	case !ok:
+		return compact(string(raw))
+	case !isPlain(text), jsontext.Value(text).IsValid(): // "5" is not 5
+		return quote(text)
+	}
+	return text
+}
+
+// memberName is the name of a member: quoted unless it is like most.
+func memberName(s string) string {
+	plain := len(s) <= maxName && s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.'
+	}) < 0
+	if plain {
+		return s
+	}
+	s, _ = middle(s, maxName)
+	return quote(s)
+}
+
+// toolName is the name of a tool: quoted where it could be read as words of ours.
+func toolName(s string) string {
+	short, cut := middle(s, mostOfValue)
+	if cut || !isPlain(s) || startsWithVerb(s) {
+		return quote(short)
+	}
+	return s
+}
+
+// startsWithVerb reports whether a name reads as one of the verbs, or begins so with a
+// capital as headlines do: "pay", "Pay-5-EUR", "RunSQL", but not "pay_out" or "Payments".
+func startsWithVerb(s string) bool {
+	lower := strings.ToLower(s)
+	for _, verb := range verbs {
+		rest, ok := strings.CutPrefix(lower, verb)
+		if !ok {
+			continue
+		}
+		if rest == "" {
+			return true
+		}
+		capital, next := s[0] >= 'A' && s[0] <= 'Z', s[len(verb)]
+		small := next >= 'a' && next <= 'z'
+		if capital && !small || !capital && next != '_' && strings.IndexByte("./:@%+=~-", next) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// compact is JSON without white space, its literals as they were sent.
+func compact(raw string) string {
+	v := jsontext.Value(raw).Clone()
+	if v.Compact() != nil {
+		return strings.Join(strings.Fields(raw), " ")
+	}
+	return string(v)
+}

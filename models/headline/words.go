@@ -1,0 +1,94 @@
+package headline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxWord = 200 // characters of one plain word
+	maxName = 40  // of a name of several words
+)
+
+// isPlain reports whether a text is one word that needs no quotation marks: Latin letters,
+// digits and what names of files, hosts and accounts have.
+func isPlain(s string) bool {
+	return s != "" && len(s) <= maxWord && strings.IndexFunc(s, func(r rune) bool {
+		return !isLetter(r) && (r < '0' || r > '9') && !strings.ContainsRune("_./:@%+=~-", r)
+	}) < 0
+}
+
+// isLetter reports whether a letter is one of Latin's own, not one that only looks like one.
+func isLetter(r rune) bool { return r < 0x250 && unicode.Is(unicode.Latin, r) }
+
+// word is a text as one word: quoted if it is not plain.
+func word(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	return quote(s)
+}
+
+// name is the name of somebody or something: quoted unless it is plain, or a few words of
+// letters.
+func name(s string) string {
+	words := strings.Split(s, " ")
+	letters := len(s) <= maxName && len(words) <= 4 && !slices.ContainsFunc(words, func(w string) bool {
+		return w == "" || strings.ContainsFunc(w, func(r rune) bool { return !isLetter(r) && !strings.ContainsRune(".&'-", r) })
+	})
+	if letters {
+		return s
+	}
+	return word(s)
+}
+
+// quote puts a text between quotation marks that it cannot end.
+func quote(s string) string {
+	return `"` + quoter.Replace(s) + `"`
+}
+
+var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// middle cuts a text in the middle to at most that many characters, and says how many it
+// leaves out there.
+func middle(s string, most int) (string, bool) {
+	length := utf8.RuneCountInString(s)
+	if length <= most {
+		return s, false
+	}
+	runes := []rune(s)
+	begin := most * 3 / 5
+	end := length - (most - begin)
+	// A mark belongs to the letter before it.
+	for end < length && unicode.Is(unicode.M, runes[end]) {
+		end++
+	}
+	for begin > 0 && unicode.Is(unicode.M, runes[begin]) {
+		begin--
+	}
+	return string(runes[:begin]) + " … " + counted(end-begin, "character") + " … " + string(runes[end:]), true
+}
+
+// beginning is at most that many characters of a text whose end is not known.
+func beginning(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most])
+	}
+	return s + "…"
+}
+
+// counted is a number of things: "1 line", "3 lines".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// countLines is how many lines a text has.
+func countLines(s string) string {
+	return counted(strings.Count(strings.TrimSuffix(s, "\n"), "\n")+1, "line")
+}
