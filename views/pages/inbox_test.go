@@ -16,15 +16,9 @@ func TestInboxRowSaysWhatWouldHappen(t *testing.T) {
 	for _, tt := range []struct {
 		name, tool, input, want string
 	}{
-		{"command", "Bash", `{"timeout":5,"command":"ls -la"}`, "ls -la"},
-		{"two commands do not hide behind a line break", "Bash", `{"command":"ls\nrm -rf /"}`, "ls ⏎ rm -rf /"},
-		{"path", "edit_file", `{"new_string":"x","path":"a.go"}`, "a.go"},
-		{"amount, number as written", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "€120.00 → ACME"},
-		{"question", "ask", `{"question":"Which?"}`, "Which?"},
-		{"other input", "x", `{ "b": 9007199254740993, "a": [1] }`, `{"b":9007199254740993,"a":[1]}`},
-		{"no input", "deploy", `{}`, "no input"},
-		{"not an object", "x", ` [1, 2] `, "[1,2]"},
-		{"an empty command tells nothing", "Bash", `{"command":" ","x":1}`, `{"command":" ","x":1}`},
+		{"a known kind", "pay", `{"amount":120.00,"currency":"EUR","to":"ACME"}`, "Pay 120.00 EUR to ACME"},
+		{"two commands do not hide behind a line break", "Bash", `{"command":"ls\nrm -rf /"}`, "Run 2 commands: ls ⏎ rm -rf /"},
+		{"any tool", "x", `{ "b": 9007199254740993, "a": [1] }`, "x: b 9007199254740993, a [1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +49,8 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v.Shown != "12 match · 240 waiting in total" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
-	if v.Filter.Conversation != string(gallery.ConversationID) || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
-		t.Errorf("a conversation without title: %q %q", v.Filter.Conversation, v.ListURL)
+	if chips := v.Filter.Chips; len(chips) != 1 || chips[0].Value != string(gallery.ConversationID) || chips[0].URL != "/" || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
+		t.Errorf("a conversation without title: %+v %q", v.Filter.Chips, v.ListURL)
 	}
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
 		t.Errorf("a question has no risk and no deadline: %+v", v.Rows[1])
