@@ -344,7 +344,7 @@ if (desk) {
         held = new Map();
         asOf = fresh.dataset?.asOf ?? "";
       }
-      for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.offsetHeight);
+      for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.getBoundingClientRect().height);
     }
   });
 
