@@ -256,7 +256,7 @@ func InboxList(v Inbox) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " aria-labelledby=\"inbox-title\"><p class=\"sr-only\" id=\"inbox-said\" data-inbox-said role=\"status\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, " aria-label=\"Requests\"><p class=\"sr-only\" id=\"inbox-said\" data-inbox-said role=\"status\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
