@@ -23,6 +23,9 @@ func RisksDown() []Risk {
 	return all
 }
 
+// Rank is the place of a level from the highest, which is 0; -1 for what is no level.
+func (r Risk) Rank() int { return slices.Index(RisksDown(), r) }
+
 // NeedsDigest reports whether approving at this risk requires the digest that was
 // shown, all of the request opened, and a decision on this request alone.
 func (r Risk) NeedsDigest() bool { return r == RiskHigh || r == RiskCritical }

@@ -17,7 +17,8 @@ var keyGroups = []keyGroup{
 	{"Move through the list", []key{
 		{[]string{"j", "k"}, "/", "Next, previous request"},
 		{[]string{"Enter"}, "", "Open the request on its own page"},
-		{[]string{"n"}, "", "Jump to the newest"},
+		{[]string{"o"}, "", "Open or close a group"},
+		{[]string{"n"}, "", "Jump to the most urgent new request, else to the newest"},
 		{[]string{"/"}, "", "Search"},
 	}},
 	{"Decide the open request", []key{

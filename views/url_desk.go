@@ -18,7 +18,7 @@ type InboxPlace struct {
 	Risk         models.Risk
 	Text         string
 	Whose        string // mine, routed; empty: all
-	Order        string // age; empty: deadline
+	Order        string // age, risk; empty: deadline
 	After        string // the key of the page before
 }
 

@@ -110,7 +110,7 @@ func TestInboxIsPagedAndFiltered(t *testing.T) {
 		w.ask()
 	}
 	other := w.ask(func(in *models.AskInput) { in.RunID = "another run" })
-	first := p.get("/").is(http.StatusOK).says("#inbox", "61 waiting")
+	first := p.get("/").is(http.StatusOK).says("#inbox-tally", "61 waiting")
 	if n := first.doc.Find("#inbox .row").Length(); n != 50 {
 		t.Errorf("%d rows on the first page", n)
 	}
@@ -127,7 +127,7 @@ func TestInboxIsPagedAndFiltered(t *testing.T) {
 		t.Errorf("a page of 50 takes %d bytes", len(first.body))
 	}
 	w.clock.Step(5 * time.Minute)
-	p.get("/").is(http.StatusOK).says("#inbox", "0 waiting")
+	p.get("/").is(http.StatusOK).says("#inbox-tally", "0 waiting")
 }
 
 func TestAuditShowsOnesOwn(t *testing.T) {

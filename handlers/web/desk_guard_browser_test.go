@@ -136,7 +136,7 @@ func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
 
 	// One that belongs above waits behind a button; one that belongs below comes in.
 	sooner := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(600)) })
-	p.sees("[data-newer]", "1 new")
+	p.sees("[data-newer]", "Bash")
 	later := w.ask(func(in *models.AskInput) { in.TimeoutSeconds = new(int64(3600 * 3)) })
 	p.becomes(fmt.Sprintf(`document.getElementById("row-%s") !== null`, later.ID))
 	if got := place(asked[3]); got != at {
@@ -158,7 +158,9 @@ func TestInABrowserTheListStaysUnderThePointer(t *testing.T) {
 	p.becomes(fmt.Sprintf(`document.getElementById("row-%s") === null`, asked[1].ID))
 	p.press("n")
 	p.becomes(fmt.Sprintf(`document.querySelector("#inbox li[data-id]").dataset.id === %q`, sooner.ID))
-	p.shownBeside(later.ID) // the newest of all
+	p.shownBeside(sooner.ID) // the urgent one first
+	p.press("n")
+	p.shownBeside(later.ID) // then the newest of all
 	w.waits(asked[0], asked[2], asked[3], asked[4], sooner, later)
 }
 

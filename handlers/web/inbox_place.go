@@ -25,7 +25,7 @@ func readPlace(q url.Values) (views.InboxPlace, error) {
 		faults[name] = "must be one of " + strings.Join(values[1:], ", ")
 	}
 	known("whose", p.Whose, "", string(store.WhoseMine), string(store.WhoseRouted))
-	known("order", p.Order, "", string(store.ByAge))
+	known("order", p.Order, "", string(store.ByAge), string(store.ByRisk))
 	risks := []string{""}
 	for _, risk := range models.Risks() {
 		risks = append(risks, string(risk))

@@ -44,6 +44,7 @@ const (
 	ByResponsesPendingDigest       = by + "responses_pending_digest"
 	ByResponsesPendingGroups       = by + "responses_pending_groups"
 	ByResponsesPendingProtocol     = by + "responses_pending_protocol"
+	ByResponsesPendingRisk         = by + "responses_pending_risk"
 	ByResponsesPendingSpoken       = by + "responses_pending_spoken"
 	ByResponsesPendingUpstream     = by + "responses_pending_upstream"
 	ByResponsesRejected            = by + "responses_rejected"

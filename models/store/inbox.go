@@ -26,8 +26,9 @@ type InboxOrder string
 
 // The orders.
 const (
-	ByDeadline InboxOrder = ""    // soonest first
-	ByAge      InboxOrder = "age" // longest waiting first
+	ByDeadline InboxOrder = ""     // soonest first
+	ByAge      InboxOrder = "age"  // longest waiting first
+	ByRisk     InboxOrder = "risk" // highest first, of one level the soonest deadline
 )
 
 // InboxQuery chooses from what a person may decide; members combine.
@@ -170,6 +171,9 @@ func deadlineOf(k *key) time.Time { return k.timeout }
 
 // inboxFrom sets the search to where the page begins.
 func (s *Store) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time.Time) error {
+	if q.Order == ByRisk {
+		return s.inboxFromRisk(ctx, l, q)
+	}
 	if q.Order == ByAge && q.After != "" {
 		number, err := s.numberOf(ctx, q.After)
 		l.from(key{number: number}, time.Time{})
@@ -184,6 +188,31 @@ func (s *Store) inboxFrom(ctx context.Context, l *search, q InboxQuery, now time
 	}
 	l.from(key{id: after.ID}, after.At)
 	return nil
+}
+
+// inboxFromRisk is inboxFrom of a list by risk. A cursor names deadline and id; the risk
+// of a request never changes.
+func (s *Store) inboxFromRisk(ctx context.Context, l *search, q InboxQuery) error {
+	after, err := db.ParseCursor(q.After)
+	if err != nil || q.After == "" {
+		l.from(key{}, time.Time{})
+		return err
+	}
+	risk, err := s.riskOf(ctx, after.ID)
+	l.from(key{id: after.ID, risk: risk}, after.At)
+	return err
+}
+
+// riskOf is the risk of the row that a cursor names.
+func (s *Store) riskOf(ctx context.Context, id string) (models.Risk, error) {
+	rank, err := s.scalar(ctx, `SELECT coalesce((SELECT `+riskRank(`r`)+` FROM responses r WHERE r.id = ?), -1)`, id)
+	if err == nil && rank < 0 {
+		return "", models.Invalid("cursor", "must be the `next` of a page before")
+	}
+	if err != nil {
+		return "", err
+	}
+	return models.RisksDown()[rank], nil
 }
 
 // numberOf is the number of the row that a cursor names.
@@ -253,5 +282,3 @@ func (s *Store) reasks(ctx context.Context, actor models.Actor, keys []key) (map
 	}
 	return out, nil
 }
-
-// Where a set is as small as this, it is read and sorted: no index has its order.

@@ -29,7 +29,7 @@ func BenchmarkDesk(b *testing.B) {
 			b.Fatal(err)
 		}
 		for name, q := range map[string]store.InboxQuery{
-			"deadline": {}, "age": {Order: store.ByAge}, "mine": {Whose: store.WhoseMine}, "next": {After: first.Next},
+			"deadline": {}, "age": {Order: store.ByAge}, "risk": {Order: store.ByRisk}, "mine": {Whose: store.WhoseMine}, "next": {After: first.Next},
 			"tool": {Tool: "Bash"}, "rare": {Tool: "rare"}, "rare text": {Text: "nowhere"}, "agent": {Agent: first.Items[0].AgentID},
 		} {
 			b.Run("inbox/"+who+"/"+name, func(b *testing.B) {

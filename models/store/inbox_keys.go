@@ -9,9 +9,10 @@ import (
 	"countersign/models/db"
 )
 
+// Where a set is as small as this, it is read and sorted: no index has its order.
 const (
-	smallPending = 1_000 // what one agent waits for, by deadline
-	smallRouted  = 2_000 // what waits of what was routed to a person, by age
+	smallPending = 1_000 // what one agent waits for, by deadline or risk
+	smallRouted  = 2_000 // what waits of what was routed to a person, by age; what a person decides, by risk
 )
 
 // maxSearch bounds a text that is looked for, in bytes.
@@ -21,8 +22,8 @@ func (q *InboxQuery) check() error {
 	if err := checkFilters(q.Whose, q.Risk, q.Text); err != nil {
 		return err
 	}
-	if q.Order != ByDeadline && q.Order != ByAge {
-		return models.Invalid("order", "must be age, or be left out")
+	if !slices.Contains([]InboxOrder{ByDeadline, ByAge, ByRisk}, q.Order) {
+		return models.Invalid("order", "must be age or risk, or be left out")
 	}
 	return nil
 }
@@ -52,6 +53,11 @@ func (s *Store) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuer
 	if q.Order == ByAge {
 		l.join, l.sort = `r.number = k.number`, `k.number`
 		l.keys, err = s.keysByAge(ctx, actor, q)
+		return l, err
+	}
+	if q.Order == ByRisk {
+		l.join, l.sort = `r.number = k.number`, `k.rank, k.deadline, k.id`
+		l.keys, err = s.keysByRisk(ctx, actor, q)
 		return l, err
 	}
 	if l.keys, err = s.keysByDeadline(ctx, actor, q); l.keys != deciderKeys {

@@ -26,6 +26,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	sorted := map[string]string{
 		agentKeys: "responses_pending_agent", conversationByAge: "responses_pending_conversation", allByAge: "responses_pending_agent",
 		mineByAge: "responses_pending_agent", routedByAge: "reviewers_settled", bothByAge: "reviewers_settled",
+		allByRisk: "responses_pending_risk (<expr>=? AND (approval_timeout_at,id)>(?,?))", agentByRisk: "responses_pending_agent", conversationByRisk: "responses_pending_conversation", deciderByRisk: "USING PRIMARY KEY (user_id=?)",
 	}
 	for _, actor := range []models.Actor{admin, person} {
 		for _, whose := range []Whose{WhoseAll, WhoseMine, WhoseRouted} {
@@ -46,7 +47,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 	for index, where := range smallSets {
 		sorted[keysOfSettled(index, where+` AND (`+wasSettled+` OR `+wasLetThrough+`)`, settledAt)] = index
 	}
-	args := map[string]any{"at": now, "from": now, "id": "", "number": 1, "n": 51}
+	args := map[string]any{"at": now, "from": now, "id": "", "number": 1, "rank": -1, "n": 51}
 	for _, of := range []map[string]string{shapes, sorted} {
 		for keys, index := range of {
 			plan := explain(t, s, keys, arguments(keys, args))
@@ -66,7 +67,7 @@ func TestDeskListsAreServedByAnIndex(t *testing.T) {
 			}
 		}
 	}
-	queries := []string{earlierQuery, latestQuery(rejectedKeys), latestQuery(reaskedKeys), smallAgent, waitingFor, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
+	queries := []string{earlierQuery, latestQuery(rejectedKeys), latestQuery(reaskedKeys), smallAgent, waitingFor, decides, keysQuery(briefColumns), keysQuery(approvalColumns), reasksQuery}
 	for index := range smallSets {
 		queries = append(queries, smallSet(index))
 	}

@@ -202,13 +202,17 @@ func TestInboxAgainstAnOracle(t *testing.T) {
 		c := w.draw(rt)
 		q := store.InboxQuery{
 			Conversation: c.conv, Agent: c.agent, Tool: c.tool, Risk: c.risk, Text: c.text, Whose: c.whose, Limit: c.limit,
-			Order: rapid.SampledFrom([]store.InboxOrder{store.ByDeadline, store.ByAge}).Draw(rt, "order"),
+			Order: rapid.SampledFrom([]store.InboxOrder{store.ByDeadline, store.ByAge, store.ByRisk}).Draw(rt, "order"),
 		}
 		rows := w.all(rt)
 		want := slices.DeleteFunc(slices.Clone(rows), func(a models.Approval) bool { return a.Status() != models.StatusPending || !w.passes(c, &a) })
-		if q.Order == store.ByDeadline {
+		if q.Order != store.ByAge {
 			slices.SortFunc(want, func(a, b models.Approval) int {
-				return cmp.Or(a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
+				byRisk := 0
+				if q.Order == store.ByRisk {
+					byRisk = cmp.Compare(slices.Index(models.Risks(), b.Risk), slices.Index(models.Risks(), a.Risk))
+				}
+				return cmp.Or(byRisk, a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
 			})
 		}
 		var got []models.Approval

@@ -27,7 +27,8 @@ const (
 // search is how a list is read: keys from an index in the list's order, some at a time,
 // and of each row whether the actor sees it and the filters pick it.
 type search struct {
-	// keys selects the next :n keys, as k, that come after :at with :id or :number.
+	// keys selects the next :n keys, as k, that come after :at with :id or :number, or after
+	// :rank, :at and :id.
 	keys string
 	join string // which response a key is of
 	sort string // the order of k again
@@ -36,13 +37,15 @@ type search struct {
 	args map[string]any
 }
 
-// key is a row's place in a list: by time and id, by time and number, or by number.
+// key is a row's place in a list: by time and id, by time and number, by number, or by risk,
+// time and id.
 type key struct {
 	number  int64
 	id      string
 	timeout time.Time
 	created time.Time
 	settled *time.Time
+	risk    models.Risk
 }
 
 // at is the time by which a settled row is listed.
@@ -89,7 +92,7 @@ func (l *search) sql() string {
 		bytes, text = `octet_length(r.tool_input_json) + octet_length(r.content)`, searchText
 		tables = ` CROSS JOIN agents a ON a.id = r.agent_id CROSS JOIN conversations c ON c.id = r.conversation_id`
 	}
-	return `SELECT r.number, r.id, r.approval_timeout_at, r.created_at, r.approval_timestamp,
+	return `SELECT r.number, r.id, r.approval_timeout_at, r.created_at, r.approval_timestamp, r.risk,
  CASE WHEN NOT ` + searchSees + ` THEN 0 WHEN ` + searchPicks + l.pick + text + ` THEN 2 ELSE 1 END, ` + bytes + `
  FROM (` + l.keys + `) k CROSS JOIN responses r ON ` + l.join + tables + ` ORDER BY ` + l.sort
 }
@@ -104,7 +107,7 @@ func (l *search) most() int {
 
 // from goes on after a key.
 func (l *search) from(k key, at time.Time) {
-	l.args["at"], l.args["id"], l.args["number"] = at, k.id, k.number
+	l.args["at"], l.args["id"], l.args["number"], l.args["rank"] = at, k.id, k.number, k.risk.Rank()
 }
 
 // arguments are those that a statement names.
@@ -169,7 +172,7 @@ func (w *searchResult) read(ctx context.Context, stmt *sql.Stmt, args []any, wan
 	for found.Next() {
 		var k key
 		var state, size int
-		if err := found.Scan(&k.number, &k.id, &k.timeout, &k.created, &k.settled, &state, &size); err != nil {
+		if err := found.Scan(&k.number, &k.id, &k.timeout, &k.created, &k.settled, &k.risk, &state, &size); err != nil {
 			return 0, 0, fmt.Errorf("look through a list: %w", err)
 		}
 		rows, bytes, w.last = rows+1, bytes+size, k

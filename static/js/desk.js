@@ -5,7 +5,7 @@ const tell = (name, text) => document.dispatchEvent(new CustomEvent(`countersign
 
 const rows = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone])")];
 const row = (id) => document.getElementById(`row-${id}`);
-const selected = () => document.querySelector("#inbox li[aria-current=true]");
+const selected = () => document.querySelector("#inbox li[aria-current=true]"); // a row, or a closed group
 const card = () => document.querySelector("#detail article[data-card]");
 const pane = () => document.getElementById("detail");
 const roomy = () => pane()?.checkVisibility() ?? false; // a phone shows the list only
@@ -15,10 +15,23 @@ function mark(chosen) {
     if (other !== chosen) other.removeAttribute("aria-current");
   }
   chosen?.setAttribute("aria-current", "true");
+  const group = chosen?.matches("[data-id]") ? groupOf(chosen) : null;
+  if (group) group.open = true;
+}
+
+const groupOf = (li) => li.closest("[data-group] details");
+const headOf = (li) => li.querySelector("summary");
+
+// chooseGroup selects a closed group: the keys that decide then say that it has to be opened.
+function chooseGroup(group) {
+  mark(group);
+  headOf(group).focus({ preventScroll: true });
+  group.scrollIntoView({ block: "nearest" });
 }
 
 // choose shows a row's request, and takes the focus along.
 function choose(chosen) {
+  if (chosen?.matches("[data-group]")) return chooseGroup(chosen);
   const link = chosen?.querySelector(".row-link");
   if (!link) return;
   if (roomy() && card()?.dataset.card !== chosen.dataset.id) link.click();
@@ -27,15 +40,33 @@ function choose(chosen) {
   chosen.scrollIntoView({ block: "nearest" });
 }
 
-// step is the row after or before the selected one, which may have left the list.
+// step is the row after or before the selected one, which may have left the list. A group
+// that is closed is one step.
 function step(by) {
-  const all = [...document.querySelectorAll("#inbox li[data-id]")];
-  const at = all.indexOf(selected());
-  if (at < 0) return rows()[0];
+  const all = [...document.querySelectorAll("#inbox li[data-id], #inbox li[data-group]")].filter((li) => (
+    li.matches("[data-group]") ? !li.querySelector("details").open : !groupOf(li) || groupOf(li).open
+  ));
+  const now = selected();
+  const at = now && all.indexOf(all.includes(now) ? now : now.closest("[data-group]"));
+  if (at === null || at < 0) {
+    const first = now?.matches("[data-group]") ? now.querySelector("li[data-id]:not([data-gone])") : null; // it is open now
+    return first && by > 0 ? first : first ? before(all, first) : all.find((li) => !li.hasAttribute("data-gone"));
+  }
   for (let n = at + by; n >= 0 && n < all.length; n += by) {
     if (!all[n].hasAttribute("data-gone")) return all[n];
   }
-  return selected();
+  return now;
+}
+
+const before = (all, li) => all.slice(0, all.indexOf(li)).findLast((other) => !other.hasAttribute("data-gone")) ?? li;
+
+// toggle opens the group that is selected, or closes the one that the selected row is in.
+function toggle() {
+  const now = selected();
+  const details = now?.querySelector(":scope > details") ?? (now && groupOf(now));
+  if (!details) return tell("hint", "There is no group here.");
+  details.open = !details.open;
+  if (!details.open) chooseGroup(details.closest("[data-group]"));
 }
 
 // Elsewhere the keys go from one line of a list to the next.
@@ -49,7 +80,12 @@ document.addEventListener("countersign:go", (event) => {
   const where = event.detail;
   if (where === "open") {
     const url = selected()?.dataset.url;
-    if (url) location.assign(url);
+    if (selected()?.matches("[data-group]")) toggle();
+    else if (url) location.assign(url);
+  } else if (where === "group") {
+    toggle();
+  } else if (where.id) {
+    choose(row(where.id));
   } else if (where === "newest") {
     const newest = rows().reduce((a, b) => (a && a.dataset.id > b.dataset.id ? a : b), null); // ids begin with their time
     choose(newest);
@@ -142,8 +178,9 @@ document.addEventListener("htmx:before:swap", (event) => {
     const list = task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);
     if (list) {
       for (const other of list.querySelectorAll("li[aria-current]")) other.removeAttribute("aria-current");
-      const id = (selected() ?? {}).dataset?.id ?? shown;
-      list.querySelector(`[id="row-${CSS.escape(id)}"]`)?.setAttribute("aria-current", "true");
+      const chosen = selected();
+      const id = chosen?.matches("[data-group]") ? chosen.id : `row-${chosen?.dataset.id ?? shown}`;
+      list.querySelector(`[id="${CSS.escape(id)}"]`)?.setAttribute("aria-current", "true");
       follow(list);
     }
     const next = task.fragment.querySelector?.("article[data-card]");
@@ -177,6 +214,32 @@ document.addEventListener("htmx:after:swap", (event) => {
   const place = new URL(location.href);
   place.searchParams.set("open", id);
   history.replaceState(history.state, "", place);
+});
+
+// The first request that comes into an empty inbox opens beside the list, where there is room
+// for both. Not while somebody writes, has a dialog open or has a token on the page that is
+// shown once; what has the focus keeps it. For a moment after it has appeared nothing decides
+// it (misfire.js).
+const wide = matchMedia("(min-width: 64rem)");
+const busy = () => document.querySelector("dialog[open], #detail .secret") !== null ||
+  (document.activeElement?.matches("textarea, select, input, [contenteditable]") ?? false);
+let empty = false;
+
+document.addEventListener("htmx:before:swap", (event) => {
+  if (desk && event.detail.ctx.sourceElement?.id === "inbox") empty = rows().length === 0;
+});
+
+document.addEventListener("htmx:after:swap", (event) => {
+  if (!desk || !empty || event.detail.ctx?.sourceElement?.id !== "inbox") return;
+  empty = false;
+  const [first] = rows();
+  if (!first || card() || !wide.matches || busy()) return;
+  const focus = document.activeElement;
+  first.querySelector(".row-link").click();
+  if (!focus || focus === document.body || document.getElementById("main")?.contains(focus)) return;
+  document.addEventListener("htmx:finally:request", () => {
+    if (focus.isConnected && pane()?.contains(document.activeElement)) focus.focus({ preventScroll: true });
+  }, { once: true });
 });
 
 // The pane is swapped while keys go on: an answer may find its place taken by the

@@ -114,8 +114,7 @@ function several(verdict, at) {
 }
 
 function newest() {
-  tell("newer");
-  tell("go", "newest");
+  if (tell("newer")) tell("go", "newest");
 }
 
 function search() {
@@ -153,6 +152,7 @@ const does = {
   u: undo,
   x: () => tell("tick"),
   n: newest,
+  o: () => tell("go", "group"),
   g: (at) => { chord = at; },
   "/": search,
   "?": help,
@@ -209,7 +209,7 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter") {
     // What has the focus is pressed, as everywhere; a row opens as a page.
     const on = event.target.closest("a, button, summary, input, textarea, select, label");
-    if (off || event.repeat || dialog?.open || on && !on.matches("#inbox li[aria-current=true] .row-link")) return;
+    if (off || event.repeat || dialog?.open || on && !on.matches("#inbox li[data-id][aria-current=true] .row-link")) return;
     if (!document.querySelector("#inbox li[aria-current=true]")) return;
     event.preventDefault();
     tell("go", "open");

@@ -84,6 +84,7 @@ function astray(form) {
   if (!card) return "";
   const id = card.dataset.card;
   const selected = document.querySelector("#inbox li[aria-current=true]:not([data-gone])");
+  if (selected?.matches("[data-group]")) return "A group is selected. Press o to open it, then choose a request.";
   if (selected && selected.dataset.id !== id) return "The current request is still loading. Look again.";
   const digest = form.querySelector("input[name=digest]");
   if (!pathOf(form).startsWith(`/approvals/${id}`) || digest && card.dataset.digest && digest.value !== card.dataset.digest) {

@@ -8,7 +8,8 @@ const refetch = () => document.getElementById("live")?.dispatchEvent(new CustomE
 
 const section = () => document.getElementById("inbox");
 const list = () => document.querySelector("#inbox ol.rows");
-const items = (from) => [...from?.querySelectorAll("ol.rows > li[data-id]") ?? []];
+const items = (from) => [...from?.querySelectorAll("ol.rows li[data-id]") ?? []];
+const groupOf = (li) => li.closest("li[data-group]");
 const idOf = (li) => li.dataset.id;
 const gone = (li) => li.hasAttribute("data-gone");
 
@@ -82,25 +83,30 @@ function merge(fresh) {
   const lastKept = live.findLastIndex((li) => byId.has(idOf(li)));
   const at = anchored(live);
   const known = new Set(live.map(idOf));
+  const groups = new Map(); // row that is shown to the group that it goes into
+  const before = new Map(live.map((li) => [idOf(li), groupOf(li)])); // id to the group it was in
+  const after = keep(live, given);
 
   const out = [];
   let deepest = -1;
   const stands = new Set();
   const follows = new Map(); // id of a row below the anchor to the lines after it
-  let before = "";
+  let previous = "";
   live.forEach((li, n) => {
     const id = idOf(li);
     const now = byId.get(id);
     if (now && n < at) {
       deepest = Math.max(deepest, place.get(id));
       stands.add(id);
+      groups.set(now, after.get(before.get(id)) ?? null);
       out.push(now);
     } else if (now) {
-      before = id;
+      previous = id;
     } else {
       const rest = left(li, n > lastKept, more);
+      if (rest) groups.set(rest, after.get(before.get(id)) ?? null);
       if (rest && n < at) out.push(rest);
-      else if (rest) follows.set(before, [...follows.get(before) ?? [], rest]);
+      else if (rest) follows.set(previous, [...follows.get(previous) ?? [], rest]);
     }
   });
 
@@ -111,15 +117,116 @@ function merge(fresh) {
     const id = idOf(li);
     // A line for a row that is not here has been read and swept while the answer was on its way.
     if (stands.has(id) || gone(li) && !known.has(id)) continue;
+    groups.set(li, groups.get(li) ?? groupOf(li));
     if (!known.has(id) && place.get(id) < deepest) held.set(id, li);
     else out.push(li, ...follows.get(id) ?? []);
   }
   order = given.map(idOf);
   asOf = fresh.dataset.asOf ?? "";
-
-  if (out.length) put(fresh, out);
+  notice(given.filter((li) => !known.has(idOf(li)) && !waited.has(idOf(li)) && !gone(li)), live);
+  if (out.length) put(fresh, inGroups(out, groups));
   offer(fresh);
-  if ([...held.keys()].some((id) => !waited.has(id))) say(`${held.size} new above.`);
+  if ([...held.keys()].some((id) => !waited.has(id))) say(urgentText() || `${held.size} new above.`);
+}
+
+// keep gives the groups that are shown to the fresh ones: a group that has rows of one that is
+// shown is that one, and open if that is. Rows that are not moved stay in the group they are in.
+function keep(live, given) {
+  const shown = new Map(live.filter(groupOf).map((li) => [idOf(li), groupOf(li)]));
+  const after = new Map();
+  for (const li of given) {
+    const group = groupOf(li);
+    const was = shown.get(idOf(li));
+    if (!group || !was || after.has(was) || [...after.values()].includes(group)) continue;
+    after.set(was, group);
+    group.id = was.id;
+    group.querySelector("details").open = was.querySelector("details").open;
+    if (was.getAttribute("aria-current")) group.setAttribute("aria-current", "true");
+  }
+  for (const was of new Set(shown.values())) if (!after.has(was)) after.set(was, was.cloneNode(true));
+  return after;
+}
+
+// inGroups puts rows that follow one another into the group that they belong to. What comes
+// back to a group after something else stands alone: rows are not put in another order.
+function inGroups(rows, groups) {
+  const top = [];
+  const used = new Set();
+  let open = null;
+  for (const li of rows) {
+    const group = groups.get(li) ?? null;
+    if (group && group === open) {
+      group.querySelector("ol.rows").append(li);
+      continue;
+    }
+    open = group && !used.has(group) ? group : null;
+    if (open) {
+      used.add(open);
+      open.querySelector("ol.rows").replaceChildren(li);
+    }
+    top.push(open ?? li);
+  }
+  used.forEach(tally);
+  return top.flatMap((li) => (few(li) ? [...li.querySelectorAll("li[data-id]")] : [li]));
+}
+
+// few is whether a group that is not shown yet would hide too little to be one.
+const few = (li) => li.matches("[data-group]") && !document.getElementById(li.id) && li.querySelectorAll("li[data-id]").length < 3;
+
+// tally says how many requests a group has, and the soonest deadline of them.
+function tally(group) {
+  const waiting = [...group.querySelectorAll("li[data-id]:not([data-gone])")];
+  const count = group.querySelector("[data-group-count]");
+  if (count.textContent !== String(waiting.length)) count.textContent = waiting.length;
+  const times = waiting.map((li) => li.querySelector(".row-left time[data-time=left]")).filter(Boolean);
+  const soonest = times.sort((a, b) => Date.parse(a.dateTime) - Date.parse(b.dateTime))[0];
+  const left = group.querySelector("[data-group-left]");
+  if (left.querySelector("time")?.dateTime !== soonest?.dateTime) left.replaceChildren(...soonest ? [soonest.cloneNode(true)] : []);
+}
+
+// A new request that is more urgent than all that are shown is named, with its risk and the
+// time that is left: of a higher risk (high at least), or with a sooner deadline. The list does
+// not move for it, so that no click meets it unasked.
+let urgent = ""; // its id
+
+const rank = (li) => Number(li.dataset.rank ?? 9);
+const deadline = (li) => Date.parse(li.querySelector(".row-left time[data-time=left]")?.dateTime ?? "") || Infinity;
+const least = (rows, of) => Math.min(Infinity, ...rows.map(of));
+
+function notice(fresh, live) {
+  const waiting = live.filter((li) => !gone(li));
+  if (!waiting.length) return;
+  const most = least(waiting, rank);
+  const first = least(waiting, deadline);
+  const over = fresh.filter((li) => rank(li) < Math.min(most, 2) || deadline(li) < first);
+  const now = over.sort((a, b) => rank(a) - rank(b) || deadline(a) - deadline(b))[0];
+  if (!now) return;
+  const before = held.get(urgent) ?? document.getElementById(`row-${urgent}`);
+  if (!before || rank(now) < rank(before) || rank(now) === rank(before) && deadline(now) < deadline(before)) urgent = idOf(now);
+}
+
+const urgentRow = () => (urgent ? held.get(urgent) ?? document.getElementById(`row-${urgent}`) : null);
+
+// hidden is whether a row is not to be seen in the list as it is scrolled.
+function hidden(li) {
+  const box = section().getBoundingClientRect();
+  const { top, bottom } = li.getBoundingClientRect();
+  return !li.checkVisibility() || bottom <= Math.max(0, box.top) || top >= Math.min(innerHeight, box.bottom);
+}
+
+// missed is the urgent request while nobody has it before their eyes.
+function missed() {
+  const li = urgentRow();
+  if (li && !gone(li) && (held.has(urgent) || li.isConnected && li.getAttribute("aria-current") !== "true" && hidden(li))) return li;
+  if (!li || !held.has(urgent) && li.isConnected) urgent = "";
+  return null;
+}
+
+function urgentText() {
+  const li = urgentRow();
+  if (!li) return "";
+  const words = (selector) => li.querySelector(selector)?.textContent.trim().replace(/\s+/g, " ") ?? "";
+  return `More urgent: ${[words(".pill"), words(".row-agent"), words(".row-tool"), words(".row-left time[data-time=left]")].filter(Boolean).join(", ")}. Press n to go there.`;
 }
 
 function put(fresh, rows) {
@@ -134,11 +241,12 @@ function put(fresh, rows) {
   ol.replaceChildren(...rows);
 }
 
-// offer shows how many wait behind the button.
+// offer shows how many wait behind the button, and which of them is urgent.
 function offer(where) {
   let button = where.querySelector("[data-newer]");
   const ol = where.querySelector("ol.rows");
-  if (!button && ol && held.size) {
+  const li = missed();
+  if (!button && ol && (held.size || li)) {
     button = document.createElement("button");
     button.type = "button";
     button.className = "newer";
@@ -146,9 +254,25 @@ function offer(where) {
     ol.before(button);
   }
   if (!button) return;
-  button.hidden = held.size === 0;
+  button.hidden = held.size === 0 && !li;
+  if (li) {
+    const rest = held.size - (held.has(urgent) ? 1 : 0);
+    if (button.dataset.urgent !== urgent || button.dataset.rest !== String(rest)) button.replaceChildren(...named(li, rest));
+    button.dataset.urgent = urgent;
+    button.dataset.rest = rest;
+    button.toggleAttribute("data-harm", rank(li) < 2);
+    return;
+  }
+  delete button.dataset.urgent;
   const text = held.size ? `${held.size} new` : "";
   if (button.textContent !== text) button.textContent = text;
+}
+
+// named is a row in one line: its risk, who, which tool, and the time that is left.
+function named(li, rest) {
+  const parts = [".row-marks .pill", ".row-agent", ".row-tool", ".row-left time[data-time=left]"].map((part) => li.querySelector(part)?.cloneNode(true)).filter(Boolean);
+  const out = parts.flatMap((part, n) => (n ? [" · ", part] : [part]));
+  return ["New: ", ...out, rest > 0 ? ` · ${rest} more new` : "", " · press n"];
 }
 
 // release puts in what was held back, where the server has it.
@@ -156,7 +280,7 @@ function release() {
   let first = null;
   for (const [id, li] of held) {
     const before = order.slice(0, order.indexOf(id)).reverse().map((other) => document.getElementById(`row-${other}`)).find(Boolean);
-    if (before) before.after(li);
+    if (before) (groupOf(before) ?? before).after(li);
     else list()?.prepend(li);
     window.htmx?.process(li);
     first ??= li;
@@ -164,6 +288,14 @@ function release() {
   held = new Map();
   if (section()) offer(section());
   return first;
+}
+
+// go shows the urgent request in its place, and opens it.
+function go() {
+  const id = urgent;
+  urgent = "";
+  release();
+  document.dispatchEvent(new CustomEvent("countersign:go", { detail: { id } }));
 }
 
 // sweep takes the lines away whose time is over, unless somebody points at them.
@@ -180,7 +312,9 @@ function sweep() {
       continue;
     }
     since.delete(idOf(li));
+    const group = groupOf(li);
     li.remove();
+    if (group && !group.querySelector("li[data-id]")) group.remove();
     swept = true;
   }
   if (swept && list()?.childElementCount === 0) refetch(); // what an empty list says comes from the server
@@ -192,7 +326,7 @@ function sweep() {
 const own = (source) => source?.id === "inbox" || source?.closest?.("[data-card], [data-gone], [data-undo], [data-several], #bulk");
 
 const listOf = (task) => task.fragment.querySelector?.("#inbox") ?? (task.target?.id === "inbox" ? task.fragment : null);
-const counts = (task) => (task.target?.id ?? task.target) === "inbox-count" || task.target === "#inbox-count";
+const counts = (task) => ["inbox-count", "inbox-tally"].some((id) => task.target?.id === id || task.target === id || task.target === `#${id}`);
 
 if (desk) {
   document.addEventListener("htmx:before:swap", (event) => {
@@ -210,7 +344,7 @@ if (desk) {
         held = new Map();
         asOf = fresh.dataset?.asOf ?? "";
       }
-      for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.offsetHeight);
+      for (const li of items(section()).filter((row) => !gone(row))) heights.set(idOf(li), li.getBoundingClientRect().height);
     }
   });
 
@@ -238,10 +372,19 @@ if (desk) {
   document.documentElement.addEventListener("pointerleave", () => { over = false; sweep(); });
 
   document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-newer]")) return;
+    const button = event.target.closest("[data-newer]");
+    if (!button) return;
+    if (button.dataset.urgent) return go();
     const first = release();
     first?.scrollIntoView({ block: "nearest" });
     first?.querySelector(".row-link")?.focus({ preventScroll: true });
   });
-  document.addEventListener("countersign:newer", () => release());
+  // The key for the newest goes to the urgent one first.
+  document.addEventListener("countersign:newer", (event) => {
+    if (!missed()) return release();
+    event.preventDefault();
+    go();
+  });
+
+  document.addEventListener("scroll", () => { if (urgent && section()) offer(section()); }, { capture: true, passive: true });
 }

@@ -4,6 +4,7 @@ const bar = document.querySelector("[data-bulk-bar]");
 const ticked = new Map(); // id to what would be sent: id and digest
 
 const boxes = () => [...document.querySelectorAll("#inbox li[data-id]:not([data-gone]) input[name=pick]")];
+const inView = (box) => !box.closest("details:not([open])"); // no one ticks what a closed group hides
 const idOf = (box) => box.closest("li").dataset.id;
 const tell = (name, text) => document.dispatchEvent(new CustomEvent(`countersign:${name}`, { detail: text }));
 
@@ -16,8 +17,16 @@ function draw() {
   }
   for (const button of bar.querySelectorAll("button[name=verdict]")) button.disabled = n === 0;
   for (const all of document.querySelectorAll("[data-pick-all]")) {
-    all.checked = n > 0 && n === boxes().length;
+    const shown = boxes().filter(inView);
+    all.checked = n > 0 && shown.every((box) => box.checked) && n >= shown.length;
     all.indeterminate = n > 0 && !all.checked;
+  }
+  for (const group of document.querySelectorAll("#inbox [data-group]")) {
+    const picked = group.querySelectorAll("input[name=pick]:checked").length;
+    const told = group.querySelector("[data-group-picked]");
+    const text = picked ? `${picked} selected` : "";
+    if (told.textContent !== text) told.textContent = text;
+    told.hidden = !picked;
   }
 }
 
@@ -72,7 +81,7 @@ if (bar) {
     const box = event.target;
     if (box.matches("#inbox input[name=pick]")) note(box);
     else if (box.matches("[data-pick-all]")) {
-      for (const each of boxes()) {
+      for (const each of boxes().filter(inView)) {
         each.checked = box.checked;
         note(each);
       }
@@ -81,7 +90,8 @@ if (bar) {
   });
 
   document.addEventListener("countersign:tick", () => {
-    const box = document.querySelector("#inbox li[aria-current=true]:not([data-gone]) input[name=pick]");
+    const box = document.querySelector("#inbox li[data-id][aria-current=true]:not([data-gone]) input[name=pick]");
+    if (!box && document.querySelector("#inbox li[data-group][aria-current=true]")) return tell("hint", "Open the group with o, then select its requests.");
     if (!box) return tell("hint", "A decision on this request is being sent.");
     box.checked = !box.checked;
     note(box);
@@ -94,6 +104,8 @@ if (bar) {
     ticked.clear();
     draw();
   });
+
+  document.addEventListener("toggle", (event) => { if (event.target.closest?.("#inbox [data-group]")) draw(); }, true);
 
   boxes().forEach(note); // what a browser remembered
   draw();

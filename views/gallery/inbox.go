@@ -85,6 +85,43 @@ func twinRows() []models.Brief {
 	return rows
 }
 
+// publishing are calls that differ at their end.
+func publishing(n int, minutes time.Duration) models.Approval {
+	names := []string{"api-client", "command-line", "web-components", "server"}
+	return Call("shell.run", `{"command":"npm publish --access public --workspace packages/acme-`+names[n]+`"}`, func(a *models.Approval) {
+		a.ID = models.ResponseID(fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a7%03d", n))
+		a.ApprovalTimeoutAt = Now.Add(minutes * time.Minute)
+	})
+}
+
+// publishRows are two of them, too few to be folded, and one that has a character that is
+// not seen where a narrow row would cut it.
+func publishRows() []models.Brief {
+	odd := publishing(2, 3)
+	odd.ToolInputJSON = strings.Replace(odd.ToolInputJSON, "--workspace", "--work\u200bspace", 1)
+	return Briefs(publishing(0, 1), publishing(1, 2), odd)
+}
+
+// groupRows are a payment, four calls in a row, and four of which the second is of high risk.
+func groupRows() []models.Brief {
+	rows := Briefs(Payment(), publishing(0, 20), publishing(1, 21), publishing(2, 22), publishing(3, 23))
+	for i, row := range Many(4) {
+		row.ApprovalTimeoutAt = Now.Add(time.Duration(30+i) * time.Minute)
+		if i == 1 {
+			row.Risk = models.RiskHigh
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// groupGone has left the middle of a group.
+func groupGone() models.Approval {
+	a := publishing(3, 0)
+	a.ID, a.ApprovalTimeoutAt = "01890a5d-ac96-774b-bcce-b302099a7900", Now.Add(21*time.Minute+time.Second)
+	return Settle(a, models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, UserID: UserID, UserName: "Ann"})
+}
+
 // longRow has values as long as they may be.
 func longRow() models.Approval {
 	long := strings.Repeat("unbroken", 25)
@@ -132,6 +169,11 @@ func inboxStates() []State {
 		page("twins", "One may be a duplicate of what was approved, two are the same", pages.InboxInput{
 			Rows: twinRows(), Count: 3, Twins: map[models.ResponseID]models.Twin{Payment().ID: {ID: settled.ID, By: "Bo\u202E Lind", At: Now.Add(-3 * time.Minute)}},
 		}),
+		page("groups", "Calls of one tool by one agent in a row are folded; what is special stays out", pages.InboxInput{Rows: groupRows(), Count: 9}),
+		page("group-open", "A group is open, for the request beside the list is in it; a line of one that left", pages.InboxInput{
+			Rows: groupRows()[1:], Count: 8, Place: views.InboxPlace{Open: groupRows()[2].ID}, Gone: []models.Approval{groupGone()},
+		}),
+		page("narrow", "What differs at its end, and one with a character that is not seen", pages.InboxInput{Rows: publishRows(), Count: 3}),
 		page("long", "Values as long as they may be", pages.InboxInput{Rows: Briefs(longRow()), Count: 1}),
 		page("kinds", "A proposal, a budget request and a question", pages.InboxInput{Rows: Briefs(Plan(), Wish(1500), Question()), Count: 3}),
 		page("outside", "Asked by another system, one held until it hears", outsideInbox()),

@@ -109,6 +109,8 @@ var components = []component{
 	{"inbox/row-twin", "inbox-twins", ".row:nth-child(1)"},
 	{"inbox/row-outside", "inbox-outside", ".row:nth-child(1)"},
 	{"inbox/row-refused", "inbox-outside", ".row:nth-child(2)"},
+	{"inbox/group", "inbox-groups", ".row-group:nth-child(2) > details > summary"},
+	{"inbox/row-cut", "inbox-narrow", ".row:nth-child(2)"},
 	{"inbox/bulk-bar", "inbox", "#bulk"},
 	{"inbox/detail-bar", "inbox", "#detail > :not(article)"},
 	{"inbox/missing", "inbox-missing", "#detail"},

@@ -5,7 +5,6 @@ import (
 
 	"countersign/models"
 	"countersign/views"
-	"countersign/views/ui"
 )
 
 // InboxInput is what the inbox is made of.
@@ -67,7 +66,8 @@ type InboxInput struct {
 // Inbox is the view model of what waits for the reader.
 type Inbox struct {
 	Rows    []InboxRow
-	Count   int // for the navigation: all that wait
+	Entries []InboxEntry // the same, with groups
+	Count   int          // for the navigation: all that wait
 	Shown   string
 	Said    string
 	Done    *DecisionNotice
@@ -99,6 +99,7 @@ func NewInbox(in InboxInput, now time.Time) Inbox {
 	if !in.Place.Filtered() {
 		v.Count = in.Count
 	}
+	v.Entries = foldRows(v.Rows)
 	v.pages(in)
 	v.tally(in)
 	v.Detail, v.Done = newInboxDetail(in), newDecisionNotice(in, now)
@@ -124,8 +125,11 @@ func (v *Inbox) pages(in InboxInput) {
 
 // soonest is what stands first in an order.
 func soonest(order string) string {
-	if order == orderByAge {
+	switch order {
+	case orderByAge:
 		return "oldest requests"
+	case orderByRisk:
+		return "requests with the highest risk"
 	}
 	return "requests with the soonest deadlines"
 }
@@ -174,18 +178,4 @@ func askedAt(r *models.Response) time.Time {
 		return *r.ApprovalRequestedAt
 	}
 	return r.CreatedAt
-}
-
-// InboxFilter is the form that narrows the list.
-type InboxFilter struct {
-	Place        views.InboxPlace
-	Filtered     bool
-	Whose, Risks []ui.Choice
-	Agents       []ui.Choice
-	Orders       []ui.Choice
-	Tools        []string // to choose from
-	Conversation string   // what it is called, a claim; empty: not filtered by one
-	AnyURL       string   // the place without the conversation
-	ClearURL     string
-	Errors       map[string]string
 }

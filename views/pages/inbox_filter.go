@@ -9,34 +9,95 @@ import (
 	"countersign/views/ui"
 )
 
-// orderByAge is InboxPlace.Order for the longest waiting first.
-const orderByAge = "age"
+// InboxPlace.Order for the longest waiting first, and for the highest risk first.
+const (
+	orderByAge  = "age"
+	orderByRisk = "risk"
+)
 
 // maxAgents is how many agents there are to choose from; others are found by
 // text.
 const maxAgents = 200
 
+// InboxFilter is the form that narrows the list.
+type InboxFilter struct {
+	Place        views.InboxPlace
+	Whose, Risks []ui.Choice
+	Agents       []ui.Choice
+	Orders       []ui.Choice
+	Tools        []string // to choose from
+	Chips        []FilterChip
+	ClearURL     string
+	Errors       map[string]string
+}
+
+// FilterChip is one filter that is set, and the way to be without it.
+type FilterChip struct {
+	Name, Value string
+	Claim       bool   // the value is what an agent calls something
+	URL         string // the place without the filter
+}
+
+// label names the way to be without it.
+func (c FilterChip) label() string {
+	return "Remove filter " + c.Name + ": " + models.RevealString(c.Value, false)
+}
+
 func newInboxFilter(in InboxInput) InboxFilter {
 	place := in.Place.At("")
 	place.After = ""
 	f := InboxFilter{
-		Place: place, Filtered: place.Filtered(), Errors: in.Errors,
+		Place: place, Errors: in.Errors,
 		Whose:  []ui.Choice{{Value: "", Label: "All"}, {Value: "mine", Label: "Mine"}, {Value: "routed", Label: "Routed to me"}},
 		Risks:  []ui.Choice{{Value: "", Label: "Any risk"}},
 		Agents: inboxAgents(in),
-		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByAge, Label: "By age"}},
+		Orders: []ui.Choice{{Value: "", Label: "By deadline"}, {Value: orderByRisk, Label: "By risk"}, {Value: orderByAge, Label: "By age"}},
 		Tools:  inboxTools(in),
 	}
 	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: ui.RiskWord(risk).Text})
 	}
 	f.ClearURL = views.InboxPlace{Order: place.Order}.URL()
-	if place.Conversation != "" {
-		f.Conversation = cmp.Or(in.ConversationTitle, string(place.Conversation))
-		place.Conversation = ""
-		f.AnyURL = place.URL()
-	}
+	f.chips(in.ConversationTitle)
 	return f
+}
+
+// wrong reports whether a field of the menu has to be corrected.
+func (f InboxFilter) wrong() bool {
+	for name := range f.Errors {
+		if name != "text" {
+			return true
+		}
+	}
+	return false
+}
+
+// chips are the filters that are set.
+func (f *InboxFilter) chips(conversation string) {
+	chip := func(name, value string, claim bool, without func(*views.InboxPlace)) {
+		place := f.Place
+		without(&place)
+		f.Chips = append(f.Chips, FilterChip{name, value, claim, place.URL()})
+	}
+	p := f.Place
+	if p.Whose != "" {
+		chip("Requests", labelOf(f.Whose, p.Whose), false, func(p *views.InboxPlace) { p.Whose = "" })
+	}
+	if p.Agent != "" {
+		chip("Agent", labelOf(f.Agents, string(p.Agent)), false, func(p *views.InboxPlace) { p.Agent = "" })
+	}
+	if p.Risk != "" {
+		chip("Risk", string(p.Risk), false, func(p *views.InboxPlace) { p.Risk = "" })
+	}
+	if p.Tool != "" {
+		chip("Tool", p.Tool, false, func(p *views.InboxPlace) { p.Tool = "" })
+	}
+	if p.Text != "" {
+		chip("Search", p.Text, true, func(p *views.InboxPlace) { p.Text = "" })
+	}
+	if p.Conversation != "" {
+		chip("Conversation", cmp.Or(conversation, string(p.Conversation)), true, func(p *views.InboxPlace) { p.Conversation = "" })
+	}
 }
 
 // inboxAgents are the reader's own agents, those on the page, and the one that is

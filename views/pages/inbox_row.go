@@ -3,9 +3,11 @@ package pages
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -19,7 +21,7 @@ type InboxRow struct {
 	Current      bool   // it is beside the list
 	Tool         string
 	Kind         string // what it is called instead of the tool: a question, a proposal
-	Summary      string
+	Summary      string // its headline
 	Agent        string
 	Origin       Origin
 	Conversation string
@@ -27,7 +29,11 @@ type InboxRow struct {
 	Risk         ui.Word
 	Asked        views.Moment
 	Left         views.Moment
-	Paused       bool // its clock stands still
+	Paused       bool   // its clock stands still
+	Hidden       bool   // what it says has characters that are not seen, here or where it is cut
+	Whole        bool   // nothing in it is cut, for it is drawn as more than its letters
+	Rank         string // the place of its risk from the highest; empty: it has none
+	Fold         string // what rows have in common that may be folded; empty: it is always shown
 
 	Pick      string // what a tick sends: id and digest; empty: it is being decided
 	Sending   string // whose verdict is on its way, revealed; empty: nobody's
@@ -86,11 +92,14 @@ func inboxRows(in InboxInput, now time.Time) []InboxRow {
 
 // compareInbox orders two requests as the list does.
 func compareInbox(a, b *models.Approval, order string) int {
-	first := a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt)
-	if order == orderByAge {
-		first = a.CreatedAt.Compare(b.CreatedAt)
+	first := 0
+	switch order {
+	case orderByAge:
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	case orderByRisk:
+		first = cmp.Compare(a.Risk.Rank(), b.Risk.Rank())
 	}
-	return cmp.Or(first, cmp.Compare(a.ID, b.ID))
+	return cmp.Or(first, a.ApprovalTimeoutAt.Compare(b.ApprovalTimeoutAt), cmp.Compare(a.ID, b.ID))
 }
 
 // NextInInbox is what a reader goes on with after a request: the first one behind
@@ -113,7 +122,7 @@ func NextInInbox(rows []models.Brief, after *models.Approval, order string) mode
 }
 
 func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
-	asked := askedAt(&a.Response)
+	asked, says := askedAt(&a.Response), headline.Of(&a.Response)
 	row := InboxRow{
 		ID:           string(a.ID),
 		URL:          in.Place.At(a.ID).URL(),
@@ -122,16 +131,21 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		Current:      a.ID == in.Place.Open,
 		Tool:         a.ToolName,
 		Kind:         kindTitle(a.Kind),
-		Summary:      summary(&a.Response),
+		Summary:      says.Text(),
 		Agent:        a.AgentName,
 		Conversation: ConversationLabel(a),
 		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),
 		Asked:        views.Ago(asked, now),
 		Left:         views.Left(a.ApprovalTimeoutAt, asked, now),
 	}
-	if a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion {
+	if a.Risk != models.RiskMedium && (a.Kind == models.KindToolCall || a.Risk.NeedsDigest() && a.Kind != models.KindQuestion) {
 		row.Risk = ui.RiskWord(a.Risk)
 	}
+	if a.Kind != models.KindQuestion {
+		row.Rank = strconv.Itoa(a.Risk.Rank())
+	}
+	row.whole(says)
+	row.foldsWith(a)
 	if a.HeldUntil == nil {
 		row.Pick = string(a.ID) + " " + a.Digest
 	}
@@ -152,6 +166,14 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		}
 	}
 	return row
+}
+
+// whole says what no cut may hide. The part of a headline that is left out counts as well.
+func (row *InboxRow) whole(says headline.Headline) {
+	for _, text := range []string{row.Agent, row.Tool, row.Conversation, says.Short(models.MaxBrief)} {
+		row.Hidden = row.Hidden || findings(text).Any()
+		row.Whole = row.Whole || ui.Odd(text)
+	}
 }
 
 // held says whose approval waits until it can no longer be taken back.
@@ -203,14 +225,20 @@ func (row *InboxRow) from(o models.Origin) {
 	}
 }
 
-// marked reports whether a line of marks stands under the row.
+// marked reports whether the row has marks.
 func (row InboxRow) marked() bool {
-	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.ReaskOf != "" || row.Same != "" || row.Twin != nil && row.Twin.Warns || row.reordered()
+	return row.special() || row.Risk.Text != "" || row.Same != ""
+}
+
+// special reports whether a mark says more than the risk, and that it is asked for twice.
+func (row InboxRow) special() bool {
+	return row.Held != "" || row.Sending != "" || row.Refused != "" || row.Asks != "" || !row.Escalated.IsZero() || row.Must != "" || row.ReaskOf != "" ||
+		row.Twin != nil && row.Twin.Warns || row.Hidden || row.Whole
 }
 
 // reordered reports whether what the row shows has right-to-left letters.
 func (row InboxRow) reordered() bool {
-	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Summary)
+	return row.Gone == "" && models.HasRightToLeft(row.Tool+row.Agent+row.Conversation+row.Summary)
 }
 
 // pickLabel names the tick of a row.

@@ -49,8 +49,8 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v.Shown != "12 match · 240 waiting in total" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
-	if v.Filter.Conversation != string(gallery.ConversationID) || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
-		t.Errorf("a conversation without title: %q %q", v.Filter.Conversation, v.ListURL)
+	if chips := v.Filter.Chips; len(chips) != 1 || chips[0].Value != string(gallery.ConversationID) || chips[0].URL != "/" || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
+		t.Errorf("a conversation without title: %+v %q", v.Filter.Chips, v.ListURL)
 	}
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
 		t.Errorf("a question has no risk and no deadline: %+v", v.Rows[1])

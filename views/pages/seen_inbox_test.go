@@ -34,6 +34,26 @@ var inboxPages = []page{
 		"filled": "whose=mine | agent=01890a5d-ac96-774b-bcce-b302099a8101 | risk=high | q=rm -rf | tool=Bash | order=age",
 		"leads":  "",
 	}},
+	{key: "inbox-groups", like: "inbox-twins", seen: seen{
+		"tally": "9 waiting",
+		"rows":  "buyer · pay · Office order critical risk 1 min ago 0:12 le …  1 min ago 33:00 left Run: make target-3 (1008 bytes, 349ed571d5e7f633)",
+	}},
+	{key: "inbox-group-open", like: "inbox-many", seen: seen{
+		"marks": "medium risk waiting 21:00 left",
+		"tally": "8 waiting",
+		"what":  "npm publish --access public --workspace packages/acme-command-line",
+		"rows":  "release-bot · 4 × shell.run 20:00 left Run: npm publish --access public --workspace … | release-bot · shell.run · Ship 1.4 1 min ago 20:00 left Run: npm publish --access public --workspace packages/acme-api-client | release-bot · shell.run · Ship 1.4 1 min ago 21:00 left Run: npm publish --access public --workspace packages/acme-command-line | shell.run Approved by Bo Lind release-bot | release-bot · shell.run · Ship 1.4 1 min ago 22:00 left Run: npm publish --access public --workspace packages/acme-web-components | release-bot · shell.run · Ship 1.4 1 min ago 23:00 left Run: npm publish --access public --workspace packages/acme-server | release-bot · Bash · Ship 1.4 1 min ago 30:00 left Run: make target-0 | release-bot · Bash · Ship 1.4 high risk 1 min ago 31:00 left Run: make target-1 | release-bot · Bash · Ship 1.4 1 min ago 32:00 left Run: make target-2 | release-bot · Bash · Ship 1.4 1 min ago 33:00 left Run: make target-3",
+		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a7001/grant",
+		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 21 min will be left. Without an answer, the request expires.",
+		"leads": "",
+	}},
+	{key: "inbox-narrow", like: "inbox-many", seen: seen{
+		"tally": "3 waiting",
+		"what":  "npm publish --access public --workspace packages/acme-api-client",
+		"rows":  "release-bot · shell.run · Ship 1.4 1 min ago 1:00 left Run: npm publish --access public --workspace packages/acme-api-client | release-bot · shell.run · Ship 1.4 1 min ago 2:00 left Run: npm publish --access public --workspace packages/acme-command-line | release-bot · shell.run · Ship 1.4 hidden characters 1 min ago 3:00 left Run: npm publish --access public '--work⟨U+200B⟩space' packages/acme-web-components",
+		"acts":  "Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | Extend… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Withdraw… | Withdraw request | Pre-approve similar calls… → /approvals/01890a5d-ac96-774b-bcce-b302099a7000/grant",
+		"leads": "",
+	}},
 	{key: "inbox-none-match", seen: seen{
 		"title":  "Inbox",
 		"tally":  "0 match · 240 waiting in total",

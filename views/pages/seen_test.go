@@ -19,7 +19,7 @@ var places = []struct{ name, selector, not string }{
 	{"title", "h1", ""},
 	{"who", ".approval-who", ""},
 	{"marks", ".approval-marks", ""},
-	{"tally", ".tally, #inbox-said, .filter", ""},
+	{"tally", ".tally, #inbox-said, .filter, .filter-chip", ""},
 	{"warns", "main .warning, main .flash, main .call-note, main .policy-now, #closed, #dangers > *", "[hidden], .warning .warning, #detail *"},
 	{"errors", ".field-error", ""},
 	{"why", "main > article .approval-why dt:first-of-type + dd, main > article .approval-why dt:contains(reason) + dd", ""},
@@ -29,7 +29,7 @@ var places = []struct{ name, selector, not string }{
 	{"more", "#other, #beside, #result, #edited", ""},
 	{"outcome", ".outcome", ""},
 	{"notes", "#notes .note", ""},
-	{"rows", "main .row, main tbody tr, .bulk-rows > li, .entry-head, .batch-calls > li, .grant-member", "#detail tr, article tr"},
+	{"rows", "main .row, main .group-head, main tbody tr, .bulk-rows > li, .entry-head, .batch-calls > li, .grant-member", "#detail tr, article tr"},
 	{"said", ".entry-text, .said, .entry-summary, .entry-outcome", ""},
 	{"empty", ".empty-state", ""},
 	{"acts", "main button, main a.btn, main a.act-link, main summary.btn, .decide summary", "[role=search] *, #bulk *, .editor *, .copy, [hidden], [hidden] *, tbody *, .row *"},
@@ -41,7 +41,7 @@ var places = []struct{ name, selector, not string }{
 	{"connect", ".connect [aria-current], .connect .steps .code-label, #received, .connect .facts dd:first-of-type", ""},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"finds", "#palette a.palette-row, .palette-says:not(:empty), .go-rows a", ""},
-	{"leads", "main .pager a, main .filter a, .outcome-next a", ".btn"},
+	{"leads", "main .pager a, main .filter a, main .filter-chips a, .outcome-next a", ".btn"},
 	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},
 }
 

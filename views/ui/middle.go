@@ -1,0 +1,57 @@
+package ui
+
+import (
+	"context"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
+
+	"countersign/models"
+)
+
+const (
+	middleTail  = 20 // characters that stay at the end of a line with no room
+	middleShort = 36 // a line as short as this has room everywhere
+)
+
+// UntrustedMiddle is Untrusted on one line that loses its middle where there is no room, so
+// that beginning and end stay: what tells one command from the next is often at its end. The
+// whole text is in its title, and read aloud. A text with anything that is not seen, that
+// mixes scripts or runs from right to left is never cut: it takes the lines that it needs.
+func UntrustedMiddle(s string) templ.Component {
+	at := middleAt(s)
+	if Odd(s) || at == len(s) {
+		return Untrusted(s)
+	}
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		return write(w, `<bdi class="untrusted middle" title="`, templ.EscapeString(s), `"><span class="middle-head">`, templ.EscapeString(s[:at]),
+			`</span><span class="middle-tail">`, templ.EscapeString(s[at:]), `</span></bdi>`)
+	})
+}
+
+// Odd reports whether a text is drawn as more than its letters: with escapes or a note that
+// no cut may hide.
+func Odd(s string) bool {
+	segments, _ := models.Reveal(s, false)
+	_, mixes := models.MixedScripts(s)
+	return mixes || models.HasRightToLeft(s) || slices.ContainsFunc(segments, func(seg models.Segment) bool { return seg.Escape })
+}
+
+// middleAt is where the end of a text begins that stays: before a letter of ASCII, so that no
+// letter is parted from its marks. The length of a text that is short, or has no such place.
+func middleAt(s string) int {
+	if utf8.RuneCountInString(s) <= middleShort {
+		return len(s)
+	}
+	at := len(s)
+	for n := 0; at > 0; n++ {
+		if n >= middleTail && s[at] < utf8.RuneSelf {
+			return at
+		}
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
+	return len(s)
+}
