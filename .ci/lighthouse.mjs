@@ -134,7 +134,7 @@ try {
     "sign-in": "/signin",
     inbox: "/",
     request: await firstLink(base, cookie, "/", /href="(\/approvals\/[0-9a-f-]{36})/),
-    conversation: await firstLink(base, cookie, "/conversations", /href="(\/conversations\/[0-9a-f-]{36})/),
+    conversation: await firstLink(base, cookie, "/conversations", /href="(\/conversations\/[0-9a-f-]{36})[^>]*><bdi[^>]*>Hello!/),
     policy: "/policy",
     history: "/history",
   };
