@@ -61,7 +61,7 @@ func TestABudgetIsChangedWithoutScript(t *testing.T) {
 	p.fill("#panel-amount", "30")
 	p.fill("#panel-reason", "too much")
 	p.click("#panel-change")
-	p.sees(".flash", "The budget is changed.")
+	p.sees(".flash", "Budget changed.")
 	p.sees(".budget-step:first-child", "100 → 70")
 	p.click("button[title='Double the budget to 140']")
 	p.sees("#budget-panel .gauge", "139 remaining of 140")
@@ -82,7 +82,7 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		}
 		p.signIn()
 		p.click("#row-" + string(a.ID) + " .row-link")
-		p.sees("#approval-title", "Budget request")
+		p.sees("#approval-title", "Set the budget to 150.")
 		if script { // what is spent meanwhile is seen
 			p.sees("#live-text", "live")
 			w.respond(id, models.KindReply, "On.", 4)

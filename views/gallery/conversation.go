@@ -78,7 +78,7 @@ func conversationStates() []State {
 		return State{Page: "conversation", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(in, Now))}
 	}
 	late := withBudget(ConversationInput())
-	late.Say = pages.SayForm{Sent: true, Content: "And the rest?", Notice: "Your message was not sent. It is still in the form."}
+	late.Say = pages.SayForm{Sent: true, Content: "And the rest?"}
 	late.Around.Decided = &pages.FailedDecision{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
 
 	earlier := withBudget(ConversationInput())

@@ -176,7 +176,7 @@ func (v *Conversation) trouble(in ConversationInput) {
 				v.Trouble, v.TroubleAt = "Your decision on #"+strconv.FormatInt(r.Sequence, 10)+" was not saved.", "#"+EntryID(r.Sequence)
 			}
 		}
-	case in.Say.Notice != "", len(in.Say.Errors) > 0:
+	case len(in.Say.Errors) > 0:
 		v.Trouble, v.TroubleAt = "Your message was not sent. It is still in the form.", "#composer"
 	}
 }

@@ -14,7 +14,6 @@ import (
 type SayForm struct {
 	Sent    bool // the message is as sent, not as the form begins
 	Content string
-	Notice  string // what became of what was sent
 	Errors  map[string]string
 }
 

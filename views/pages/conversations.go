@@ -101,7 +101,7 @@ func conversationRow(c *models.ConversationView, in ConversationsInput, now time
 		row.Owner = c.OwnerName
 	}
 	if c.Pending > 0 {
-		row.Pending, row.WaitURL = views.Count(c.Pending)+" waiting", views.InboxPageURL(c.ID, "")
+		row.Pending, row.WaitURL = views.Count(c.Pending)+" to decide", views.InboxPageURL(c.ID, "")
 	}
 	if c.PausedAt != nil {
 		row.Marks = append(row.Marks, ui.Word{Text: "paused", Tone: views.ToneWarn})
