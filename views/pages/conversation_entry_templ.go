@@ -837,7 +837,7 @@ func entryAsk(a Approval, e HistoryEntry) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !a.Question {
+		if !a.Question && e.Kind != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<p class=\"entry-headline\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
