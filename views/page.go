@@ -1,6 +1,8 @@
 package views
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,10 +97,38 @@ func (p Page) FullTitle() string {
 	return title
 }
 
+// The groups of the navigation. What is in none stands in the bar itself.
+const (
+	groupAgents = "Agents"
+	groupAdmin  = "Admin"
+)
+
 type place struct {
 	label, icon, url string
-	rest             string // of the label, left out where there is no room
+	rest             string // of the label, where there is room
+	group            string // whose menu it is in; empty: the bar
+	thumb            bool   // it is in a phone's bar too
 	current          bool
+}
+
+// navigationItem is a place in the bar, or a menu of some.
+type navigationItem struct {
+	place
+
+	menu   string
+	places []place
+}
+
+// PlaceGroup are places under one title.
+type PlaceGroup struct {
+	Title  string
+	Places []Place
+}
+
+// Place is a page that the navigation leads to.
+type Place struct {
+	Label, Icon, URL string
+	Current          bool
 }
 
 // places is the one navigation.
@@ -107,22 +137,70 @@ func (p Page) places() []place {
 		return nil
 	}
 	out := []place{
-		{label: "Inbox", icon: "inbox", url: InboxURL()},
-		{label: "Conversations", icon: "messages-square", url: ConversationsURL()},
-		{label: "History", icon: "clock", url: HistoryURL()},
-		{label: "Pre-approvals", icon: "check", url: GrantsURL()},
-		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL()},
-		{label: "Connect", icon: "send", url: ConnectURL("", "")},
+		{label: "Inbox", icon: "inbox", url: InboxURL(), thumb: true},
+		{label: "Conversations", icon: "messages-square", url: ConversationsURL(), thumb: true},
+		{label: "History", icon: "clock", url: HistoryURL(), thumb: true},
 		{label: "Audit", icon: "scroll-text", url: AuditURL()},
+		{label: "Agents", rest: "& tokens", icon: "key-round", url: AgentsURL(), group: groupAgents},
+		{label: "Connect", icon: "send", url: ConnectURL("", ""), group: groupAgents},
+		{label: "Pre-approvals", icon: "check", url: GrantsURL(), group: groupAgents},
 		{label: "Policy", icon: "sliders-horizontal", url: PolicyURL()},
 	}
 	if p.Viewer.Admin {
-		out = append(out, place{label: "People", icon: "users", url: PeopleURL()}, place{label: "System", icon: "activity", url: SystemURL()})
+		out[len(out)-1].group = groupAdmin
+		out = append(out,
+			place{label: "People", icon: "users", url: PeopleURL(), group: groupAdmin},
+			place{label: "System", icon: "activity", url: SystemURL(), group: groupAdmin})
 	}
 	for i := range out {
 		out[i].current = p.Path == out[i].url || out[i].url != InboxURL() && strings.HasPrefix(p.Path, out[i].url+"/")
 	}
 	return out
+}
+
+// navigation is the bar: its places, and a menu where the first of a group would be.
+func (p Page) navigation() []navigationItem {
+	var out []navigationItem
+	for _, one := range p.places() {
+		last := len(out) - 1
+		switch {
+		case one.group == "":
+			out = append(out, navigationItem{place: one})
+		case last >= 0 && out[last].menu == one.group:
+			out[last].places = append(out[last].places, one)
+			out[last].current = out[last].current || one.current
+		default:
+			out = append(out, navigationItem{menu: one.group, place: place{current: one.current}, places: []place{one}})
+		}
+	}
+	return out
+}
+
+// BeyondThumb are the places that a phone's bar has no room for, in groups, and those
+// of the account.
+func (p Page) BeyondThumb() []PlaceGroup {
+	var out []PlaceGroup
+	for _, one := range p.places() {
+		title := cmp.Or(one.group, "Countersign")
+		if one.thumb {
+			continue
+		}
+		at := slices.IndexFunc(out, func(g PlaceGroup) bool { return g.Title == title })
+		if at < 0 {
+			at, out = len(out), append(out, PlaceGroup{Title: title})
+		}
+		out[at].Places = append(out[at].Places, Place{strings.TrimSpace(one.label + " " + one.rest), one.icon, one.url, one.current})
+	}
+	return append(out, PlaceGroup{Title: "You", Places: []Place{
+		{"Change password", "key-round", PasswordURL(), false},
+		{"My sessions", "monitor", SessionsURL(), false},
+		{"API reference", "info", DocsURL(), false},
+	}})
+}
+
+// beyondThumb reports whether the page is one of those, or the list of them.
+func (p Page) beyondThumb() bool {
+	return p.Path == MoreURL() || slices.ContainsFunc(p.places(), func(one place) bool { return one.current && !one.thumb })
 }
 
 // Stopped is one agent, or all where it has no name, that a person stopped.

@@ -30,6 +30,9 @@ func PasswordURL() string { return "/account/password" }
 // InboxURL is what waits for the reader.
 func InboxURL() string { return "/" }
 
+// MoreURL lists the places that a phone's bar has no room for.
+func MoreURL() string { return "/more" }
+
 // InboxPageURL is the inbox of one conversation (empty: all), going on after a
 // page's key (empty: from the start).
 func InboxPageURL(conversation models.ConversationID, after string) string {

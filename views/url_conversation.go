@@ -50,8 +50,7 @@ func ConversationEntryURL(id models.ConversationID, response models.ResponseID) 
 // ConversationDraftURL answers with what the built-in agent is writing.
 func ConversationDraftURL(id models.ConversationID) string { return ConversationURL(id) + "/draft" }
 
-// SayURL takes the POST of a message, with what is decided and changed together
-// with it.
+// SayURL takes the POST of a message.
 func SayURL(id models.ConversationID) string { return ConversationURL(id) + "/say" }
 
 // ConversationDecideURL takes the POST of a verdict and leads back to the

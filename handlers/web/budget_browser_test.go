@@ -82,7 +82,7 @@ func TestABudgetRequestIsApprovedWithAnotherSum(t *testing.T) {
 		}
 		p.signIn()
 		p.click("#row-" + string(a.ID) + " .row-link")
-		p.sees("#approval-title", "Budget request")
+		p.sees("#approval-title", "Set the budget to 150.")
 		if script { // what is spent meanwhile is seen
 			p.sees("#live-text", "live")
 			w.respond(id, models.KindReply, "On.", 4)

@@ -245,6 +245,8 @@ func TestTheListOfConversations(t *testing.T) {
 		says("#conversation-"+string(waiting), "1 to decide", "2 used, no limit")
 	list.saysNot("#conversation-"+string(running), ownerEmail, "to decide")
 	admin.get("/conversations").says("#conversation-"+string(running), ownerEmail)
+	admin.get("/conversations").says("#filter-owner", "Anybody", ownerEmail, strangerEmail)
+	owner.get("/conversations").saysNot("#filter", "Owner", strangerEmail)
 	owner.get("/conversations", htmx).is(http.StatusOK).isFragment().says("#conversations", "deployer")
 
 	has := func(p *person, path string, want ...models.ConversationID) {

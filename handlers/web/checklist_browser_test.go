@@ -59,27 +59,30 @@ func TestInABrowserADraftDecidesNothingElse(t *testing.T) {
 			w.applyPolicy(backedUp)
 			id := w.conversation(-1)
 			path := conversationPath(id)
-			shown := w.proposes(id, "Delete the logs", 0)
+			shown := w.proposes(id, "Delete the logs", 20)
 			p := w.tab()
 			p.expected = append(p.expected, "401")
 			p.signIn()
 			p.open(path)
 			p.quiet()
-			p.value(`(document.getElementById("say-checklist-1").click(), document.getElementById("decide-approve").click(), document.getElementById("say-reason").value = "fine", document.getElementById("content").value = "Go on.", "")`)
+			p.value(`(document.querySelector("[id$=checklist-1]").click(), document.querySelector("[id$=set-budget]").click(), document.querySelector("[id$=-reason]").value = "fine", document.getElementById("content").value = "Go on.", "")`)
 			w.expire(w.owner)
 			p.open("/audit")
 			p.becomes(`location.pathname.startsWith("/sign")`)
-			want := " true true fine"
+			want := "true false fine"
 			if another {
+				if _, err := w.store.Decide(t.Context(), w.admin, shown.ID, models.DecisionInput{Approved: new(false)}); err != nil {
+					t.Fatal(err)
+				}
 				w.applyPolicy(called)
-				shown, want = w.proposes(id, "Pay 1,000,000", 0), " false false "
+				w.proposes(id, "Pay 1,000,000", 30)
+				want = "false true "
 			}
 			p.signIn()
 			p.open(path)
 			p.becomes(`document.getElementById("content").value === "Go on."`)
-			got := p.value(`document.querySelector("#say [name=responseId]").value + " " + document.getElementById("say-checklist-1").checked + " " + document.getElementById("decide-approve").checked + " " + document.getElementById("say-reason").value`)
-			if got != string(shown.ID)+want {
-				t.Errorf("the form holds %q, want %s%s", got, shown.ID, want)
+			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("[id$=-reason]").value`); got != want {
+				t.Errorf("the form holds %q, want %s", got, want)
 			}
 		})
 	}
@@ -94,23 +97,25 @@ func TestInABrowserBackDecidesNothingElse(t *testing.T) {
 			w := newWorld(t)
 			w.applyPolicy(backedUp)
 			id := w.conversation(-1)
-			w.proposes(id, "Delete the logs", 0)
+			first := w.proposes(id, "Delete the logs", 20)
 			p := w.tab()
 			p.signIn()
 			if !script {
 				p.withoutScript()
 			}
 			p.open(conversationPath(id))
-			p.click("#say-checklist-1")
-			p.click("#decide-approve")
-			p.fill("#say-reason", "fine")
+			p.click("[id$=checklist-1]")
+			p.click("[id$=set-budget]")
+			p.fill("[id$=-reason]", "fine")
 			p.open("/audit")
+			if _, err := w.store.Decide(t.Context(), w.admin, first.ID, models.DecisionInput{Approved: new(false)}); err != nil {
+				t.Fatal(err)
+			}
 			w.applyPolicy(called)
-			second := w.proposes(id, "Pay 1,000,000", 0)
+			w.proposes(id, "Pay 1,000,000", 30)
 			p.do("go back", chromedp.NavigateBack())
-			p.do("see it", chromedp.WaitVisible(chromedp.CSS("#composer-decision")))
-			got := p.value(`document.querySelector("#say [name=responseId]").value + " " + document.getElementById("say-checklist-1").checked + " " + document.getElementById("decide-approve").checked + document.getElementById("say-reason").value`)
-			if got != string(second.ID)+" false false" {
+			p.do("see it", chromedp.WaitVisible(chromedp.CSS("[id$=set-budget]")))
+			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("[id$=-reason]").value`); got != "false true " {
 				t.Errorf("the form holds %q", got)
 			}
 		})

@@ -1,9 +1,9 @@
 package web_test
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,7 +76,7 @@ func TestAChecklistIsNotApprovedInBulk(t *testing.T) {
 	}
 }
 
-// The card in a conversation, and the form below it.
+// The cards in a conversation.
 func TestTheChecklistInAConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -85,18 +85,19 @@ func TestTheChecklistInAConversation(t *testing.T) {
 	id := w.conversation(-1)
 	first := w.proposes(id, "Pay it.", 0)
 	path := conversationPath(id)
-	say := sayForm(p.get(path).is(http.StatusOK).says("#say-checklist", "The recipient is known"), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"fine"}})
-	back := p.post(path+"/say", say).is(http.StatusUnprocessableEntity).says("#say-checklist-error", "Tick every item before you approve.")
-	if text := back.doc.Find("#composer").Text(); strings.Count(text, models.TickAll) != 1 || strings.Contains(text, "checked: ") {
-		t.Errorf("it is not said once: %q", text)
-	}
-	if back.doc.Find("#say-checklist-1[checked]").Length() != 1 || back.value("#say-reason") != "fine" {
+	entry := "#entry-" + strconv.FormatInt(first.Sequence, 10) + "-"
+	decide := path + "/decide/" + string(first.ID)
+	form := p.get(path).is(http.StatusOK).says(entry+"checklist", "The recipient is known").form(entry+"verdict", entry+"approve")
+	form.Set("reason", "fine")
+	form["checked"] = []string{"0"}
+	back := p.post(decide, form).is(http.StatusUnprocessableEntity).says(entry+"checklist-error", "Tick every item before you approve.")
+	if back.doc.Find(entry+"checklist-1[checked]").Length() != 1 || back.value(entry+"reason") != "fine" {
 		t.Error("what was filled in is lost")
 	}
-	say["checked"] = []string{"0", "1"}
-	p.post(path+"/say", say).is(http.StatusSeeOther)
+	form["checked"] = []string{"0", "1"}
+	p.post(decide, form).is(http.StatusSeeOther)
 	if w.stands(first.ID).Status() != models.StatusApproved {
-		t.Error("the form below the conversation approves nothing")
+		t.Error("the card of a proposal approves nothing")
 	}
 
 	call := w.ask(paying, func(in *models.AskInput) { in.ConversationID = string(first.ConversationID) })
@@ -117,69 +118,6 @@ const (
 	backedUp = `{"templates":[{"name":"a","checklist":["The logs are backed up"]}],"rules":[{"name":"P","tools":["respond_with_approval"],"effect":"require","template":"a"}]}`
 	called   = `{"templates":[{"name":"a","checklist":["The payee was called"]}],"rules":[{"name":"P","tools":["respond_with_approval"],"effect":"require","template":"a"}]}`
 )
-
-// What was decided and ticked for one request is never put on another.
-func TestADecisionStaysWithItsRequest(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		fill    url.Values
-		decided bool // elsewhere, meanwhile
-		status  int
-		says    string
-		amount  string
-	}{
-		"to be corrected": {url.Values{"budgetMode": {"set"}, "budgetAmount": {"many"}}, false, http.StatusUnprocessableEntity, "Your decision was for another request and was not saved", "many"},
-		"too late":        {url.Values{"budgetMode": {"set"}, "budgetAmount": {"70"}}, true, http.StatusConflict, "Already rejected by admin@example.com", "70"},
-		"with its budget": {url.Values{"budgetMode": {"grant"}, "budgetAmount": {"9000"}}, true, http.StatusConflict, "Already rejected by admin@example.com", "30"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.applyPolicy(backedUp)
-			p, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
-			id := w.conversation(-1)
-			path := conversationPath(id)
-			first := w.proposes(id, "Delete the logs", 20)
-			form := sayForm(p.get(path), url.Values{"decision": {"approve"}, "checked": {"0"}, "reason": {"as agreed"}, "content": {"Go on."}})
-			maps.Copy(form, c.fill)
-			if c.decided {
-				admin.post(path+"/decide/"+string(first.ID), url.Values{"verdict": {"reject"}}).is(http.StatusSeeOther)
-			}
-			w.applyPolicy(called)
-			second := w.proposes(id, "Pay 1,000,000", 30)
-			got := p.post(path+"/say", form).is(c.status).says("#composer .flash", c.says, "The reason that you typed for it: “as agreed”")
-			if got.value("#say [name=responseId]") != string(second.ID) {
-				t.Fatal("the form is about another request")
-			}
-			if got.doc.Find("#decide-later[checked]").Length() != 1 || got.doc.Find("#say-checklist input[checked]").Length() != 0 || got.value("#say-reason") != "" {
-				t.Error("decision, ticks or reason are on a request that was never shown")
-			}
-			if got.value("#content") != "Go on." || got.value("#budget-amount") != c.amount {
-				t.Errorf("content %q, budget %q", got.value("#content"), got.value("#budget-amount"))
-			}
-			p.post(path+"/say", sayForm(got, url.Values{"budgetMode": {""}})).is(http.StatusSeeOther)
-			if status := w.stands(second.ID).Status(); status != models.StatusPending {
-				t.Errorf("what nobody decided on is %s", status)
-			}
-		})
-	}
-}
-
-// Where nothing is left to decide, the form says so and keeps the message.
-func TestADecisionOnWhatIsGone(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
-	id := w.conversation(-1)
-	path := conversationPath(id)
-	first := w.proposes(id, "Delete the logs", 0)
-	form := sayForm(p.get(path), url.Values{"decision": {"approve"}, "content": {"Go on."}, "budgetMode": {"set"}, "budgetAmount": {"many"}})
-	admin.post(path+"/decide/"+string(first.ID), url.Values{"verdict": {"reject"}}).is(http.StatusSeeOther)
-	got := p.post(path+"/say", form).is(http.StatusUnprocessableEntity).says("#composer .flash", "no longer pending", "Your decision was not saved").says("#budget-error", "whole number")
-	if got.value("#content") != "Go on." || got.doc.Find("#composer-decision").Length() != 0 {
-		t.Errorf("content %q", got.value("#content"))
-	}
-}
 
 // A checklist is ticked for one input: each form of the page has its own ticks and error.
 func TestTicksStayInTheFormTheyWereMadeIn(t *testing.T) {

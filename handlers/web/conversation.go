@@ -136,14 +136,12 @@ func (s *Site) sharesFor(ctx context.Context, actor models.Actor, id models.Conv
 // conversationPart is the part of the page that refetches itself; nil: nothing
 // new is there.
 func (s *Site) conversationPart(c echo.Context, v *models.ConversationView) (templ.Component, error) {
-	ctx, actor := c.Request().Context(), actorOf(c)
 	now := s.kit.Now()
 	switch c.QueryParam("part") {
 	case "head":
 		return pages.ConversationHeading(pages.NewConversationHead(v, pages.RenameForm{}, now)), nil
-	case "more":
-		waiting, err := s.waitingIn(ctx, actor, v.ID)
-		return pages.ComposerMore(pages.NewComposer(v, waiting, pages.SayForm{})), err
+	case "note":
+		return pages.ComposerNote(pages.NewComposer(v, pages.SayForm{})), nil
 	case "after":
 		return s.historyGrowth(c, v)
 	case "entry":

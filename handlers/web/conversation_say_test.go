@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -11,17 +10,6 @@ import (
 	"countersign/models"
 	"countersign/models/store"
 )
-
-// sayForm is the composer's form as a browser would send it, with what a person
-// fills in.
-func sayForm(p *page, fill url.Values) url.Values {
-	p.tb.Helper()
-	form := p.form("#say", "#send")
-	form.Set("decision", p.doc.Find("#say [name=decision][checked]").AttrOr("value", ""))
-	form.Set("budgetMode", p.doc.Find("#budget-mode option[selected]").AttrOr("value", ""))
-	maps.Copy(form, fill)
-	return form
-}
 
 func TestBeginningAConversation(t *testing.T) {
 	t.Parallel()
@@ -59,136 +47,134 @@ func TestBeginningAConversation(t *testing.T) {
 	}
 }
 
-func TestSayingDecidingAndChangingInOneForm(t *testing.T) {
+// The composer sends words. A page that was open since an earlier version sends decisions
+// and budgets with them: nothing of that is done, and nothing is lost (I6).
+func TestTheComposerSendsWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
 	id := w.conversation(50)
-	for _, c := range []struct {
-		name   string
-		fill   url.Values
-		status models.Status
-		budget int64
-		says   bool
-	}{
-		{"only a message", url.Values{"content": {"Go on."}}, models.StatusPending, 50, true},
-		{"only approved", url.Values{"decision": {"approve"}, "budgetMode": {""}}, models.StatusApproved, 50, false},
-		{"rejected with a message and a reason", url.Values{"content": {"Not now."}, "decision": {"reject"}, "reason": {"too risky"}}, models.StatusRejected, 50, true},
-		{"approved as it would like", url.Values{"content": {"Yes."}, "decision": {"approve"}}, models.StatusApproved, 100, true},
-		{"approved with more", url.Values{"content": {"Yes."}, "decision": {"approve"}, "budgetMode": {"set"}, "budgetAmount": {"120"}}, models.StatusApproved, 120, true},
-		{"rejected with a step", url.Values{"decision": {"reject"}, "budgetMode": {"step"}, "budgetAmount": {"-20"}}, models.StatusRejected, 100, false},
-		{"only the budget", url.Values{"budgetMode": {"step"}, "budgetAmount": {"50"}}, models.StatusPending, 150, false},
-		{"nothing of what it would like when rejected", url.Values{"decision": {"reject"}}, models.StatusRejected, 150, false},
-	} {
-		a := w.proposes(id, c.name, 100)
-		before := len(w.history(id))
-		shown := p.get(conversationPath(id)).is(http.StatusOK).says("#composer-decision", "proposal #"+strconv.FormatInt(a.Sequence, 10))
-		form := sayForm(shown, c.fill)
-		if form.Get("digest") != a.Digest || form.Get("responseId") != string(a.ID) || form.Get("budgetAmount") == "" {
-			t.Errorf("%s: the form carries %v", c.name, form)
-		}
-		p.post(conversationPath(id)+"/say", form).redirects(conversationPath(id) + "#end")
-		got := w.stands(a.ID)
-		if got.Status() != c.status || w.total(id) != c.budget {
-			t.Errorf("%s: stands as %s with a budget of %d", c.name, got.Status(), w.total(id))
-		}
-		if got.Vote != nil && (got.Vote.UserID != w.owner.UserID() || got.Vote.SeenDigest != a.Digest || got.Vote.Reason != c.fill.Get("reason")) {
-			t.Errorf("%s: the vote is %+v", c.name, got.Vote)
-		}
-		var said *models.Message
-		for _, e := range w.history(id)[before:] {
-			if e.Message != nil {
-				said = e.Message
-			}
-		}
-		if (said != nil) != c.says || said != nil && (said.Content != c.fill.Get("content") || said.AuthorID != w.owner.ID) {
-			t.Errorf("%s: said %+v", c.name, said)
-		}
-		if got.Status() == models.StatusPending { // out of the way of the next
-			if _, err := w.store.Decide(t.Context(), w.owner, a.ID, models.DecisionInput{Approved: new(false)}); err != nil {
-				t.Fatal(err)
-			}
+	a := w.proposes(id, "Delete the logs", 100)
+	say := conversationPath(id) + "/say"
+	shown := p.get(conversationPath(id)).is(http.StatusOK)
+	for name := range shown.form("#say", "#send") {
+		if name != "content" && name != "csrf" {
+			t.Errorf("the composer sends %q", name)
 		}
 	}
-	p.get(conversationPath(id)).says("#history", "raised the budget from 100 to 150", "approved by "+ownerEmail, "too risky", "gpt-x")
-}
-
-func TestWhatIsSentTooLateComesBackWithTheForm(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
-	id := w.conversation(50)
-	a := w.proposes(id, "Delete the logs", 0)
-	fill := url.Values{"content": {"Go on,\r\nplease."}, "decision": {"approve"}, "reason": {"fine"}, "budgetMode": {"set"}, "budgetAmount": {"70"}}
-	form := sayForm(p.get(conversationPath(id)), fill)
-
-	other := maps.Clone(form) // I6: what was seen is what is released
-	other.Set("digest", strings.Repeat("0", len(a.Digest)))
+	p.post(say, url.Values{"content": {"Go on,\r\nplease."}}).redirects(conversationPath(id) + "#end")
+	p.get(conversationPath(id)).says("#history [data-what=message]", ownerEmail, "Go on, please.")
 	entries := len(w.history(id))
-	got := p.post(conversationPath(id)+"/say", other).is(http.StatusConflict).says("#composer .flash", "Look again", "still in the form")
-	if got.value("#say [name=digest]") != a.Digest || got.value("#content") != "Go on,\nplease." || got.value("#budget-amount") != "70" {
-		t.Errorf("digest %q, content %q, amount %q", got.value("#say [name=digest]"), got.value("#content"), got.value("#budget-amount"))
-	}
-	if got.doc.Find("#decide-approve[checked]").Length() != 0 {
-		t.Error("what was not decided on is about to be approved")
-	}
-	if got := w.stands(a.ID); got.Status() != models.StatusPending || w.total(id) != 50 || len(w.history(id)) != entries {
-		t.Errorf("something was taken: %s, %d", got.Status(), w.total(id))
-	}
-
-	admin.post(conversationPath(id)+"/decide/"+string(a.ID), url.Values{"verdict": {"reject"}, "reason": {"too risky"}}).
-		redirects(conversationPath(id) + "#entry-" + strconv.FormatInt(a.Sequence, 10))
-	got = p.post(conversationPath(id)+"/say", form).is(http.StatusConflict).
-		says("#composer .flash", "Already rejected by admin@example.com", "Your approval changed nothing").says("#history", "too risky")
-	if got.value("#content") != "Go on,\nplease." || w.total(id) != 50 {
-		t.Errorf("content %q, budget %d", got.value("#content"), w.total(id))
-	}
-	// Sent again without a decision, it is taken.
-	p.post(conversationPath(id)+"/say", sayForm(got, nil)).redirects(conversationPath(id) + "#end")
-	if w.total(id) != 70 {
-		t.Errorf("the budget is %d", w.total(id))
-	}
-}
-
-func TestWhatIsWrongInTheComposerIsSaidAtItsPlace(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	p := w.signedIn(ownerEmail)
-	id, bare := w.conversation(50), w.conversation(-1)
-	a, b := w.proposes(id, "Delete the logs", 0), w.proposes(bare, "Delete the logs", 0)
-	long := strings.Repeat("x", models.MaxReason+1)
 	for _, c := range []struct {
 		name     string
 		fill     url.Values
 		at, says string
 	}{
-		{"nothing", url.Values{"content": {" "}}, "#content-error", "empty"},
+		{"nothing", url.Values{"content": {" \r\n"}}, "#content-error", "empty"},
 		{"too long", url.Values{"content": {strings.Repeat("x", models.MaxContent+1)}}, "#content-error", "65536"},
-		{"no number", url.Values{"content": {"x"}, "budgetMode": {"set"}, "budgetAmount": {"1.5"}}, "#budget-error", "whole number"},
-		{"no amount", url.Values{"budgetMode": {"step"}}, "#budget-error", "whole number"},
-		{"below zero", url.Values{"budgetMode": {"set"}, "budgetAmount": {"-1"}}, "#budget-error", "from 0"},
-		{"a made-up change", url.Values{"budgetMode": {"double"}}, "#budget-error", "by an amount"},
-		{"a made-up decision", url.Values{"decision": {"cancel"}}, "#decision-error", "approve, reject"},
-		{"no digest", url.Values{"decision": {"approve"}, "digest": {""}}, "#decision-error", "decide again"},
-		{"no response", url.Values{"decision": {"approve"}, "responseId": {"x"}}, "#decision-error", "UUID"},
-		{"a long reason", url.Values{"decision": {"reject"}, "reason": {long}}, "#say-reason-error", "4000"},
+		{"an approval", url.Values{"content": {"Yes."}, "decision": {"approve"}, "responseId": {string(a.ID)}, "digest": {a.Digest}}, "#composer .flash", "Nothing was saved"},
+		{"a rejection", url.Values{"content": {"No."}, "decision": {"reject"}, "responseId": {string(a.ID)}, "digest": {a.Digest}}, "#composer .flash", "Decide on the request's card"},
+		{"a budget", url.Values{"content": {"More."}, "budgetMode": {"set"}, "budgetAmount": {"70"}}, "#composer .flash", "change the budget under Budget"},
+		{"a step", url.Values{"budgetMode": {"step"}, "budgetAmount": {"70"}}, "#composer .flash", "Nothing was saved"},
 	} {
-		c.fill.Set("unknown", "field")
-		form := sayForm(p.get(conversationPath(id)), c.fill)
-		got := p.post(conversationPath(id)+"/say", form).is(http.StatusUnprocessableEntity).says(c.at, c.says)
-		for field, name := range map[string]string{"#content": "content", "#budget-amount": "budgetAmount", "#say-reason": "reason"} {
-			if want := c.fill.Get(name); want != "" && got.value(field) != want {
-				t.Errorf("%s: %s holds %.40q, want %.40q", c.name, field, got.value(field), want)
-			}
+		got := p.post(say, c.fill).is(http.StatusUnprocessableEntity).says(c.at, c.says).says(".conversation > .flash", "Your message was not sent")
+		if want := strings.ReplaceAll(c.fill.Get("content"), "\r\n", "\n"); got.value("#content") != want {
+			t.Errorf("%s: the message is %.40q, want %.40q", c.name, got.value("#content"), want)
+		}
+		w.waits(a)
+		if w.total(id) != 50 || len(w.history(id)) != entries {
+			t.Errorf("%s: something was taken", c.name)
 		}
 	}
-	p.post(conversationPath(bare)+"/say", url.Values{"budgetMode": {"step"}, "budgetAmount": {"5"}}).is(http.StatusUnprocessableEntity).says("#budget-error", "needs an existing budget")
-	// A response of another conversation is none of this one's.
-	p.post(conversationPath(id)+"/say", url.Values{"decision": {"approve"}, "responseId": {string(b.ID)}, "digest": {b.Digest}}).is(http.StatusNotFound)
-	for _, a := range []*models.Approval{a, b} {
-		if got := w.stands(a.ID); got.Status() != models.StatusPending {
-			t.Errorf("decided: %s", got.Status())
+}
+
+// The budget that a proposal asks for is part of its approval, unless its decider says
+// otherwise; a rejection changes none.
+func TestAProposalIsApprovedWithItsBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.signedIn(ownerEmail)
+	id := w.conversation(50)
+	total := int64(50)
+	for _, c := range []struct {
+		name, verdict string
+		fill          url.Values
+		want          int64 // that it asks for; 0: nothing
+		budget        int64
+	}{
+		{"as it would like", "approve", nil, 100, 100},
+		{"rejected as it came", "reject", nil, 300, 100},
+		{"rejected with nonsense in the field", "reject", url.Values{"new_budget": {"lots"}}, 300, 100},
+		{"with another", "approve", url.Values{"new_budget": {"120"}}, 100, 120},
+		{"with none", "approve", url.Values{"set_budget": nil}, 100, 120},
+		{"without a wish", "approve", nil, 0, 120},
+		{"without a wish, with one", "approve", url.Values{"set_budget": {"true"}, "new_budget": {"7000"}}, 0, 7000},
+	} {
+		for _, inConversation := range []bool{true, false} {
+			if _, err := w.store.ChangeBudget(t.Context(), w.owner, id, models.BudgetChange{Set: &total}, ""); err != nil {
+				t.Fatal(err)
+			}
+			a := w.proposes(id, c.name, c.want)
+			path, prefix := pageOf(a), "#"
+			if inConversation {
+				path, prefix = conversationPath(id), "#entry-"+strconv.FormatInt(a.Sequence, 10)+"-"
+			}
+			shown := p.get(path).is(http.StatusOK)
+			words := "Approve and set the budget the budget"
+			if c.want > 0 {
+				words = "Approve and set " + strconv.FormatInt(c.want, 10) + " the budget" // of which script and style show one
+			}
+			shown.says(prefix+"approve", words)
+			if ticked := shown.doc.Find(prefix+"set-budget[checked]").Length() == 1; ticked != (c.want > 0) {
+				t.Errorf("%s: ticked %v", c.name, ticked)
+			}
+			form := shown.form(prefix+"verdict", prefix+c.verdict)
+			for name, values := range c.fill {
+				form[name] = values
+			}
+			p.post(shown.doc.Find(prefix+"verdict").AttrOr("action", ""), form).is(http.StatusSeeOther)
+			if got := w.stands(a.ID); got.Vote == nil || string(got.Vote.Verdict) != c.verdict || got.Vote.SeenDigest != a.Digest {
+				t.Errorf("%s: %s with %+v", c.name, got.Status(), got.Vote)
+			}
+			if w.total(id) != c.budget {
+				t.Errorf("%s: the budget is %d, want %d", c.name, w.total(id), c.budget)
+			}
 		}
+		total = c.budget
+	}
+
+	// What can't be a budget is said at its field, and nothing is decided.
+	a := w.proposes(id, "More.", 100)
+	form := p.get(pageOf(a)).form("#verdict", "#approve")
+	for _, amount := range []string{"", "lots", "-1", "1e3"} {
+		form.Set("new_budget", amount)
+		got := p.post(decideOf(a), form).is(http.StatusUnprocessableEntity).says("#new_budget-error", "must")
+		if got.value("#new-budget") != amount || got.doc.Find("#set-budget[checked]").Length() != 1 {
+			t.Errorf("%q: the fields are lost", amount)
+		}
+		w.waits(a)
+	}
+	form.Del("set_budget")
+	form.Set("digest", strings.Repeat("0", 64)) // what comes back is as it was sent
+	if p.post(decideOf(a), form).is(http.StatusConflict).doc.Find("#set-budget[checked]").Length() != 0 {
+		t.Error("the box was ticked again")
+	}
+}
+
+// The question before an approval that can do much harm names the budget that it sets.
+func TestTheConfirmationNamesTheBudgetI6(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.applyPolicy(allHigh)
+	p := w.signedIn(ownerEmail)
+	id := w.conversation(50)
+	a := w.proposes(id, "Drop the table.", 9000)
+	form := p.get(pageOf(a)).form("#verdict", "#approve")
+	asked := p.post(decideOf(a), form).is(http.StatusOK).says("#confirm", "Approve and set the budget to 9,000").says(".what", "Sets the budget to 9,000")
+	w.waits(a)
+	p.post(decideOf(a), asked.form("#confirm", "#confirm-approve")).redirects(pageOf(a))
+	if w.total(id) != 9000 {
+		t.Errorf("the budget is %d", w.total(id))
 	}
 }
 

@@ -63,8 +63,8 @@ func TestAHistoryPagesByKey(t *testing.T) {
 		}
 		if at == 0 {
 			got.says(".elsewhere", "the first of all")
-			if got.doc.Find("#composer-decision").Length() != 0 {
-				t.Error("what is not on the page can be decided by its composer")
+			if got.doc.Find("#composer [name=decision], #composer [name=verdict]").Length() != 0 {
+				t.Error("the composer decides")
 			}
 		}
 		next, _ = strings.CutSuffix(got.doc.Find("#earlier").AttrOr("href", ""), "#end")
@@ -114,7 +114,7 @@ func TestPartsOfAConversation(t *testing.T) {
 		p.get(next, htmx).is(http.StatusNoContent)
 	}
 	p.get(grown.doc.Find(entry).AttrOr("hx-get", ""), htmx).is(http.StatusOK).isFragment().says(entry, "Delete the logs")
-	p.get(path+"?part=more", htmx).is(http.StatusOK).isFragment().says("#composer-more", "proposal")
+	p.get(path+"?part=note", htmx).is(http.StatusOK).isFragment().says("#composer-note", "waits here until the agent fetches it")
 	p.get(path+"?part=head", htmx).is(http.StatusOK).isFragment().says("#conversation-head", "waiting for you")
 	p.get(path+"?part=head").is(http.StatusOK).says("h1", "Untitled") // typed into a browser, it is the page
 	p.get(path+"?part=entry&entry="+string(w.ask().ID), htmx).is(http.StatusNotFound)
@@ -144,7 +144,7 @@ func TestSteeringAConversation(t *testing.T) {
 		p.post(path+"/steer", url.Values{"how": {value}}).redirects(path)
 		return p.get(path).is(http.StatusOK)
 	}
-	steer("#pause").says("#conversation-head", "paused").says(".flash", "Paused").says("#composer", "which waits until")
+	steer("#pause").says("#conversation-head", "paused").says(".flash", "Paused").says("#composer", "waits until the conversation resumes")
 	p.post(path+"/decide/"+string(a.ID), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).is(http.StatusSeeOther)
 	steer("#resume").saysNot("#conversation-head", "paused")
 	steer("#archive").says("#conversation-head", "archived")

@@ -45,6 +45,11 @@ func (s *Site) conversations(c echo.Context) error {
 	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
 		return err
 	}
+	if actor.Admin {
+		if in.People, err = s.store.People.Users(ctx, actor); err != nil {
+			return err
+		}
+	}
 	frame := views.Page{Now: s.kit.Now()}
 	if !handlers.WantsFragment(c.Request()) {
 		if frame, err = s.frame(c, "Conversations", -1); err != nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // budget reads what a verdict does to the budget: the sum of a budget request,
-// which is its edited input, or a budget that was chosen besides.
+// which is its edited input, or the budget that an approved proposal gets. A rejection
+// changes no budget.
 func (f verdictForm) budget(in *models.DecisionInput) error {
 	if f.verdict == models.VerdictApprove && f.values.Has("sum") {
 		sum, err := energyIn("sum", f.values.Get("sum"))
@@ -23,7 +24,7 @@ func (f verdictForm) budget(in *models.DecisionInput) error {
 			in.Input = []byte(models.Allowance{Energy: sum, Until: until}.Input())
 		}
 	}
-	if f.values.Get("set_budget") == "true" {
+	if f.verdict == models.VerdictApprove && f.values.Get("set_budget") == "true" {
 		budget, err := energyIn("new_budget", f.values.Get("new_budget"))
 		if err != nil {
 			return err

@@ -30,11 +30,11 @@ func TestDecidingAProposalWithABudget(t *testing.T) {
 		want   models.Status
 		total  int64
 	}{
-		{"the budget is left unless it is chosen", "#approve", nil, models.StatusApproved, 50},
-		{"as the agent would like", "#approve", url.Values{"set_budget": {"true"}}, models.StatusApproved, 120},
-		{"another", "#approve", url.Values{"set_budget": {"true"}, "new_budget": {"100"}, "reason": {"go on"}}, models.StatusApproved, 100},
-		{"with a rejection too", "#reject", url.Values{"set_budget": {"true"}, "new_budget": {"30"}}, models.StatusRejected, 30},
-		{"not chosen, whatever stands there", "#reject", url.Values{"new_budget": {"nonsense"}}, models.StatusRejected, 50},
+		{"as the agent would like", "#approve", nil, models.StatusApproved, 120},
+		{"the budget is kept", "#approve", url.Values{"set_budget": nil}, models.StatusApproved, 50},
+		{"another", "#approve", url.Values{"new_budget": {"100"}, "reason": {"go on"}}, models.StatusApproved, 100},
+		{"a rejection changes none", "#reject", url.Values{"new_budget": {"30"}}, models.StatusRejected, 50},
+		{"whatever the field holds", "#reject", url.Values{"new_budget": {"nonsense"}}, models.StatusRejected, 50},
 	} {
 		id := w.conversation(50)
 		a := w.proposes(id, "Delete **old** logs?", 120)
@@ -42,8 +42,8 @@ func TestDecidingAProposalWithABudget(t *testing.T) {
 		if got.text(".code code") == "" || got.doc.Find(".markdown[hx-ignore] strong").Text() != "old" || !strings.Contains(got.text(".code"), "Delete **old** logs?") {
 			t.Fatalf("%s: no source or no layout: %s", c.name, got.text("#approval"))
 		}
-		if got.value("#new-budget") != "120" || got.doc.Find("#set-budget[checked]").Length() != 0 {
-			t.Errorf("%s: the field holds %q, or is chosen already", c.name, got.value("#new-budget"))
+		if got.value("#new-budget") != "120" || got.doc.Find("#set-budget[checked]").Length() != 1 {
+			t.Errorf("%s: the field holds %q, or is not chosen", c.name, got.value("#new-budget"))
 		}
 		p.post(decideOf(a), got.sent(c.button, c.fill)).redirects(pageOf(a))
 		if got := w.stands(a.ID); got.Status() != c.want || w.total(id) != c.total {
@@ -91,8 +91,8 @@ func TestDecidingABudgetRequest(t *testing.T) {
 		id := w.conversation(60)
 		w.respond(id, models.KindReply, "Working.", 49)
 		a := w.budgetRequest(id, 150)
-		p.get("/").says("#row-"+string(a.ID), "Budget request", "Raise the budget to 150: Four files are left.")
-		got := p.get(pageOf(a)).is(http.StatusOK).says("h1", "Budget request").
+		p.get("/").says("#row-"+string(a.ID), "Budget request", "Set the budget to 150. The agent says: \"Four files are left.\"")
+		got := p.get(pageOf(a)).is(http.StatusOK).says("h1", "Set the budget to 150.").
 			says("#approval", "asks for a budget of 150 units", "50 used, 10 remaining of 60", "83% used", "Four files are left.").says(".spent", "Replies · 2 times", "50")
 		if got.value("#sum") != "150" || got.doc.Find("#edit").Length() != 0 || got.doc.Find(".burn svg").Length() != 1 {
 			t.Errorf("%s: the sum is %q", c.name, got.value("#sum"))

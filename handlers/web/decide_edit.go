@@ -93,7 +93,7 @@ func (f verdictForm) undecided() bool {
 // refilled is the form as it was filled in, to be corrected.
 func (f verdictForm) refilled() pages.DecideForm {
 	form := pages.DecideForm{
-		Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(pages.ProposedField), Answer: f.text("answer"),
+		Sent: true, Reason: f.reason, Preset: f.preset, Checked: readTicks(f.values), Proposed: f.values.Get(pages.ProposedField), Answer: f.text("answer"),
 		Option: f.values.Get(pages.WithOptionField),
 		Sum:    strings.TrimSpace(f.values.Get("sum")), SetBudget: f.values.Get("set_budget") == "true", NewBudget: strings.TrimSpace(f.values.Get("new_budget")),
 	}

@@ -191,3 +191,12 @@ func asError(err error, codes ...models.Code) *models.Error {
 	}
 	return nil
 }
+
+// more lists the places that a phone's bar has no room for.
+func (s *Site) more(c echo.Context) error {
+	frame, err := s.frame(c, "More", -1)
+	if err != nil {
+		return err
+	}
+	return handlers.Render(c, http.StatusOK, pages.MorePage(frame), nil)
+}

@@ -45,11 +45,6 @@ func TestApprovingIsClosedUntilAllIsOpened(t *testing.T) {
 	for at, form := range map[string]url.Values{decideOf(a): crafted, here: crafted, decideOf(a) + "?": edited} {
 		owner.post(at, form).is(http.StatusUnprocessableEntity).says("main", "Nothing was decided")
 	}
-	beside := url.Values{"content": {"Go on."}, "decision": {"approve"}, "responseId": {string(a.ID)}, "digest": {a.Digest}}
-	said := owner.post("/conversations/"+string(a.ConversationID)+"/say", beside).is(http.StatusUnprocessableEntity).says("#composer", "Nothing was decided")
-	if said.value("#content") != "Go on." {
-		t.Error("the message is lost")
-	}
 	owner.post(decideOf(a), crafted, htmx).is(http.StatusUnprocessableEntity).isFragment().says("#decide", "folded")
 	if got := w.stands(a.ID); got.Status() != models.StatusPending {
 		t.Fatalf("a crafted form decided: %s", got.Status())

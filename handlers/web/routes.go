@@ -70,6 +70,9 @@ func (s *Site) table() []route {
 		{get, "/approvals/bulk/undo", person, toInbox},
 		{post, "/approvals/bulk/undo", person, s.undoBulk},
 
+		// What a phone's bar has no room for.
+		{get, "/more", person, s.more},
+
 		// One request.
 		{get, "/approvals/:id", person, s.approval},
 		{get, "/approvals/:id/presence", person, s.presence},

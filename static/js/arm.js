@@ -19,7 +19,7 @@ const acts = () => panel().querySelectorAll("[data-confirm], [data-disarm]");
 function releases(form, button) {
   if (!form?.elements?.confirmed) return false;
   const sent = new FormData(form, button);
-  const verdict = sent.get("verdict") ?? sent.get("decision");
+  const verdict = sent.get("verdict");
   return Boolean(verdict) && verdict !== "reject" && verdict !== "discard";
 }
 
@@ -35,7 +35,7 @@ function early(form, button) {
 function does(button) {
   if (button?.dataset.act === "option") return `Answer “${button.firstChild.textContent.trim()}”:`;
   if (button?.dataset.act === "approve-edited") return "Approve as edited?"; // what changes is written above
-  return null;
+  return button?.dataset.does ?? null;
 }
 
 function disarm(back) {

@@ -34,9 +34,9 @@ function first(field) {
   return field.defaultValue;
 }
 
-// What a person decides is about the request that was shown, named by its id and digest,
+// What a person decides is about the request that was shown, named by where its form leads and by its digest,
 // and is put on no other. A message to the agent is about none.
-const about = (field) => (field.name === "content" ? "" : ["responseId", "digest"].map((name) => field.form.querySelector(`[name=${name}]`)?.value ?? "").join(" "));
+const about = (field) => (field.name === "content" ? "" : field.form.querySelector("[name=digest]")?.value ?? "");
 
 // A field is known by where its form leads, what it is about, its name, and its place
 // among others of that name; a box also by what it stands for, and by its list.

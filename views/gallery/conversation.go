@@ -34,10 +34,9 @@ func waitingConversation() pages.ConversationInput {
 // wrongConversation is the same after everything was filled in wrongly.
 func wrongConversation() pages.ConversationInput {
 	wrong := waitingConversation()
-	waits := wrong.Waiting[1]
 	wrong.Say = pages.SayForm{
-		Sent: true, Response: string(waits.ID), Digest: waits.Digest, Content: "Go on, but keep the audit logs.", Decision: models.VerdictApprove, Reason: "fine", Mode: pages.BudgetSet, Amount: "-3",
-		Errors: map[string]string{"budget": "must be from 0 to 1000000000000", "content": "is too long", "reason": "is too long", "": "approved: is required"},
+		Sent: true, Content: "Go on, but keep the audit logs.",
+		Errors: map[string]string{"content": "is too long", "": "Nothing was saved."},
 	}
 	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are taken"}
 	wrong.Around.Decided = &pages.FailedDecision{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
@@ -79,7 +78,7 @@ func conversationStates() []State {
 		return State{Page: "conversation", Name: name, Note: note, Component: pages.ConversationPage(p, pages.NewConversation(in, Now))}
 	}
 	late := withBudget(ConversationInput())
-	late.Say = pages.SayForm{Sent: true, Content: "And the rest?", Notice: "Already approved by Bo Lind. Your rejection changed nothing. The rest of what you sent was not saved either. It is still in the form."}
+	late.Say = pages.SayForm{Sent: true, Content: "And the rest?"}
 	late.Around.Decided = &pages.FailedDecision{ID: late.History.Entries[2].Response.ID, Late: models.VerdictReject}
 
 	earlier := withBudget(ConversationInput())

@@ -15,7 +15,7 @@ func proposalStates() []State {
 	return []State{
 		page("proposal", "Source and layout, and the budget that it would like", Plan(), Knows),
 		page("proposal-errors", "An error at the new budget", Plan(), Knows, func(in *pages.ApprovalInput) {
-			in.Form = pages.DecideForm{SetBudget: true, NewBudget: "-4", Errors: map[string]string{"new_budget": "must be a whole number from 0 to 1,000,000,000,000"}}
+			in.Form = pages.DecideForm{Sent: true, SetBudget: true, NewBudget: "-4", Errors: map[string]string{"new_budget": "must be a whole number from 0 to 1,000,000,000,000"}}
 		}),
 		page("proposal-routed", "To a reviewer, who is told nothing of the budget", Plan(func(a *models.Approval) { a.Risk, a.PolicyRule = models.RiskHigh, "All proposals" })),
 		page("proposal-approved", "Approved with a reason", Settle(Plan(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictApprove, Reason: "Go."}), Knows),

@@ -32,6 +32,7 @@ func shellStates() []State {
 				{Agent: "five", By: "Bo", Note: "x"},
 			}
 		}),
+		{Page: "more", Name: Usual, Note: "What a phone's bar has no room for, to an admin", Component: pages.MorePage(Frame("More", "/more"))},
 		around("red", "The gate is off, fallback is on", func(p *views.Page) { p.GateOff, p.FallbackOn = true, true }),
 		around("red-until", "The gate is off for an hour, fallback is on until tomorrow", func(p *views.Page) {
 			p.GateOff, p.FallbackOn, p.GateOffUntil, p.FallbackUntil = true, true, Now.Add(time.Hour), Now.Add(24*time.Hour)

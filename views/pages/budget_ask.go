@@ -147,8 +147,21 @@ func newBudgetOffer(in ApprovalInput) *BudgetOffer {
 	return offer
 }
 
-// fillBudget puts what was asked for into the fields that nobody has filled in.
+// named is the budget that approving sets, as far as the form says it.
+func (o BudgetOffer) named(form DecideForm) string {
+	if n, err := strconv.ParseInt(form.NewBudget, 10, 64); err == nil && n >= 0 {
+		return views.Number(n)
+	}
+	return "the budget"
+}
+
+// fillBudget puts what was asked for into the fields that nobody has filled in: the
+// budget that a proposal would like is part of its approval, unless a person says
+// otherwise.
 func fillBudget(form DecideForm, r *models.Response) DecideForm {
+	if r.EnergyBudget != nil && r.Kind == models.KindProposal && !form.Sent {
+		form.SetBudget = true
+	}
 	if form.Sum == "" && len(form.Errors) == 0 {
 		form.Sum = askedSum(r)
 	}

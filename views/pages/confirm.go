@@ -35,7 +35,7 @@ type Confirm struct {
 	Source ui.Code
 	Other  ui.Code // what another system asks with
 	Beside ui.Code // what it sends beside that
-	Sum    string  // of a budget request
+	Sum    string  // the budget that it sets; empty: none
 }
 
 // HiddenField is what was sent, to be sent again.
@@ -54,6 +54,8 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 	switch {
 	case c.Input != nil && r.Kind == models.KindBudget:
 		out.Sum = in.Form.Sum
+	case v.Offer != nil && in.Form.SetBudget:
+		out.Does, out.Sum = "Approve and set the budget to "+v.Offer.named(in.Form)+":", in.Form.NewBudget
 	case c.Input != nil:
 		out.Does = "Approve as edited"
 		out.Source.Label, out.Source.Text, out.Source.Size = "Edited input", indent(c.Input), ""

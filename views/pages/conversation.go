@@ -104,7 +104,7 @@ type ConversationHead struct {
 	PausedAt, ArchivedAt views.Moment
 }
 
-// ConversationFacts stand beside the history.
+// ConversationFacts say what the conversation belongs to.
 type ConversationFacts struct {
 	RunID, ParentRunID string
 	InboxURL           string
@@ -112,6 +112,10 @@ type ConversationFacts struct {
 	Parent             *RunLink
 	Children           []RunLink
 	AfterRejection     AfterRejection
+}
+
+func (f ConversationFacts) any() bool {
+	return f.RunID != "" || f.ParentRunID != "" || f.Parent != nil || len(f.Children) > 0 || f.AfterRejection.URL != ""
 }
 
 // DraftView is where the draft is shown; it refetches itself.
@@ -135,7 +139,7 @@ func NewConversation(in ConversationInput, now time.Time) Conversation {
 		Begins: in.History.Before == 0, AtEnd: in.Before == 0,
 		AfterURL: views.ConversationAfterURL(c.ID, in.History.After), Topic: views.ConversationTopic(c.ID),
 		EndURL: views.ConversationEndURL(c.ID),
-		Draft:  NewDraft(c, in.Draft), Composer: NewComposer(c, in.Waiting, in.Say),
+		Draft:  NewDraft(c, in.Draft), Composer: NewComposer(c, in.Say),
 	}
 	if !v.Begins {
 		v.Earlier = views.ConversationPageURL(c.ID, in.History.Before) + "#end"
@@ -172,8 +176,8 @@ func (v *Conversation) trouble(in ConversationInput) {
 				v.Trouble, v.TroubleAt = "Your decision on #"+strconv.FormatInt(r.Sequence, 10)+" was not saved.", "#"+EntryID(r.Sequence)
 			}
 		}
-	case in.Say.Notice != "", len(in.Say.Errors) > 0:
-		v.Trouble, v.TroubleAt = "What you sent was not saved. It is still in the form.", "#composer"
+	case len(in.Say.Errors) > 0:
+		v.Trouble, v.TroubleAt = "Your message was not sent. It is still in the form.", "#composer"
 	}
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"strings"
 	"time"
 
 	"countersign/models"
@@ -16,6 +17,7 @@ type ConversationsInput struct {
 	Filter views.ConversationFilter
 	Errors map[string]string // by filter
 	Agents []models.Agent    // the reader's own, to choose from
+	People []models.User     // to choose an owner from, for admins
 	Admin  bool
 	// BaseURL is the server's public address, for the example of an empty list.
 	BaseURL string
@@ -28,6 +30,8 @@ type Conversations struct {
 	Errors    map[string]string
 	Statuses  []ui.Choice
 	Agents    []ui.Choice
+	Owners    []ui.Choice // for admins; empty: too many to choose from
+	Chips     []FilterChip
 	Admin     bool
 	ListURL   string // where the list refetches itself
 	NextURL   string
@@ -57,11 +61,12 @@ type ConversationRow struct {
 func NewConversations(in ConversationsInput, now time.Time) Conversations {
 	v := Conversations{
 		Filter: in.Filter, Errors: in.Errors, Admin: in.Admin, ListURL: views.ConversationListURL(in.Filter, in.After),
-		Statuses: []ui.Choice{{Value: "", Label: "any"}}, Agents: agentChoices(in),
+		Statuses: []ui.Choice{{Value: "", Label: "Any status"}}, Agents: agentChoices(in), Owners: ownerChoices(in),
 	}
 	for _, status := range [...]models.ConversationStatus{models.ConversationRunning, models.ConversationWaitingInput, models.ConversationCompleted, models.ConversationFailed} {
 		v.Statuses = append(v.Statuses, ui.Choice{Value: string(status), Label: ui.ConversationWord(status).Text})
 	}
+	v.chips()
 	for i := range in.Rows {
 		v.Rows = append(v.Rows, conversationRow(&in.Rows[i], in, now))
 	}
@@ -107,9 +112,62 @@ func conversationRow(c *models.ConversationView, in ConversationsInput, now time
 	return row
 }
 
+// chips are the filters that are set, each with the way to the list without it.
+func (v *Conversations) chips() {
+	add := func(label, value string, choices []ui.Choice, without views.ConversationFilter) {
+		if value == "" {
+			return
+		}
+		chip := FilterChip{Label: label, Value: models.RevealString(value, false), URL: views.ConversationListURL(without, "")}
+		for _, c := range choices {
+			if c.Value == value {
+				chip.Value = c.Label
+			}
+		}
+		v.Chips = append(v.Chips, chip)
+	}
+	without := func(change func(*views.ConversationFilter)) views.ConversationFilter {
+		f := v.Filter
+		change(&f)
+		return f
+	}
+	add("Status", v.Filter.Status, v.Statuses, without(func(f *views.ConversationFilter) { f.Status = "" }))
+	add("Agent", v.Filter.Agent, v.Agents, without(func(f *views.ConversationFilter) { f.Agent = "" }))
+	add("Owner", v.Filter.Owner, v.Owners, without(func(f *views.ConversationFilter) { f.Owner = "" }))
+	if v.Filter.Archived {
+		add("Archived", "yes", nil, without(func(f *views.ConversationFilter) { f.Archived = false }))
+	}
+}
+
+// ownersMost is how many people there are to choose from; where there are more, an
+// owner is typed.
+const ownersMost = 200
+
+// ownerChoices are the people of the server, and what the address says where it names
+// none of them.
+func ownerChoices(in ConversationsInput) []ui.Choice {
+	if !in.Admin || len(in.People) > ownersMost {
+		return nil
+	}
+	out := []ui.Choice{{Value: "", Label: "Anybody"}}
+	known := in.Filter.Owner == ""
+	for i := range in.People {
+		u := &in.People[i]
+		c := ui.Choice{Value: string(u.ID), Label: models.RevealString(u.Name, false) + " · " + models.RevealString(u.Email, false)}
+		if in.Filter.Owner == string(u.ID) || strings.EqualFold(in.Filter.Owner, u.Email) {
+			c.Value, known = in.Filter.Owner, true // as the address has it
+		}
+		out = append(out, c)
+	}
+	if !known {
+		out = append(out, ui.Choice{Value: in.Filter.Owner, Label: models.RevealString(in.Filter.Owner, false)})
+	}
+	return out
+}
+
 // agentChoices are the reader's own agents, and the one that is chosen.
 func agentChoices(in ConversationsInput) []ui.Choice {
-	out := []ui.Choice{{Value: "", Label: "any"}}
+	out := []ui.Choice{{Value: "", Label: "Any agent"}}
 	known := in.Filter.Agent == ""
 	for _, a := range in.Agents {
 		known = known || string(a.ID) == in.Filter.Agent

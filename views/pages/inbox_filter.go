@@ -26,20 +26,20 @@ type InboxFilter struct {
 	Agents       []ui.Choice
 	Orders       []ui.Choice
 	Tools        []string // to choose from
-	Chips        []FilterChip
+	Chips        []InboxChip
 	ClearURL     string
 	Errors       map[string]string
 }
 
-// FilterChip is one filter that is set, and the way to be without it.
-type FilterChip struct {
+// InboxChip is one filter that is set, and the way to be without it.
+type InboxChip struct {
 	Name, Value string
 	Claim       bool   // the value is what an agent calls something
 	URL         string // the place without the filter
 }
 
 // label names the way to be without it.
-func (c FilterChip) label() string {
+func (c InboxChip) label() string {
 	return "Remove filter " + c.Name + ": " + models.RevealString(c.Value, false)
 }
 
@@ -77,7 +77,7 @@ func (f *InboxFilter) chips(conversation string) {
 	chip := func(name, value string, claim bool, without func(*views.InboxPlace)) {
 		place := f.Place
 		without(&place)
-		f.Chips = append(f.Chips, FilterChip{name, value, claim, place.URL()})
+		f.Chips = append(f.Chips, InboxChip{name, value, claim, place.URL()})
 	}
 	p := f.Place
 	if p.Whose != "" {

@@ -163,6 +163,7 @@ var inboxPages = []page{
 	}},
 	{key: "inbox-red", like: "inbox-fragment", seen: seen{
 		"title": "Inbox",
+		"says":  "",
 		"warns": "The gate is off. approval_enabled is false: tool calls run without approval. Policy Fallback is on. fallback_auto_approve is true: clients run calls without approval when no server answers. Policy | Signed in.",
 		"empty": "Open a request Choose one from the list to read and decide it here.",
 		"rows":  "buyer · pay · Office order critical risk 1 min ago 0:12 left Pay 120.00 EUR to ACME SA",
