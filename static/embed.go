@@ -25,7 +25,7 @@ const Prefix = "/static/"
 // bundle is what css/app.css is made of, in cascade order.
 var bundle = [...]string{
 	"vendor/basecoat/basecoat-nova.min.css",
-	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/history.css", "css/trail.css", "css/keys.css",
+	"css/tokens.css", "css/base.css", "css/ui.css", "css/untrusted.css", "css/code.css", "css/pages.css", "css/budget.css", "css/conversation.css", "css/batch.css", "css/request.css", "css/decide.css", "css/inbox.css", "css/grants.css", "css/policy.css", "css/table.css", "css/trail.css", "css/keys.css",
 }
 
 // library is htmx with what it needs for streams, as one script: htmx sets itself
