@@ -101,4 +101,3 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 	}
 	return p, q, nil
 }
-

@@ -191,7 +191,7 @@ func sessionLine(row SessionRow) templ.Component {
 			}
 		}
 		if row.Agent != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<details class=\"entry quiet\" name=\"entry\"><summary>Details</summary><p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<details class=\"list-more quiet\" name=\"list-more\"><summary>Details</summary><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -196,7 +196,7 @@ func newTrailFilter(in TrailInput) TrailFilter {
 
 // trailColumns head a trail.
 var trailColumns = []ui.Column{
-	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "medium"}, {Label: "Action", Width: "medium"}, {Label: "Request"},
+	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "large"}, {Label: "Action", Width: "large"}, {Label: "Request"},
 	{Label: "Agent", Width: "small", Wide: true}, {Label: "Outcome", Width: "medium"}, {Label: "Reason", Width: "medium", Wide: true},
 }
 
