@@ -118,9 +118,7 @@ func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
 		}
 		*day.into = at
 	}
-	if !q.Until.IsZero() {
-		q.Until = q.Until.AddDate(0, 0, 1) // that day too
-	}
+	q.Until = dayAfter(q.Until, zone) // that day too
 	if len(faults) == 0 && !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
 		faults["to"] = "Choose a day that is not before the first."
 	}

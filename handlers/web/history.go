@@ -90,9 +90,7 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		}
 		*day.into = at
 	}
-	if !q.To.IsZero() {
-		q.To = q.To.AddDate(0, 0, 1) // that day too
-	}
+	q.To = dayAfter(q.To, zone) // that day too
 	if faults["from"] == "" && faults["to"] == "" && !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
 		faults["to"] = "Choose a day that is not before the first."
 	}

@@ -36,7 +36,15 @@ func dayIn(text string, zone *time.Location) (time.Time, bool) {
 		return time.Time{}, true
 	}
 	at, err := time.ParseInLocation(time.DateOnly, text, zone)
-	return at, err == nil
+	return at.UTC(), err == nil
+}
+
+// dayAfter is the beginning of the day after a day in a zone, which may have 23 or 25 hours.
+func dayAfter(day time.Time, zone *time.Location) time.Time {
+	if day.IsZero() {
+		return day
+	}
+	return day.In(zone).AddDate(0, 0, 1).UTC()
 }
 
 // timeIn reads a time, or the beginning of a day, in a zone; empty is the zero time.
