@@ -10,7 +10,7 @@ var listPages = []page{
 	}},
 	{key: "agents-everyone-people", seen: seen{
 		"title":  "Agents and tokens",
-		"tally":  "Showtokens of people Remove the filter Show Textbo@ Remove the filter Text",
+		"tally":  "Show tokens of people Remove the filter Show Text bo@ Remove the filter Text",
 		"rows":   "laptop Bo Lind bo@example.org csr_P0x1… reviewer active never never 2026-11-17 10:30:00 Revoke… csr_P0x1… is the token of laptop, owned by bo@example.org. Programs that use it are refused within a second. This can't be undone. Revoke now",
 		"acts":   "Filter | Back to the start → /agents/all?what=people&q=bo%40",
 		"help":   "Times: UTC",
@@ -19,7 +19,7 @@ var listPages = []page{
 	}},
 	{key: "agents-everyone-wrong", seen: seen{
 		"title":  "Agents and tokens",
-		"tally":  "Textsafe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> Remove the filter Text",
+		"tally":  "Text safe ⟨U+202E⟩gnp.exe⟨U+2066⟩ ⟨U+200B⟩⟨U+E0041⟩ </p><script>alert(1)</script> Remove the filter Text",
 		"errors": "must have at most 200 bytes",
 		"empty":  "Not searched: correct the text, or clear it.",
 		"acts":   "Filter",
@@ -132,7 +132,7 @@ var listPages = []page{
 	}},
 	{key: "history-filtered", seen: seen{
 		"title":  "History",
-		"tally":  "Outcomerejected Remove the filter Outcome Riskhigh Remove the filter Risk ConversationShip 1.4 Remove the filter Conversation From2026-11-01 UTC Remove the filter From",
+		"tally":  "Outcome rejected Remove the filter Outcome Risk high Remove the filter Risk Conversation Ship 1.4 Remove the filter Conversation From 2026-11-01 UTC Remove the filter From",
 		"rows":   "2026-11-20 10:29:48 high risk Run 2 commands: rm -rf build/ && git push --force origin main Bash release-bot Ship 1.4 rejected by Bo Lind Not on Fridays, and not on this branch. Ask the release team first.⟨U+202E⟩ 1 min 7 s",
 		"acts":   "CSV → /history/export?format=csv&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | JSONL → /history/export?format=jsonl&conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01 | Filter | Back to the start → /history?conversation=01890a5d-ac96-774b-bcce-b302099a8001&risk=high&status=rejected&from=2026-11-01",
 		"filled": "status=rejected | risk=high | from=2026-11-01",
@@ -147,7 +147,7 @@ var listPages = []page{
 		"help":   "Searched 10,000 requests, back to 2026-10-20 10:30:00 UTC .",
 		"filled": "tool=drop_table",
 		"says":   "Requests that were decided, expired or allowed without a person, newest first. | Searched 10,000 requests, back to 2026-10-20 10:30:00 UTC .",
-		"tally":  "Tooldrop_table Remove the filter Tool",
+		"tally":  "Tool drop_table Remove the filter Tool",
 	}},
 	{key: "history-one", seen: seen{
 		"title": "History",
@@ -166,7 +166,7 @@ var listPages = []page{
 		"empty":  "Nothing matches No past request matches all the filters. Clear some of them to see more.",
 		"filled": "by=01890a5d-ac96-774b-bcce-b302099a8203 | tool=pay",
 		"says":   "Requests that were decided, expired or allowed without a person, newest first.",
-		"tally":  "Decided byanother person Remove the filter Decided by Toolpay Remove the filter Tool",
+		"tally":  "Decided by another person Remove the filter Decided by Tool pay Remove the filter Tool",
 		"acts":   "Filter",
 	}},
 	{key: "history-wrong", like: "history-empty", seen: seen{
@@ -174,7 +174,7 @@ var listPages = []page{
 		"empty":  "Not searched Correct the marked filters, or clear them.",
 		"filled": "q=rm -rf | from=last week | to=2026-11-20",
 		"says":   "Requests that were decided, expired or allowed without a person, newest first.",
-		"tally":  "Textrm -rf Remove the filter Text Fromlast week UTC Remove the filter From Up to2026-11-20 UTC Remove the filter Up to",
+		"tally":  "Text rm -rf Remove the filter Text From last week UTC Remove the filter From Up to 2026-11-20 UTC Remove the filter Up to",
 		"acts":   "Filter",
 	}},
 	{key: "audit-filtered", seen: seen{
@@ -185,7 +185,7 @@ var listPages = []page{
 		"help":   "Decided last week · Decided in the last 7 days (weeks and days in UTC) | Times: UTC | Newest entry shown 1204:ab12",
 		"filled": "what=decisions | outcome=approved | from=2026-11-09 | to=2026-11-15",
 		"says":   "What you did, and what happened to your agents, requests and tokens, newest first. | Times: UTC | Newest entry shown 1204:ab12",
-		"tally":  "Showdecisions Remove the filter Show Outcomeapproved Remove the filter Outcome From2026-11-09 UTC Remove the filter From Up to2026-11-15 UTC Remove the filter Up to",
+		"tally":  "Show decisions Remove the filter Show Outcome approved Remove the filter Outcome From 2026-11-09 UTC Remove the filter From Up to 2026-11-15 UTC Remove the filter Up to",
 	}},
 	{key: "audit-wrong", seen: seen{
 		"title":  "Audit",
@@ -194,7 +194,7 @@ var listPages = []page{
 		"help":   "Decided last week · Decided in the last 7 days (weeks and days in UTC)",
 		"filled": "from=soon",
 		"says":   "What you did, and what happened to your agents, requests and tokens, newest first.",
-		"tally":  "Showx<y Remove the filter Show Fromsoon UTC Remove the filter From",
+		"tally":  "Show x<y Remove the filter Show From soon UTC Remove the filter From",
 		"acts":   "Filter",
 	}},
 	{key: "audit-none", like: "audit-wrong", seen: seen{
@@ -202,7 +202,7 @@ var listPages = []page{
 		"empty":  "Nothing matches No entry matches all the filters. Clear some of them to see more.",
 		"filled": "outcome=expired",
 		"says":   "What you did, and what happened to your agents, requests and tokens, newest first.",
-		"tally":  "Outcomeexpired Remove the filter Outcome",
+		"tally":  "Outcome expired Remove the filter Outcome",
 		"acts":   "Filter",
 		"help":   "Decided last week · Decided in the last 7 days (weeks and days in UTC)",
 	}},
@@ -215,6 +215,7 @@ var listPages = []page{
 	}},
 	{key: "audit-empty", like: "audit-none", seen: seen{
 		"empty":  "Nothing yet Every decision, token and change is recorded here, in a chain that can be verified offline.",
+		"tally":  "",
 		"filled": "",
 		"says":   "What you did, and what happened to your agents, requests and tokens, newest first.",
 		"acts":   "Filter",
@@ -240,14 +241,14 @@ var listPages = []page{
 		"acts":   "Refresh → /audit/all | Filter | Older entries → /audit/all?action=approval.decided&from=2026-11-20&before=1190",
 		"filled": "action=approval.decided | from=2026-11-20",
 		"says":   "Everything that happened, newest first. Entries contain digests and outcomes, never inputs. | Times: UTC",
-		"tally":  "Actionapproval decided Remove the filter Action From2026-11-20 UTC Remove the filter From",
+		"tally":  "Action approval decided Remove the filter Action From 2026-11-20 UTC Remove the filter From",
 		"help":   "Times: UTC",
 	}},
 	{key: "ledger-broken", like: "ledger-running", seen: seen{
 		"warns": "Searched back to entry 1,190. Few entries match all the filters; there may be more before it.",
 		"acts":  "Verify now | Filter | Back to the start → /audit/all?action=approval.decided&from=2026-11-20 | Search further back → /audit/all?action=approval.decided&from=2026-11-20&before=1190",
 		"says":  "Everything that happened, newest first. Entries contain digests and outcomes, never inputs. | Times: UTC",
-		"tally": "Actionapproval decided Remove the filter Action From2026-11-20 UTC Remove the filter From",
+		"tally": "Action approval decided Remove the filter Action From 2026-11-20 UTC Remove the filter From",
 		"rows":  "1,204 2026-11-20 10:29:48 person Bo Lind approval decided approved, reviewer request …099a8057 …099a8001 | 1,203 2026-11-20 10:28:41 agent release⟨U+202E⟩-bot approval asked request …099a8057 | 1,190 2026-11-20 09:00:00 command line root token created",
 		"help":  "Times: UTC",
 	}},
@@ -258,13 +259,13 @@ var listPages = []page{
 		"acts":   "Verify now | Filter",
 		"filled": "who=nobody | action=x<y | from=soon",
 		"says":   "Everything that happened, newest first. Entries contain digests and outcomes, never inputs.",
-		"tally":  "Whonobody Remove the filter Who Actionx<y Remove the filter Action Fromsoon UTC Remove the filter From",
+		"tally":  "Who nobody Remove the filter Who Action x<y Remove the filter Action From soon UTC Remove the filter From",
 	}},
 	{key: "ledger-nothing", like: "ledger-none", seen: seen{
 		"errors": "",
 		"empty":  "Nothing matches No entry searched so far matches all the filters.",
 		"says":   "Everything that happened, newest first. Entries contain digests and outcomes, never inputs.",
-		"tally":  "Whonobody Remove the filter Who Actionx<y Remove the filter Action Fromsoon UTC Remove the filter From",
+		"tally":  "Who nobody Remove the filter Who Action x<y Remove the filter Action From soon UTC Remove the filter From",
 		"acts":   "Verify now | Filter",
 	}},
 	{key: "ledger-entry", seen: seen{
