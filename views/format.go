@@ -58,6 +58,11 @@ func Exact(at time.Time) Moment {
 	return m
 }
 
+// Stamp is a moment in a list whose head names the zone: "2026-11-20 10:29:48".
+func Stamp(at time.Time) Moment {
+	return Moment{At: at, Form: "stamp", Text: at.UTC().Format(time.DateTime)}
+}
+
 // AgoOf is Ago of a time that may be missing.
 func AgoOf(at *time.Time, now time.Time) Moment {
 	if at == nil {

@@ -52,7 +52,8 @@ type LedgerFilter struct {
 	Who          string // an e-mail, or the id of a person or agent
 	Action       string
 	Conversation string
-	From, Until  string // UTC
+	From, Until  string // days, or times; a day means its beginning
+	Zone         string // of both, such as Europe/Berlin; empty: UTC
 }
 
 // Any reports whether anything narrows.
@@ -65,7 +66,7 @@ func LedgerURL(f LedgerFilter, before int64) string {
 	if before > 0 {
 		key = strconv.FormatInt(before, 10)
 	}
-	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "from", f.From, "until", f.Until, "before", key)
+	return with("/audit/all", "who", f.Who, "action", f.Action, "conversation", f.Conversation, "from", f.From, "until", f.Until, "zone", f.Zone, "before", key)
 }
 
 // LedgerEntryURL is one entry of the ledger, for admins.
@@ -103,4 +104,20 @@ func GroupMembersURL(name string) string { return GroupURL(name) + "/members" }
 // LeaveGroupURL takes the POST that takes a person out of a group.
 func LeaveGroupURL(name string, id models.UserID) string {
 	return GroupMembersURL(name) + "/" + url.PathEscape(string(id)) + "/remove"
+}
+
+// EveryonePlace is where among everybody's agents and tokens an admin is.
+type EveryonePlace struct {
+	People bool   // the tokens of people; else agents
+	Text   string // in a name
+	After  string // the key of the page before
+}
+
+// URL is the address of the place.
+func (p EveryonePlace) URL() string {
+	what := ""
+	if p.People {
+		what = "people"
+	}
+	return with("/agents/all", "what", what, "q", p.Text, "after", p.After)
 }

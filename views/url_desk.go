@@ -59,6 +59,7 @@ type HistoryPlace struct {
 	Cause        models.Cause
 	By           models.UserID // who decided
 	From, To     string        // dates as typed, 2006-01-02
+	Zone         string        // of the dates, such as Europe/Berlin; empty: UTC
 	After        string
 }
 
@@ -80,7 +81,7 @@ func (p HistoryPlace) ExportURL(format string) string {
 func (p HistoryPlace) at(path, format string) string {
 	return with(path, "format", format, "whose", p.Whose, "conversation", string(p.Conversation), "agent", string(p.Agent), "tool", p.Tool,
 		"risk", string(p.Risk), "status", string(p.Status), "cause", string(p.Cause), "by", string(p.By), "q", p.Text,
-		"from", p.From, "to", p.To, "after", p.After)
+		"from", p.From, "to", p.To, "zone", p.Zone, "after", p.After)
 }
 
 // HistoryURL is all that was settled.

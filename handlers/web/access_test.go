@@ -122,6 +122,8 @@ func TestPagesByRole(t *testing.T) {
 		{"GET", "/agents", 200, 200, 200},
 		{"GET", "/go", 200, 200, 200},
 		{"GET", "/go?q=" + strings.Repeat("x", 201), 422, 422, 422},
+		{"GET", "/agents/all", 403, 403, 200},
+		{"GET", "/agents/all?what=people&q=x&after=zzz", 403, 403, 200},
 		{"GET", "/connect", 200, 200, 200},
 		{"GET", "/connect?agent=" + w.agent.ID, 200, 404, 404},
 		{"GET", "/connect/received?agent=" + w.agent.ID, 303, 404, 404},

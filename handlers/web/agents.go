@@ -67,7 +67,7 @@ func (s *Site) addToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := &pages.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret}
+	fresh := &pages.FreshToken{Scope: form.Scope, Name: form.Agent + form.Name, Secret: secret, Server: s.kit.PublicURL.String()}
 	return s.agentsPage(c, http.StatusOK, pages.AgentsInput{Fresh: fresh})
 }
 
@@ -80,5 +80,8 @@ func (s *Site) revokeToken(c echo.Context) error {
 		return err
 	}
 	s.setFlash(c, "token-revoked")
+	if c.Request().PostFormValue("everyone") == "true" {
+		return c.Redirect(http.StatusSeeOther, views.EveryonePlace{}.URL())
+	}
 	return c.Redirect(http.StatusSeeOther, views.AgentsURL())
 }

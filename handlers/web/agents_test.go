@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/models"
+	"countersign/views/pages"
 )
 
 func TestTokensAreShownOnceAndRevoked(t *testing.T) {
@@ -138,4 +139,48 @@ func TestAuditShowsOnesOwn(t *testing.T) {
 	owner.post(decideOf(a), url.Values{"verdict": {"reject"}}).redirects(pageOf(a))
 	owner.get("/audit").is(http.StatusOK).says("main", "rejected", string(a.ID)[28:])
 	w.signedIn(strangerEmail).get("/audit").is(http.StatusOK).saysNot("main", string(a.ID)[28:])
+}
+
+// TestAnAdminRevokesTheTokenOfAnother on the page of everybody's agents; a reviewer has no
+// such page, and no such right.
+func TestAnAdminRevokesTheTokenOfAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.signedIn("admin@example.com")
+	if tabs := admin.get("/agents").doc.Find(`a[href="/agents/all"]`).Length(); tabs != 1 {
+		t.Errorf("%d tabs lead to everybody's agents", tabs)
+	}
+	p := admin.get("/agents/all?q="+ownerEmail).is(http.StatusOK).says(".list-table", "deployer", ownerEmail, "active")
+	p.says(".chips", ownerEmail)
+	revoke := p.doc.Find(`form[action$="/revoke"]`).First().AttrOr("action", "")
+	stranger := w.signedIn(strangerEmail)
+	if n := stranger.get("/agents").doc.Find(`a[href="/agents/all"]`).Length(); n != 0 {
+		t.Error("a reviewer is led to everybody's agents")
+	}
+	stranger.post(revoke, url.Values{"everyone": {"true"}}).is(http.StatusNotFound)
+	if _, err := w.store.People.AuthenticateToken(t.Context(), w.token); err != nil {
+		t.Fatalf("a stranger revoked it: %v", err)
+	}
+	admin.post(revoke, url.Values{"everyone": {"true"}}).redirects("/agents/all")
+	if _, err := w.store.People.AuthenticateToken(t.Context(), w.token); models.ErrorCode(err) != models.CodeUnauthenticated {
+		t.Errorf("after an admin revoked it: %v", err)
+	}
+	admin.get("/audit?what=access").is(http.StatusOK).says(".list-table", "token revoked")
+	admin.get("/agents/all?q=nothing-of-that-name").is(http.StatusOK).says(".empty-line", "Nothing matches")
+	admin.get("/agents/all?what=people&q=").redirects("/agents/all?what=people")
+}
+
+// TestAFreshTokenComesWithTheLinesToPaste: every way to connect, with the token in them.
+func TestAFreshTokenComesWithTheLinesToPaste(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.signedIn(ownerEmail).post("/agents/tokens", url.Values{"scope": {"agent"}, "agent": {"fresh-bot"}}).is(http.StatusOK)
+	secret := got.text("#fresh-token")
+	if n := got.doc.Find(".fresh-lines details").Length(); n != len(pages.ConnectWays()) {
+		t.Errorf("%d ways to connect", n)
+	}
+	got.says(".fresh-lines", secret, w.url)
+	if strings.Contains(got.text(".fresh-lines"), "YOUR_TOKEN") || got.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a placeholder is left, or the page may be stored: %q", got.header.Get("Cache-Control"))
+	}
 }

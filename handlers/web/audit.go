@@ -26,7 +26,7 @@ func (s *Site) audit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if in.Agents, err = s.store.People.Agents(c.Request().Context(), actorOf(c)); err != nil {
+	if in.Agents, err = s.store.People.AgentsToChoose(c.Request().Context(), actorOf(c)); err != nil {
 		return err
 	}
 	frame, err := s.frame(c, pages.TrailTitle(in), -1)
@@ -103,6 +103,8 @@ func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
 	p.Part, p.Outcome = v.Get("what"), v.Get("outcome")
 	p.From, p.To = strings.TrimSpace(v.Get("from")), strings.TrimSpace(v.Get("to"))
 	p.Agent, p.Conversation = readID[models.AgentID](v, "agent", faults), readID[models.ConversationID](v, "conversation", faults)
+	zone := readZone(v, faults, p.From, p.To)
+	p.Zone = nameOf(zone)
 	q := store.TrailQuery{
 		Person: p.Person, Part: store.TrailPart(p.Part), Outcome: store.TrailOutcome(p.Outcome), Agent: p.Agent, Conversation: p.Conversation,
 	}
@@ -110,15 +112,13 @@ func trailQuery(v url.Values, p *views.TrailPlace) (store.TrailQuery, error) {
 		name, text string
 		into       *time.Time
 	}{{"from", p.From, &q.From}, {"to", p.To, &q.Until}} {
-		at, ok := dayIn(day.text)
+		at, ok := dayIn(day.text, zone)
 		if !ok {
 			faults[day.name] = "Write a day such as 2026-11-20."
 		}
 		*day.into = at
 	}
-	if !q.Until.IsZero() {
-		q.Until = q.Until.AddDate(0, 0, 1) // that day too
-	}
+	q.Until = dayAfter(q.Until, zone) // that day too
 	if len(faults) == 0 && !q.From.IsZero() && !q.Until.IsZero() && !q.From.Before(q.Until) {
 		faults["to"] = "Choose a day that is not before the first."
 	}

@@ -42,7 +42,7 @@ func (s *Site) conversations(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.AgentsToChoose(ctx, actor); err != nil {
 		return err
 	}
 	if actor.Admin {

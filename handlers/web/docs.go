@@ -12,8 +12,8 @@ import (
 )
 
 // ServeDocs adds the page that describes the JSON surfaces, made from their
-// OpenAPI document at the first visit. It needs no sign-in and is the same for
-// everybody.
+// OpenAPI document at the first visit. It needs no sign-in; who is signed in keeps the
+// navigation.
 func (s *Site) ServeDocs(document func() ([]byte, error)) {
 	described := sync.OnceValues(func() (pages.Docs, error) {
 		text, err := document()
@@ -27,10 +27,11 @@ func (s *Site) ServeDocs(document func() ([]byte, error)) {
 		if err != nil {
 			return err
 		}
-		frame := views.Page{Title: "API", Path: c.Request().URL.Path, Now: s.kit.Now()}
-		if err := s.warn(c.Request().Context(), &frame); err != nil {
+		frame, err := s.frame(c, "API", -1)
+		if err != nil {
 			return err
 		}
+		frame.Narrow = false // a reference is as wide for strangers
 		return handlers.Render(c, http.StatusOK, pages.DocsPage(frame, docs), nil)
 	})
 }

@@ -41,7 +41,7 @@ func (s *Site) history(c echo.Context) error {
 	} else if err != nil {
 		return err
 	}
-	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.AgentsToChoose(ctx, actor); err != nil {
 		return err
 	}
 	if in.People, err = s.deciders(ctx, c); err != nil {
@@ -51,7 +51,7 @@ func (s *Site) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, status, pages.SettledPage(frame, pages.NewHistory(in, frame.Now)), nil)
+	return handlers.Render(c, status, pages.SettledPage(frame, pages.NewHistory(in)), nil)
 }
 
 // deciders are the people whom the reader may name: for admins all.
@@ -71,6 +71,8 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		From: strings.TrimSpace(v.Get("from")), To: strings.TrimSpace(v.Get("to")), After: v.Get("after"),
 	}
 	faults := map[string]string{}
+	zone := readZone(v, faults, p.From, p.To)
+	p.Zone = nameOf(zone)
 	p.Conversation = readID[models.ConversationID](v, "conversation", faults)
 	p.Agent = readID[models.AgentID](v, "agent", faults)
 	p.By = readID[models.UserID](v, "by", faults)
@@ -82,15 +84,13 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		name, text string
 		into       *time.Time
 	}{{"from", p.From, &q.From}, {"to", p.To, &q.To}} {
-		at, ok := dayIn(day.text)
+		at, ok := dayIn(day.text, zone)
 		if !ok {
 			faults[day.name] = "Write a day such as 2026-11-20."
 		}
 		*day.into = at
 	}
-	if !q.To.IsZero() {
-		q.To = q.To.AddDate(0, 0, 1) // that day too
-	}
+	q.To = dayAfter(q.To, zone) // that day too
 	if faults["from"] == "" && faults["to"] == "" && !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
 		faults["to"] = "Choose a day that is not before the first."
 	}
@@ -98,13 +98,4 @@ func readHistory(v url.Values) (views.HistoryPlace, store.SettledQuery, error) {
 		return p, q, &models.Error{Code: models.CodeInvalid, Text: "The filter is not valid.", Fields: faults}
 	}
 	return p, q, nil
-}
-
-// dayIn reads a day in UTC; empty is the zero time.
-func dayIn(text string) (time.Time, bool) {
-	if text == "" {
-		return time.Time{}, true
-	}
-	at, err := time.Parse(time.DateOnly, text)
-	return at, err == nil
 }

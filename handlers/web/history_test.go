@@ -31,7 +31,7 @@ func (w *world) decides(a *models.Approval, approve bool, reason string) {
 }
 
 func historyRows(p *page) []string {
-	return p.doc.Find(".history .row").Map(func(_ int, s *goquery.Selection) string { return strings.Join(strings.Fields(s.Text()), " ") })
+	return p.doc.Find(".history tbody tr").Map(func(_ int, s *goquery.Selection) string { return strings.Join(strings.Fields(s.Text()), " ") })
 }
 
 // TestHistoryListsWhatWasSettled and its form narrows it without script.
@@ -49,7 +49,7 @@ func TestHistoryListsWhatWasSettled(t *testing.T) {
 	if len(rows) != 2 || !strings.Contains(rows[0], "rejected") || !strings.Contains(rows[0], "by "+ownerEmail) || !strings.Contains(rows[0], "not on Fridays") || !strings.Contains(rows[1], "ACME") {
 		t.Fatalf("%q", rows)
 	}
-	if got.doc.Find(`.history .row-link[href="`+pageOf(refused)+`"]`).Length() != 1 {
+	if got.doc.Find(`.history .list-what[href="`+pageOf(refused)+`"]`).Length() != 1 {
 		t.Error("a row leads to its request")
 	}
 	if got.doc.Find(`nav a[aria-current="page"]`).AttrOr("href", "") != "/history" {
@@ -110,7 +110,7 @@ func TestHistoryPagesByKey(t *testing.T) {
 	seen, pages := map[string]bool{}, 0
 	for next := "/history?tool=Bash"; next != ""; pages++ {
 		got := p.get(next).is(http.StatusOK)
-		for _, id := range got.doc.Find(".history .row").Map(func(_ int, s *goquery.Selection) string { return s.AttrOr("id", "") }) {
+		for _, id := range got.doc.Find(".history tbody tr").Map(func(_ int, s *goquery.Selection) string { return s.AttrOr("id", "") }) {
 			if seen[id] {
 				t.Errorf("%s stands on two pages", id)
 			}

@@ -87,7 +87,7 @@ func (s *Site) inboxPage(c echo.Context, place views.InboxPlace, wrong error, se
 		return err
 	}
 	in.BaseURL, in.FreshToken, in.FreshAgent = strings.TrimSuffix(s.kit.PublicURL.String(), "/"), secret, teachAgent
-	if in.Agents, err = s.store.People.Agents(ctx, actor); err != nil {
+	if in.Agents, err = s.store.People.AgentsToChoose(ctx, actor); err != nil {
 		return err
 	}
 	in.Explicit = place.Open != ""

@@ -23,7 +23,13 @@ func (s *Site) ledger(c echo.Context) error {
 		Who: strings.TrimSpace(c.QueryParam("who")), Action: c.QueryParam("action"), Conversation: strings.TrimSpace(c.QueryParam("conversation")),
 		From: strings.TrimSpace(c.QueryParam("from")), Until: strings.TrimSpace(c.QueryParam("until")),
 	}, Chain: s.chain.state()}
-	q, err := s.ledgerQuery(ctx, actor, in.Filter, c.QueryParam("before"))
+	faults := make(map[string]string)
+	zone := readZone(c.QueryParams(), faults, in.Filter.From, in.Filter.Until)
+	in.Filter.Zone = nameOf(zone)
+	if len(faults) == 0 && emptyMembers(c.QueryParams()) {
+		return c.Redirect(http.StatusSeeOther, views.LedgerURL(in.Filter, 0)) // one place has one address
+	}
+	q, err := s.ledgerQuery(ctx, actor, in.Filter, zone, faults, c.QueryParam("before"))
 	status := http.StatusOK
 	if e := asError(err, models.CodeInvalid); e != nil {
 		status, in.Errors = handlers.Status(e.Code), e.Fields
@@ -42,6 +48,12 @@ func (s *Site) ledger(c echo.Context) error {
 	if in.Actions, err = s.store.Ledger.Actions(ctx, actor); err != nil {
 		return err
 	}
+	if in.People, err = s.store.People.Users(ctx, actor); err != nil {
+		return err
+	}
+	if in.Agents, err = s.store.People.AgentsToChoose(ctx, actor); err != nil {
+		return err
+	}
 	if in.Head, err = s.store.Ledger.Head(ctx); err != nil {
 		return err
 	}
@@ -54,9 +66,8 @@ func (s *Site) ledger(c echo.Context) error {
 
 // ledgerQuery reads the filters of an address: CodeInvalid names all that are
 // wrong.
-func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, before string) (ledger.Query, error) {
+func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.LedgerFilter, zone *time.Location, faults map[string]string, before string) (ledger.Query, error) {
 	q := ledger.Query{Action: f.Action, Limit: models.DefaultPage}
-	faults := make(map[string]string)
 	var err error
 	if q.Who, err = s.whoIs(ctx, actor, f.Who); asError(err, models.CodeInvalid) != nil {
 		faults["who"] = "must be the e-mail of a person on this server, or the id of a person or agent"
@@ -72,9 +83,9 @@ func (s *Site) ledgerQuery(ctx context.Context, actor models.Actor, f views.Ledg
 		name, text string
 		into       *time.Time
 	}{{"from", f.From, &q.From}, {"until", f.Until, &q.Until}} {
-		at, ok := timeIn(bound.text)
+		at, ok := timeIn(bound.text, zone)
 		if !ok {
-			faults[bound.name] = "must be a time in UTC such as 2026-11-20 14:30, or a date"
+			faults[bound.name] = "must be a day such as 2026-11-20, or a time such as 2026-11-20 14:30"
 		}
 		*bound.into = at
 	}
@@ -121,19 +132,6 @@ func (s *Site) personOf(ctx context.Context, actor models.Actor, id string) (mod
 		return "", err
 	}
 	return user.ID, nil
-}
-
-// timeIn reads a time or a day in UTC; empty is the zero time.
-func timeIn(text string) (time.Time, bool) {
-	if text == "" {
-		return time.Time{}, true
-	}
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }
 
 // ledgerEntry shows one entry, readable and raw.

@@ -28,13 +28,13 @@ func TestTheLineIsOfWhatAnotherSystemRuns(t *testing.T) {
 	says("inbox", "/", "#inbox .row-summary")
 	p.post(decideOf(&a), url.Values{"verdict": {"approve"}, "digest": {a.Digest}}).redirects(pageOf(&a))
 	o.deliver(a.ID, models.DeliveryEnd{Result: models.DeliveryTaken})
-	says("history", "/history", ".history .row")
+	says("history", "/history", ".history tbody tr")
 	for format, want := range map[string]string{"csv": `,"{""command"":""rm -rf /"",`, "jsonl": `"input":{"command":"rm -rf /",`} {
 		if got := p.get("/history/export?format=" + format).is(http.StatusOK).body; !strings.Contains(got, want) {
 			t.Errorf("history as %s: %s", format, got)
 		}
 	}
-	says("trail", "/audit?what=decisions", ".trail-summary")
+	says("trail", "/audit?what=decisions", ".trail-request")
 	for _, format := range []string{"csv", "jsonl"} {
 		says := p.get("/audit/export?what=decisions&format=" + format).is(http.StatusOK).body
 		if !strings.Contains(says, "rm -rf /") || strings.Contains(says, "ls -la") {

@@ -129,6 +129,7 @@ func (s *Site) table() []route {
 
 		// Agents and the policy.
 		{get, "/agents", person, s.agents},
+		{get, "/agents/all", admin, s.everyone},
 		{get, "/agents/tokens", person, toAgents},
 		{post, "/agents/tokens", person, s.addToken},
 		{post, "/agents/tokens/:id/revoke", person, s.revokeToken},

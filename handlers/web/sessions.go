@@ -30,7 +30,7 @@ func (s *Site) mySessions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return handlers.Render(c, http.StatusOK, pages.SessionsPage(frame, pages.NewSessions(in, frame.Now)), nil)
+	return handlers.Render(c, http.StatusOK, pages.SessionsPage(frame, pages.NewSessions(in)), nil)
 }
 
 func (s *Site) endSession(c echo.Context) error {

@@ -32,6 +32,22 @@ func (p *People) Agents(ctx context.Context, actor models.Actor) ([]models.Agent
 	return agents, nil
 }
 
+// AgentsToChoose lists the agents to which a person may narrow a list: one's own by name,
+// and for admins those of others that are not disabled, by name, the first 500. Agents get
+// CodeForbidden.
+func (p *People) AgentsToChoose(ctx context.Context, actor models.Actor) ([]models.Agent, error) {
+	own, err := p.Agents(ctx, actor)
+	if err != nil || !actor.IsPerson() || !actor.MayAdminister() {
+		return own, err
+	}
+	var others []models.Agent
+	err = p.db.Gorm(ctx).Where("owner_id <> ? AND disabled_at IS NULL", actor.ID).Order("name, id").Limit(maxEveryAgent).Find(&others).Error
+	if err != nil {
+		return nil, fmt.Errorf("list agents of others: %w", err)
+	}
+	return append(own, others...), nil
+}
+
 // maxEveryAgent is how many agents an admin may choose from.
 const maxEveryAgent = 500
 

@@ -9,14 +9,16 @@ document.addEventListener("change", (event) => {
   if (field.matches("[data-submit-on-change]") && pointed === field) field.form?.requestSubmit();
 });
 
-// The menu of filters closes by a click beside it, and by Escape.
-const menu = () => document.querySelector(".filter-menu[open]");
-document.addEventListener("pointerdown", (event) => {
-  if (menu() && !menu().contains(event.target)) menu().open = false;
+// An open filter menu closes when something else is clicked, and with Escape.
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll(".filter-menu[open], .list-table details[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !menu()?.contains(document.activeElement)) return;
-  const summary = menu().querySelector("summary");
-  menu().open = false;
-  summary.focus();
+  if (event.key !== "Escape") return;
+  const menu = event.target.closest?.(".filter-menu[open], .list-table details[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
 });

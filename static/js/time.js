@@ -18,21 +18,27 @@ function length(seconds) {
 
 function clock(seconds) {
   if (seconds >= 86400) return length(seconds);
-  const two = (n) => String(n).padStart(2, "0");
   const h = Math.floor(seconds / 3600), m = Math.floor(seconds / 60) % 60, s = seconds % 60;
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-const exact = new Intl.DateTimeFormat(undefined, {
-  year: "numeric", month: "short", day: "numeric",
-  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
-});
+const two = (n) => String(n).padStart(2, "0");
 
 const stamp = (at) => {
-  const d = new Date(at), two = (n) => String(n).padStart(2, "0");
+  const d = new Date(at);
   const day = [d.getFullYear(), two(d.getMonth() + 1), two(d.getDate())].join("-");
   return `${day} ${[d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":")}`;
 };
+
+// How far the reader's clock is from UTC at a time: "UTC", "UTC+02:00".
+function shift(at) {
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (!minutes) return "UTC";
+  const far = Math.abs(minutes);
+  return `UTC${minutes < 0 ? "−" : "+"}${two(Math.floor(far / 60))}:${two(far % 60)}`;
+}
+
+const exact = (at) => `${stamp(at)} ${shift(at)}`;
 
 function set(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -41,7 +47,7 @@ function set(element, text) {
 function draw(element, now) {
   const at = Date.parse(element.dateTime);
   if (Number.isNaN(at)) return;
-  const title = exact.format(at);
+  const title = exact(at);
   if (element.title !== title) element.title = title;
   const form = element.dataset.time;
   if (form === "exact") {
@@ -69,7 +75,17 @@ function tick() {
   for (const element of document.querySelectorAll("time[data-time]")) draw(element, now);
 }
 
+// Names the reader's zone where times are in it, and has forms send it with days.
+const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function nameZone() {
+  if (!zone || zone === "Etc/Unknown") return;
+  for (const element of document.querySelectorAll("[data-zone-name]")) set(element, zone);
+  for (const field of document.querySelectorAll("input[data-zone-field]")) if (field.value !== zone) field.value = zone;
+}
+
 tick();
+nameZone();
 setInterval(() => { if (!document.hidden) tick(); }, 1000);
 document.addEventListener("visibilitychange", tick);
-document.addEventListener("htmx:after:swap", tick);
+document.addEventListener("htmx:after:swap", () => { tick(); nameZone(); });

@@ -8,6 +8,7 @@ import (
 	"github.com/a-h/templ"
 
 	"countersign/models"
+	"countersign/views"
 	"countersign/views/pages"
 	"countersign/views/ui"
 )
@@ -17,10 +18,16 @@ func agentsStates() []State {
 		return pages.AgentsPage(Frame("Agents and tokens", "/agents"), pages.NewAgents(in, Now))
 	}
 	fresh := AgentsInput()
-	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef"}
+	fresh.Fresh = &pages.FreshToken{Scope: models.ScopeAgent, Name: "release-bot", Secret: "csa_0123456789abcdef", Server: "https://countersign.example"}
 	limited := AgentsInput()
 	limited.Budgets = map[models.AgentID]models.AgentBudget{AgentID: {Energy: 500, Hours: 24, Allowed: 250, Spent: 612, Reserved: 20}}
+	everyone := func(in pages.EveryoneInput) templ.Component {
+		return pages.EveryonePage(Frame("Everyone's agents and tokens", "/agents"), pages.NewEveryone(in, Now))
+	}
 	return []State{
+		{Page: "agents", Name: "everyone", Note: "Everybody's agents: one without a token, hostile and long names", Component: everyone(everyonesAgents())},
+		{Page: "agents", Name: "everyone-people", Note: "The tokens of people that a text finds, further back", Component: everyone(everyonesTokens())},
+		{Page: "agents", Name: "everyone-wrong", Note: "A text that no name has", Component: everyone(pages.EveryoneInput{Place: views.EveryonePlace{Text: hostile}, Errors: map[string]string{"q": "must have at most 200 bytes"}})},
 		{Page: "agents", Name: Usual, Note: "Tokens that live and one that was revoked", Component: page(AgentsInput())},
 		{Page: "agents", Name: "limited", Note: "What the agents spent, of what the policy allows", Component: page(limited)},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
@@ -75,4 +82,24 @@ func manyAgents() pages.AgentsInput {
 	}
 	in.Tokens = append(in.Tokens, models.Token{ID: "01890a5d-ac96-774b-bcce-b302099a8499", Hint: "csr_x", Scope: models.ScopeReviewer, Name: hostile + strings.Repeat("unbroken", 12), CreatedAt: Now})
 	return in
+}
+
+// everyonesAgents are agents of several owners, as an admin sees them.
+func everyonesAgents() pages.EveryoneInput {
+	in := AgentsInput()
+	agent := func(name, owner, email string, tokens ...models.Token) models.OwnedAgent {
+		return models.OwnedAgent{Agent: models.Agent{ID: AgentID, Name: name, CreatedAt: Now.Add(-72 * time.Hour)}, OwnerName: owner, OwnerEmail: email, Tokens: tokens}
+	}
+	expired := in.Tokens[0]
+	expired.ExpiresAt = new(Now.Add(-time.Hour))
+	return pages.EveryoneInput{Next: "k2", Agents: []models.OwnedAgent{
+		agent("release-bot", "Ada Berg", "ada@example.org", in.Tokens[0]), agent("planner", "Bo Lind", "bo@example.org"), agent(hostile, hostile, "eve@example.org", expired),
+		agent(strings.Repeat("unbroken", 16), strings.Repeat("unbroken", 12), strings.Repeat("unbroken", 12)+"@example.org", in.Tokens[0]),
+	}}
+}
+
+// everyonesTokens are tokens by which people act.
+func everyonesTokens() pages.EveryoneInput {
+	token := models.OwnedToken{Token: AgentsInput().Tokens[1], OwnerName: "Bo Lind", OwnerEmail: "bo@example.org"}
+	return pages.EveryoneInput{Place: views.EveryonePlace{People: true, Text: "bo@", After: "k1"}, Tokens: []models.OwnedToken{token}}
 }

@@ -34,7 +34,7 @@ func Settled() []models.Brief {
 func historyStates() []State {
 	page := func(name, note string, in pages.HistoryInput) State {
 		in.Reader = UserID
-		return State{Page: "history", Name: name, Note: note, Component: pages.SettledPage(Frame("History", "/history"), pages.NewHistory(in, Now))}
+		return State{Page: "history", Name: name, Note: note, Component: pages.SettledPage(Frame("History", "/history"), pages.NewHistory(in))}
 	}
 	people := []models.User{{ID: UserID, Name: "Ada Berg"}, {ID: "01890a5d-ac96-774b-bcce-b302099a8202", Name: "Bo Lind"}}
 	filtered := views.HistoryPlace{Conversation: ConversationID, Risk: models.RiskHigh, Status: models.StatusRejected, From: "2026-11-01", After: "k1"}

@@ -9,7 +9,7 @@ import (
 
 func sessionsStates() []State {
 	page := func(name, note string, in pages.SessionsInput) State {
-		return State{Page: "sessions", Name: name, Note: note, Component: pages.SessionsPage(Frame("My sessions", "/account/sessions"), pages.NewSessions(in, Now))}
+		return State{Page: "sessions", Name: name, Note: note, Component: pages.SessionsPage(Frame("My sessions", "/account/sessions"), pages.NewSessions(in))}
 	}
 	return []State{
 		page(Usual, "This one and others, one with a hostile name", SessionsInput()),

@@ -63,7 +63,7 @@ func TestSessionsOfferToEndOnlyWhatIsThere(t *testing.T) {
 		{"one", pages.SessionsInput{Devices: gallery.SessionsInput().Devices[:1], Current: "s1"}, false, 0},
 		{"one, and more on the next page", pages.SessionsInput{Devices: gallery.SessionsInput().Devices[:1], Current: "s1", Next: "s1"}, true, 0},
 	} {
-		html := draw(t, pages.SessionsPage(gallery.Frame("", "/account/sessions"), pages.NewSessions(c.in, now)))
+		html := draw(t, pages.SessionsPage(gallery.Frame("", "/account/sessions"), pages.NewSessions(c.in)))
 		if got := strings.Contains(html, `id="end-others"`); got != c.others {
 			t.Errorf("%s: others can be ended: %v", c.name, got)
 		}

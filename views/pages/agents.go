@@ -37,6 +37,30 @@ type FreshToken struct {
 	Scope  models.Scope
 	Name   string // of the agent, or of the token
 	Secret string
+	Server string // the address that agents use
+}
+
+// FreshWay is a way to connect an agent, with the lines that hold its fresh token.
+type FreshWay struct {
+	Label    string
+	Snippets []ui.Code
+}
+
+// ways are all ways to connect the agent of a fresh token; none for a token of a person.
+func (t FreshToken) ways() []FreshWay {
+	if t.Scope != models.ScopeAgent {
+		return nil
+	}
+	out := make([]FreshWay, 0, len(connectWays))
+	for i := range connectWays {
+		w := &connectWays[i]
+		way := FreshWay{Label: w.group + ": " + w.label, Snippets: ConnectSnippets(w.key, t.Server, t.Secret)}
+		for j := range way.Snippets {
+			way.Snippets[j].ID = w.key + "-" + way.Snippets[j].ID // ways share snippets
+		}
+		out = append(out, way)
+	}
+	return out
 }
 
 // TokenForm is what was filled in when a token could not be made.

@@ -32,8 +32,7 @@ func auditRowOf(e *models.Entry) AuditRow {
 		Seq: views.Number(e.Seq), Actor: e.ActorName, Kind: actorWord(e.ActorKind), Action: actionWords(e.Action),
 	}
 	if at, err := time.Parse(time.RFC3339Nano, e.At); err == nil {
-		row.At = views.Exact(at)
-		row.At.Text, row.At.Form = at.UTC().Format("2006-01-02 15:04:05"), "stamp"
+		row.At = views.Stamp(at)
 	}
 	if e.ResponseID != "" {
 		row.URL = views.ApprovalURL(e.ResponseID)

@@ -2,8 +2,10 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +24,8 @@ type LedgerInput struct {
 	Person       models.UserID     // whom the filter names, if it is a person
 	Errors       map[string]string // of the filter, by field
 	Actions      []string          // that the ledger holds
+	People       []models.User     // to choose from
+	Agents       []models.Agent    // to choose from
 	Head         models.Head
 	Chain        ChainState
 }
@@ -43,6 +47,10 @@ type Ledger struct {
 	Filter            views.LedgerFilter
 	Errors            map[string]string
 	Actions           []ui.Choice
+	Who               []ui.Choice // people and agents; empty: they are too many for a list
+	WhoValue          string      // the id of whom the filter names
+	WhoList           []string    // e-mails, where Who is empty
+	Bar               ui.FilterBar
 	Head              string
 	Chain             Chain
 	FirstURL, NextURL string
@@ -83,6 +91,8 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 	if !known {
 		v.Actions = append(v.Actions, ui.Choice{Value: in.Filter.Action, Label: models.RevealString(in.Filter.Action, false)})
 	}
+	v.chooseWho(in)
+	v.Bar = ledgerBar(in.Filter, v)
 	if in.Person != "" {
 		v.TrailURL = views.PersonAuditURL(in.Person)
 	}
@@ -100,6 +110,57 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 		v.Rows = append(v.Rows, ledgerRow(&in.Entries[i], in.Filter))
 	}
 	return v
+}
+
+// ledgerColumns head everybody's audit.
+var ledgerColumns = []ui.Column{
+	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "large"}, {Label: "Action", Width: "medium"}, {Label: "Outcome"}, {Label: "About", Width: "large"},
+	{Label: "Conversation", Width: "small"},
+}
+
+// chooseWho fills the picker of people and agents. An address may name a person by e-mail.
+func (v *Ledger) chooseWho(in LedgerInput) {
+	v.WhoValue = cmp.Or(string(in.Person), in.Filter.Who)
+	if len(in.People)+len(in.Agents) > mostChoices {
+		for i := range in.People {
+			if len(v.WhoList) < mostChoices {
+				v.WhoList = append(v.WhoList, in.People[i].Email)
+			}
+		}
+		return
+	}
+	var people, agents []ui.Choice
+	for i := range in.People {
+		people = append(people, ui.Choice{Value: string(in.People[i].ID), Label: models.RevealString(in.People[i].Name, false)})
+	}
+	for i := range in.Agents {
+		agents = append(agents, ui.Choice{Value: string(in.Agents[i].ID), Label: "agent " + models.RevealString(in.Agents[i].Name, false)})
+	}
+	v.Who = slices.Concat([]ui.Choice{{Label: "anybody"}}, inOrder(people), inOrder(agents))
+	if !slices.ContainsFunc(v.Who, func(c ui.Choice) bool { return c.Value == v.WhoValue }) {
+		v.Who = append(v.Who, ui.Choice{Value: v.WhoValue, Label: models.RevealString(v.WhoValue, false)})
+	}
+}
+
+// ledgerBar shows what narrows everybody's audit.
+func ledgerBar(f views.LedgerFilter, v Ledger) ui.FilterBar {
+	b := ui.FilterBar{Label: "Filter the ledger", Action: views.LedgerURL(views.LedgerFilter{}, 0), Open: len(v.Errors) > 0, Zone: zoneOfDays(f.Zone, f.From, f.Until)}
+	add := func(name, value, shown string, without func(*views.LedgerFilter)) {
+		if value != "" {
+			rest := f
+			without(&rest)
+			b.Chips = append(b.Chips, ui.Chip{Name: name, Value: shown, RemoveURL: views.LedgerURL(rest, 0)})
+		}
+	}
+	add("Who", f.Who, labelOf(v.Who, v.WhoValue), func(r *views.LedgerFilter) { r.Who = "" })
+	add("Action", f.Action, actionWords(f.Action), func(r *views.LedgerFilter) { r.Action = "" })
+	add("Conversation", f.Conversation, tail(f.Conversation), func(r *views.LedgerFilter) { r.Conversation = "" })
+	add("From", f.From, dayText(f.From, f.Zone), func(r *views.LedgerFilter) { r.From, r.Zone = "", zoneFor(r.Until, r.Zone) })
+	add("Before", f.Until, dayText(f.Until, f.Zone), func(r *views.LedgerFilter) { r.Until, r.Zone = "", zoneFor(r.From, r.Zone) })
+	if f.Any() {
+		b.ClearURL = b.Action
+	}
+	return b
 }
 
 func ledgerRow(e *models.Entry, filter views.LedgerFilter) LedgerRow {

@@ -34,6 +34,7 @@ type HistoryInput struct {
 type History struct {
 	Rows      []HistoryRow
 	Filter    HistoryFilter
+	Bar       ui.FilterBar
 	Empty     *InboxEmpty
 	CutNote   string // before the time that was come to
 	Back      views.Moment
@@ -77,14 +78,20 @@ type HistoryFilter struct {
 	Tools                                          []string // to choose from
 
 	Conversation string // what it is called, a claim; empty: not filtered by one
-	AnyURL       string
 }
 
-// NewHistory makes the history as of now.
-func NewHistory(in HistoryInput, now time.Time) History {
+// historyColumns head the history.
+var historyColumns = []ui.Column{
+	ui.TimeColumn("Settled"), {Label: "Request"}, {Label: "Agent", Width: "medium"}, {Label: "Conversation", Width: "small", Wide: true},
+	{Label: "Outcome", Width: "outcome"}, {Label: "Reason", Width: "medium", Wide: true}, {Label: "Took", Width: "small", Wide: true}, {Width: "small"},
+}
+
+// NewHistory makes the page of past requests.
+func NewHistory(in HistoryInput) History {
 	v := History{Filter: newHistoryFilter(in)}
+	v.Bar = historyBar(v.Filter)
 	for i := range in.Rows {
-		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval, now))
+		v.Rows = append(v.Rows, historyRow(in, &in.Rows[i].Approval))
 	}
 	place := in.Place
 	if place.After != "" {
@@ -122,15 +129,15 @@ func historyEmpty(in HistoryInput) *InboxEmpty {
 	return &InboxEmpty{"No past requests yet", "Requests appear here when they are decided, expire, or are allowed by a rule or a pre-approval."}
 }
 
-func historyRow(in HistoryInput, a *models.Approval, now time.Time) HistoryRow {
+func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 	r := &a.Response
 	at := r.CreatedAt
 	if r.ApprovalTimestamp != nil {
 		at = *r.ApprovalTimestamp
 	}
 	row := HistoryRow{
-		ID: string(a.ID), URL: views.ApprovalURL(a.ID), Tool: r.ToolName, Summary: summary(r), Risk: ui.RiskWord(r.Risk),
-		Outcome: ui.StatusWord(r.Status(), r.Cause), How: causeInShort(r), At: views.Ago(at, now), Agent: a.AgentName,
+		ID: string(a.ID), URL: views.ApprovalURL(a.ID), Tool: r.ToolName, Summary: summary(r), Risk: specialRisk(r.Risk),
+		Outcome: ui.StatusWord(r.Status(), r.Cause), How: causeInShort(r), At: views.Stamp(at), Agent: a.AgentName,
 		Conversation: ConversationLabel(a),
 	}
 	if r.Kind != models.KindToolCall {
@@ -177,14 +184,13 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 	f := HistoryFilter{
 		Place: place, Filtered: place.Filtered(), Errors: in.Errors,
 		Whose:    []ui.Choice{{Value: "", Label: "all"}, {Value: "mine", Label: "mine"}, {Value: "routed", Label: "routed to me"}},
-		Agents:   inboxAgents(InboxInput{Rows: in.Rows, Agents: in.Agents, Place: views.InboxPlace{Agent: place.Agent}}),
+		Agents:   agentPicker(in.Rows, in.Agents, place.Agent),
 		Risks:    []ui.Choice{{Value: "", Label: "any"}},
 		Statuses: []ui.Choice{{Value: "", Label: "any"}},
 		Causes:   []ui.Choice{{Value: "", Label: "any"}},
 		People:   historyPeople(in),
 		Tools:    inboxTools(InboxInput{Rows: in.Rows}),
 	}
-	f.Agents[0].Label = "any"
 	for _, risk := range models.RisksDown() {
 		f.Risks = append(f.Risks, ui.Choice{Value: string(risk), Label: string(risk)})
 	}
@@ -203,22 +209,53 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 		if len(in.Rows) > 0 {
 			f.Conversation = cmp.Or(ConversationLabel(&in.Rows[0].Approval), f.Conversation)
 		}
-		place.Conversation = ""
-		f.AnyURL = place.URL()
 	}
 	return f
 }
 
-// maxPeople is how many people there are to choose from.
-const maxPeople = 200
+// specialRisk is the word for a risk that a reader should not overlook, and none for others.
+func specialRisk(risk models.Risk) ui.Word {
+	if risk != models.RiskHigh && risk != models.RiskCritical {
+		return ui.Word{}
+	}
+	return ui.RiskWord(risk)
+}
+
+// historyBar shows what narrows the history.
+func historyBar(f HistoryFilter) ui.FilterBar {
+	p := f.Place
+	b := ui.FilterBar{Label: "Filter the history", Action: views.HistoryURL(), Open: len(f.Errors) > 0, Zone: zoneOfDays(p.Zone, p.From, p.To)}
+	add := func(name, value, shown string, without func(*views.HistoryPlace)) {
+		if value != "" {
+			rest := p
+			without(&rest)
+			b.Chips = append(b.Chips, ui.Chip{Name: name, Value: shown, RemoveURL: rest.URL()})
+		}
+	}
+	add("Whose", p.Whose, labelOf(f.Whose, p.Whose), func(r *views.HistoryPlace) { r.Whose = "" })
+	add("Outcome", string(p.Status), labelOf(f.Statuses, string(p.Status)), func(r *views.HistoryPlace) { r.Status = "" })
+	add("Cause", string(p.Cause), labelOf(f.Causes, string(p.Cause)), func(r *views.HistoryPlace) { r.Cause = "" })
+	add("Decided by", string(p.By), labelOf(f.People, string(p.By)), func(r *views.HistoryPlace) { r.By = "" })
+	add("Agent", string(p.Agent), labelOf(f.Agents, string(p.Agent)), func(r *views.HistoryPlace) { r.Agent = "" })
+	add("Risk", string(p.Risk), labelOf(f.Risks, string(p.Risk)), func(r *views.HistoryPlace) { r.Risk = "" })
+	add("Tool", p.Tool, p.Tool, func(r *views.HistoryPlace) { r.Tool = "" })
+	add("Text", p.Text, p.Text, func(r *views.HistoryPlace) { r.Text = "" })
+	add("Conversation", string(p.Conversation), f.Conversation, func(r *views.HistoryPlace) { r.Conversation = "" })
+	add("From", p.From, dayText(p.From, p.Zone), func(r *views.HistoryPlace) { r.From, r.Zone = "", zoneFor(r.To, r.Zone) })
+	add("Up to", p.To, dayText(p.To, p.Zone), func(r *views.HistoryPlace) { r.To, r.Zone = "", zoneFor(r.From, r.Zone) })
+	if f.Filtered {
+		b.ClearURL = b.Action
+	}
+	return b
+}
 
 // historyPeople are those who may have decided: whom the reader may name, those on
 // the page, and the one that is chosen.
 func historyPeople(in HistoryInput) []ui.Choice {
-	out := []ui.Choice{{Value: "", Label: "anybody"}}
+	var out []ui.Choice
 	known := map[models.UserID]bool{"": true}
 	add := func(id models.UserID, name string) {
-		if !known[id] && len(out) < maxPeople {
+		if !known[id] && len(out) < mostChoices {
 			known[id] = true
 			out = append(out, ui.Choice{Value: string(id), Label: models.RevealString(name, false)})
 		}
@@ -231,15 +268,11 @@ func historyPeople(in HistoryInput) []ui.Choice {
 	for i := range in.People {
 		add(in.People[i].ID, in.People[i].Name)
 	}
-	slices.SortStableFunc(out[1:], func(a, b ui.Choice) int { return cmp.Compare(a.Label, b.Label) })
+	out = inOrder(out)
 	if !known[in.Place.By] {
 		out = append(out, ui.Choice{Value: string(in.Place.By), Label: "another person"})
 	}
-	return out
-}
-
-func (f HistoryFilter) day(name, label, value string) ui.Field {
-	return dayField(f.Errors, name, label, value)
+	return slices.Insert(out, 0, ui.Choice{Label: "anybody"})
 }
 
 // dayField is where a day is typed. A date field would drop text that is no day, so that is shown in a text field.

@@ -23,7 +23,7 @@ func TestI10EveryCauseIsToldApartInTheHistory(t *testing.T) {
 		}
 		seen[text] = cause
 	}
-	v := pages.NewHistory(pages.HistoryInput{}, gallery.Now)
+	v := pages.NewHistory(pages.HistoryInput{})
 	if len(v.Filter.Causes) != len(models.Causes())+1 {
 		t.Errorf("%d causes to choose from", len(v.Filter.Causes))
 	}
@@ -34,7 +34,7 @@ func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 	withdrawn := gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
 	withdrawn.ApprovalFeedback = new("withdrawn by Ada\u202E")
 	rows := append(gallery.Settled(), gallery.Briefs(withdrawn)...)
-	v := pages.NewHistory(pages.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2"}, gallery.Now)
+	v := pages.NewHistory(pages.HistoryInput{Rows: rows, Reader: gallery.UserID, Place: views.HistoryPlace{Tool: "x", After: "k"}, Next: "k2"})
 	for i, want := range []struct {
 		word, by, how string
 		edited        bool

@@ -2,10 +2,10 @@ package pages
 
 import (
 	"strings"
-	"time"
 
 	"countersign/models"
 	"countersign/views"
+	"countersign/views/ui"
 )
 
 // SessionsInput is what the page of one's own sessions is made of.
@@ -34,8 +34,13 @@ type SessionRow struct {
 	EndURL       string
 }
 
-// NewSessions makes the page as of now.
-func NewSessions(in SessionsInput, now time.Time) Sessions {
+// sessionColumns head one's own sessions.
+var sessionColumns = []ui.Column{
+	{Label: "Device"}, {Label: "Address", Width: "large"}, ui.TimeColumn("Last seen"), {Label: "Signed in", Width: "time"}, {Label: "Expires", Width: "time"}, {Width: "medium"},
+}
+
+// NewSessions makes the page.
+func NewSessions(in SessionsInput) Sessions {
 	v := Sessions{Others: in.Before != "" || in.Next != ""}
 	if in.Before != "" {
 		v.FirstURL = views.SessionsURL()
@@ -46,7 +51,7 @@ func NewSessions(in SessionsInput, now time.Time) Sessions {
 	for _, d := range in.Devices {
 		row := SessionRow{
 			Device: DeviceName(d.UserAgent), Agent: d.UserAgent, Address: d.Address, Current: d.ID == in.Current,
-			Seen: views.Ago(d.LastSeenAt, now), SignIn: views.Ago(d.CreatedAt, now), Ends: views.Left(d.ExpiresAt, d.CreatedAt, now),
+			Seen: views.Stamp(d.LastSeenAt), SignIn: views.Stamp(d.CreatedAt), Ends: views.Stamp(d.ExpiresAt),
 			EndURL: views.EndSessionURL(d.ID),
 		}
 		v.Others = v.Others || !row.Current

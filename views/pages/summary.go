@@ -2,6 +2,7 @@ package pages
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,12 @@ const titleLength = 80
 
 // summary says in one sentence what a request would do.
 func summary(r *models.Response) string { return headline.Of(r).Text() }
+
+// beginsWithTool reports whether a headline names the tool first, as those do that have no
+// better words.
+func beginsWithTool(headline, tool string) bool {
+	return strings.HasPrefix(headline, tool+":") || strings.HasPrefix(headline, strconv.Quote(tool)+":")
+}
 
 // firstOf is the first member that is a text and not empty.
 func firstOf(members map[string]json.RawMessage, names []string) string {

@@ -30,6 +30,7 @@ type Trail struct {
 	Name, Email string // whose it is
 	Rows        []TrailRow
 	Filter      TrailFilter
+	Bar         ui.FilterBar
 	Presets     []TrailPreset
 	Empty       *InboxEmpty
 	Note        string
@@ -68,6 +69,7 @@ func TrailTitle(in TrailInput) string {
 // NewTrail makes the page as of now.
 func NewTrail(in TrailInput, now time.Time) Trail {
 	v := Trail{Title: TrailTitle(in), Own: in.Place.Person == "", Filter: newTrailFilter(in), NextLabel: "Older entries", Rows: trailRows(in), Presets: trailPresets(in.Place, now)}
+	v.Bar = trailBar(in, v.Filter)
 	if in.Person != nil {
 		v.Name, v.Email = in.Person.Name, in.Person.Email
 	}
@@ -186,11 +188,39 @@ func newTrailFilter(in TrailInput) TrailFilter {
 	}
 	f := TrailFilter{
 		Place: in.Place, Filtered: in.Place.Filtered(), Errors: in.Errors, Parts: trailWhat, Outcomes: trailOutcomes(),
-		Agents: inboxAgents(InboxInput{Rows: rows, Agents: in.Agents, Place: views.InboxPlace{Agent: in.Place.Agent}}),
+		Agents: agentPicker(rows, in.Agents, in.Place.Agent),
 	}
 	f.Place.Before = 0
-	f.Agents[0].Label = "any"
 	return f
+}
+
+// trailColumns head a trail.
+var trailColumns = []ui.Column{
+	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "large"}, {Label: "Action", Width: "large"}, {Label: "Request"},
+	{Label: "Agent", Width: "small", Wide: true}, {Label: "Outcome", Width: "medium"}, {Label: "Reason", Width: "medium", Wide: true},
+}
+
+// trailBar shows what narrows a trail.
+func trailBar(in TrailInput, f TrailFilter) ui.FilterBar {
+	p := f.Place
+	b := ui.FilterBar{Label: "Filter the audit trail", Action: p.All().URL(), Open: len(in.Errors) > 0, Zone: zoneOfDays(p.Zone, p.From, p.To)}
+	add := func(name, value, shown string, without func(*views.TrailPlace)) {
+		if value != "" {
+			rest := p
+			without(&rest)
+			b.Chips = append(b.Chips, ui.Chip{Name: name, Value: shown, RemoveURL: rest.URL()})
+		}
+	}
+	add("Show", p.Part, labelOf(trailWhat, p.Part), func(r *views.TrailPlace) { r.Part = "" })
+	add("Outcome", p.Outcome, labelOf(f.Outcomes, p.Outcome), func(r *views.TrailPlace) { r.Outcome = "" })
+	add("Agent", string(p.Agent), labelOf(f.Agents, string(p.Agent)), func(r *views.TrailPlace) { r.Agent = "" })
+	add("Conversation", string(p.Conversation), tail(string(p.Conversation)), func(r *views.TrailPlace) { r.Conversation = "" })
+	add("From", p.From, dayText(p.From, p.Zone), func(r *views.TrailPlace) { r.From, r.Zone = "", zoneFor(r.To, r.Zone) })
+	add("Up to", p.To, dayText(p.To, p.Zone), func(r *views.TrailPlace) { r.To, r.Zone = "", zoneFor(r.From, r.Zone) })
+	if f.Filtered {
+		b.ClearURL = p.All().URL()
+	}
+	return b
 }
 
 // What a trail can be narrowed to, as the store names it.

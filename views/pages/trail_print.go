@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func NewTrailPrint(in TrailInput, now time.Time) TrailPrint {
 		}
 	}
 	fact("Shown", labelOf(trailWhat, p.Part))
-	fact("Days (UTC)", period(p.From, p.To))
+	fact("Days ("+cmp.Or(p.Zone, "UTC")+")", period(p.From, p.To))
 	if p.Outcome != "" {
 		fact("Outcome", labelOf(trailOutcomes(), p.Outcome))
 	}
