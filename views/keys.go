@@ -26,6 +26,7 @@ var keyGroups = []keyGroup{
 		{[]string{"r"}, "", "Reject: write a reason, then press Ctrl+Enter"},
 		{[]string{"e"}, "", "Edit, then approve"},
 		{[]string{"u"}, "", "Undo an approval before it is sent"},
+		{[]string{"s"}, "", "Show or hide all of the source"},
 	}},
 	{"Several at once", []key{
 		{[]string{"x"}, "", "Select the current request"},

@@ -111,7 +111,7 @@ func TestTakingAnApprovalBack(t *testing.T) {
 	w.applyPolicy(`{"undo_seconds":{"medium":30}}`)
 	owner, admin := w.signedIn(ownerEmail), w.signedIn("admin@example.com")
 	a := w.ask()
-	form := owner.get(pageOf(a)).says("#decide", "can undo an approval for 30 s").form("#decide form.verdict", "#approve")
+	form := owner.get(pageOf(a)).says("#decide", "can undo it for 30 s").form("#decide form.verdict", "#approve")
 	owner.post(decideOf(a), form).redirects(pageOf(a))
 	mine := owner.get(pageOf(a)).says("#decide", "Approved – sends in 30 s", "Undo")
 	if until := mine.doc.Find("#undo").AttrOr("data-until", ""); until == "" {

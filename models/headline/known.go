@@ -6,6 +6,19 @@ import "github.com/go-json-experiment/json/jsontext"
 // Members, so that whoever draws them all leaves nothing out.
 type Known interface{ Members() []string }
 
+// Read is the call of a tool with this input, where it is of a known kind; nil: it is of none.
+func Read(tool string, input []byte) Known {
+	in, read := readInput(string(input)), kinds[tool]
+	if !in.whole || read == nil {
+		return nil
+	}
+	h, ok := read(in.members)
+	if !ok {
+		return nil
+	}
+	return h.Known
+}
+
 // drawn are the members that a known call says.
 type drawn []string
 

@@ -105,6 +105,14 @@ function undo() {
   else hint("There is nothing to undo.");
 }
 
+// source opens the rest of the source, or hides it again.
+function source() {
+  const summary = act("source");
+  if (!summary) return hint(card() ? "The whole source is shown." : "No request is open. Press j to go to one.");
+  summary.click();
+  summary.scrollIntoView({ block: "nearest" });
+}
+
 function several(verdict, at) {
   const bar = bulk();
   if (!bar || !Number(bar.dataset.count)) return hint("Nothing is selected. Press x to select the current request.");
@@ -150,6 +158,7 @@ const does = {
   r: reject,
   e: edit,
   u: undo,
+  s: source,
   x: () => tell("tick"),
   n: newest,
   o: () => tell("go", "group"),

@@ -118,6 +118,7 @@ type Approval struct {
 	ConversationURL string
 	Sequence        string
 	Named           []NamedFact // what its sender calls things, in the order of the page
+	Details         []NamedFact // ids and the like, to be copied
 
 	Status   ui.Word
 	Risk     ui.Word
@@ -246,7 +247,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Claimed = views.Exact(*at)
 	}
 	v.title(r)
-	if r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question {
+	if r.Risk != models.RiskMedium && (r.Kind == models.KindToolCall || r.Risk.NeedsDigest() && !v.Question) {
 		v.Risk = ui.RiskWord(r.Risk)
 	}
 	if r.Kind == models.KindProposal || r.Kind == models.KindReply {
@@ -258,6 +259,8 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 		v.Follows = r.ConversationID
 	}
 	v.Warnings = warnings(&a, in.Origin.Beside, input)
+	v.strip(r, input)
+	v.Details = detailFacts(v, r)
 	if v.Pending {
 		v.Offer = newBudgetOffer(in)
 		v.Left = views.Left(r.ApprovalTimeoutAt, asked, now)
@@ -341,14 +344,15 @@ func sentBeside(a *models.Approval) ui.Code {
 	return ui.Code{Label: "Also sent by the agent's client", Text: indentJSON(text)}
 }
 
-// NamedFact is something that is shown as its sender wrote it, with a word for what it is.
-type NamedFact struct{ Label, Text string }
+// NamedFact is something that is shown as its sender wrote it, with a word for what it is
+// and what its element is called.
+type NamedFact struct{ ID, Label, Text string }
 
 // namedFacts are those of a request that has them.
 func namedFacts(a *models.Approval) []NamedFact {
 	all := []NamedFact{
-		{"Run", deref(a.RunID)},
-		{"Call", deref(a.ToolUseID)},
+		{"run", "Run", deref(a.RunID)},
+		{"call", "Call", deref(a.ToolUseID)},
 	}
 	return slices.DeleteFunc(all, func(f NamedFact) bool { return f.Text == "" })
 }

@@ -33,9 +33,10 @@ type Confirm struct {
 	Does   string
 	Hidden []HiddenField
 	Source ui.Code
-	Other  ui.Code // what another system asks with
-	Beside ui.Code // what it sends beside that
-	Sum    string  // the budget that it sets; empty: none
+	Other  ui.Code    // what another system asks with
+	Beside ui.Code    // what it sends beside that
+	Sum    string     // the budget that it sets; empty: none
+	Blocks []ui.Block // what is made of the input, or of the edited one
 }
 
 // HiddenField is what was sent, to be sent again.
@@ -47,7 +48,7 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 		return
 	}
 	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", Source: v.Whole}
-	out.Other, out.Beside = v.Other, v.Beside
+	out.Other, out.Beside, out.Blocks = v.Other, v.Beside, slices.Clone(v.Blocks)
 	for _, c := range [...]*ui.Code{&out.Source, &out.Other, &out.Beside} {
 		c.Opened, c.Part, c.End = true, "", ""
 	}
@@ -59,8 +60,15 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 	case c.Input != nil:
 		out.Does = "Approve as edited"
 		out.Source.Label, out.Source.Text, out.Source.Size = "Edited input", indent(c.Input), ""
+		edited := *r
+		edited.ToolInputJSON = string(c.Input)
+		out.Blocks, _, _ = inputBlocks(&edited, canonicalInput(&edited))
 	case v.Question:
 		out.Does = "Answer with “" + models.RevealString(v.answerOf(c.Sent), true) + "”"
+	}
+	for i := range out.Blocks {
+		b := &out.Blocks[i]
+		b.Opened, b.Part, b.End = true, "", ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Sent)) {
 		if name == ConfirmedField || name == SeenEndField || name == CancelField {

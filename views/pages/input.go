@@ -85,12 +85,31 @@ func newInputView(r *models.Response, f foldState) inputView {
 // inputBlocks are what is made of an input, whether that is all of it, and in words
 // why nothing is.
 func inputBlocks(r *models.Response, canonical []byte) (blocks []ui.Block, all bool, says string) {
-	blocks, all = inputBlocksFor(r.ToolName, canonical)
-	if r.Kind == models.KindToolCall && len(blocks) == 0 && r.InputBytes == nil {
+	whole := r.Kind == models.KindToolCall && r.InputBytes == nil
+	blocks, all = inputBlocksFor(r.ToolName, canonical, whole)
+	if whole && len(blocks) == 0 {
 		blocks, says = inputTree(canonical)
 		all = len(blocks) > 0
 	}
 	return blocks, all, says
+}
+
+// stripLines is how much of the source is shown where all of it is drawn above.
+const stripLines = 3
+
+// strip leaves the first lines of the source in sight only: where the risk is known to be
+// low or medium, and the blocks draw every member whole, with nothing to warn of (I13).
+func (v *Approval) strip(r *models.Response, input inputView) {
+	low := r.Risk == models.RiskLow || r.Risk == models.RiskMedium
+	if r.Kind == models.KindToolCall && low && len(v.Warnings) == 0 && len(v.Blocks) > 0 && input.drawnWhole() {
+		v.Whole.First = stripLines
+	}
+}
+
+// drawnWhole reports whether the blocks draw every member of the input, every value to its
+// end, and nothing in them has to be opened first.
+func (v *inputView) drawnWhole() bool {
+	return v.all && !v.tampered && !slices.ContainsFunc(v.blocks, ui.Block.Folds)
 }
 
 // canonicalOf returns the canonical input and the whole canonical form that the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 	"countersign/views/ui"
 )
@@ -40,8 +41,8 @@ type inputLayout struct {
 
 // inputBlocksFor makes the blocks of a call's input: first what will run, then what it
 // changes, then where it goes, then texts of several lines. all: the blocks show all
-// of the input.
-func inputBlocksFor(tool string, input []byte) (blocks []ui.Block, all bool) {
+// of the input. With rest, what is in none of them is in a tree below them.
+func inputBlocksFor(tool string, input []byte, rest bool) (blocks []ui.Block, all bool) {
 	members, ok := objectOf(input)
 	if !ok {
 		return nil, false
@@ -50,17 +51,30 @@ func inputBlocksFor(tool string, input []byte) (blocks []ui.Block, all bool) {
 	if path := firstOf(members, paths[:]); len(path) <= layoutMost {
 		m.path = path
 	}
+	if rest {
+		m.known(headline.Read(tool, input))
+	}
+	if len(m.blocks) == 0 {
+		m.layout()
+	}
+	if rest {
+		m.others()
+	}
+	return m.blocks, m.all()
+}
+
+// layout is that of any tool.
+func (m *inputLayout) layout() {
 	m.programs()
 	m.edits()
 	m.addresses()
 	m.texts()
-	return m.blocks, m.all()
 }
 
 // all reports whether every member is drawn whole, in a block or as its label.
 func (m *inputLayout) all() bool {
 	for _, name := range m.rest() {
-		if s, ok := stringOf(m.members[name]); !ok || !m.named || s != m.path || !slices.Contains(paths[:], name) {
+		if !m.isLabel(name) {
 			return false
 		}
 	}

@@ -33,8 +33,10 @@ func kindOf(v pages.Approval, i int) string {
 		return b.Label + " " + b.Diff.Count()
 	case b.Address != nil:
 		return b.Label + " at " + b.Address.Host
+	case b.Card != nil:
+		return b.Label + ", a card"
 	case b.Tree != nil:
-		return "tree, " + b.Tree.Root.Kind
+		return b.Label + ", " + b.Tree.Root.Kind
 	default:
 		return b.Label + " in " + b.Language
 	}
@@ -47,27 +49,30 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 		name, tool, input string
 		want              []string
 	}{
-		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in bash"}},
+		{"a command", "Bash", input("command", "ls", "description", "list"), []string{"command in bash", "Other members, object of 1"}},
 		{"a command of a tool that says no language", "run", input("command", "ls"), []string{"command in Bash"}},
 		{"a command as a list", "shell", input("command", []string{"bash", "-lc", "rm 'a b'"}), []string{"command, a list, quoted in bash"}},
 		{"another shell", "PowerShell", input("command", "ls"), []string{"command in powershell"}},
 		{"SQL", "db", input("sql", "select 1", "url", "postgres://db.example/x"), []string{"sql in SQL", "url at db.example"}},
 		{"a search is no SQL", "search", input("query", "select committee reports from 2020"[7:]), []string{"query in "}},
-		{"code in its language", "run", input("code", "x = 1", "language", "python"), []string{"code in python"}},
-		{"code in another language than the tool's", "run_python", input("code", "x -- y", "language", "sql"), []string{"code in "}},
+		{"code in its language", "run", input("code", "x = 1", "language", "python"), []string{"code in python", "Other members, object of 1"}},
+		{"code in another language than the tool's", "run_python", input("code", "x -- y", "language", "sql"), []string{"code in ", "Other members, object of 1"}},
 		{"a script of any language", "browser", input("script", "x -- y"), []string{"script in "}},
 		{"an edit", "Edit", input("file_path", "a.go", "old_string", "a\nb", "new_string", "a\nc\nd"), []string{"a.go +2 −1"}},
-		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1"}},
+		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1", "Other members, object of 1"}},
 		{"edits", "MultiEdit", input("file_path", "a.go", "edits", []map[string]string{{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}}), []string{"a.go +1 −2"}},
-		{"an editor's command is no program", "str_replace_based_edit_tool", input("command", "str_replace", "path", "a.go", "old_str", "a", "new_str", "b"), []string{"a.go +1 −1"}},
-		{"an insertion", "editor", input("command", "insert", "path", "a.go", "insert_line", 4, "insert_text", "x\n"), []string{"a.go, inserted behind line 4 +1 −0"}},
+		{"an editor's command is no program", "str_replace_based_edit_tool", input("command", "str_replace", "path", "a.go", "old_str", "a", "new_str", "b"), []string{"a.go +1 −1", "Other members, object of 1"}},
+		{"an insertion", "editor", input("command", "insert", "path", "a.go", "insert_line", 4, "insert_text", "x\n"), []string{"a.go, inserted behind line 4 +1 −0", "Other members, object of 2"}},
 		{"a new file", "Write", input("file_path", "a.go", "content", "package a\n\nvar x = 1\n"), []string{"a.go, content +3 −0"}},
 		{"a patch", "apply", input("patch", patch), []string{"patch +1 −1"}},
 		{"a patch that lies about its length", "apply", input("patch", strings.Replace(patch, "+1,2", "+1,9", 1)), []string{"patch in Diff"}},
 		{"an address", "fetch", input("url", "https://example.org/x"), []string{"url at example.org"}},
-		{"texts of several lines", "mail", input("body", "a\nb", "to", "x"), []string{"body in "}},
-		{"all else", "pay", input("amount", 1, "to", "x"), []string{"tree, object of 2"}},
-		{"a list", "x", `[1,2]`, []string{"tree, list of 2"}},
+		{"texts of several lines", "mail", input("body", "a\nb", "to", "x"), []string{"body in ", "Other members, object of 1"}},
+		{"all else", "pay", input("amount", 1, "to", "x"), []string{"Input, object of 2"}},
+		{"a payment", "pay", input("amount", 1, "currency", "EUR", "to", "x"), []string{"Payment, a card"}},
+		{"an email", "send_email", input("to", "x", "subject", "y", "body", "z"), []string{"Email, a card", "body in "}},
+		{"a post", "http.post", input("url", "https://example.org/x", "json", input("a", 1), "timeout", 3), []string{"HTTP request, a card", "json in ", "Other members, object of 1"}},
+		{"a list", "x", `[1,2]`, []string{"Input, list of 2"}},
 		{"nothing", "x", `{}`, nil},
 		{"an edit too large to compare", "Edit", input("old_string", strings.Repeat("a\n", 20_000), "new_string", strings.Repeat("b\n", 20_000)), []string{"old_string in ", "new_string in "}},
 		{"hostile names", "x", "{\"a\u202E\":\"x\\ny\"}", []string{"a⟨U+202E⟩ in "}},
@@ -111,7 +116,7 @@ func TestTheLargestInputIsShownWhole(t *testing.T) {
 	if got := doc.Find(".code-head").Text(); !strings.Contains(got, "256.0 KiB") {
 		t.Errorf("its size is not told: %s", got)
 	}
-	if doc.Find("#whole details").Length() == 0 || doc.Find(".digest").Text() == "" {
+	if doc.Find("#whole details").Length() == 0 || doc.Find("#detail-digest").Text() == "" {
 		t.Error("it is not folded, or has no digest")
 	}
 	if n := len(draw(t, panel)); n > 3*models.MaxInput {

@@ -138,7 +138,7 @@ func TestDigestsAreOfWhatIsShownI6(t *testing.T) {
 	pages := 0
 	for _, s := range gallery.States() {
 		doc := shows(t, s.Key())
-		raw, digest := doc.Find("#raw pre"), doc.Find("article .digest code").Text()
+		raw, digest := doc.Find("#raw pre"), doc.Find("article #detail-digest, article .digest code").Text()
 		if raw.Length() == 0 {
 			continue
 		}

@@ -29,6 +29,10 @@ type Code struct {
 	OpenInto string
 	Opened   bool
 
+	// First is how many lines are shown before somebody opens the rest on the page;
+	// 0: as many as fit a screen. Where that hides only a line or two, nothing is hidden.
+	First int
+
 	// End marks the last line for the script that notes when it was in view, and says
 	// what it is the end of; empty: it is not noted.
 	End string
@@ -41,6 +45,7 @@ type Block struct {
 	Diff    *Diff
 	Address *Address
 	Tree    *Tree
+	Card    *Card
 }
 
 // Folds reports whether a part of the block is folded until somebody opens it.
@@ -48,7 +53,7 @@ func (b Block) Folds() bool {
 	switch {
 	case b.Diff != nil:
 		return b.Diff.folds()
-	case b.Address != nil:
+	case b.Address != nil, b.Card != nil:
 		return false
 	case b.Tree != nil:
 		return b.Tree.folds()
@@ -59,7 +64,7 @@ func (b Block) Folds() bool {
 // endsBelow reports whether the end of the block stands below what is drawn, and
 // nothing of it is folded.
 func (b Block) endsBelow() bool {
-	drawn := b.Diff != nil || b.Address != nil || b.Tree != nil || b.Text == ""
+	drawn := b.Diff != nil || b.Address != nil || b.Tree != nil || b.Card != nil || b.Text == ""
 	return drawn && (b.Opened || !b.Folds())
 }
 
@@ -79,16 +84,26 @@ func (c Code) size() string {
 	if c.Size != "" {
 		return c.Size
 	}
-	n := strings.Count(c.Text, "\n") + 1
+	n := c.lines()
 	if n == 1 {
 		return views.Bytes(len(c.Text))
 	}
 	return views.Number(int64(n)) + " lines, " + views.Bytes(len(c.Text))
 }
 
+// strip reports whether only its first lines are shown at first.
+func (c Code) strip() bool {
+	return c.First > 0 && !c.Opened && c.OpenURL == "" && c.lines() > c.First+2
+}
+
+func (c Code) lines() int { return strings.Count(c.Text, "\n") + 1 }
+
 // fold is where the text is folded: its length if it all fits.
 func (c Code) fold() int {
-	at, lines := 0, 0
+	at, lines, most := 0, 0, foldLines
+	if c.strip() {
+		most = c.First
+	}
 	for at < len(c.Text) {
 		next := strings.IndexByte(c.Text[at:], '\n')
 		if next < 0 {
@@ -96,7 +111,7 @@ func (c Code) fold() int {
 		} else {
 			next++
 		}
-		if lines == foldLines || at+next > foldBytes {
+		if lines == most || at+next > foldBytes {
 			break
 		}
 		at += next

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -24,7 +26,7 @@ type Node struct {
 	Key      string
 	Named    bool   // it is a member, called Key
 	Kind     string // in words, with its length
-	Value    string // of a text its characters, else the literal as it was sent
+	Value    string // of a text its characters, else the literal as it was sent; empty where it has Children
 	Text     bool
 	Children []Node
 }
@@ -63,12 +65,9 @@ func node(d *json.Decoder, left *int) (Node, error) {
 	case json.Number:
 		return Node{Kind: "number", Value: v.String()}, nil
 	case bool:
-		if v {
-			return Node{Kind: "true"}, nil
-		}
-		return Node{Kind: "false"}, nil
+		return Node{Kind: "boolean", Value: strconv.FormatBool(v)}, nil
 	}
-	return Node{Kind: "null"}, nil
+	return Node{Kind: "null", Value: "null"}, nil
 }
 
 func branch(d *json.Decoder, opener json.Delim, left *int) (Node, error) {
@@ -92,13 +91,15 @@ func branch(d *json.Decoder, opener json.Delim, left *int) (Node, error) {
 	if _, err := d.Token(); err != nil {
 		return n, err
 	}
-	n.Kind = "list of " + number(len(n.Children))
+	kind, empty := "list", "[]"
 	if opener == '{' {
-		n.Kind = "object of " + number(len(n.Children))
+		kind, empty = "object", "{}"
 	}
 	if len(n.Children) == 0 {
-		n.Kind = "empty " + n.Kind[:len(n.Kind)-len(" of 0")]
+		n.Kind, n.Value = "empty "+kind, empty
+		return n, nil
 	}
+	n.Kind = kind + " of " + number(len(n.Children))
 	return n, nil
 }
 
@@ -118,6 +119,15 @@ func (n Node) folds() bool {
 func (n Node) long() bool {
 	_, length := Cut(n.Value, treeText)
 	return n.Text && length > treeText
+}
+
+// quote is what stands around a text that would else be taken for a number, a list or
+// nothing, or whose spaces would not be seen.
+func (n Node) quote() string {
+	if n.Text && (strings.TrimSpace(n.Value) != n.Value || n.Value == "" || json.Valid([]byte(n.Value))) {
+		return `"`
+	}
+	return ""
 }
 
 // counted is a number of things in words.

@@ -16,15 +16,38 @@ func treeOf(t *testing.T, text string) ui.Block {
 	return ui.Block{Code: ui.Code{Label: "x", Part: "block-1"}, Tree: tree}
 }
 
-func TestTreeTellsTypesAndLengths(t *testing.T) {
+func TestTreeTellsTypes(t *testing.T) {
 	t.Parallel()
 	html := draw(t, ui.BlockView(treeOf(t, `{"a":[1,120.00,9007199254740993,1e400],"b":"äöü","c":{},"d":[],"e":null,"f":true,"g":false,"h":"","i":{"x":1},"j":"x"}`)))
 	for _, want := range []string{
-		"object of 10", "list of 4", ">120.00<", ">9007199254740993<", ">1e400<", "text, 3 characters", "text, 1 character<", "empty object", "empty list",
-		">null<", ">true<", ">false<", "text, 0 characters", "object of 1", "number",
+		`title="list of 4"`, ">1<", ">120.00<", ">9007199254740993<", ">1e400<", `title="text, 3 characters"`, ">äöü<", `title="text, 1 character"`, `title="empty object"`, ">{}<",
+		`title="empty list"`, ">[]<", ">null<", ">true<", ">false<", `title="text, 0 characters"`, ">&#34;&#34;<", `title="object of 1"`, `class="sr-only">, number<`,
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("%q is missing in %s", want, html)
+		}
+	}
+}
+
+// A text that reads as a number or as nothing stands between quotation marks, so that it is
+// told from one without a look at its type.
+func TestTreeQuotesTextsThatReadAsSomethingElse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ value, drawn string }{
+		{`120`, "120"},
+		{`"120"`, "&#34;120&#34;"},
+		{`"true"`, "&#34;true&#34;"},
+		{`"null"`, "&#34;null&#34;"},
+		{`"[]"`, "&#34;[]&#34;"},
+		{`"\"5\""`, "&#34;&#34;5&#34;&#34;"},
+		{`" EUR"`, "&#34; EUR&#34;"},
+		{`""`, "&#34;&#34;"},
+		{`"EUR"`, "EUR"},
+		{`"1e400"`, "&#34;1e400&#34;"},
+		{`"1,000"`, "1,000"},
+	} {
+		if html := draw(t, ui.BlockView(treeOf(t, `{"a":`+c.value+`}`))); !strings.Contains(html, ">"+c.drawn+"<") {
+			t.Errorf("%s is not drawn as %s: %s", c.value, c.drawn, html)
 		}
 	}
 }
@@ -57,7 +80,7 @@ func TestTreeFoldsLongTexts(t *testing.T) {
 func TestTreeHasLimits(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 64) + strings.Repeat("]", 64)
-	if html := draw(t, ui.BlockView(treeOf(t, deep))); strings.Count(html, "list of 1") != 63 {
+	if html := draw(t, ui.BlockView(treeOf(t, deep))); strings.Count(html, `title="list of 1"`) != 62 {
 		t.Error("64 levels are not all shown")
 	}
 	if _, tooMany := ui.NewTree([]byte("[" + strings.Repeat("1,", ui.MaxNodes-2) + "1]")); tooMany {
