@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -129,9 +130,7 @@ func TestAProposalIsApprovedWithItsBudget(t *testing.T) {
 				t.Errorf("%s: ticked %v", c.name, ticked)
 			}
 			form := shown.form(prefix+"verdict", prefix+c.verdict)
-			for name, values := range c.fill {
-				form[name] = values
-			}
+			maps.Copy(form, c.fill)
 			p.post(shown.doc.Find(prefix+"verdict").AttrOr("action", ""), form).is(http.StatusSeeOther)
 			if got := w.stands(a.ID); got.Vote == nil || string(got.Vote.Verdict) != c.verdict || got.Vote.SeenDigest != a.Digest {
 				t.Errorf("%s: %s with %+v", c.name, got.Status(), got.Vote)

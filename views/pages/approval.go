@@ -75,7 +75,7 @@ type ApprovalInput struct {
 // answer, option, input, digest, sum, new_budget, ask, note, minutes, those of
 // FieldName, or "" for all.
 type DecideForm struct {
-	Sent               bool           // the fields of the decision are as sent, not as they begin
+	Sent               bool // the fields of the decision are as sent, not as they begin
 	Reason, Answer     string
 	Option             string         // that goes with the reason or answer
 	Preset             string         // of the reasons offered
