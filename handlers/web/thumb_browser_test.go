@@ -97,7 +97,7 @@ func TestInABrowserMenusOpenAndClose(t *testing.T) {
 			p.click("#narrow")
 			p.sees(".filter-chip", "Status running")
 			p.becomes(`location.search.includes("status=running")`)
-			p.click(".filter-chip")
+			p.click(".filter-chip a")
 			p.becomes(`location.search === ""`)
 
 			p.open(conversationPath(id))

@@ -31,7 +31,7 @@ type Conversations struct {
 	Statuses  []ui.Choice
 	Agents    []ui.Choice
 	Owners    []ui.Choice // for admins; empty: too many to choose from
-	Chips     []FilterChip
+	Chips     []ui.Chip
 	Admin     bool
 	ListURL   string // where the list refetches itself
 	NextURL   string
@@ -118,7 +118,7 @@ func (v *Conversations) chips() {
 		if value == "" {
 			return
 		}
-		chip := FilterChip{Label: label, Value: models.RevealString(value, false), URL: views.ConversationListURL(without, "")}
+		chip := ui.Chip{Name: label, Value: value, RemoveURL: views.ConversationListURL(without, "")}
 		for _, c := range choices {
 			if c.Value == value {
 				chip.Value = c.Label

@@ -26,21 +26,9 @@ type InboxFilter struct {
 	Agents       []ui.Choice
 	Orders       []ui.Choice
 	Tools        []string // to choose from
-	Chips        []InboxChip
+	Chips        []ui.Chip
 	ClearURL     string
 	Errors       map[string]string
-}
-
-// InboxChip is one filter that is set, and the way to be without it.
-type InboxChip struct {
-	Name, Value string
-	Claim       bool   // the value is what an agent calls something
-	URL         string // the place without the filter
-}
-
-// label names the way to be without it.
-func (c InboxChip) label() string {
-	return "Remove filter " + c.Name + ": " + models.RevealString(c.Value, false)
 }
 
 func newInboxFilter(in InboxInput) InboxFilter {
@@ -77,7 +65,7 @@ func (f *InboxFilter) chips(conversation string) {
 	chip := func(name, value string, claim bool, without func(*views.InboxPlace)) {
 		place := f.Place
 		without(&place)
-		f.Chips = append(f.Chips, InboxChip{name, value, claim, place.URL()})
+		f.Chips = append(f.Chips, ui.Chip{Name: name, Value: value, RemoveURL: place.URL(), Claim: claim})
 	}
 	p := f.Place
 	if p.Whose != "" {

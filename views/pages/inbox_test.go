@@ -49,7 +49,7 @@ func TestInboxPagesFiltersAndTeaches(t *testing.T) {
 	if v.Shown != "12 match · 240 waiting in total" || v.NextURL != views.InboxPageURL(gallery.ConversationID, "n") || v.NextLabel != "Next 2" || v.FirstURL != "" || v.Detail.Teach != nil {
 		t.Errorf("%+v", v)
 	}
-	if chips := v.Filter.Chips; len(chips) != 1 || chips[0].Value != string(gallery.ConversationID) || chips[0].URL != "/" || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
+	if chips := v.Filter.Chips; len(chips) != 1 || chips[0].Value != string(gallery.ConversationID) || chips[0].RemoveURL != "/" || v.ListURL != place.URL() || v.Filter.ClearURL != "/" || v.Count != 240 {
 		t.Errorf("a conversation without title: %+v %q", v.Filter.Chips, v.ListURL)
 	}
 	if v.Rows[1].Risk.Text != "" || !v.Rows[1].Left.IsZero() || v.Rows[1].Kind != "Question" {
@@ -136,7 +136,7 @@ func TestWhatALineDoesNotSayIsLookedAtFirst(t *testing.T) {
 		{"Bash", `{"command":"ls"}`, recent, false, "It has a warning."},
 		{"Bash", `{"command":"ls"}`, nil, true, "It has a warning."},
 		{"Bash", `{"command":"ls","cwd":"/"}`, nil, false, "Its summary does not show cwd."},
-		{"Bash", `{"command":"ls","b\u200b":1}`, nil, false, "Its summary does not show b⟨U+200B⟩. It has a warning."},
+		{"Bash", `{"command":"ls","b\u200b":1}`, nil, false, "It has a warning."},
 		{"Bash", `{"command":["ls","-l"]}`, nil, false, ""},
 		{"Bash", `{"command":"` + long + `"}`, nil, false, "Its summary is cut off."},
 		{"Bash", `{"command":"` + long[:200] + `"}`, nil, false, ""},
@@ -146,10 +146,10 @@ func TestWhatALineDoesNotSayIsLookedAtFirst(t *testing.T) {
 		{"pay", `{"amount":1,"currency":"EUR","to":"A"}`, nil, false, ""},
 		{"pay", `{"amount":1,"currency":"EUR","to":"A","iban":"X"}`, nil, false, "Its summary does not show iban."},
 		{"pay", `{"amount":1,"to":{"name":"A"}}`, nil, false, ""},
-		{"pay", `{"amount":1,"to":{"name":"A","iban":"X"}}`, nil, false, "Its summary does not show to."},
-		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, nil, false, "Its summary does not show new_string, old_string."},
+		{"pay", `{"amount":1,"to":{"name":"A","iban":"X"}}`, nil, false, ""},
+		{"edit", `{"path":"a","old_string":"x","new_string":"y"}`, nil, false, ""},
 		{"read", `{"path":"a"}`, nil, false, ""},
-		{"x", `{"command":"ls","a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, nil, false, "Its summary does not show a, b, c, d, e and 1 more argument."},
+		{"x", `{"command":"ls","a":1,"b":1,"c":1,"d":1,"e":1,"f":1}`, nil, false, "Its summary does not show d, e, f."},
 		{"Bash", `{"command":"` + strings.Repeat(`l\n`, 100) + `"}`, nil, false, "Its summary is cut off. It is too long to show here."},
 	} {
 		a := gallery.Call(tt.tool, tt.input)

@@ -19,7 +19,7 @@ var places = []struct{ name, selector, not string }{
 	{"title", "h1", ""},
 	{"who", ".approval-who", ""},
 	{"marks", ".approval-marks", ""},
-	{"tally", ".tally, #inbox-said, .filter, .chips, .inbox-chips, .filter-chips", ""},
+	{"tally", ".tally, #inbox-said, .filter, .chips", ""},
 	{"warns", "main .warning, main .flash, main .call-note, main .policy-now, #closed, #dangers > *", "[hidden], .warning .warning, #detail *"},
 	{"errors", ".field-error", ""},
 	{"why", "main > article .approval-why dt:first-of-type + dd, main > article .approval-why dt:contains(reason) + dd", ""},
@@ -41,7 +41,7 @@ var places = []struct{ name, selector, not string }{
 	{"connect", ".connect [aria-current], .connect .steps .code-label, #received, .connect .facts dd:first-of-type", ""},
 	{"filled", "main input:not([type=hidden], [type=checkbox], [type=radio]), main select, main textarea, main :checked", ".editor *, tbody *, .row *, [hidden] *, option"},
 	{"finds", "#palette a.palette-row, .palette-says:not(:empty), .go-rows a", ""},
-	{"leads", "main .pager a, main .filter a, main .filter-chips a, main .inbox-chips a, .outcome-next a", ".btn"},
+	{"leads", "main .pager a, main .filter a, main .chips a, main .filter-clear, .outcome-next a", ".btn"},
 	{"says", "main .sheet-head p, main .alone > p, .bulk-question > p, .bulk-body > p, main .sheet > p, main .sheet > form > p", ".flash, :has(.btn)"},
 }
 
