@@ -105,7 +105,7 @@ async function measure(url, headers, name, port) {
     "--only-categories=performance", `--extra-headers=${headers}`, `--port=${port}`,
     "--max-wait-for-load=10000", // a page's stream is never quiet
   ], { maxBuffer: 64 << 20 });
-  const { categories, audits } = JSON.parse(readFileSync(output, "utf8"));
+  const { categories, audits, environment } = JSON.parse(readFileSync(output, "utf8"));
   const sent = audits["network-requests"].details.items.filter((item) => item.url.startsWith("http"));
   return {
     performance: Math.round(categories.performance.score * 100),
@@ -115,6 +115,7 @@ async function measure(url, headers, name, port) {
     CLS: Math.round(audits["cumulative-layout-shift"].numericValue * 1000) / 1000,
     requests: sent.length,
     KiB: Math.round(sent.reduce((sum, item) => sum + item.transferSize, 0) / 102.4) / 10,
+    machine: Math.round(environment.benchmarkIndex), // below 1500 it is too busy for the performance to mean much
   };
 }
 
