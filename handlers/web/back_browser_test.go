@@ -85,7 +85,7 @@ func TestInABrowserAPageThatCameBackIsOfWhoIsSignedIn(t *testing.T) {
 			beside.sees("main h1", "Inbox")
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			p := w.desk(asked[0].ID)
 			p.expected = append(p.expected, "401", "409")
 			p.value(`window.same = "page", ` + leaves)

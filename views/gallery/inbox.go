@@ -86,11 +86,11 @@ func twinRows() []models.Brief {
 }
 
 // publishing are calls that differ at their end.
-func publishing(n int, minutes time.Duration) models.Approval {
+func publishing(n, minutes int) models.Approval {
 	names := []string{"api-client", "command-line", "web-components", "server"}
 	return Call("shell.run", `{"command":"npm publish --access public --workspace packages/acme-`+names[n]+`"}`, func(a *models.Approval) {
 		a.ID = models.ResponseID(fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a7%03d", n))
-		a.ApprovalTimeoutAt = Now.Add(minutes * time.Minute)
+		a.ApprovalTimeoutAt = Now.Add(time.Duration(minutes) * time.Minute)
 	})
 }
 

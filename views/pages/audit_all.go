@@ -114,7 +114,12 @@ func NewLedger(in LedgerInput, now time.Time) Ledger {
 
 // ledgerColumns head everybody's audit.
 var ledgerColumns = []ui.Column{
-	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "large"}, {Label: "Action", Width: "medium"}, {Label: "Outcome"}, {Label: "About", Width: "large"},
+	{Label: "No.", Width: "num"},
+	ui.TimeColumn("Time"),
+	{Label: "Who", Width: "large"},
+	{Label: "Action", Width: "medium"},
+	{Label: "Outcome"},
+	{Label: "About", Width: "large"},
 	{Label: "Conversation", Width: "small"},
 }
 

@@ -49,8 +49,14 @@ func (v Everyone) columns() []ui.Column {
 		first = "Token"
 	}
 	return []ui.Column{
-		{Label: first}, {Label: "Owner", Width: "large"}, {Label: "Token", Width: "large", Wide: true}, {Label: "State", Width: "small"}, ui.TimeColumn("Last use"),
-		{Label: "Expires", Width: "time", Wide: true}, {Label: "Made", Width: "time", Wide: true}, {Width: "small"},
+		{Label: first},
+		{Label: "Owner", Width: "large"},
+		{Label: "Token", Width: "large", Wide: true},
+		{Label: "State", Width: "small"},
+		ui.TimeColumn("Last use"),
+		{Label: "Expires", Width: "time", Wide: true},
+		{Label: "Made", Width: "time", Wide: true},
+		{Width: "small"},
 	}
 }
 

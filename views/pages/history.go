@@ -82,8 +82,14 @@ type HistoryFilter struct {
 
 // historyColumns head the history.
 var historyColumns = []ui.Column{
-	ui.TimeColumn("Settled"), {Label: "Request"}, {Label: "Agent", Width: "medium"}, {Label: "Conversation", Width: "small", Wide: true},
-	{Label: "Outcome", Width: "outcome"}, {Label: "Reason", Width: "medium", Wide: true}, {Label: "Took", Width: "small", Wide: true}, {Width: "small"},
+	ui.TimeColumn("Settled"),
+	{Label: "Request"},
+	{Label: "Agent", Width: "medium"},
+	{Label: "Conversation", Width: "small", Wide: true},
+	{Label: "Outcome", Width: "outcome"},
+	{Label: "Reason", Width: "medium", Wide: true},
+	{Label: "Took", Width: "small", Wide: true},
+	{Width: "small"},
 }
 
 // NewHistory makes the page of past requests.

@@ -196,8 +196,14 @@ func newTrailFilter(in TrailInput) TrailFilter {
 
 // trailColumns head a trail.
 var trailColumns = []ui.Column{
-	{Label: "No.", Width: "num"}, ui.TimeColumn("Time"), {Label: "Who", Width: "large"}, {Label: "Action", Width: "large"}, {Label: "Request"},
-	{Label: "Agent", Width: "small", Wide: true}, {Label: "Outcome", Width: "medium"}, {Label: "Reason", Width: "medium", Wide: true},
+	{Label: "No.", Width: "num"},
+	ui.TimeColumn("Time"),
+	{Label: "Who", Width: "large"},
+	{Label: "Action", Width: "large"},
+	{Label: "Request"},
+	{Label: "Agent", Width: "small", Wide: true},
+	{Label: "Outcome", Width: "medium"},
+	{Label: "Reason", Width: "medium", Wide: true},
 }
 
 // trailBar shows what narrows a trail.
