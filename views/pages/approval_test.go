@@ -119,7 +119,7 @@ func TestApprovalLateVerdict(t *testing.T) {
 	}{
 		{"by a person", rejected, models.VerdictApprove, "Already rejected by Bo Lind. Your approval changed nothing."},
 		{"by time", gallery.Settle(gallery.Shell(), models.StatusExpired, models.CauseTimeout, nil), models.VerdictReject, "Already expired. Nobody decided in time. Your rejection changed nothing."},
-		{"withdrawn", gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already withdrawn. The agent withdrew it. Your approval changed nothing."},
+		{"cancelled", gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil), models.VerdictApprove, "Already cancelled. The agent cancelled it. Your approval changed nothing."},
 		{"held", held, models.VerdictApprove, "Bo Lind's decision is being sent. Your approval changed nothing."},
 		{"digest", gallery.Shell(), models.VerdictApprove, "This request changed while you were looking at it. Your approval was not saved. Look again, then decide."},
 		{"none", rejected, "", ""},

@@ -147,7 +147,7 @@ func TestOutcomeSaysHowLongAndHowItWent(t *testing.T) {
 		t.Errorf("%q, %q", o.Took, o.Result)
 	}
 	a = gallery.Settle(gallery.Shell(), models.StatusCancelled, models.CauseCancelled, nil)
-	for text, want := range map[string]string{"withdrawn by the agent": "The agent withdrew it.", "withdrawn by Ada": "Withdrawn by Ada."} {
+	for text, want := range map[string]string{"withdrawn by the agent": "The agent cancelled it.", "withdrawn by Ada": "Cancelled by Ada."} {
 		a.ApprovalFeedback = models.FeedbackOf(text)
 		if o := newApproval(a).Outcome; o.CauseText != want || o.Reason != "" {
 			t.Errorf("%s: %q, %q", text, o.CauseText, o.Reason)

@@ -50,7 +50,7 @@ func TestThePillOfACallInEachState(t *testing.T) {
 		{"rejected with one that has no place", row(models.StatusRejected, models.CauseCascade), alone, true, now, "rejected with #41", false},
 		{"rejected with another, and the agent says so", row(models.StatusRejected, models.CauseCascade), deniedSixth, false, now, "rejected with #6", false},
 		{"expired", row(models.StatusExpired, models.CauseTimeout), open, false, now, "expired", false},
-		{"cancelled", row(models.StatusCancelled, models.CauseRunEnded), done, false, now, "withdrawn", false},
+		{"cancelled", row(models.StatusCancelled, models.CauseRunEnded), done, false, now, "cancelled", false},
 		{"settled elsewhere", row(models.StatusResolved, models.CauseElsewhere), open, false, long, "settled elsewhere", false},
 		{"settled elsewhere and done", row(models.StatusResolved, models.CauseElsewhere), done, false, now, "done", false},
 		{"done", row("", ""), done, false, now, "done", false},

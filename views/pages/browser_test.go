@@ -279,8 +279,8 @@ func TestThemeAndTimes(t *testing.T) {
 	t.Parallel()
 	s, ctx := newSite(t), tab(t)
 	visit(t, ctx, s.URL+"/inbox")
-	until(t, ctx, `document.querySelector(".row-left time").textContent === "0:08 left"`) // ticks by the server's clock
-	if got := eval(t, ctx, `document.querySelector(".row-left time").title`); !strings.Contains(got, "2026") {
+	until(t, ctx, `document.querySelector(".row-left time[data-time=left]").textContent === "0:08 left"`) // ticks by the server's clock
+	if got := eval(t, ctx, `document.querySelector(".row-left time[data-time=left]").title`); !strings.Contains(got, "2026") {
 		t.Errorf("the exact time is %q", got)
 	}
 	eval(t, ctx, `document.querySelector("[data-theme-switch]").click(); document.documentElement.dataset.theme`)

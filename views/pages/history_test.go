@@ -43,11 +43,11 @@ func TestAHistoryRowSaysWhoAndHow(t *testing.T) {
 		{"rejected", "Bo Lind", "", false},
 		{"answered", "Bo Lind", "", false},
 		{"expired", "", "no decision in time", false},
-		{"withdrawn", "", "by the agent", false},
+		{"cancelled", "", "by the agent", false},
 		{"allowed", "", "by a pre-approval", false},
 		{"ran without approval", "", "the gate was off", false},
 		{"rejected", "", "by the policy", false},
-		{"withdrawn", "", "by Ada⟨U+202E⟩", false},
+		{"cancelled", "", "by Ada⟨U+202E⟩", false},
 	} {
 		row := v.Rows[i]
 		if row.Outcome.Text != want.word || row.By != want.by || row.How != want.how || row.Edited != want.edited {
