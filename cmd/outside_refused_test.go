@@ -253,7 +253,7 @@ func TestAnUpstreamThatRefusesAndIsMended(t *testing.T) {
 	says(t, "the page of upstreams", v.page(t, "/upstreams"), "paused", "refuses the key (401)", "/resume")
 	decide(first, wire.RespondRequest{Approved: new(false), Reason: "hub closed the run"})
 	decide(second, wire.RespondRequest{Approved: new(true)})
-	says(t, "the page of what is on its way", v.page(t, firstPage), "rejection is being sent to hub: not confirmed yet", "Withdraw this decision")
+	says(t, "the page of what is on its way", v.page(t, firstPage), "rejection is being sent to hub: not confirmed yet", "Undo this decision")
 	v.kill(t)
 	v.start(t)
 	if got, err := client.Get(t.Context(), wire.ResponseID(second), 0); err != nil || got.Held == nil || len(h.heard("call_2")) != 0 {
