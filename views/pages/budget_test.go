@@ -126,16 +126,24 @@ func TestBudgetRequestSaysWhatWasSpentOn(t *testing.T) {
 	}
 }
 
-// What a proposal would like is offered and never chosen beforehand.
+// What a proposal would like is part of its approval, and the button says so; what a person
+// has sent stays.
 func TestProposalOffersItsBudget(t *testing.T) {
 	t.Parallel()
 	in := pages.ApprovalInput{Approval: gallery.Plan(), MayDecide: true}
 	gallery.Knows(&in)
 	v := pages.NewApproval(in, now)
-	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || v.Form.SetBudget {
+	if v.Offer == nil || v.Offer.Wanted != "120" || v.Offer.Stands != "100" || v.Form.NewBudget != "120" || !v.Form.SetBudget {
 		t.Errorf("%+v %+v", v.Offer, v.Form)
 	}
 	html := draw(t, pages.ApprovalPanel(v))
+	if _, button, _ := strings.Cut(html, `data-act="approve"`); !strings.Contains(button[:strings.Index(button, "</button>")], " data-sets>120</span>") {
+		t.Error("the button that approves does not name the budget that it sets")
+	}
+	in.Form = pages.DecideForm{Sent: true, NewBudget: "90"}
+	if f := pages.NewApproval(in, now).Form; f.SetBudget || f.NewBudget != "90" {
+		t.Errorf("a budget that a person did not tick is ticked: %+v", f)
+	}
 	source, rendered := strings.Index(html, "# Delete old logs"), strings.Index(html, "<h3>Delete old logs</h3>")
 	if source < 0 || rendered < source {
 		t.Errorf("source at %d, layout at %d", source, rendered)
