@@ -131,7 +131,7 @@ func TestInABrowserAChosenReasonIsNeverSwallowed(t *testing.T) {
 			}
 			p.signIn()
 			p.open("/?open=" + string(a.ID))
-			p.sees("#detail #approval-title", "Bash")
+			p.sees("#detail #approval-title", "Run: rm -rf build/")
 			chosen := `document.querySelector("[name=preset]:checked").value`
 			if how == "keys" {
 				p.calm()
@@ -217,7 +217,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 			}
 			p.signIn()
 			p.open("/?open=" + string(a.ID))
-			p.sees("#detail #approval-title", "Bash")
+			p.sees("#detail #approval-title", "Run: rm -rf build/")
 			p.sees("#live-text", "live")
 			live := `document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`
 			p.do("keep the focus", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error { // other tabs take it, and a hold ends with it
@@ -231,7 +231,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 					press("#approve")
 				}
 				p.becomes(asks)
-				p.sees("#decide [data-armed]", "Approve rm -rf build/?")
+				p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
 			}
 			arm()
 			p.becomes(live)
@@ -256,7 +256,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 
 			// To hold does both.
 			p.open("/?open=" + string(b.ID))
-			p.sees("#detail #approval-title", "Bash")
+			p.sees("#detail #approval-title", "Run: rm -rf build/")
 			p.sees("#live-text", "live")
 			p.becomes(`document.querySelector("#inbox [data-gone]") === null`) // the list has come to rest
 			p.calm()
@@ -307,7 +307,7 @@ func TestInABrowserAQuestionOutlivesARedrawOfTheSame(t *testing.T) {
 	p.becomes(asks)
 	again(1)
 	p.becomes(asks)
-	p.sees("#decide [data-armed]", "Approve rm -rf build/?")
+	p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
 	p.becomes(`document.activeElement === document.querySelector("#decide [data-confirm]")`)
 	p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
 	w.waits(a)
@@ -365,7 +365,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			}
 			p.signIn()
 			p.open("/?open=" + string(asked[0].ID))
-			p.sees("#detail #approval-title", "Bash")
+			p.sees("#detail #approval-title", "Run a script of 51 lines (51 commands)")
 			p.sees("#live-text", "live")
 			p.calm()
 			p.value(`document.querySelector("#detail").scrollTop = 9999, scrollTo(0, 9999), ""`)
@@ -381,7 +381,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 				const strip = document.querySelector("#done").getBoundingClientRect(), title = document.querySelector("#approval-title").getBoundingClientRect();
 				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
 			})()`)
-			p.sees("#done", "Approved make step-0")
+			p.sees("#done", "Approved Run a script of 51 lines (51 commands)")
 			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox .tally").textContent === "2 waiting · 1 sending"`)
 
 			// Nothing is decided while its top was not in view.
@@ -397,7 +397,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			} else {
 				press("#done [data-act=undo]")
 			}
-			p.sees("#done", "Undone make step-0")
+			p.sees("#done", "Undone Run a script of 51 lines (51 commands)")
 			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
 			}
