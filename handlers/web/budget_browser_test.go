@@ -111,5 +111,7 @@ func TestTheListOfConversationsFollowsWhatHappens(t *testing.T) {
 	w.budgetRequest(id, 150)
 	p.sees("#conversation-"+string(id), "1 to decide")
 	p.click("#conversation-" + string(id) + " .row-link")
-	p.sees("#budget-panel .gauge", "1 used, 59 remaining of 60")
+	p.sees("#budget summary", "1 of 60")
+	p.click("#budget summary")
+	p.sees("#budget-panel .pop-body .gauge", "1 used, 59 remaining of 60")
 }

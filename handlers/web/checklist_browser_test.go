@@ -65,7 +65,7 @@ func TestInABrowserADraftDecidesNothingElse(t *testing.T) {
 			p.signIn()
 			p.open(path)
 			p.quiet()
-			p.value(`(document.querySelector("[id$=checklist-1]").click(), document.querySelector("[id$=set-budget]").click(), document.querySelector("[id$=-reason]").value = "fine", document.getElementById("content").value = "Go on.", "")`)
+			p.value(`(document.querySelector("[id$=checklist-1]").click(), document.querySelector("[id$=set-budget]").click(), document.querySelector("#history [id$=-reason]").value = "fine", document.getElementById("content").value = "Go on.", "")`)
 			w.expire(w.owner)
 			p.open("/audit")
 			p.becomes(`location.pathname.startsWith("/sign")`)
@@ -81,7 +81,7 @@ func TestInABrowserADraftDecidesNothingElse(t *testing.T) {
 			p.signIn()
 			p.open(path)
 			p.becomes(`document.getElementById("content").value === "Go on."`)
-			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("[id$=-reason]").value`); got != want {
+			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("#history [id$=-reason]").value`); got != want {
 				t.Errorf("the form holds %q, want %s", got, want)
 			}
 		})
@@ -106,7 +106,7 @@ func TestInABrowserBackDecidesNothingElse(t *testing.T) {
 			p.open(conversationPath(id))
 			p.click("[id$=checklist-1]")
 			p.click("[id$=set-budget]")
-			p.fill("[id$=-reason]", "fine")
+			p.fill("#history [id$=-reason]", "fine")
 			p.open("/audit")
 			if _, err := w.store.Decide(t.Context(), w.admin, first.ID, models.DecisionInput{Approved: new(false)}); err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func TestInABrowserBackDecidesNothingElse(t *testing.T) {
 			w.proposes(id, "Pay 1,000,000", 30)
 			p.do("go back", chromedp.NavigateBack())
 			p.do("see it", chromedp.WaitVisible(chromedp.CSS("[id$=set-budget]")))
-			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("[id$=-reason]").value`); got != "false true " {
+			if got := p.value(`document.querySelector("[id$=checklist-1]").checked + " " + document.querySelector("[id$=set-budget]").checked + " " + document.querySelector("#history [id$=-reason]").value`); got != "false true " {
 				t.Errorf("the form holds %q", got)
 			}
 		})

@@ -382,7 +382,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
 			})()`)
 			p.sees("#done", "Approved Run a script of 51 lines (51 commands)")
-			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox .tally").textContent === "2 waiting · 1 sending"`)
+			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox-tally").textContent === "2 waiting · 1 sending"`)
 
 			// Nothing is decided while its top was not in view.
 			p.calm()
@@ -401,7 +401,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
 			}
-			p.becomes(`document.querySelector("#inbox .tally").textContent === "3 waiting"`)
+			p.becomes(`document.querySelector("#inbox-tally").textContent === "3 waiting"`)
 		})
 	}
 }
