@@ -27,7 +27,7 @@ func TestMoreEnergyForAnAgentIsDecidedOnItsPage(t *testing.T) {
 		t.Fatalf("beyond the budget: %v", err)
 	}
 	a := refused.Approval
-	p.get("/").says("main", "Allow 500 more energy", "1000 of 1000 units of energy in 24 hours")
+	p.get("/").says("main", "Allow the agent 500 more energy", "1000 of 1000 units of energy in 24 hours")
 	got := p.get(pageOf(a)).is(http.StatusOK).
 		says("#approval", "asks for 500 more units of energy, for all its conversations, until", "in the last 24 hours", "1,000 used, 0 remaining of 1,000", "Limit reached", "that much more in all its conversations, until the time above", "nobody is asked again before then")
 	if got.value("#sum") != "500" {

@@ -174,7 +174,7 @@ func TestWhatOnePersonDecidedLastWeek(t *testing.T) {
 	week := admin.get(all.doc.Find(`.trail-presets a:contains("last week")`).AttrOr("href", "")).is(http.StatusOK)
 	paper := admin.get(week.doc.Find(`.head-end a:contains("Printable")`).AttrOr("href", "")).is(http.StatusOK)
 	for _, p := range []*page{week, paper} {
-		if rows := trailRows(p); len(rows) != 2 || !has(rows[0], "pay", "5 → ACME", "approved", "on Sunday") || !has(rows[1], "rejected", "on Monday") {
+		if rows := trailRows(p); len(rows) != 2 || !has(rows[0], `"pay": amount 5, to ACME`, "approved", "on Sunday") || !has(rows[1], "rejected", "on Monday") {
 			t.Errorf("%s: %q", p.asked, rows)
 		}
 	}

@@ -119,7 +119,7 @@ func TestALateVerdictIsShownWhatStands(t *testing.T) {
 	if _, err := w.store.Cancel(t.Context(), w.agent, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	owner.post(decideOf(a), url.Values{"verdict": {"reject"}}).is(http.StatusConflict).says(".flash", "Already withdrawn")
+	owner.post(decideOf(a), url.Values{"verdict": {"reject"}}).is(http.StatusConflict).says(".flash", "Already cancelled")
 }
 
 func TestWhatIsWrongIsSaidAtItsPlaceAndNothingIsLost(t *testing.T) {

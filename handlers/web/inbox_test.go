@@ -77,7 +77,7 @@ func TestTheInboxIsNarrowedByItsAddress(t *testing.T) {
 		"agent=" + w.agent.ID + "&risk=critical": "tool-critical",
 		"conversation=" + string(last.ConversationID): "needle in a stack",
 	} {
-		page := p.get("/?"+query).is(http.StatusOK).says("#inbox .rows", want).says("#inbox .tally", "1 match · 4 waiting in total").says("#inbox-count", "4")
+		page := p.get("/?"+query).is(http.StatusOK).says("#inbox .rows", want).says("#inbox-tally", "1 match · 4 waiting in total").says("#inbox-count", "4")
 		if n := page.doc.Find(".row").Length(); n != 1 {
 			t.Errorf("%s: %d rows", query, n)
 		}
@@ -85,7 +85,7 @@ func TestTheInboxIsNarrowedByItsAddress(t *testing.T) {
 			t.Errorf("%s: the list refetches itself at %q", query, got)
 		}
 	}
-	p.get("/?whose=routed").is(http.StatusOK).says("#inbox", "No matches", "0 match · 4 waiting in total").saysNot("#detail", "Try it")
+	p.get("/?whose=routed").is(http.StatusOK).says("#inbox", "No matches").says("#inbox-tally", "0 match · 4 waiting in total").saysNot("#detail", "Try it")
 	if got := p.get("/").doc.Find(".row").First().AttrOr("id", ""); got != "row-"+string(last.ID) {
 		t.Errorf("the soonest is %q", got)
 	}
@@ -102,7 +102,7 @@ func TestTheInboxIsNarrowedByItsAddress(t *testing.T) {
 	if filled.value("#filter-q") != "tool" || filled.doc.Find("#filter-risk option[selected]").AttrOr("value", "") != "low" {
 		t.Error("the form does not say what is filtered by")
 	}
-	if all := filled.doc.Find("#filters a").AttrOr("href", ""); all != "/" {
+	if all := filled.doc.Find(".filter-clear").AttrOr("href", ""); all != "/" {
 		t.Errorf("clearing leads to %q", all)
 	}
 }

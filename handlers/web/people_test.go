@@ -58,7 +58,7 @@ func TestAnInvitationIsWithdrawn(t *testing.T) {
 	link := admin.post("/people/invites", url.Values{"email": {"new@example.com"}, "role": {"admin"}}).is(http.StatusOK).text("#fresh-invite")
 	withdraw := admin.get("/people").doc.Find("form[action$='/withdraw']").AttrOr("action", "")
 	admin.post(withdraw, nil).redirects("/people")
-	admin.get("/people").says(".flash", "withdrawn").saysNot("main", "new@example.com")
+	admin.get("/people").says(".flash", "Invitation revoked").saysNot("main", "new@example.com")
 	w.visitor().get(strings.TrimPrefix(link, w.url)).is(http.StatusNotFound)
 }
 

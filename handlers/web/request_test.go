@@ -45,7 +45,7 @@ func TestApprovingIsClosedUntilAllIsOpened(t *testing.T) {
 	for at, form := range map[string]url.Values{decideOf(a): crafted, here: crafted, decideOf(a) + "?": edited} {
 		owner.post(at, form).is(http.StatusUnprocessableEntity).says("main", "Nothing was decided")
 	}
-	owner.post(decideOf(a), crafted, htmx).is(http.StatusUnprocessableEntity).isFragment().says("#decide", "folded")
+	owner.post(decideOf(a), crafted, htmx).is(http.StatusUnprocessableEntity).isFragment().says("#decide", "a section of this request is closed")
 	if got := w.stands(a.ID); got.Status() != models.StatusPending {
 		t.Fatalf("a crafted form decided: %s", got.Status())
 	}
@@ -234,12 +234,12 @@ func TestWithdrawing(t *testing.T) {
 	stranger.post(pageOf(a)+"/cancel", nil).is(http.StatusForbidden)
 	next := w.ask(func(in *models.AskInput) { in.Input = []byte(`{"command":"make next"}`) })
 	owner.post(pageOf(a)+"/cancel", owner.get(pageOf(a)).form("#cancel form", "#cancel-send")).redirects(pageOf(a))
-	after := owner.get(pageOf(a)).says(".outcome", "withdrawn", "Withdrawn by "+ownerEmail, "Next request")
+	after := owner.get(pageOf(a)).says(".outcome", "cancelled", "Cancelled by "+ownerEmail, "Next request")
 	if to := after.doc.Find(".outcome-next a").AttrOr("href", ""); to != pageOf(next) {
 		t.Errorf("the next one is %q", to)
 	}
 	owner.post(pageOf(a)+"/cancel", nil).redirects(pageOf(a)) // a repeat changes nothing
-	owner.post(decideOf(a), url.Values{"verdict": {"reject"}}).is(http.StatusConflict).says(".flash", "Withdrawn by "+ownerEmail)
+	owner.post(decideOf(a), url.Values{"verdict": {"reject"}}).is(http.StatusConflict).says(".flash", "Cancelled by "+ownerEmail)
 }
 
 // What was done from the card beside the list leads back beside the list.
