@@ -27,6 +27,12 @@ type AuditRow struct {
 // Detail is one member of an entry's data, as stored.
 type Detail struct{ Name, Value string }
 
+// isKey reports whether the name is one that the program gives: short, and of letters that
+// cannot look like others.
+func (d Detail) isKey() bool {
+	return len(d.Name) <= 60 && strings.TrimLeft(d.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") == "" && d.Name != ""
+}
+
 func auditRowOf(e *models.Entry) AuditRow {
 	row := AuditRow{
 		Seq: views.Number(e.Seq), Actor: e.ActorName, Kind: actorWord(e.ActorKind), Action: actionWords(e.Action),

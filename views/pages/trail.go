@@ -58,6 +58,11 @@ type TrailRow struct {
 	Conversation    string
 }
 
+// byAgent reports whether the actor is the agent of the request: its name is then told once.
+func (r TrailRow) byAgent() bool {
+	return r.Kind == actorWord(models.ActorAgent) && r.Actor == r.Agent
+}
+
 // TrailTitle is the heading of a trail.
 func TrailTitle(in TrailInput) string {
 	if in.Place.Person == "" || in.Person == nil {
