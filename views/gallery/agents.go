@@ -27,7 +27,7 @@ func agentsStates() []State {
 	return []State{
 		{Page: "agents", Name: "everyone", Note: "Everybody's agents: one without a token, hostile and long names", Component: everyone(everyonesAgents())},
 		{Page: "agents", Name: "everyone-people", Note: "The tokens of people that a text finds, further back", Component: everyone(everyonesTokens())},
-		{Page: "agents", Name: "everyone-wrong", Note: "A text that is longer than any name, and hostile", Component: everyone(pages.EveryoneInput{Place: views.EveryonePlace{Text: hostile + strings.Repeat("x", 201)}, Errors: map[string]string{"q": "must have at most 200 bytes"}})},
+		{Page: "agents", Name: "everyone-wrong", Note: "A text that is longer than any name, and hostile", Component: everyone(pages.EveryoneInput{Place: views.EveryonePlace{Text: `"><script>alert(1)</script>` + strings.Repeat("x", 201)}, Errors: map[string]string{"q": "must have at most 200 bytes"}})},
 		{Page: "agents", Name: Usual, Note: "Tokens that live and one that was revoked", Component: page(AgentsInput())},
 		{Page: "agents", Name: "limited", Note: "What the agents spent, of what the policy allows", Component: page(limited)},
 		{Page: "agents", Name: "fresh", Note: "A secret, shown only now", Component: page(fresh)},
