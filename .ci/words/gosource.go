@@ -208,7 +208,7 @@ func called(call *ast.CallExpr) string {
 	return ""
 }
 
-// receiver is what stands before the last dot of a call: `log`, `errors`, `cmd.Flags`.
+// receiver is the part of a call before its last dot: `log`, `errors`, `cmd.Flags`.
 func receiver(call *ast.CallExpr) string {
 	if f, ok := call.Fun.(*ast.SelectorExpr); ok {
 		return typeName(f.X)

@@ -8,17 +8,3 @@ document.addEventListener("change", (event) => {
   const field = event.target;
   if (field.matches("[data-submit-on-change]") && pointed === field) field.form?.requestSubmit();
 });
-
-// An open filter menu closes when something else is clicked, and with Escape.
-document.addEventListener("click", (event) => {
-  for (const menu of document.querySelectorAll(".filter-menu[open], .list-table details[open]")) {
-    if (!menu.contains(event.target)) menu.open = false;
-  }
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  const menu = event.target.closest?.(".filter-menu[open], .list-table details[open]");
-  if (!menu) return;
-  menu.open = false;
-  menu.querySelector("summary").focus();
-});

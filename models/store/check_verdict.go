@@ -1,0 +1,141 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"countersign/models"
+)
+
+// checkVerdict judges what was sent against the row and makes the vote.
+func (t *tx) checkVerdict(actor models.Actor, a *models.Approval, in models.DecisionInput) (*models.Vote, error) {
+	verdict, err := verdictOf(a, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBulk(a, in, verdict); err != nil {
+		return nil, err
+	}
+	if err := checkOutside(a, in, verdict); err != nil {
+		return nil, err
+	}
+	if in.Digest != "" && in.Digest != a.Digest {
+		return nil, &models.Error{Code: models.CodeDigestMismatch, Text: "This is not the request that was shown: its digest differs.", Approval: a}
+	}
+	if verdict != models.VerdictReject && a.InputBytes != nil {
+		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the beginning of this call's input is kept, of %d bytes: it can be rejected, not approved.", *a.InputBytes)
+	}
+	if verdict != models.VerdictReject {
+		if err := t.checkRunning(a); err != nil {
+			return nil, err
+		}
+	}
+	if verdict != models.VerdictReject && in.Digest == "" && a.Risk.NeedsDigest() {
+		return nil, &models.Error{
+			Code: models.CodeDigestRequired, Text: fmt.Sprintf("Approving a request of %s risk needs the digest that was shown.", a.Risk),
+			Fields: map[string]string{"digest": "is required to approve this request"},
+		}
+	}
+	vote := &models.Vote{
+		ID: models.NewID[models.VoteID](), ResponseID: a.ID, UserID: actor.UserID(), UserName: actor.Name, Verdict: verdict,
+		Reason: in.Reason, Digest: a.Digest, SeenDigest: in.Digest, Answer: in.Answer, Option: in.Option, At: t.Now,
+	}
+	j, err := t.checkEdit(a, in, vote)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkApprover(actor, a, vote, j); err != nil || verdict == models.VerdictReject {
+		return vote, err
+	}
+	if err := checkTicks(a, in, vote); err != nil {
+		return nil, err
+	}
+	return vote, t.checkViewed(actor, a, in.Page)
+}
+
+// checkViewed judges what the person has viewed on the page they decide on.
+func (t *tx) checkViewed(actor models.Actor, a *models.Approval, page *models.PageView) error {
+	if !a.MustView(page) {
+		return nil
+	}
+	opened, err := t.openedParts(actor, a.ID)
+	if err != nil {
+		return err
+	}
+	return a.CheckViewed(page, opened)
+}
+
+// verdictOf is what the input means for this kind of request.
+func verdictOf(a *models.Approval, in models.DecisionInput) (models.Verdict, error) {
+	answers := in.Answer != nil || in.Option != nil
+	if a.Kind != models.KindQuestion {
+		rejects := in.Approved != nil && !*in.Approved
+		switch {
+		case rejects && in.Answer == nil && in.Option != nil:
+			return models.VerdictReject, checkRejectOption(a, in)
+		case answers:
+			return "", models.Errorf(models.CodeWrongDecisionKind, "This is a %s: approve or reject it. Only a question is answered.", a.Kind.Word())
+		case in.Approved == nil:
+			return "", models.Invalid("approved", "must be true or false")
+		case *in.Approved:
+			return models.VerdictApprove, nil
+		}
+		return models.VerdictReject, rejectsPlainly(in)
+	}
+	switch {
+	case in.Approved != nil && !*in.Approved:
+		if answers {
+			return "", models.Invalid("approved", "must not be false beside an answer")
+		}
+		return models.VerdictReject, rejectsPlainly(in)
+	case !answers || in.Input != nil:
+		return "", models.Errorf(models.CodeWrongDecisionKind, "This is a question: answer it, choose an option, or decline it with approved: false.")
+	}
+	return models.VerdictAnswer, checkAnswer(a, in)
+}
+
+func rejectsPlainly(in models.DecisionInput) error {
+	if in.Input != nil {
+		return models.Invalid("input", "can only be edited when approving")
+	}
+	return nil
+}
+
+// checkRejectOption refuses a way to reject that the call's client does not know.
+func checkRejectOption(a *models.Approval, in models.DecisionInput) error {
+	options, err := a.RejectOptions()
+	if err != nil {
+		return err
+	}
+	if err := rejectsPlainly(in); err != nil {
+		return err
+	}
+	return checkOption(options, *in.Option)
+}
+
+func checkOption(options []models.Option, name string) error {
+	if !slices.ContainsFunc(options, func(o models.Option) bool { return o.Name == name }) {
+		return models.Invalid("option", "must be the name of one of the options that were offered")
+	}
+	return nil
+}
+
+func checkAnswer(a *models.Approval, in models.DecisionInput) error {
+	if in.Answer != nil {
+		if strings.TrimSpace(*in.Answer) == "" {
+			return &models.Error{Code: models.CodeResponseRequired, Text: "A question needs an answer that is not empty.", Fields: map[string]string{"answer": "must not be empty"}}
+		}
+		if err := models.CheckText("answer", *in.Answer, models.MaxAnswer); err != nil {
+			return err
+		}
+	}
+	if in.Option == nil {
+		return nil
+	}
+	options, err := a.OptionList()
+	if err != nil {
+		return err
+	}
+	return checkOption(options, *in.Option)
+}
