@@ -56,11 +56,12 @@ function browser() {
   return { program, listens };
 }
 
+// A browser may wait for its tabs for ever before it ends; nothing of either is kept.
 async function end(program) {
   program.removeAllListeners("exit");
-  if (program.exitCode !== null) return;
+  if (program.exitCode !== null || program.signalCode !== null) return;
   const ended = new Promise((resolve) => { program.on("exit", resolve); });
-  program.kill();
+  program.kill("SIGKILL");
   await ended;
 }
 
@@ -152,5 +153,6 @@ try {
   console.table(table);
 } finally {
   await Promise.all([end(server), end(program)]);
-  rmSync(work, { recursive: true, force: true });
+  rmSync(work, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }); // the browser's children end after it
 }
+process.exit(); // whatever still holds a pipe of the browser

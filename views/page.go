@@ -21,6 +21,8 @@ type Page struct {
 	Inbox  int // requests that wait for the viewer; counting stops at models.StatsCap
 	Flash  *Flash
 	Watch  []models.ResponseID // requests on the page that its stream tells about
+	// Since marks when the page was read: its stream first tells what has changed after that.
+	Since string
 	// Conversation is the one on the page, which its stream tells about too.
 	Conversation models.ConversationID
 	// Agent is the one on the page, whose requests its stream tells about too.

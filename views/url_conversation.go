@@ -84,7 +84,7 @@ func (p Page) stream() string {
 	for _, id := range p.Watch {
 		pairs = append(pairs, "approval", string(id))
 	}
-	return with(EventsURL(), pairs...)
+	return with(EventsURL(), append(pairs, "since", p.Since)...)
 }
 
 // ConversationBatchURL answers with the batch that begins with a call, for its

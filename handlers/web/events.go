@@ -64,7 +64,7 @@ func (s *Site) events(c echo.Context) error {
 	for t := range names {
 		topics = append(topics, t)
 	}
-	sub := s.store.Bus().Subscribe(streamBuffer, topics...)
+	sub, missed, known := s.store.Bus().SubscribeSince(events.Mark(c.QueryParam("since")), streamBuffer, topics...)
 	defer sub.Close()
 	// The session may have ended between the look at the cookie and now, when
 	// nobody was listening.
@@ -80,9 +80,15 @@ func (s *Site) events(c echo.Context) error {
 	if conversation != "" {
 		t.mayHear = func() (bool, error) { return s.seesConversation(ctx, actor, conversation) }
 	}
-	// What happened between the page and its stream, or while a stream was cut,
-	// has nobody heard: all is told once.
-	t.all()
+	// What happened between the page and its stream, or while a stream was cut, nobody has
+	// heard. Presences and drafts are published only while somebody listens.
+	if !known {
+		t.all()
+	}
+	for _, topic := range missed {
+		t.take(topic)
+	}
+	t.unremembered()
 	s.tell(ctx, actor, sub, t)
 	return nil
 }
@@ -187,6 +193,15 @@ func (t *topicWriter) take(topic events.Topic) {
 	}
 	if name, ok := t.names[topic]; ok {
 		t.pending[name] = true
+	}
+}
+
+// unremembered adds the topics that are told only to those who listen.
+func (t *topicWriter) unremembered() {
+	for topic, name := range t.names {
+		if topic.Unremembered() {
+			t.pending[name] = true
+		}
 	}
 }
 

@@ -3,8 +3,10 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +100,32 @@ func (s *stream) ends() {
 	case <-time.After(patience):
 		s.tb.Fatal("the stream goes on")
 	}
+}
+
+// A page's stream begins with what has changed since the page was read, not with everything.
+func TestStreamOpensWithWhatChangedSinceThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.ask()
+	owner := w.signedIn(ownerEmail)
+	url := func() string {
+		found := regexp.MustCompile(`hx-sse:connect="([^"]+)"`).FindStringSubmatch(owner.get("/approvals/" + string(a.ID)).body)
+		if found == nil {
+			t.Fatal("the page has no stream")
+		}
+		return html.UnescapeString(found[1])
+	}
+	page := url()
+	owner.listen(page).opening("presence:" + string(a.ID)) // told only to who listens
+	w.applyPolicy(`{"default_timeout_minutes": 9}`)
+	owner.listen(page).opening("policy", "presence:"+string(a.ID))
+	if _, err := w.store.Decide(t.Context(), w.owner, a.ID, models.DecisionInput{Approved: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	owner.listen(page).opening("approval:"+string(a.ID), "inbox", "policy", "presence:"+string(a.ID))
+	owner.listen(url()).opening("presence:" + string(a.ID))
+	w.store.Bus().Publish(events.Outside) // another process wrote: anything may have changed
+	owner.listen(page).opening("approval:"+string(a.ID), "inbox", "policy", "presence:"+string(a.ID))
 }
 
 func TestStreamTellsNamesThatConcernItsReader(t *testing.T) {

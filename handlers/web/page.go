@@ -34,7 +34,7 @@ func (s *Site) frame(c echo.Context, title string, counted int) (views.Page, err
 		p.Narrow = true
 		return p, nil
 	}
-	p.Viewer, p.Inbox = v.view(), counted
+	p.Viewer, p.Since, p.Inbox = v.view(), string(v.since), counted
 	if err := s.warnOfStops(ctx, &p, v.actor); err != nil {
 		return p, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"countersign/handlers"
 	"countersign/models"
+	"countersign/models/events"
 	"countersign/static"
 	"countersign/views"
 	"countersign/views/pages"
@@ -16,6 +17,7 @@ import (
 // visitor is who sends a request, from the session's cookie and nothing else
 // (I5).
 type visitor struct {
+	since events.Mark // when the request came
 	actor models.Actor
 	user  *models.User
 }
@@ -50,6 +52,7 @@ func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		if strings.HasPrefix(path, static.Prefix) || path == views.WorkerURL() || path == views.OfflineURL() {
 			return next(c)
 		}
+		since := s.store.Bus().Mark() // before anything is read
 		session, err := s.cookies.Get(c.Request(), s.cookie.name)
 		if err != nil {
 			return err
@@ -57,7 +60,7 @@ func (s *Site) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		actor, signedIn := session.Values[actorKey{}].(models.Actor)
 		user, _ := session.Values[userKey{}].(*models.User)
 		if signedIn && user != nil {
-			c.Set(visitorKey, &visitor{actor: actor, user: user})
+			c.Set(visitorKey, &visitor{actor: actor, user: user, since: since})
 		}
 		return next(c)
 	}

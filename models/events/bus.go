@@ -3,7 +3,13 @@
 // reads the store; who hears nothing reads again after a while.
 package events
 
-import "sync"
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
 
 // Topic names what changed.
 type Topic string
@@ -42,6 +48,12 @@ func Conversation(conversationID string) Topic { return Topic("conversation:" + 
 // It is no change: nothing of it is stored.
 func Draft(conversationID string) Topic { return Topic("draft:" + conversationID) }
 
+// Unremembered reports whether a topic may be published only while somebody listens, so that
+// SubscribeSince does not know of all that happened.
+func (t Topic) Unremembered() bool {
+	return strings.HasPrefix(string(t), string(Presence(""))) || strings.HasPrefix(string(t), string(Draft("")))
+}
+
 // Upstreams tells that another system was added, changed, or has something to be
 // told.
 const Upstreams Topic = "upstreams"
@@ -49,14 +61,71 @@ const Upstreams Topic = "upstreams"
 // AgentInbox tells that the built-in agent may have something to do.
 const AgentInbox Topic = "agent-inbox"
 
+// remembered is how many published topics a bus remembers for SubscribeSince.
+const remembered = 1024
+
 // Bus hands topics to those who subscribed to them. The zero Bus is not usable.
 type Bus struct {
 	mu   sync.Mutex
 	subs map[Topic]map[*Subscription]struct{}
+
+	life  string    // tells this bus from those of other processes
+	began time.Time // with a monotonic clock
+	past  [remembered]published
+	count int // topics published in all
+}
+
+// published is a topic and when it was published, counted from when the bus began.
+type published struct {
+	topic Topic
+	at    time.Duration
 }
 
 // NewBus makes an empty bus.
-func NewBus() *Bus { return &Bus{subs: make(map[Topic]map[*Subscription]struct{})} }
+func NewBus() *Bus {
+	return &Bus{subs: make(map[Topic]map[*Subscription]struct{}), life: rand.Text()[:8], began: time.Now()}
+}
+
+// Mark is a moment of a bus. It tells nothing but how long its process runs.
+type Mark string
+
+// Mark is this moment, for SubscribeSince. Whoever takes it before they read the store hears
+// later of all that was published after they read.
+func (b *Bus) Mark() Mark {
+	return Mark(b.life + "." + strconv.FormatInt(int64(time.Since(b.began)), 36))
+}
+
+// SubscribeSince subscribes as Subscribe does, and returns which of the topics were published
+// since the mark, each once. known is false when the bus does not know: the mark is of
+// another process or no mark, or too much was published since. Anything may have changed then.
+func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscription, missed []Topic, known bool) {
+	s = b.newSubscription(buffer, topics)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(s)
+	life, moment, _ := strings.Cut(string(mark), ".")
+	since, err := strconv.ParseInt(moment, 36, 64)
+	if err != nil || life != b.life || since < 0 {
+		return s, nil, false
+	}
+	found := make(map[Topic]bool, len(topics))
+	for n := b.count - 1; n >= 0; n-- {
+		if n < b.count-remembered {
+			return s, nil, false
+		}
+		p := b.past[n%remembered]
+		if p.at < time.Duration(since) {
+			break
+		}
+		found[p.topic] = true
+	}
+	for _, t := range topics {
+		if found[t] {
+			missed = append(missed, t)
+		}
+	}
+	return s, missed, true
+}
 
 // Subscription receives the topics it asked for on C. When C is full a topic is
 // dropped and Lagged is signalled instead: the reader then reads everything.
@@ -72,17 +141,27 @@ type Subscription struct {
 
 // Subscribe registers for topics with room for buffer of them. Close it.
 func (b *Bus) Subscribe(buffer int, topics ...Topic) *Subscription {
-	s := &Subscription{c: make(chan Topic, buffer), lagged: make(chan struct{}, 1), topics: topics, bus: b}
-	s.C, s.Lagged = s.c, s.lagged
+	s := b.newSubscription(buffer, topics)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, t := range topics {
+	b.add(s)
+	return s
+}
+
+func (b *Bus) newSubscription(buffer int, topics []Topic) *Subscription {
+	s := &Subscription{c: make(chan Topic, buffer), lagged: make(chan struct{}, 1), topics: topics, bus: b}
+	s.C, s.Lagged = s.c, s.lagged
+	return s
+}
+
+// add registers a subscription. b.mu is held.
+func (b *Bus) add(s *Subscription) {
+	for _, t := range s.topics {
 		if b.subs[t] == nil {
 			b.subs[t] = make(map[*Subscription]struct{})
 		}
 		b.subs[t][s] = struct{}{}
 	}
-	return s
 }
 
 // Close ends the subscription; nothing is sent on it afterwards. Closing twice
@@ -102,7 +181,10 @@ func (s *Subscription) Close() {
 func (b *Bus) Publish(topics ...Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	at := time.Since(b.began)
 	for _, t := range topics {
+		b.past[b.count%remembered] = published{t, at}
+		b.count++
 		for s := range b.subs[t] {
 			select {
 			case s.c <- t:

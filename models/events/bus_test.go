@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"strings"
 	"testing"
 
 	"countersign/models/events"
@@ -39,5 +40,46 @@ func TestBusNeverBlocksAndSaysThatItDropped(t *testing.T) {
 	case <-slow.Lagged:
 	default:
 		t.Error("topics were dropped without a word")
+	}
+}
+
+func TestBusTellsWhatWasPublishedSinceAMark(t *testing.T) {
+	t.Parallel()
+	bus := events.NewBus()
+	bus.Publish(events.Policy)
+	before := bus.Mark()
+	bus.Publish(events.InboxOf("a"), events.Approval("x"), events.InboxOf("a"))
+	after := bus.Mark()
+	topics := []events.Topic{events.Policy, events.InboxOf("a"), events.Outside}
+	sub, missed, known := bus.SubscribeSince(before, 4, topics...)
+	if !known || len(missed) != 1 || missed[0] != events.InboxOf("a") {
+		t.Errorf("missed %v, known %v; want inbox:a only", missed, known)
+	}
+	bus.Publish(events.Policy)
+	if got := <-sub.C; got != events.Policy {
+		t.Errorf("heard %q after subscribing", got)
+	}
+	sub.Close()
+	if _, missed, known := bus.SubscribeSince(after, 4, events.InboxOf("a")); !known || len(missed) != 0 {
+		t.Errorf("missed %v, known %v; want nothing", missed, known)
+	}
+}
+
+func TestBusSaysThatItDoesNotKnowTheMark(t *testing.T) {
+	t.Parallel()
+	bus := events.NewBus()
+	old := bus.Mark()
+	for range 2000 {
+		bus.Publish(events.Approval("x"))
+	}
+	for _, mark := range []events.Mark{"", ".", "nonsense", events.NewBus().Mark(), old, events.Mark(strings.Replace(string(old), ".", ".-", 1))} {
+		sub, missed, known := bus.SubscribeSince(mark, 4, events.Policy)
+		if known || missed != nil {
+			t.Errorf("mark %q: missed %v, known %v", mark, missed, known)
+		}
+		if bus.Publish(events.Policy); <-sub.C != events.Policy {
+			t.Errorf("mark %q: not subscribed", mark)
+		}
+		sub.Close()
 	}
 }
