@@ -88,7 +88,7 @@ var historyColumns = []ui.Column{
 	{Label: "Conversation", Width: "small", Wide: true},
 	{Label: "Outcome", Width: "outcome"},
 	{Label: "Reason", Width: "medium", Wide: true},
-	{Label: "Took", Width: "small", Wide: true},
+	{Label: "Took", Width: "num", Wide: true},
 	{Width: "small"},
 }
 

@@ -1,5 +1,5 @@
-// Gives the page targets(), which lists what is too small to hit (24 px; 44 px by touch)
-// and what reaches over the right edge. Links within a sentence are as high as its lines,
+// Gives the page targets(), which lists what is too small to hit (24 px; 44 px by touch),
+// what reaches over the right edge, and headings that lie over the cells that they name. Links within a sentence are as high as its lines,
 // which WCAG allows; those in rows are not.
 (() => {
   const whole = (one) => { // the box by which a target is hit: its label and what lies over it count
@@ -33,6 +33,16 @@
       const fits = ({ width, height }) => width >= least - 0.01 && height >= least - 0.01;
       if (least === 24 && one.matches(".row-link") && own.height < 24) found.add(`a row's link is ${own.height.toFixed(1)} px high`);
       if (![own, ...more].some(fits)) found.add(`${one.tagName.toLowerCase()}.${one.className} ${one.type ?? ""} is ${own.width.toFixed(1)} by ${own.height.toFixed(1)} px`);
+    }
+    const pen = document.createElement("canvas").getContext("2d");
+    for (const cell of document.querySelectorAll("td[data-label]:not(:empty)")) {
+      const heading = getComputedStyle(cell, "::before");
+      if (heading.content === "none" || !cell.getClientRects().length) continue;
+      pen.font = `${heading.fontWeight} ${heading.fontSize} ${heading.fontFamily}`;
+      const whole = heading.position === "absolute" || heading.whiteSpace === "nowrap"; // else it wraps between its words
+      const needs = Math.max(...(whole ? [cell.dataset.label] : cell.dataset.label.split(" ")).map((part) => pen.measureText(part).width));
+      const room = Number.parseFloat(getComputedStyle(cell).paddingLeft);
+      if (needs > room) found.add(`the heading ${cell.dataset.label} lies over its cell: ${needs.toFixed(1)} in ${room} px`);
     }
     return [...found];
   };
