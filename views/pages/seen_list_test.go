@@ -328,7 +328,7 @@ var listPages = []page{
 	}},
 	{key: "sessions-one", seen: seen{
 		"title": "My sessions",
-		"rows":  "Firefox on Linux this session Details Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0 192.0.2.7 2026-11-20 10:29:59 2026-11-20 09:29:59 2026-12-03 10:30:00 Sign out",
+		"rows":  "Firefox on Linux this session Details Signed in 2026-11-20 09:29:59 Mozilla/5.0 (X11; Linux x86_64; rv:141.0) Gecko/20100101 Firefox/141.0 192.0.2.7 2026-11-20 10:29:59 2026-11-20 09:29:59 2026-12-03 10:30:00 Sign out",
 		"says":  "Where you are signed in. Sessions end after 12 hours idle or 14 days. | Times: UTC",
 		"help":  "Times: UTC",
 	}},
