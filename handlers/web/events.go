@@ -80,15 +80,7 @@ func (s *Site) events(c echo.Context) error {
 	if conversation != "" {
 		t.mayHear = func() (bool, error) { return s.seesConversation(ctx, actor, conversation) }
 	}
-	// What happened between the page and its stream, or while a stream was cut, nobody has
-	// heard. Presences and drafts are published only while somebody listens.
-	if !known {
-		t.all()
-	}
-	for _, topic := range missed {
-		t.take(topic)
-	}
-	t.unremembered()
+	t.begin(missed, known)
 	s.tell(ctx, actor, sub, t)
 	return nil
 }
@@ -187,21 +179,29 @@ type topicWriter struct {
 	sent    int
 }
 
+// begin takes what happened between the page and its stream, or while a stream was cut: nobody
+// has heard it. Where that is not known, anything may have changed. Presences and drafts are
+// published only while somebody listens.
+func (t *topicWriter) begin(missed []events.Topic, known bool) {
+	if !known {
+		t.all()
+	}
+	for _, topic := range missed {
+		t.take(topic)
+	}
+	for topic, name := range t.names {
+		if topic.Unremembered() {
+			t.pending[name] = true
+		}
+	}
+}
+
 func (t *topicWriter) take(topic events.Topic) {
 	if topic == events.Outside {
 		t.all()
 	}
 	if name, ok := t.names[topic]; ok {
 		t.pending[name] = true
-	}
-}
-
-// unremembered adds the topics that are told only to those who listen.
-func (t *topicWriter) unremembered() {
-	for topic, name := range t.names {
-		if topic.Unremembered() {
-			t.pending[name] = true
-		}
 	}
 }
 

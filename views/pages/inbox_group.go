@@ -25,6 +25,7 @@ type InboxGroup struct {
 	Rows        []InboxRow
 	Left        views.Moment // of the soonest deadline; zero: none has one
 	Same        string       // how the headlines of all begin; empty: they do not begin alike
+	Differ      bool         // they would not all run the same, though their headlines are alike
 	Open        bool
 }
 
@@ -72,17 +73,19 @@ func groupAt(rows []InboxRow) (end, count int) {
 func newInboxGroup(rows []InboxRow, count int) *InboxGroup {
 	g := &InboxGroup{ID: "group-" + rows[0].ID, Agent: rows[0].Agent, Tool: rows[0].Tool, Count: count, Rows: rows}
 	var says []string
+	inputs := map[string]bool{}
 	for _, row := range rows {
 		g.Open = g.Open || row.Current
 		if row.Gone != "" {
 			continue
 		}
-		says = append(says, row.Summary)
+		says, inputs[row.input] = append(says, row.Summary), true
 		if !row.Left.IsZero() && (g.Left.IsZero() || row.Left.At.Before(g.Left.At)) {
 			g.Left = row.Left
 		}
 	}
 	g.Same = beginAlike(says)
+	g.Differ = g.Same == says[0] && len(inputs) > 1
 	return g
 }
 

@@ -22,6 +22,8 @@ type InboxRow struct {
 	Tool         string
 	Kind         string // what it is called instead of the tool: a question, a proposal
 	Summary      string // its headline
+	Says         headline.Headline
+	input        string // what it would run, to tell calls apart
 	Agent        string
 	Origin       Origin
 	Conversation string
@@ -132,6 +134,8 @@ func newInboxRow(a *models.Approval, in InboxInput, now time.Time) InboxRow {
 		Tool:         a.ToolName,
 		Kind:         kindTitle(a.Kind),
 		Summary:      says.Text(),
+		Says:         says,
+		input:        a.Digest,
 		Agent:        a.AgentName,
 		Conversation: ConversationLabel(a),
 		FilterURL:    views.InboxPlace{Conversation: a.ConversationID}.URL(),

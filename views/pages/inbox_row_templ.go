@@ -312,7 +312,7 @@ func inboxRow(row InboxRow) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.UntrustedMiddle(row.Summary).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.UntrustedParted(row.Says.Lead, row.Says.Rest, row.Says.Tail).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

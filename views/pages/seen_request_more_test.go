@@ -33,7 +33,7 @@ var laterRequestPages = []page{
 	}},
 	{key: "approval-change-shut", like: "approval-change", seen: seen{
 		"marks": "high risk waiting 3:41 left",
-		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  … ow all 35 lines required before approval (296 bytes, 1dceba9cf736ef42)",
+		"what":  "−func Sum() int {+func Sum() float64 { sum += price // of  … The rest is not printed: 0 bytes in all. (337 bytes, df40bddd4490315a)",
 		"acts":  "Show all 35 lines | Open the collapsed section first | Edit… → #edit-body | Reject",
 		"folds": "the last 2 messages before this one | Details",
 	}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/a-h/templ"
@@ -28,6 +29,36 @@ func UntrustedMiddle(s string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		return write(w, `<bdi class="untrusted middle" title="`, templ.EscapeString(s), `"><span class="middle-head">`, templ.EscapeString(s[:at]),
 			`</span><span class="middle-tail">`, templ.EscapeString(s[at:]), `</span></bdi>`)
+	})
+}
+
+// UntrustedParted is a headline: what leads it and what ends it are never cut and take the
+// lines that they need, and what is between them loses its middle, as UntrustedMiddle does.
+func UntrustedParted(lead, rest, tail string) templ.Component {
+	whole := strings.Join(slices.DeleteFunc([]string{lead, rest, tail}, func(s string) bool { return s == "" }), " ")
+	if lead == "" && tail == "" || Odd(whole) {
+		return UntrustedMiddle(whole)
+	}
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		parts := []string{`<bdi class="untrusted parted" title="`, templ.EscapeString(whole), `">`}
+		for i, part := range []string{lead, rest, tail} {
+			if part == "" {
+				continue
+			}
+			if len(parts) > 3 {
+				parts = append(parts, " ")
+			}
+			at := len(part)
+			if i == 1 {
+				at = middleAt(part)
+			}
+			if at == len(part) {
+				parts = append(parts, `<span class="parted-kept">`, templ.EscapeString(part), `</span>`)
+			} else {
+				parts = append(parts, `<span class="middle"><span class="middle-head">`, templ.EscapeString(part[:at]), `</span><span class="middle-tail">`, templ.EscapeString(part[at:]), `</span></span>`)
+			}
+		}
+		return write(w, append(parts, `</bdi>`)...)
 	})
 }
 
