@@ -231,7 +231,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 					press("#approve")
 				}
 				p.becomes(asks)
-				p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
+				p.sees("#decide [data-armed]", "Approve “Run: rm -rf build/”?")
 			}
 			arm()
 			p.becomes(live)
@@ -307,7 +307,7 @@ func TestInABrowserAQuestionOutlivesARedrawOfTheSame(t *testing.T) {
 	p.becomes(asks)
 	again(1)
 	p.becomes(asks)
-	p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
+	p.sees("#decide [data-armed]", "Approve “Run: rm -rf build/”?")
 	p.becomes(`document.activeElement === document.querySelector("#decide [data-confirm]")`)
 	p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
 	w.waits(a)
