@@ -182,17 +182,48 @@ func (a *asking) outcome(got *wire.Approval) error {
 
 // outcomeLine is the outcome in one line: what, by whom or why, and the reason.
 func outcomeLine(got *wire.Approval) string {
-	line := string(got.Status)
-	switch {
-	case got.Decision.By != nil:
-		line += " by " + got.Decision.By.Name
-	case got.Cause != "":
-		line += " (" + strings.ReplaceAll(string(got.Cause), "_", " ") + ")"
+	reason := got.Decision.Reason
+	if by := got.Decision.By; by != nil {
+		line := string(got.Status) + " by " + by.Name
+		if reason != "" {
+			line += ": " + reason
+		}
+		return line
 	}
-	if got.Decision.Reason != "" {
-		line += ": " + got.Decision.Reason
+	line := string(got.Status)
+	if why := causeText(got); why != "" {
+		line += ": " + why
+	}
+	if reason != "" && models.Cause(got.Cause) != models.CauseCancelled { // which says by whom
+		line += " Reason: " + reason
 	}
 	return line
+}
+
+// cancelledText says who cancelled a request, from the reason that it keeps.
+func cancelledText(reason string) string {
+	r := models.Response{Cause: models.CauseCancelled, ApprovalFeedback: &reason}
+	if person, _ := r.CancelledBy(); person != "" {
+		return person + " cancelled it."
+	}
+	return models.CauseCancelled.Text()
+}
+
+// causeText says why a request ended without a person. A cause that this program does not
+// know, of a newer server, is shown as it was sent.
+func causeText(got *wire.Approval) string {
+	cause := models.Cause(got.Cause)
+	switch {
+	case got.Cause == "":
+		return ""
+	case cause == models.CauseCancelled:
+		return cancelledText(got.Decision.Reason)
+	case cause.Text() == "":
+		return strings.ReplaceAll(string(got.Cause), "_", " ") + "."
+	case got.Status == wire.StatusRejected:
+		return cause.Denial()
+	}
+	return cause.Text()
 }
 
 // unanswered ends an ask that no server answered once: released only if the

@@ -75,7 +75,7 @@ func refusal(a *models.Approval) string {
 	}
 	switch a.Status() {
 	case models.StatusExpired:
-		return "Nobody decided in time, so this call must not run."
+		return a.Cause.Denial() + " This call must not run."
 	case models.StatusCancelled:
 		return "The request was cancelled, so this call must not run: " + a.Feedback()
 	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved:
