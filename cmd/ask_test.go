@@ -362,7 +362,7 @@ func TestAskCarriesAPreview(t *testing.T) {
 		"too long":   {args: []string{"--preview-file", long}, says: "--preview-file: must have at most 16384 bytes"},
 		"no file":    {args: []string{"--preview-file", file + "x"}, says: "--preview-file: "},
 		"no UTF-8":   {args: []string{"--preview", "\xff"}, says: "--preview: must be valid UTF-8"},
-		"input too":  {args: []string{"--preview-file", "-", "--input", "-"}, says: "standard input is the input already"},
+		"input too":  {args: []string{"--preview-file", "-", "--input", "-"}, says: "standard input is already used for --input"},
 		"no preview": {},
 	} {
 		t.Run(name, func(t *testing.T) {

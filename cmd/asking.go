@@ -236,9 +236,9 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	}
 	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
 	if err := a.memory.keepReport(req); err != nil {
-		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy allows this to go on, but the report of it could not be saved: %w", cause, err))
+		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy allows the call to continue, but its report could not be saved: %w", cause, err))
 	}
-	fmt.Fprintln(a.say, "no server answered: going on under fallback_auto_approve, which is reported when one does")
+	fmt.Fprintln(a.say, "no server answered: continuing under fallback_auto_approve; this is reported when a server answers")
 	if !a.o.asJSON {
 		return nil
 	}
@@ -260,10 +260,10 @@ func (a *asking) reportEarlier(ctx context.Context) {
 		var answer *client.AnswerError
 		switch {
 		case err == nil && got.Cause != wire.Cause(models.CauseFallback):
-			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but its status is %s\n", plain(req.ApprovalID), got.Status)
+			fmt.Fprintf(a.say, "countersign: the request %s continued under fallback, but its status is %s\n", plain(req.ApprovalID), got.Status)
 		case err == nil:
 		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
-			fmt.Fprintf(a.say, "countersign: the report that %s went on under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
+			fmt.Fprintf(a.say, "countersign: the report that %s continued under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
 		default:
 			return
 		}

@@ -39,7 +39,7 @@ func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 	case !other:
 		return h.allow(reason, nil)
 	case a.InputBytes != nil || !isObject(text):
-		return wire.DenyHook(h.event.Name, "This call was approved with an input that is no JSON object, or is not kept whole, which the tool cannot take.")
+		return wire.DenyHook(h.event.Name, "This call was approved with an input that is not a JSON object, or is not kept whole, which the tool cannot take.")
 	}
 	return h.allow(reason, json.RawMessage(text))
 }

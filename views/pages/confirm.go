@@ -30,7 +30,7 @@ type ConfirmInput struct {
 // Confirm is the view of it.
 type Confirm struct {
 	URL    string
-	Plain  bool // the answer is a page of its own
+	Plain  bool   // the answer is a page of its own
 	Does   string // what is done with the request that is quoted after it
 	After  string // ends the question, after the quotation
 	Edited bool   // the headline is of the request as it was sent, not of what is approved

@@ -8,7 +8,6 @@ import (
 	"countersign/views"
 	"countersign/views/gallery"
 	"countersign/views/pages"
-	"countersign/views/ui"
 )
 
 // TestI10EveryCauseIsToldApartInTheHistory: none has the words of another, in the
