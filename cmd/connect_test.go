@@ -209,7 +209,7 @@ func TestConnectRefuses(t *testing.T) {
 			if err := os.Chmod(d.settings, 0o444); err != nil {
 				t.Fatal(err)
 			}
-		}, "may only be read"},
+		}, "is read-only"},
 		"a folder in its place": {"", yes, func(d *desk) {
 			if err := os.MkdirAll(d.settings, 0o755); err != nil {
 				t.Fatal(err)

@@ -305,7 +305,7 @@ func agentList(v Agents) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Your agents", v.agentColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ListTable("Your agents", v.agentColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -701,7 +701,7 @@ func tokenList(v Agents) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Your tokens", "Token", "Scope", "State", "Last use", "Expires", "Made", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ListTable("Your tokens", tokenColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

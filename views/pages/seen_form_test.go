@@ -94,7 +94,7 @@ var formPages = []page{
 	{key: "policy-templates", seen: seen{
 		"title":  "Policy",
 		"errors": "text is 3000 bytes long; at most 2048 are allowed",
-		"rows":   "1 payouts /^payouts/ require high risk template “payments … ged in v7 | v6 3 d 8 h ago operator root (1064 bytes, 40227208538ad6ff)",
+		"rows":   "1 payouts /^payouts/ require high risk template “payments … ged in v7 | v6 3 d 8 h ago operator root (1066 bytes, 144cd94b299f2848)",
 		"acts":   "Cancel removal | Edit as JSON | Try a call → /policy/try | Replay → /policy/replay | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Add a rule | Add a template | Review changes | Keep as draft",
 		"filled": "gate_for=60 | required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | fallback_for=60 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0",
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | A tool that no rule or list names runs without approval, unless its agent asks for approval (unmatched: allow). | How the policy works",
