@@ -249,7 +249,12 @@ func (v Agents) agentColumns() []ui.Column {
 
 func tokenColumns() []ui.Column {
 	return []ui.Column{
-		{Label: "Token"}, {Label: "Scope", Width: "small"}, {Label: "State", Width: "small"}, {Label: "Last use", Width: "small"},
-		{Label: "Expires", Width: "small"}, {Label: "Made", Width: "small"}, {Width: "small"},
+		{Label: "Token"},
+		{Label: "Scope", Width: "small"},
+		{Label: "State", Width: "small"},
+		{Label: "Last use", Width: "small"},
+		{Label: "Expires", Width: "small"},
+		{Label: "Made", Width: "small"},
+		{Width: "small"},
 	}
 }

@@ -197,7 +197,10 @@ func size(n int64) string {
 // waitingColumns head a list of requests that wait.
 func waitingColumns() []ui.Column {
 	return []ui.Column{
-		{Label: "Request"}, {Label: "Agent", Width: "medium"}, {Label: "Owner", Width: "medium"},
-		{Label: "Asked", Width: "small"}, {Label: "Time left", Width: "small"},
+		{Label: "Request"},
+		{Label: "Agent", Width: "medium"},
+		{Label: "Owner", Width: "medium"},
+		{Label: "Asked", Width: "small"},
+		{Label: "Time left", Width: "small"},
 	}
 }
