@@ -225,7 +225,7 @@ func TestIngestIsLiveAndOutlastsTheServer(t *testing.T) {
 	eventually(t, "the lines passed on", passed)
 
 	k.failing(nil)
-	p.says(t, p.err, "the server takes the run again")
+	p.says(t, p.err, "the server accepts the run again")
 	eventually(t, "what was missed", func() bool { return k.has(3) })
 
 	lost := 0
