@@ -381,7 +381,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 				const strip = document.querySelector("#done").getBoundingClientRect(), title = document.querySelector("#approval-title").getBoundingClientRect();
 				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
 			})()`)
-			p.sees("#done", "Approved Run a script of 51 lines (51 commands)")
+			p.sees("#done", "Approved “Run a script of 51 lines (51 commands)”")
 			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox-tally").textContent === "2 waiting · 1 sending"`)
 
 			// Nothing is decided while its top was not in view.

@@ -139,7 +139,7 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 	p.sees("#detail .code", "make step-1")
 	p.fill("#reason", "fine")
 	p.click("#approve")
-	p.sees("#done", "Approved Run: make step-1")
+	p.sees("#done", "Approved “Run: make step-1”")
 	if got := w.stands(asked[1].ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
 		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
 	}

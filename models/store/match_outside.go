@@ -103,7 +103,7 @@ func (t *tx) askMatched(u *models.Upstream, item models.OutsideItem, row *models
 	a.MatchedBy = match.By
 	if !match.SameInput {
 		// It is what the other system will run.
-		row.Contradiction, a.Context = "The other system asks with a different input than the agent reported.", row.Arguments
+		row.Contradiction, a.Context = "The other system asks with another input than the agent reported.", row.Arguments
 	}
 	if !keptWhole(row, &item) && (!match.SameInput || !wholeRest(&item)) {
 		if err := t.cutInput(a, int64(len(item.Arguments))); err != nil {

@@ -21,7 +21,7 @@ func outsideCalls() (asked, cut models.Approval) {
 // origin is where a call came from, with everything that can be said of it.
 func origin() models.Origin {
 	return models.Origin{
-		UpstreamName: "night\u202E-shift", MatchedBy: models.MatchedByOrder, Beside: `{"force":true,"note":"<b>ask\u202e twice"}`, Contradiction: "The other system asks with a different input than the agent reported.",
+		UpstreamName: "night\u202E-shift", MatchedBy: models.MatchedByOrder, Beside: `{"force":true,"note":"<b>ask\u202e twice"}`, Contradiction: "The other system asks with another input than the agent reported.",
 		ParentID: ConversationID, ParentRun: "run-1", ParentTitle: "<b>Ship it", StartedBy: "Task", StartedInput: `{"subagent_type":"reviewer\u202e"}`,
 	}
 }

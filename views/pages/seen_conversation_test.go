@@ -136,7 +136,7 @@ var conversationPages = []page{
 	{key: "call-open", seen: seen{
 		"title":  "Bash",
 		"who":    "Call reported by release-bot in Ship 1.4 · sub-agent reviewer⟨U+202E⟩ · sub-agent of <b>Ship it · asked through night⟨U+202E⟩-shift · 1 min ago",
-		"warns":  "The other system asks with a different input than the agent reported. | Ada⟨U+202E⟩ Berg's approval is being sent to night⟨U+202E⟩-shift: not confirmed yet (attempt 3). The upstream failed (503).",
+		"warns":  "The other system asks with another input than the agent reported. | Ada⟨U+202E⟩ Berg's approval is being sent to night⟨U+202E⟩-shift: not confirmed yet (attempt 3). The upstream failed (503).",
 		"labels": "command | 4 bytes | Whole input | 18 bytes as sent | Hashed bytes | 65 bytes",
 		"whole":  "{\n  \"command\": \"make\"\n}",
 		"folds":  "Raw bytes and digest",
