@@ -397,7 +397,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			} else {
 				press("#done [data-act=undo]")
 			}
-			p.sees("#done", "Undone Run a script of 51 lines (51 commands)")
+			p.sees("#done", "Undone “Run a script of 51 lines (51 commands)”")
 			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
 			}

@@ -145,7 +145,7 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 	}
 	p.sees("#detail .code", "make step-2")
 	p.click("#reject")
-	p.sees("#done", "Rejected Run: make step-2")
+	p.sees("#done", "Rejected “Run: make step-2”")
 	p.sees("#detail .code", "make step-0")
 	p.click("#inbox [name=pick]")
 	p.click("#bulk [value=approve]")
