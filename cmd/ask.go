@@ -86,7 +86,7 @@ func (o *askOptions) request(c *cobra.Command, tool string) (wire.AskRequest, er
 		wrong = append(wrong, errors.New("--connect-timeout: must be positive"))
 	}
 	if o.previewFile == "-" && o.input == "-" {
-		return wire.AskRequest{}, errors.Join(append(wrong, errors.New("--preview-file: standard input is the input already"))...)
+		return wire.AskRequest{}, errors.Join(append(wrong, errors.New("--preview-file: standard input is already used for --input"))...)
 	}
 	input, err := readInput(c.InOrStdin(), o.input)
 	if err != nil {

@@ -35,8 +35,8 @@ func TestAskWaitsForItsBudget(t *testing.T) {
 		code    int
 		says    string
 	}{
-		{name: "approved", decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
-		{name: "approved after a restart", restart: true, decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved (policy)"},
+		{name: "approved", decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved: The policy decided; nobody was asked."},
+		{name: "approved after a restart", restart: true, decide: &wire.RespondRequest{Approved: new(true)}, code: 0, says: "approved: The policy decided; nobody was asked."},
 		{name: "rejected", decide: &wire.RespondRequest{Approved: new(false), Reason: "enough\u202e"}, code: 1, says: "rejected by admin@example.com: enough⟨U+202E⟩"},
 		{name: "rejected, as JSON", args: []string{"--json"}, decide: &wire.RespondRequest{Approved: new(false)}, code: 1, says: "rejected by admin@example.com"},
 		{name: "withdrawn", code: 2, says: "cancelled"},

@@ -34,7 +34,7 @@ func TestAskExitsAsDecided(t *testing.T) {
 	}{
 		{name: "approved", decide: &wire.RespondRequest{Approved: new(true), Reason: "fine"}, code: 0, says: "approved by admin@example.com: fine"},
 		{name: "rejected", decide: &wire.RespondRequest{Approved: new(false), Reason: "not now\u202e"}, code: 1, says: "rejected by admin@example.com: not now⟨U+202E⟩"},
-		{name: "expired", args: []string{"--timeout", "1s"}, code: 2, says: "expired (timeout): Approval request timed out (1 second)"},
+		{name: "expired", args: []string{"--timeout", "1s"}, code: 2, says: "expired: Nobody decided in time. Reason: Approval request timed out (1 second)"},
 		{name: "edited", decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 4, says: `--json prints in full: {"v":2}`},
 		{name: "edited json", args: []string{"--json"}, decide: &wire.RespondRequest{Approved: new(true), Input: []byte(`{"v":2}`)}, code: 0},
 	}
@@ -362,7 +362,7 @@ func TestAskCarriesAPreview(t *testing.T) {
 		"too long":   {args: []string{"--preview-file", long}, says: "--preview-file: must have at most 16384 bytes"},
 		"no file":    {args: []string{"--preview-file", file + "x"}, says: "--preview-file: "},
 		"no UTF-8":   {args: []string{"--preview", "\xff"}, says: "--preview: must be valid UTF-8"},
-		"input too":  {args: []string{"--preview-file", "-", "--input", "-"}, says: "standard input is the input already"},
+		"input too":  {args: []string{"--preview-file", "-", "--input", "-"}, says: "standard input is already used for --input"},
 		"no preview": {},
 	} {
 		t.Run(name, func(t *testing.T) {

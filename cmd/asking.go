@@ -182,17 +182,48 @@ func (a *asking) outcome(got *wire.Approval) error {
 
 // outcomeLine is the outcome in one line: what, by whom or why, and the reason.
 func outcomeLine(got *wire.Approval) string {
-	line := string(got.Status)
-	switch {
-	case got.Decision.By != nil:
-		line += " by " + got.Decision.By.Name
-	case got.Cause != "":
-		line += " (" + strings.ReplaceAll(string(got.Cause), "_", " ") + ")"
+	reason := got.Decision.Reason
+	if by := got.Decision.By; by != nil {
+		line := string(got.Status) + " by " + by.Name
+		if reason != "" {
+			line += ": " + reason
+		}
+		return line
 	}
-	if got.Decision.Reason != "" {
-		line += ": " + got.Decision.Reason
+	line := string(got.Status)
+	if why := causeText(got); why != "" {
+		line += ": " + why
+	}
+	if reason != "" && models.Cause(got.Cause) != models.CauseCancelled { // which says by whom
+		line += " Reason: " + reason
 	}
 	return line
+}
+
+// cancelledText says who cancelled a request, from the reason that it keeps.
+func cancelledText(reason string) string {
+	r := models.Response{Cause: models.CauseCancelled, ApprovalFeedback: &reason}
+	if person, _ := r.CancelledBy(); person != "" {
+		return person + " cancelled it."
+	}
+	return models.CauseCancelled.Text()
+}
+
+// causeText says why a request ended without a person. A cause that this program does not
+// know, of a newer server, is shown as it was sent.
+func causeText(got *wire.Approval) string {
+	cause := models.Cause(got.Cause)
+	switch {
+	case got.Cause == "":
+		return ""
+	case cause == models.CauseCancelled:
+		return cancelledText(got.Decision.Reason)
+	case cause.Text() == "":
+		return strings.ReplaceAll(string(got.Cause), "_", " ") + "."
+	case got.Status == wire.StatusRejected:
+		return cause.Denial()
+	}
+	return cause.Text()
 }
 
 // unanswered ends an ask that no server answered once: released only if the
@@ -205,9 +236,9 @@ func (a *asking) unanswered(req wire.AskRequest, cause error) error {
 	}
 	req.Fallback = &wire.Fallback{At: now.UTC().Format(time.RFC3339Nano)}
 	if err := a.memory.keepReport(req); err != nil {
-		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy allows this to go on, but the report of it could not be saved: %w", cause, err))
+		return exitWith(exitUnreachable, fmt.Errorf("%w; the policy allows the call to continue, but its report could not be saved: %w", cause, err))
 	}
-	fmt.Fprintln(a.say, "no server answered: going on under fallback_auto_approve, which is reported when one does")
+	fmt.Fprintln(a.say, "no server answered: continuing under fallback_auto_approve; this is reported when a server answers")
 	if !a.o.asJSON {
 		return nil
 	}
@@ -229,10 +260,10 @@ func (a *asking) reportEarlier(ctx context.Context) {
 		var answer *client.AnswerError
 		switch {
 		case err == nil && got.Cause != wire.Cause(models.CauseFallback):
-			fmt.Fprintf(a.say, "countersign: the request %s went on under fallback, but its status is %s\n", plain(req.ApprovalID), got.Status)
+			fmt.Fprintf(a.say, "countersign: the request %s continued under fallback, but its status is %s\n", plain(req.ApprovalID), got.Status)
 		case err == nil:
 		case errors.As(err, &answer) && client.Answered(err) && answer.Status != http.StatusTooManyRequests && answer.Status != http.StatusUnauthorized:
-			fmt.Fprintf(a.say, "countersign: the report that %s went on under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
+			fmt.Fprintf(a.say, "countersign: the report that %s continued under fallback was refused: %s\n", plain(req.ApprovalID), plain(answer.Text))
 		default:
 			return
 		}

@@ -65,7 +65,7 @@ func TestCommandLineOnAFreshFolder(t *testing.T) {
 	must(t, "next correct horse\n", "user", "password", "ada@example.com", "--password-stdin", data)
 
 	doc := must(t, "", "policy", "show", data)
-	if out := must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 says the same") {
+	if out := must(t, doc, "policy", "apply", "-", data); !strings.Contains(out, "version 1 already says the same") {
 		t.Errorf("the document that stands: %s", out)
 	}
 	if out := must(t, `{"unmatched": "require"}`, "policy", "apply", "-", data); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, "unmatched") {
@@ -121,7 +121,7 @@ func TestThePolicyOfAServerIsChangedByCommand(t *testing.T) {
 	if out := works(doc, "policy", "apply", "-", at, "--note", "x"); !strings.Contains(out, "version 2 is active") || !strings.Contains(out, `rules["a"]`) {
 		t.Errorf("%s", out)
 	}
-	if out := works(doc, "policy", "apply", "-", at, "--note", "x"); !strings.Contains(out, "version 2 says the same already") {
+	if out := works(doc, "policy", "apply", "-", at, "--note", "x"); !strings.Contains(out, "version 2 already says the same") {
 		t.Errorf("%s", out)
 	}
 	for _, wrong := range [][]string{

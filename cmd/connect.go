@@ -111,7 +111,7 @@ func (g *connecting) run(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: %w; nothing was changed", g.settings.path, err)
 	}
 	if string(next) == string(g.settings.text) {
-		fmt.Fprintf(g.out, "%s is connected already.\n", plain(g.settings.path))
+		fmt.Fprintf(g.out, "%s is already connected.\n", plain(g.settings.path))
 	} else if err := g.agree(ctx, next, "Connect Claude Code?"); err != nil {
 		return err
 	}

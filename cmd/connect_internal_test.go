@@ -34,7 +34,7 @@ func TestSettingsThatChangedMeanwhileAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.connect(base, []byte(`{"hooks":{}}`)); err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+		if err := s.connect(base, []byte(`{"hooks":{}}`)); err == nil || !strings.Contains(err.Error(), "was changed in the meantime") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got, err := os.ReadFile(path); name == "removed" && err == nil || name != "removed" && string(got) != `{"new":1}` {

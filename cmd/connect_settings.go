@@ -192,7 +192,7 @@ func (s *settingsFile) connect(base *before, next []byte) error {
 // writable refuses a file that may not be written, though its folder would allow it.
 func (s *settingsFile) writable() error {
 	if s.exists && s.mode&0o200 == 0 {
-		return fmt.Errorf("%s may only be read; nothing was changed", s.path)
+		return fmt.Errorf("%s is read-only; nothing was changed", s.path)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (s *settingsFile) unchanged() error {
 		return err
 	}
 	if now.exists != s.exists || !bytes.Equal(now.text, s.text) {
-		return fmt.Errorf("%s was changed meanwhile; nothing was written, run this again", s.path)
+		return fmt.Errorf("%s was changed in the meantime; nothing was written, run this again", s.path)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestConnectAndDisconnect(t *testing.T) {
 					t.Errorf("%s has mode %04o", name, mode.Perm())
 				}
 			}
-			if again := d.must("connect", "claude-code", c.scope, "--yes"); !strings.Contains(again, "is connected already") || d.text() != written {
+			if again := d.must("connect", "claude-code", c.scope, "--yes"); !strings.Contains(again, "is already connected") || d.text() != written {
 				t.Errorf("connected again it said %s and wrote\n%s", again, d.text())
 			}
 			d.env = append(d.env, "COUNTERSIGN_TOKEN=")
@@ -209,7 +209,7 @@ func TestConnectRefuses(t *testing.T) {
 			if err := os.Chmod(d.settings, 0o444); err != nil {
 				t.Fatal(err)
 			}
-		}, "may only be read"},
+		}, "is read-only"},
 		"a folder in its place": {"", yes, func(d *desk) {
 			if err := os.MkdirAll(d.settings, 0o755); err != nil {
 				t.Fatal(err)

@@ -53,7 +53,7 @@ func openDemoFolder(dir string) (*demoFolder, error) {
 			return nil, fmt.Errorf("look at the demo's folder: %w", err)
 		}
 		if len(entries) > 0 {
-			return nil, fmt.Errorf("%s was not made by a demo, which would set a password in it: name another folder with --data, or start `countersign serve`", dir)
+			return nil, fmt.Errorf("%s was not made by a demo, and a demo would set a password in it: name another folder with --data, or start `countersign serve`", dir)
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the demo's folder: %w", err)
@@ -64,7 +64,7 @@ func openDemoFolder(dir string) (*demoFolder, error) {
 		return nil, fmt.Errorf("mark the demo's folder: %w", err)
 	}
 	if err := unix.Flock(int(marker.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("a demo runs in %s already: stop it, or name another folder with --data", dir), marker.Close())
+		return nil, errors.Join(fmt.Errorf("a demo is already running in %s: stop it, or name another folder with --data", dir), marker.Close())
 	}
 	return &demoFolder{marker: marker, fresh: fresh}, nil
 }

@@ -94,7 +94,7 @@ func TestDemoAgentReactsAndStartsOver(t *testing.T) {
 	if _, _, err := d.store.People.SignIn(t.Context(), "admin@example.com", d.password, people.SignInFrom{Address: "127.0.0.1"}); err != nil {
 		t.Errorf("sign in with the printed password: %v", err)
 	}
-	if _, said, code := run(t, "", "demo", "--data", dir); code != 1 || !strings.Contains(said, "a demo runs") {
+	if _, said, code := run(t, "", "demo", "--data", dir); code != 1 || !strings.Contains(said, "a demo is already running") {
 		t.Errorf("a second demo in the folder: exit %d: %s", code, said)
 	}
 

@@ -56,7 +56,7 @@ func newDoctor() *cobra.Command {
 	var minFree string
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check an installation and say how to mend what is wrong",
+		Short: "Check an installation and say how to fix what is wrong",
 		Long: "Check the database, permissions, migrations, the ledger, rows against the ledger, energy,\n" +
 			"pre-approvals, the clock, the public URL, disk space, the policy, who can decide and the upstreams, and say how\n" +
 			"to mend what is wrong. It changes nothing and works beside a running server; give it\n" +
@@ -72,7 +72,7 @@ func newDoctor() *cobra.Command {
 	}
 	addSettings(c.Flags(), upstreamAllow)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().StringVar(&minFree, "min-free", "256MiB", "disk space that must be free, in KiB, MiB, GiB or TiB")
+	c.Flags().StringVar(&minFree, "min-free", "256MiB", "free disk space that is required, in KiB, MiB, GiB or TiB")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := readConfig(c.Flags(), os.LookupEnv)
 		if err != nil {

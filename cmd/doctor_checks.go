@@ -71,7 +71,7 @@ func (d *doctor) clock(ctx context.Context) diagnosis {
 	}
 	if ahead := last.Sub(d.now); ahead > clockSlack {
 		return fail("set the clock (timedatectl set-ntp true); deadlines depend on it",
-			"the clock says %s, and the last ledger entry is of %s: it was set back", listTime(&d.now), listTime(&last))
+			"the clock says %s, but the last ledger entry is from %s: the clock was set back", listTime(&d.now), listTime(&last))
 	}
 	return passed("%s, not behind the ledger", listTime(&d.now))
 }
@@ -154,7 +154,7 @@ func (d *doctor) deciders(ctx context.Context) diagnosis {
 	case who.People == 0:
 		return fail("open the setup link (`countersign setup-link`), or "+addAdmin, "nobody can sign in")
 	case who.Stranded > 0:
-		return fail(addAdmin, "%d pending requests can be decided by nobody", who.Stranded)
+		return fail(addAdmin, "nobody can decide %d pending requests", who.Stranded)
 	case len(who.Alone) > 0:
 		return fail(addAdmin, "requests of these agents are refused, for their owners are disabled and there is no admin: %s", strings.Join(who.Alone, ", "))
 	case len(nobody) > 0:

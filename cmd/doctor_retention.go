@@ -21,7 +21,7 @@ func (d *doctor) retention(ctx context.Context) diagnosis {
 	}
 	soon := ""
 	if !now.Begins.IsZero() {
-		soon = fmt.Sprintf("; from %s on %d days after they are over", now.Begins.UTC().Format("2006-01-02 15:04Z"), now.Next)
+		soon = fmt.Sprintf("; from %s on %d days after they end", now.Begins.UTC().Format("2006-01-02 15:04Z"), now.Next)
 	}
 	if now.Days == 0 && soon != "" {
 		return passed("contents stay now%s", soon)
@@ -37,5 +37,5 @@ func (d *doctor) retention(ctx context.Context) diagnosis {
 		return warn("let the server run, which removes them within an hour, or run `countersign purge`; if they stay, look for \"retention\" in its log",
 			"retention_days is %d, and %d requests that were over before still have their contents", now.Days, late)
 	}
-	return passed("contents are removed %d days after they are over%s", now.Days, soon)
+	return passed("contents are removed %d days after they end%s", now.Days, soon)
 }

@@ -66,7 +66,7 @@ func newHook() *cobra.Command {
 		r := newHookRun(o, c)
 		r.read()
 		if len(args) > 0 {
-			return r.fail(errors.New("no arguments are taken"))
+			return r.fail(errors.New("takes no arguments"))
 		}
 		return r.run(c.Context())
 	}
@@ -103,7 +103,7 @@ func (r *hookRun) read() {
 func (r *hookRun) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = r.fail(fmt.Errorf("the hook broke: %v", p))
+			err = r.fail(fmt.Errorf("the hook failed: %v", p))
 		}
 	}()
 	if err := r.check(); err != nil {
@@ -139,7 +139,7 @@ func (r *hookRun) check() error {
 	case r.readErr != nil:
 		return fmt.Errorf("standard input: %w", r.readErr)
 	case r.name == "":
-		return errors.New("standard input: must be the JSON that a coding agent hands to its hooks")
+		return errors.New("standard input: must be the JSON that a coding agent sends to its hooks")
 	case r.o.timeout < 2*hookMargin:
 		return fmt.Errorf("--timeout: must be at least %s", models.SpokenDuration(2*hookMargin))
 	case r.o.connect <= 0:

@@ -44,8 +44,8 @@ func newIngest() *cobra.Command {
 	c.Flags().StringVar(&o.run, "run-id", "", "your name for the run; the same name is the same conversation")
 	c.Flags().StringVar(&o.parent, "parent", "", "the run that started this one")
 	c.Flags().StringVar(&o.onReject, "on-reject", "", "what a rejection does to the calls queued after it: cascade rejects them too, continue asks about each (default cascade, unless it was chosen before)")
-	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be handed over (default: in the user's cache folder)")
-	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to hand over the rest once the agent's output has ended")
+	c.Flags().StringVar(&o.spool, "spool", "", "the folder in which to keep what could not be sent (default: in the user's cache folder)")
+	c.Flags().DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long to try to send the rest once the agent's output has ended")
 	c.Flags().StringVar(&o.server, "server", "", "the server's address (default http://127.0.0.1:8080) [COUNTERSIGN_SERVER]")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := o.complete(); err != nil {

@@ -85,7 +85,7 @@ func (g *ingestRun) await(result <-chan error, limit time.Duration) error {
 		return err
 	case <-wonder.C:
 	}
-	fmt.Fprintf(g.say, "countersign: the agent's output has ended; handing over what is left, for %s at most\n", models.SpokenDuration(limit))
+	fmt.Fprintf(g.say, "countersign: the agent's output has ended; sending the rest, for at most %s\n", models.SpokenDuration(limit))
 	return <-result
 }
 
@@ -97,7 +97,7 @@ func (g *ingestRun) makeSpool() error {
 		return nil
 	}
 	g.o.spool = os.TempDir()
-	fmt.Fprintf(g.say, "countersign: the folder for what cannot be handed over cannot be used, but %s: %s\n", plain(g.o.spool), plain(err.Error()))
+	fmt.Fprintf(g.say, "countersign: the folder for unsent events cannot be used, but %s: %s\n", plain(g.o.spool), plain(err.Error()))
 	g.spool, err = newSpool(g.o.spool, g.o.server, g.o.run)
 	return err
 }
@@ -179,7 +179,7 @@ func (g *ingestRun) outcome(h *eventSender, err, passed error) error {
 		case g.unkept > 0:
 			return exitWith(exitOther, fmt.Errorf("%d events could not be kept and were not reported", g.unkept))
 		case h.refused > 0:
-			return exitWith(exitOther, fmt.Errorf("%d of %d events were not taken by the server", h.refused, h.sent))
+			return exitWith(exitOther, fmt.Errorf("%d of %d events were not accepted by the server", h.refused, h.sent))
 		case releaseErr != nil:
 			return exitWith(exitOther, fmt.Errorf("everything was sent, but its file could not be removed: %w", releaseErr))
 		}

@@ -129,7 +129,7 @@ func (h *eventSender) heard(r *wire.RunEventResult) {
 	case wire.RunEventError:
 	}
 	if h.refused++; h.refused <= namedRefusals {
-		fmt.Fprintf(h.say, "countersign: event %s was not taken: %s\n", plain(r.ID), plain(r.Error))
+		fmt.Fprintf(h.say, "countersign: event %s was not accepted: %s\n", plain(r.ID), plain(r.Error))
 	}
 }
 
@@ -138,7 +138,7 @@ func (h *eventSender) heard(r *wire.RunEventResult) {
 func (h *eventSender) failed(err error) (sure bool, after time.Duration) {
 	after, again := client.Retryable(err)
 	if h.away == nil {
-		fmt.Fprintf(h.say, "countersign: the run goes on, and is kept until it can be handed over: %s\n", plain(answerText(err).Error()))
+		fmt.Fprintf(h.say, "countersign: the run continues, and is kept until it can be sent: %s\n", plain(answerText(err).Error()))
 	}
 	h.away = err
 	return !again, after
@@ -147,14 +147,14 @@ func (h *eventSender) failed(err error) (sure bool, after time.Duration) {
 // gaveUp is the error of an end for which the time was too short.
 func (h *eventSender) gaveUp() error {
 	if h.away == nil {
-		return errors.New("the server did not take the rest of the run in time")
+		return errors.New("the server did not accept the rest of the run in time")
 	}
 	return h.away
 }
 
 func (h *eventSender) succeeded() {
 	if h.away != nil {
-		fmt.Fprintln(h.say, "countersign: the server takes the run again")
+		fmt.Fprintln(h.say, "countersign: the server accepts the run again")
 	}
 	h.away = nil
 }

@@ -220,12 +220,12 @@ func TestIngestIsLiveAndOutlastsTheServer(t *testing.T) {
 
 	k.failing(func(string) int { return http.StatusBadGateway })
 	write("b")
-	p.says(t, p.err, "is kept until it can be handed over")
+	p.says(t, p.err, "is kept until it can be sent")
 	write("c")
 	eventually(t, "the lines passed on", passed)
 
 	k.failing(nil)
-	p.says(t, p.err, "the server takes the run again")
+	p.says(t, p.err, "the server accepts the run again")
 	eventually(t, "what was missed", func() bool { return k.has(3) })
 
 	lost := 0
@@ -359,7 +359,7 @@ func TestIngestTellsWhatIsWrong(t *testing.T) {
 		{name: "a token that does not hold", in: theEnd, fail: status(401), code: 4, says: "1 events of the run wait in", files: 1},
 		{name: "what is no server of ours", in: theEnd, fail: status(200), code: 4, says: "is not Countersign", files: 1},
 		{name: "no server", in: theEnd, args: []string{"--server", "http://127.0.0.1:9", "--drain-timeout", "50ms"}, hears: "does not answer", code: 3, says: "does not answer", files: 1},
-		{name: "a refused event", in: call("refused") + theEnd, code: 4, says: "event refused/0 was not taken: toolName: is none⟨U+202E⟩", took: []string{"end/0"}},
+		{name: "a refused event", in: call("refused") + theEnd, code: 4, says: "event refused/0 was not accepted: toolName: is none⟨U+202E⟩", took: []string{"end/0"}},
 		{name: "a contradiction, which the server has noted", in: call("other") + theEnd, code: 0, says: "event other/0 contradicts", took: []string{"end/0"}},
 		{name: "no stream-json", in: "hello\n", code: 0, says: "no line was one of a run"},
 		{name: "an agent that died", in: fmt.Sprintf(spoken, "a", "x"), code: 0, took: []string{"a/0", streamjson.Cut("a/0").ID}},
@@ -449,7 +449,7 @@ func TestIngestIsNotHeldUpByAServerThatHangs(t *testing.T) {
 	}
 	p := start(t, env, "ingest", "--run-id", "nightly/7", "--drain-timeout", "1h")
 	_ = p.in.Close()
-	p.says(t, p.err, "handing over what is left")
+	p.says(t, p.err, "sending the rest")
 	p.signal(t, syscall.SIGINT)
 	if code := p.exit(t); code != 3 || len(spools(t, env)) != 1 {
 		t.Errorf("interrupted: exit %d; files %v; it said: %s", code, spools(t, env), p.err)

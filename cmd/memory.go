@@ -131,5 +131,5 @@ func setMemoryLimit(c *Config, v string) error {
 		c.MemoryLimit = n * unit.bytes
 		return nil
 	}
-	return errors.New("must be a size from 64MiB on, such as 512MiB or 2GiB")
+	return errors.New("must be a size of at least 64MiB, such as 512MiB or 2GiB")
 }

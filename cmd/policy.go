@@ -80,7 +80,7 @@ func newPolicyApply() *cobra.Command {
 func tellApplied(c *cobra.Command, before, after int64, was, is policy.Document, warnings []policy.Warning) error {
 	out := c.OutOrStdout()
 	if after == before {
-		fmt.Fprintf(out, "version %d says the same already\n", before)
+		fmt.Fprintf(out, "version %d already says the same\n", before)
 		return nil
 	}
 	fmt.Fprintf(out, "version %d is active\n", after)

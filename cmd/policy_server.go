@@ -17,7 +17,7 @@ import (
 // --server.
 func orOnServer(c *cobra.Command, do func(c *cobra.Command, args []string, server *client.Client) error) *cobra.Command {
 	var server string
-	c.Flags().StringVar(&server, "server", "", "speak to the server at this address, with the admin's token in COUNTERSIGN_TOKEN, instead of a data folder")
+	c.Flags().StringVar(&server, "server", "", "use the server at this address, with the admin's token in COUNTERSIGN_TOKEN, instead of a data folder")
 	local := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if server == "" {

@@ -147,7 +147,7 @@ func printPurged(w io.Writer, r *models.PurgeReport, q models.PurgeQuery) {
 		}
 	}
 	if r.Rows() > 0 {
-		fmt.Fprintf(&b, "the oldest is of %s, the newest of %s\n", listTime(&r.Oldest), listTime(&r.Newest))
+		fmt.Fprintf(&b, "the oldest is from %s, the newest from %s\n", listTime(&r.Oldest), listTime(&r.Newest))
 	}
 	if r.Kept > 0 {
 		fmt.Fprintf(&b, "%d requests differ from their digest and keep their contents as evidence: run `countersign audit verify --rows`\n", r.Kept)

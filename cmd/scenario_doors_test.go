@@ -326,7 +326,7 @@ func (d *pagesDoor) stands(id models.ResponseID, _ call) standing {
 	}
 	line := text(outcome.Find(".outcome-line"))
 	for _, cause := range []models.Cause{models.CausePolicy, models.CauseGateOff, models.CauseTimeout, models.CauseCancelled} {
-		if strings.Contains(line, ui.CauseText(cause)) {
+		if strings.Contains(line, cause.Text()) {
 			out.cause = cause
 		}
 	}

@@ -27,7 +27,7 @@ type deciding struct {
 
 // standing is where a request stands, in the words of the store.
 type standing struct {
-	status models.Status // StatusNone: let through without a person
+	status models.Status // StatusNone: allowed without a person
 	cause  models.Cause
 	by     string // who decided; empty: nobody
 	reason string

@@ -23,7 +23,7 @@ import (
 func newSetupLink() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup-link",
-		Short: "Print a new one-time link that makes the first user; older ones stop working",
+		Short: "Print a new one-time link that creates the first user; older ones stop working",
 		Args:  cobra.NoArgs,
 	}
 	for _, s := range serveSettings {
@@ -82,14 +82,14 @@ func inviteFirstUser(ctx context.Context, s *store.Store, cfg Config, public *ur
 	}
 	link := setupLink(public, secret)
 	if terminal != nil {
-		fmt.Fprintf(terminal, "\nNobody can sign in yet. Open this link once to make the first user:\n\n    %s\n\n", link)
+		fmt.Fprintf(terminal, "\nNobody can sign in yet. Open this link once to create the first user:\n\n    %s\n\n", link)
 		return removeSetupFile(cfg.Data)
 	}
 	path := filepath.Join(cfg.Data, models.SetupLinkFile)
 	if err := writePrivate(path, link+"\n"); err != nil {
 		return fmt.Errorf("write the setup link: %w", err)
 	}
-	log.WarnContext(ctx, "nobody can sign in yet: open the link in this file once to make the first user", slog.String("file", path))
+	log.WarnContext(ctx, "nobody can sign in yet: open the link in this file once to create the first user", slog.String("file", path))
 	return nil
 }
 

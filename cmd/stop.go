@@ -87,8 +87,8 @@ func newStopList() *cobra.Command {
 
 func newStopLift() *cobra.Command {
 	var note string
-	c := &cobra.Command{Use: "lift ID", Short: "Let stopped agents go on", Args: cobra.ExactArgs(1)}
-	c.Flags().StringVar(&note, "note", "", "why they may go on")
+	c := &cobra.Command{Use: "lift ID", Short: "Lift a stop, so that its agents can ask again", Args: cobra.ExactArgs(1)}
+	c.Flags().StringVar(&note, "note", "", "why the stop is lifted")
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		if err := s.Lift(c.Context(), operator(), models.StopID(args[0]), note); err != nil {
 			return err

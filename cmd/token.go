@@ -15,7 +15,7 @@ import (
 )
 
 func newToken() *cobra.Command {
-	c := &cobra.Command{Use: "token", Short: "Make, list and revoke bearer tokens", Args: cobra.NoArgs}
+	c := &cobra.Command{Use: "token", Short: "Create, list and revoke bearer tokens", Args: cobra.NoArgs}
 	c.AddCommand(newTokenAdd(), newTokenList(), newTokenRevoke())
 	return c
 }
@@ -24,15 +24,15 @@ func newTokenAdd() *cobra.Command {
 	var email, scope, expires string
 	c := &cobra.Command{
 		Use:   "add AGENT_OR_NAME --user EMAIL --scope agent|reviewer|admin [--expires 90d]",
-		Short: "Make a token and print it, once and nothing else",
-		Long: "Make a token and print it, once and nothing else.\n\n" +
+		Short: "Create a token and print it, once and nothing else",
+		Long: "Create a token and print it, once and nothing else.\n\n" +
 			"With --scope agent the name is an agent's: it is registered if it is new, and its\n" +
 			"older tokens stop working. Otherwise the name says what the token is for.",
 		Args: cobra.ExactArgs(1),
 	}
 	c.Flags().StringVar(&email, "user", "", "whose token or agent it is, by e-mail")
 	c.Flags().StringVar(&scope, "scope", string(models.ScopeAgent), "agent, reviewer or admin")
-	c.Flags().StringVar(&expires, "expires", "", "how long it works, such as 90d or 12h (default: for good)")
+	c.Flags().StringVar(&expires, "expires", "", "how long it works, such as 90d or 12h (default: without end)")
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		life, err := parseLife(expires)
 		if err != nil {

@@ -43,8 +43,8 @@ func newUpstreamAdd() *cobra.Command {
 	}
 	c.Flags().StringVar(&in.BaseURL, "url", "", "where its API is, such as https://approvals.example.com/v1")
 	c.Flags().StringVar(&in.Dialect, "dialect", "plain", "plain, or cloud for the API with pages and /agent/ paths")
-	c.Flags().StringVar(&owner, "owner", "", "whose it is, by e-mail")
-	c.Flags().BoolVar(&noKey, "no-key", false, "it wants no key")
+	c.Flags().StringVar(&owner, "owner", "", "its owner, by e-mail")
+	c.Flags().BoolVar(&noKey, "no-key", false, "it needs no key")
 	addSettings(c.Flags(), upstreamAllow)
 	return dataCommand(c, func(c *cobra.Command, args []string, s *store.Store) error {
 		if owner == "" {

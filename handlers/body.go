@@ -146,7 +146,7 @@ func ReadJSON(c echo.Context, v any) error {
 		return models.Errorf(models.CodeTooLarge, "A body may be at most %d bytes.", models.MaxBody)
 	}
 	if err != nil {
-		return models.Invalid("body", "must be a JSON object that arrives in full")
+		return models.Invalid("body", "must be a complete JSON object")
 	}
 	if err := json.Unmarshal(raw, v, StrictJSON); err != nil {
 		field, message := BodyProblem(err, TypeName)

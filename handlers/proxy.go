@@ -31,7 +31,7 @@ func ParseProxies(s string) (Proxies, error) {
 			return nil, errors.New("must be networks or addresses separated by commas, such as 127.0.0.1,10.0.0.0/8")
 		}
 		if network.Bits() == 0 {
-			return nil, errors.New("must not be every address: anybody could pose as anybody")
+			return nil, errors.New("must not be every address: anyone could impersonate anyone")
 		}
 		out = append(out, network.Masked())
 	}

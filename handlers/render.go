@@ -62,7 +62,7 @@ func KeepFragment(c echo.Context) { c.Response().Header().Set(headerHXReswap, "n
 // that tell the caller nothing.
 func (k Kit) Problem(err error, c echo.Context) *Problem {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		err = models.Errorf(models.CodeTooLarge, "This is too large; at most %d bytes are taken.", tooLarge.Limit)
+		err = models.Errorf(models.CodeTooLarge, "This is too large; at most %d bytes are allowed.", tooLarge.Limit)
 	}
 	p := ProblemOf(routingError(err, c))
 	if p.Code == models.CodeInternal {

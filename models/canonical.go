@@ -35,7 +35,7 @@ const (
 // levels are refused with an error that names field.
 func CanonicalJSON(field string, raw []byte) ([]byte, error) {
 	if d := depth(raw); d > MaxDepth {
-		return nil, Invalid(field, "is nested %d levels deep; at most %d are taken", d, MaxDepth)
+		return nil, Invalid(field, "is nested %d levels deep; at most %d are allowed", d, MaxDepth)
 	}
 	return canonical(field, raw)
 }

@@ -17,7 +17,7 @@ type Numbers struct {
 
 // Outcome is what became of one request, told once, after its commit.
 type Outcome struct {
-	Status Status // StatusNone: let through without a person
+	Status Status // StatusNone: allowed without a person
 	Cause  Cause
 	Waited time.Duration // from the ask to the outcome; zero when settled at the ask
 }

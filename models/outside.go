@@ -188,7 +188,7 @@ const (
 	DeliveryTaken     DeliveryResult = "delivered" // the verdict is the outcome
 	DeliveryConfirmed DeliveryResult = "confirmed" // as delivered: the upstream has it already, from an attempt whose answer was lost
 	DeliveryElsewhere DeliveryResult = "elsewhere" // it was settled there by somebody else
-	DeliveryGone      DeliveryResult = "gone"      // the upstream does not know the call any more
+	DeliveryGone      DeliveryResult = "gone"      // the upstream no longer knows the call
 	DeliveryRefused   DeliveryResult = "refused"   // the upstream will not take it: the request waits again
 	DeliveryLater     DeliveryResult = "later"     // again, with backoff
 )

@@ -56,7 +56,7 @@ func CheckText(field, s string, most int) error {
 		return Invalid(field, "must be valid UTF-8")
 	}
 	if len(s) > most {
-		return Invalid(field, "is %d bytes long; at most %d are taken", len(s), most)
+		return Invalid(field, "is %d bytes long; at most %d are allowed", len(s), most)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func CheckToolName(field, s string) error {
 		return Invalid(field, "must name a tool")
 	}
 	if len(s) > MaxName {
-		return Invalid(field, "is %d bytes long; at most %d are taken", len(s), MaxName)
+		return Invalid(field, "is %d bytes long; at most %d are allowed", len(s), MaxName)
 	}
 	for i := range len(s) {
 		c := s[i]

@@ -42,7 +42,7 @@ type askIn struct {
 
 	Wait     string `query:"wait" doc:"How long to wait for the outcome, as 50s or in seconds; cut to 55s"`
 	SeenNote string `query:"seenNote" doc:"The id of the openNote that the caller has, or empty: the wait ends early for another one too. Without it no note ends a wait"`
-	Fallback string `header:"Countersign-Fallback" doc:"Ask with it whether fallback_auto_approve is on, which the answer's header of this name says: off, or on, or for the value until also on; until= and a time, after which no client may go on without a decision. For any other value on is only sent if it does not end within ten minutes"`
+	Fallback string `header:"Countersign-Fallback" doc:"Send it to learn whether fallback_auto_approve is on; the header of the same name in the answer says: off, or on, or for the value until also on; until= and a time, after which no client may go on without a decision. For any other value on is only sent if it does not end within ten minutes"`
 	Body     wire.AskRequest
 }
 

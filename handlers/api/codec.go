@@ -112,7 +112,7 @@ func newError(status int, _ string, errs ...error) huma.StatusError {
 		}
 	}
 	if len(e.Fields) == 0 {
-		e.Fields["body"] = "must be a JSON object that arrives in full"
+		e.Fields["body"] = "must be a complete JSON object"
 	}
 	return handlers.ProblemOf(e)
 }

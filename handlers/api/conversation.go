@@ -39,7 +39,7 @@ type conversationsIn struct {
 
 	Status   string `query:"status" enum:"running,waiting_input,completed,failed" doc:"Only these"`
 	Archived bool   `query:"archived" doc:"Those that were archived, in place of those that were not"`
-	Cursor   string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Cursor   string `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit    int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 

@@ -39,7 +39,7 @@ type approvalsOfIn struct {
 	caller
 
 	RequestID string `path:"requestId" doc:"The conversation"`
-	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 const heldDescription = "200: the decision is the outcome. 202: it was stored, but the request stays pending until what held.reason names is over; " +
-	"nobody else can decide it meanwhile, except with quorum, where others still have to. 403 not_a_reviewer: the rule lets only others approve it; it can be rejected."
+	"until then nobody else can decide it, except with quorum, where others still have to. 403 not_a_reviewer: the rule lets only others approve it; it can be rejected."
 
 // heldResponses are the answers of an operation that decides, beside its first.
 func heldResponses() map[string]*huma.Response {

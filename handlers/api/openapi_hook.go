@@ -25,7 +25,7 @@ func (a *API) describeHooks() {
 	a.huma.OpenAPI().AddOperation(&huma.Operation{
 		OperationID: "hook-claude-code", Method: http.MethodPost, Path: "/hooks/claude-code", Tags: []string{"Coding agents"},
 		Summary: "Answer a hook of a coding agent",
-		Description: "Takes what the agent hands to its hook, with whatever members it has besides, and answers as a hook does. " +
+		Description: "Takes what the agent sends to its hook, including members it does not know, and answers as a hook does. " +
 			"Without wait the answer comes once somebody has decided, at the latest ten seconds before timeout, and whatever goes wrong is a denial with status 200. " +
 			"With wait it is {\"answer\": …}, or 202 and {\"pending\": …}: send the same again. Errors are problems then.",
 		Parameters: []*huma.Param{

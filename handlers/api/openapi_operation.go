@@ -13,12 +13,12 @@ import (
 func (a *API) describeOperation() {
 	for _, op := range []struct{ id, path, token, kind, summary, text string }{
 		{
-			"health", "/healthz", noToken, "text/plain", "See whether the process answers",
+			"health", "/healthz", noToken, "text/plain", "Check that the process answers",
 			"Answers to any Host.",
 		},
 		{
-			"ready", "/readyz", noToken, "text/plain", "See whether the server can do its work",
-			"200 if the database can be written, the ledger's head read and the schema is this program's; else 503 with a detail that names which is not so. Answers to any Host.",
+			"ready", "/readyz", noToken, "text/plain", "Check that the server can work",
+			"200 if the database can be written, the head of the ledger can be read and the schema is the program's own; otherwise 503, with a detail that names what is wrong. Answers to any Host.",
 		},
 		{
 			"metrics", "/metrics", "an admin's token, or none on the server's own machine", "text/plain", "Read metrics, in the form of Prometheus",

@@ -16,7 +16,7 @@ import (
 const streamDescription = `Server-sent events, from now on or from Last-Event-ID on: %s. Resuming sends each event once, with what the token may see now. ` +
 	`Where another system asks with another input than its agent reported, input, tool_input and function_args are that input, which runs, reportedInput or reported_input is what the agent reported, and the digest is over that one. ` +
 	`Ids say nothing but where to go on; 0 begins with the first. A comment comes every 15 seconds. After "event: reset" too much was missed: read the lists, and go on. ` +
-	`A reader that does not read is disconnected, as is one whose token is revoked.`
+	`A client that does not read is disconnected, as is one whose token is revoked.`
 
 // registerStreams adds the streams to the router and to the document, which huma
 // cannot make of them.

@@ -36,8 +36,8 @@ func (a *API) registerPolicyJudging() {
 	}, a.replayPolicy)
 	register(a, Admins, huma.Operation{
 		OperationID: "lint-policy", Method: http.MethodPost, Path: "/v1/policy/lint", Tags: policyTags, MaxBodyBytes: policyBody,
-		Summary:     "Look a policy through",
-		Description: "What is wrong with a document, and what is perhaps not meant, beside the tools that were seen in the last 90 days and the people who may sign in. Nothing is stored.",
+		Summary:     "Check a policy",
+		Description: "What is wrong with a document, and what may be a mistake, given the tools seen in the last 90 days and the people who may sign in. Nothing is stored.",
 		Errors:      []int{401, 403, 413, 422, 503},
 	}, a.lintPolicy)
 }

@@ -31,7 +31,7 @@ type listIn struct {
 
 	Status         statusFilter `query:"status" doc:"Only these; approved includes what was let through"`
 	ConversationID string       `query:"conversationId" doc:"Only this conversation's"`
-	Cursor         string       `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Cursor         string       `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit          int          `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
@@ -66,7 +66,7 @@ func (a *API) list(ctx context.Context, in *listIn) (*listOut, error) {
 type pendingIn struct {
 	caller
 
-	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Cursor string `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 

@@ -16,7 +16,7 @@ func (a *API) registerStops() {
 	register(a, People, huma.Operation{
 		OperationID: "list-stops", Method: http.MethodGet, Path: "/v1/stops", Tags: stopTags,
 		Summary:     "List what is stopped",
-		Description: "The stops that are in force and concern the caller: of all agents, and of their own; for admins all.",
+		Description: "The stops in force that concern the caller: of all agents, and of their own; for admins, all.",
 		Errors:      []int{401, 403, 503},
 	}, a.listStops)
 	register(a, People, huma.Operation{
@@ -28,7 +28,7 @@ func (a *API) registerStops() {
 	}, a.stopAgents)
 	register(a, People, huma.Operation{
 		OperationID: "lift-stop", Method: http.MethodPost, Path: "/v1/stops/{id}/lift", Tags: stopTags,
-		Summary:     "Let stopped agents go on",
+		Summary:     "Lift a stop, so that its agents can ask again",
 		Description: "Who made a stop and admins may lift it. The answer lists what is still stopped.",
 		Errors:      []int{401, 403, 404, 413, 422, 503},
 	}, a.liftStop)

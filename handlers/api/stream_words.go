@@ -33,7 +33,7 @@ type word struct {
 // vocabularies are the streams: one engine, a table each.
 var vocabularies = []*vocabulary{
 	{
-		path: "/v1/approvals/stream", operation: "stream-approvals", summary: "Hear of requests that wait, and of how they end",
+		path: "/v1/approvals/stream", operation: "stream-approvals", summary: "Stream pending requests and their outcomes",
 		words: map[store.FeedKind][]word{
 			store.Asked:      {{"approval_required", approvalRequired}},
 			store.TurnedAway: {{"approval_settled", approvalSettled}},
@@ -43,7 +43,7 @@ var vocabularies = []*vocabulary{
 		},
 	},
 	{
-		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Hear of calls that need approval, and of how they end",
+		path: toolPath + "/events", operation: "stream-tool-approvals", summary: "Stream calls that need approval and their outcomes",
 		words: map[store.FeedKind][]word{
 			store.Asked:      {{"approval_requested", invocationNow}},
 			store.TurnedAway: {{"approval_requested", invocationNow}, {"approval_decided", invocationNow}},
@@ -52,7 +52,7 @@ var vocabularies = []*vocabulary{
 		},
 	},
 	{
-		path: "/v1/events", operation: "stream-events", summary: "Hear of requests, outcomes and runs",
+		path: "/v1/events", operation: "stream-events", summary: "Stream requests, outcomes and runs",
 		typed: true,
 		words: map[store.FeedKind][]word{
 			store.Asked:      {{"new_approval", newApproval}},

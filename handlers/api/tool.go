@@ -153,7 +153,7 @@ type pendingOfSessionIn struct {
 	caller
 
 	SessionID string `path:"session_id" doc:"A conversation's id or a run id"`
-	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the page before"`
+	Cursor    string `query:"cursor" maxLength:"200" doc:"The next of the previous page"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"200" default:"200"`
 }
 

@@ -28,7 +28,7 @@ func (a *API) registerToolConfig() {
 	}, a.changeToolConfig)
 	register(a, Admins, huma.Operation{
 		OperationID: "cleanup-approvals", Method: http.MethodPost, Path: toolPath + "/cleanup", Tags: toolTags,
-		Summary: "Write down what has expired, now", Errors: []int{401, 403, 503},
+		Summary: "Record now what has expired", Errors: []int{401, 403, 503},
 	}, a.cleanup)
 }
 

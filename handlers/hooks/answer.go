@@ -39,7 +39,7 @@ func (h *hook) release(a *models.Approval, reason string) *wire.HookAnswer {
 	case !other:
 		return h.allow(reason, nil)
 	case a.InputBytes != nil || !isObject(text):
-		return wire.DenyHook(h.event.Name, "This call was approved with an input that is no JSON object, or is not kept whole, which the tool cannot take.")
+		return wire.DenyHook(h.event.Name, "This call was approved with an input that is not a JSON object, or is not kept whole, which the tool cannot take.")
 	}
 	return h.allow(reason, json.RawMessage(text))
 }
@@ -75,7 +75,7 @@ func refusal(a *models.Approval) string {
 	}
 	switch a.Status() {
 	case models.StatusExpired:
-		return "Nobody decided in time, so this call must not run."
+		return a.Cause.Denial() + " This call must not run."
 	case models.StatusCancelled:
 		return "The request was cancelled, so this call must not run: " + a.Feedback()
 	case models.StatusNone, models.StatusPending, models.StatusApproved, models.StatusRejected, models.StatusResolved:

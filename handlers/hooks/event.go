@@ -17,7 +17,7 @@ const askUserQuestion = "AskUserQuestion"
 func readEvent(raw []byte) (wire.HookEvent, error) {
 	var e wire.HookEvent
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid, "The body must be the JSON that the agent hands to its hooks, with each member once and in UTF-8.")
+		return wire.HookEvent{Name: wire.HookNameIn(raw)}, models.Errorf(models.CodeInvalid, "The body must be the JSON that the agent sends to its hooks, with each member once and in UTF-8.")
 	}
 	if e.Name.Gates() { // a wait holds nothing that belongs to another moment
 		e.ToolResponse, e.Error, e.LastMessage = nil, "", ""
@@ -45,7 +45,7 @@ func check(e *wire.HookEvent) error {
 		}
 	}
 	if len(e.ToolInput) > models.MaxInput && e.Name.Gates() {
-		return models.Invalid("tool_input", "is %d bytes long; at most %d are taken", len(e.ToolInput), models.MaxInput)
+		return models.Invalid("tool_input", "is %d bytes long; at most %d are allowed", len(e.ToolInput), models.MaxInput)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func body(r *http.Request, most int) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
 	switch {
 	case err != nil:
-		return raw, models.Errorf(models.CodeInvalid, "The body did not arrive whole.")
+		return raw, models.Errorf(models.CodeInvalid, "The body is incomplete.")
 	case len(raw) > most:
 		return raw, models.Errorf(models.CodeTooLarge, "The body is larger than %d bytes.", most)
 	}
@@ -142,7 +142,7 @@ func (h *hook) read(c echo.Context, raw []byte) (err error) {
 func (h *hook) readQuery(c echo.Context) error {
 	for name := range c.QueryParams() {
 		if name != "wait" && name != "timeout" && name != "approvalId" {
-			return models.Invalid("query", "has a parameter that is not known: there are wait, timeout and approvalId")
+			return models.Invalid("query", "has an unknown parameter: only wait, timeout and approvalId exist")
 		}
 	}
 	if h.key = c.QueryParam("approvalId"); h.key != "" && h.event.Name != wire.HookPermissionRequest {

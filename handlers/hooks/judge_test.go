@@ -26,7 +26,7 @@ func TestAnAgentHearsWhatWasDecided(t *testing.T) {
 		}, `"permissionDecision":"deny","permissionDecisionReason":"Rejected by owner@example.com: No.`},
 		"edited to what is no object": {func(w *world, id models.ResponseID) {
 			w.decide(id, models.DecisionInput{Approved: new(true), Input: []byte(`["ls"]`)})
-		}, `"permissionDecision":"deny","permissionDecisionReason":"This call was approved with an input that is no JSON object`},
+		}, `"permissionDecision":"deny","permissionDecisionReason":"This call was approved with an input that is not a JSON object`},
 		"cancelled": {func(w *world, id models.ResponseID) {
 			if _, err := w.store.Cancel(w.tb.Context(), w.owner, id); err != nil {
 				w.tb.Fatal(err)

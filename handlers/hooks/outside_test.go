@@ -14,7 +14,7 @@ func TestTheInputThatWasSeenIsReleasedI6(t *testing.T) {
 	t.Parallel()
 	for runs, says := range map[string]string{
 		`{"command":"ls -l"}`:                `"permissionDecision":"allow","permissionDecisionReason":"Approved by owner@example.com.","updatedInput":{"command":"ls -l"}`,
-		`{"command":"ls","command":"ls -l"}`: `"permissionDecision":"deny","permissionDecisionReason":"This call was approved with an input that is no JSON object`,
+		`{"command":"ls","command":"ls -l"}`: `"permissionDecision":"deny","permissionDecisionReason":"This call was approved with an input that is not a JSON object`,
 	} {
 		w := newWorld(t)
 		conv, _, err := w.store.OpenRun(t.Context(), w.agentAs, models.RunInput{RunID: "s1"})

@@ -46,7 +46,7 @@ func TestEveryDenialSaysWhyI10(t *testing.T) {
 			t.Helper()
 			_, _, err := w.store.Stop(t.Context(), w.owner, w.agentAs.AgentID(), "Enough.")
 			storetest.Must(t, err)
-		}, cause: "stopped", says: "A person has stopped this agent."},
+		}, cause: "stopped", says: "The run, or the agent, was stopped."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -164,22 +164,6 @@ func editedText(input string) string {
 	return text + " Approved input: " + input
 }
 
-// denials say why a call may not run, one sentence for each cause (I10).
-var denials = map[models.Cause]string{
-	models.CauseReviewer:    "A person rejected this.",
-	models.CausePolicy:      "The policy denies this.",
-	models.CauseTimeout:     "Nobody decided in time.",
-	models.CauseCancelled:   "This request was cancelled.",
-	models.CauseCascade:     "This was rejected because another call of the run was.",
-	models.CauseNoReviewer:  "Nobody is able to approve this.",
-	models.CauseUndelivered: "A decision could not be delivered in time.",
-	models.CauseElsewhere:   "This was settled elsewhere.",
-	models.CauseGone:        "The system that asked does not know this request any more.",
-	models.CauseRunEnded:    "The run ended before anybody decided.",
-	models.CauseStopped:     "A person has stopped this agent.",
-	models.CauseFallback:    "The agent reported this as run without an answer; nobody approved it.",
-}
-
 // denial is the comment of a no, which clients print as it is: always a sentence. A person's
 // reason stands alone.
 func denial(a *models.Approval) string {
@@ -190,7 +174,7 @@ func denial(a *models.Approval) string {
 		}
 		return cmp.Or(reason, "A person rejected this and gave no reason.")
 	}
-	text := cmp.Or(denials[a.Cause], "This was not approved.")
+	text := a.Cause.Denial()
 	if reason != "" {
 		text += " " + reason
 	}
@@ -255,7 +239,7 @@ func messageIn(msg string) (string, []byte, error) {
 		return "", nil, models.Invalid("spec.msg", "must be text in UTF-8")
 	}
 	if len(input) > models.MaxInput {
-		return "", nil, models.Invalid("spec.msg", "is %d bytes long; at most %d are taken", len(msg), models.MaxInput)
+		return "", nil, models.Invalid("spec.msg", "is %d bytes long; at most %d are allowed", len(msg), models.MaxInput)
 	}
 	beginning := strings.ToValidUTF8(msg[:models.MaxDescription-80], "")
 	return fmt.Sprintf("%s… (the beginning of %d bytes: the whole message is in the input)", beginning, len(msg)), input, nil

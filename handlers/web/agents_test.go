@@ -15,7 +15,7 @@ func TestTokensAreShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p := w.signedIn(strangerEmail)
-	p.get("/agents").is(http.StatusOK).says("main", "No agents yet").saysNot("main", "Make admin token")
+	p.get("/agents").is(http.StatusOK).says("main", "No agents yet").saysNot("main", "Create admin token")
 
 	form := p.get("/agents").form("form:has(#new-agent-token)", "")
 	form.Set("agent", "builder")

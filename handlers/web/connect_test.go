@@ -79,7 +79,7 @@ func TestConnectingKeepsTheTokenThatAnAgentHas(t *testing.T) {
 	w := newWorld(t)
 	p := w.signedIn(ownerEmail)
 	form := url.Values{"way": {"curl"}, "agent": {" deployer "}}
-	got := p.post("/connect", form).is(http.StatusConflict).says("#agent-error", "has a token already")
+	got := p.post("/connect", form).is(http.StatusConflict).says("#agent-error", "already has a token")
 	if got.value("#agent") != "deployer" || got.doc.Find("#replace").Length() != 1 {
 		t.Errorf("the form is\n%s", got.text("form"))
 	}

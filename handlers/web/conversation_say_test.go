@@ -169,7 +169,7 @@ func TestTheConfirmationNamesTheBudgetI6(t *testing.T) {
 	id := w.conversation(50)
 	a := w.proposes(id, "Drop the table.", 9000)
 	form := p.get(pageOf(a)).form("#verdict", "#approve")
-	asked := p.post(decideOf(a), form).is(http.StatusOK).says("#confirm", "Approve and set the budget to 9,000").says(".what", "Sets the budget to 9,000")
+	asked := p.post(decideOf(a), form).is(http.StatusOK).says("#confirm", "Approve", "and set the budget to 9,000?").says(".what", "Sets the budget to 9,000")
 	w.waits(a)
 	p.post(decideOf(a), asked.form("#confirm", "#confirm-approve")).redirects(pageOf(a))
 	if w.total(id) != 9000 {

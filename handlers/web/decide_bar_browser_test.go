@@ -231,7 +231,7 @@ func TestInABrowserHarmNeedsMoreThanAPress(t *testing.T) {
 					press("#approve")
 				}
 				p.becomes(asks)
-				p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
+				p.sees("#decide [data-armed]", "Approve “Run: rm -rf build/”?")
 			}
 			arm()
 			p.becomes(live)
@@ -307,7 +307,7 @@ func TestInABrowserAQuestionOutlivesARedrawOfTheSame(t *testing.T) {
 	p.becomes(asks)
 	again(1)
 	p.becomes(asks)
-	p.sees("#decide [data-armed]", "Approve Run: rm -rf build/?")
+	p.sees("#decide [data-armed]", "Approve “Run: rm -rf build/”?")
 	p.becomes(`document.activeElement === document.querySelector("#decide [data-confirm]")`)
 	p.becomes(`document.querySelector("#decide [data-confirm]").getAttribute("aria-disabled") !== "true"`)
 	w.waits(a)
@@ -381,7 +381,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 				const strip = document.querySelector("#done").getBoundingClientRect(), title = document.querySelector("#approval-title").getBoundingClientRect();
 				return strip.top >= 0 && strip.height > 0 && strip.bottom <= title.top && document.elementFromPoint(strip.x + strip.width / 2, strip.y + strip.height / 2).closest("#done") !== null;
 			})()`)
-			p.sees("#done", "Approved Run a script of 51 lines (51 commands)")
+			p.sees("#done", "Approved “Run a script of 51 lines (51 commands)”")
 			p.becomes(`document.querySelector("#inbox-count [data-count]").dataset.count === "2" && document.querySelector("#inbox-tally").textContent === "2 waiting · 1 sending"`)
 
 			// Nothing is decided while its top was not in view.
@@ -397,7 +397,7 @@ func TestInABrowserTheNextRequestDoesNotSlideUnderTheThumb(t *testing.T) {
 			} else {
 				press("#done [data-act=undo]")
 			}
-			p.sees("#done", "Undone Run a script of 51 lines (51 commands)")
+			p.sees("#done", "Undone “Run a script of 51 lines (51 commands)”")
 			if got := w.stands(asked[0].ID); got.Status() != models.StatusPending || got.HeldUntil != nil {
 				t.Errorf("it is %s, held until %v", got.Status(), got.HeldUntil)
 			}

@@ -139,13 +139,13 @@ func TestInABrowserTheDeskWorksWithoutScript(t *testing.T) {
 	p.sees("#detail .code", "make step-1")
 	p.fill("#reason", "fine")
 	p.click("#approve")
-	p.sees("#done", "Approved Run: make step-1")
+	p.sees("#done", "Approved “Run: make step-1”")
 	if got := w.stands(asked[1].ID); got.Status() != models.StatusApproved || got.Vote.Reason != "fine" {
 		t.Errorf("it is %s with %+v", got.Status(), got.Vote)
 	}
 	p.sees("#detail .code", "make step-2")
 	p.click("#reject")
-	p.sees("#done", "Rejected Run: make step-2")
+	p.sees("#done", "Rejected “Run: make step-2”")
 	p.sees("#detail .code", "make step-0")
 	p.click("#inbox [name=pick]")
 	p.click("#bulk [value=approve]")

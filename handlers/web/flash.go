@@ -17,7 +17,7 @@ var flashes = map[string]views.Flash{
 	"signed-out":              {Tone: views.ToneNeutral, Text: "You are signed out."},
 	"set-up":                  {Tone: views.ToneGood, Text: "Account created. You are signed in."},
 	"password-changed":        {Tone: views.ToneGood, Text: "Password changed. Your other sessions are signed out."},
-	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled. Contents are kept as before."},
+	"retention-cancelled":     {Tone: views.ToneGood, Text: "Cancelled. Contents are still kept."},
 	"retention-begun":         {Tone: views.ToneWarn, Text: "Nothing to cancel: it has started, or was already cancelled."},
 	"agents-stopped":          {Tone: views.ToneGood, Text: "Stopped. Pending requests are cancelled, and new ones are rejected."},
 	"stop-lifted":             {Tone: views.ToneGood, Text: "Stop lifted. The policy judges new requests again."},

@@ -171,7 +171,7 @@ func TestDecidingBesideTheListBringsTheNext(t *testing.T) {
 	if got.header.Get("Hx-Retarget") != "#detail" || got.header.Get("Hx-Reswap") != "outerHTML" {
 		t.Errorf("it goes to %q by %q", got.header.Get("Hx-Retarget"), got.header.Get("Hx-Reswap"))
 	}
-	got.says("#detail", "make second").says("#inbox", "Rejected by you").says("#inbox-said", "Rejected by you: Bash of deployer").says("#inbox-count", "1")
+	got.says("#detail", "make second").says("#inbox", "Rejected by you").says("#inbox-said", "Rejected by you: “Run: rm -rf build/” from deployer.").says("#inbox-count", "1")
 	if got.doc.Find("#inbox[hx-swap-oob=outerMorph]").Length() != 1 || got.doc.Find("#row-"+string(second.ID)+"[aria-current]").Length() != 1 {
 		t.Error("the list does not come along, or does not mark the next")
 	}

@@ -29,7 +29,7 @@ func (s *Site) peoplePage(c echo.Context, status int, in pages.PeopleInput) erro
 	ctx, actor := c.Request().Context(), actorOf(c)
 	in.After = c.QueryParam("after")
 	if len(in.After) > maxKey {
-		return models.Invalid("after", "must be the key of a page before")
+		return models.Invalid("after", "must be the key of an earlier page")
 	}
 	found, err := s.store.People.List(ctx, actor, in.After, peopleMost)
 	if err != nil {

@@ -197,6 +197,6 @@ func TestAPolicyOfManyRulesIsPaged(t *testing.T) {
 
 	form = p.get("/policy/json").form("#json-form", "#review")
 	form.Set("document", strings.Repeat(" ", 1<<20)+text)
-	p.post("/policy/json", form).is(http.StatusUnprocessableEntity).says("main", "is too large; at most 1024 KiB are taken")
+	p.post("/policy/json", form).is(http.StatusUnprocessableEntity).says("main", "is too large; at most 1024 KiB are allowed")
 	p.post("/grants", url.Values{"x": {strings.Repeat("x", 2<<20)}}).is(http.StatusRequestEntityTooLarge)
 }

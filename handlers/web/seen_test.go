@@ -77,7 +77,7 @@ func TestHarmIsNotApprovedBeforeItsEndWasSeen(t *testing.T) {
 	if got := w.stands(proposal.ID); got.Status() != models.StatusApproved {
 		t.Errorf("the proposal is %s", got.Status())
 	}
-	asked = p.post(decideOf(q), answer).says("#confirm", "Answer with “America (us)”").says(".what", "Which region first?")
+	asked = p.post(decideOf(q), answer).says("#confirm", "with “America (us)”?").says(".what", "Which region first?")
 	p.post(decideOf(q), asked.form("#confirm", "#confirm-cancel")).is(http.StatusOK)
 	w.waits(q)
 	p.post(decideOf(q), asked.form("#confirm", "#confirm-approve")).redirects(pageOf(q))

@@ -54,7 +54,7 @@ func (s *Site) stopAgents(c echo.Context) error {
 	switch failed := asError(err, models.CodeInvalid, models.CodeConflict); {
 	case failed != nil:
 		if sent.Errors = failed.Fields; failed.Code == models.CodeConflict {
-			sent.Errors = map[string]string{"agent": "is stopped already"}
+			sent.Errors = map[string]string{"agent": "is already stopped"}
 		}
 		return s.agentsPage(c, handlers.Status(failed.Code), pages.AgentsInput{StopForm: sent})
 	case err != nil:

@@ -34,7 +34,7 @@ func TestAgentsAreStoppedByForm(t *testing.T) {
 		p.get("/").is(http.StatusOK).says("#dangers", "is stopped", "It deletes things")
 		p.get("/approvals/"+string(waits.ID)).says("#dangers", "is stopped")
 	}
-	owner.post("/agents/stops", form).is(http.StatusConflict).says("#stop-agent-error", "stopped already")
+	owner.post("/agents/stops", form).is(http.StatusConflict).says("#stop-agent-error", "already stopped")
 
 	lift := owner.get("/agents").says("#stops", "It deletes things", "Lift the stop").form(".lift", ".lift button")
 	action, _ := owner.get("/agents").doc.Find(".lift").Attr("action")

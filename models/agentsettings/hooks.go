@@ -261,10 +261,10 @@ func sameBut(before, after []byte, ours func(string) bool) error {
 	}
 	is, err := values(after)
 	if err != nil {
-		return fmt.Errorf("taking the hooks away would break the file: %w", err)
+		return fmt.Errorf("removing the hooks would break the file: %w", err)
 	}
 	if !reflect.DeepEqual(prune(was, ours), prune(is, func(string) bool { return false })) {
-		return fmt.Errorf("taking the hooks away would change more than them")
+		return fmt.Errorf("removing the hooks would change more than the hooks")
 	}
 	return nil
 }

@@ -93,10 +93,10 @@ func TestWhatCannotBeReadIsRefused(t *testing.T) {
 		"{} {}":                          "line 1: there is something behind the settings",
 		"{\"hooks\": 1}":                 "line 1: hooks: must be an object",
 		"{\"hooks\":\n{\"Stop\": {}}}":   "line 2: hooks.Stop: must be an array",
-		"{\"a\": 1, \"a\": 2}":           "line 1: a member is there twice",
+		"{\"a\": 1, \"a\": 2}":           "line 1: a member appears twice",
 		"{ /* never ends }":              "line 1: a comment does not end",
 		"{\"a\": \"\xff\"}":              "line 1: this is not valid JSON",
-		"{\"hooks\": {}, \"hooks\": {}}": "line 1: a member is there twice",
+		"{\"hooks\": {}, \"hooks\": {}}": "line 1: a member appears twice",
 		"{\"a":                           "line 1: this is not valid JSON",
 	} {
 		got, err := agentsettings.Add([]byte(text), hooks())

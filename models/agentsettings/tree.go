@@ -53,7 +53,7 @@ func read(text []byte) (*node, []byte, error) {
 		return nil, nil, faultOf(blank, d, err)
 	}
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("line %d: there is something behind the settings", lineAt(blank, d.InputOffset()))
+		return nil, nil, fmt.Errorf("line %d: there is text after the settings", lineAt(blank, d.InputOffset()))
 	}
 	if root.kind != '{' {
 		return nil, nil, errors.New("the settings must be one JSON object")
@@ -66,7 +66,7 @@ func faultOf(blank []byte, d *jsontext.Decoder, err error) error {
 	if fault, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		place = fault.ByteOffset
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Errorf("line %d: a member is there twice", lineAt(blank, place))
+			return fmt.Errorf("line %d: a member appears twice", lineAt(blank, place))
 		}
 	}
 	return fmt.Errorf("line %d: this is not valid JSON", lineAt(blank, place))

@@ -158,11 +158,11 @@ type Outcome struct {
 func (c *Condition) Judge(call *Call) (out Outcome) {
 	defer func() {
 		if recover() != nil {
-			out = Outcome{Why: "something went wrong while it was judged"}
+			out = Outcome{Why: "an error occurred while it was judged"}
 		}
 	}()
 	if c.program == nil {
-		return Outcome{Why: "it can't be read any more"}
+		return Outcome{Why: "it can no longer be read"}
 	}
 	if call.spent >= MaxCallCost {
 		return Outcome{Why: "the conditions before it took too many steps"}

@@ -32,7 +32,7 @@ func hostIn(text string) (host, why string) {
 	}
 	browser, err := whatwg.Parse(text)
 	if err != nil {
-		return "", "an address is not complete, or is no address"
+		return "", "an address is incomplete, or not an address"
 	}
 	library, err := url.Parse(text)
 	if err != nil || !strings.EqualFold(library.Scheme, strings.TrimSuffix(browser.Protocol(), ":")) {

@@ -29,7 +29,7 @@ func ParseCursor(s string) (Cursor, error) {
 	if s == "" {
 		return Cursor{}, nil
 	}
-	wrong := models.Invalid("cursor", "must be the `next` of a page before")
+	wrong := models.Invalid("cursor", "must be the `next` of an earlier page")
 	raw, err := base64.RawURLEncoding.DecodeString(s)
 	if err != nil {
 		return Cursor{}, wrong

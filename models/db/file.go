@@ -54,7 +54,7 @@ func SoundPages(ctx context.Context, pool *sql.DB) error {
 		return fmt.Errorf("check the references: %w", err)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("rows refer to others that are not there: %s", strings.Join(faults, "; "))
+		return fmt.Errorf("rows refer to others that do not exist: %s", strings.Join(faults, "; "))
 	}
 	return nil
 }

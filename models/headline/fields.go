@@ -8,7 +8,7 @@ import (
 )
 
 // fields reads the members of a call of a known kind, by name and type. It fails where one is
-// missing or of another type, where one of several names for the same is there twice, and
+// missing or of another type, where one of several names for the same appears twice, and
 // where there are members that nobody has read.
 type fields struct {
 	members map[string]jsontext.Value

@@ -8,6 +8,9 @@ import (
 	"countersign/models"
 )
 
+// answerLead begins the headline of a question.
+const answerLead = "Answer:"
+
 // MaxText is where the telling part of a headline is cut, in characters.
 const MaxText = 200
 
@@ -29,6 +32,15 @@ type Headline struct {
 // Text is the whole sentence.
 func (h Headline) Text() string {
 	return strings.Join(slices.DeleteFunc([]string{h.Lead, h.Rest, h.Tail}, func(s string) bool { return s == "" }), " ")
+}
+
+// Quoted is the sentence as another one quotes it: of a question, only what is asked, for
+// that sentence says "Answer" itself.
+func (h Headline) Quoted() string {
+	if h.Lead == answerLead && h.Tail == "" {
+		return h.Rest
+	}
+	return h.Text()
 }
 
 // Plain is Text with all that is not seen escaped, for surfaces that have no styling.
@@ -84,7 +96,7 @@ func sentence(r *models.Response) Headline {
 // question is what a person is to answer: its text is what the digest covers.
 func question(r *models.Response) Headline {
 	in := readInput(r.InputThatRuns())
-	h := Headline{Lead: "Answer:", Rest: r.Description}
+	h := Headline{Lead: answerLead, Rest: r.Description}
 	shown := ""
 	if strings.TrimSpace(r.Description) == "" {
 		text, ok := textOf(in.members["question"])

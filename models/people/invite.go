@@ -207,7 +207,7 @@ func (t *tx) emailFree(email string) error {
 	}
 	if taken > 0 {
 		return &models.Error{
-			Code: models.CodeConflict, Text: "There is a user with this e-mail already.", Fields: map[string]string{"email": "is in use"},
+			Code: models.CodeConflict, Text: "There is already a user with this e-mail.", Fields: map[string]string{"email": "is in use"},
 		}
 	}
 	return nil

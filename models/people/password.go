@@ -199,7 +199,7 @@ func (p *People) ChangePassword(ctx context.Context, actor models.Actor, current
 			return notSignedIn()
 		}
 		if now.PasswordHash != user.PasswordHash {
-			return models.Errorf(models.CodeConflict, "The password was changed meanwhile.")
+			return models.Errorf(models.CodeConflict, "The password was changed in the meantime.")
 		}
 		if err := t.forgetAttempts(try); err != nil {
 			return err

@@ -249,7 +249,7 @@ func (t *tx) noTokenOf(agent models.AgentID) error {
 	if n == 0 {
 		return nil
 	}
-	return &models.Error{Code: models.CodeConflict, Text: "The agent has a token already.", Fields: map[string]string{"agent": "has a token already"}}
+	return &models.Error{Code: models.CodeConflict, Text: "The agent already has a token.", Fields: map[string]string{"agent": "already has a token"}}
 }
 
 // liveAgentTokens counts the tokens of a user's agents that work now.

@@ -41,7 +41,7 @@ func emailFault(email string) string {
 	local, domain, _ := strings.Cut(email, "@")
 	switch {
 	case len(email) > models.MaxName:
-		return fmt.Sprintf("is %d bytes long; at most %d are taken", len(email), models.MaxName)
+		return fmt.Sprintf("is %d bytes long; at most %d are allowed", len(email), models.MaxName)
 	case local == "" || domain == "" || strings.Contains(domain, "@"):
 		return "must be an e-mail address such as ada@example.com"
 	case strings.ContainsFunc(email, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar }):

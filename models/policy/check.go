@@ -184,7 +184,7 @@ func (c *checker) tools(path string, texts []string, effect Effect) []pattern {
 			c.add(fmt.Sprintf("%s[%d]", path, i), "%s", problem)
 		}
 		if c.steps += p.steps; c.steps > maxDocumentSteps {
-			c.add(fmt.Sprintf("%s[%d]", path, i), "goes past what all regular expressions together may repeat; use smaller counts")
+			c.add(fmt.Sprintf("%s[%d]", path, i), "exceeds what all regular expressions together may repeat; use smaller counts")
 		}
 		out[i] = p
 	}

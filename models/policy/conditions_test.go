@@ -125,7 +125,7 @@ func TestAConditionThatCantBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j := stored.Judge(with("a", `{}`)); j.Effect != policy.EffectRequire || !j.Unjudged || !strings.Contains(j.Reason, "can't be read any more") {
+	if j := stored.Judge(with("a", `{}`)); j.Effect != policy.EffectRequire || !j.Unjudged || !strings.Contains(j.Reason, "can no longer be read") {
 		t.Errorf("%+v", j)
 	}
 }

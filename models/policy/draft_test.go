@@ -359,7 +359,7 @@ func TestWhatIsNoDraft(t *testing.T) {
 		`{"rules": [{}, 1]}`:        "rules[1] must be an object",
 		`{"undo_seconds": 5}`:       "undo_seconds must be an object",
 		`{"budget_per_agent": "a"}`: "budget_per_agent must be an object",
-		strings.Repeat(" ", policy.MaxDocument) + "{}": "document is too large; at most 1024 KiB are taken",
+		strings.Repeat(" ", policy.MaxDocument) + "{}": "document is too large; at most 1024 KiB are allowed",
 	} {
 		_, err := policy.ReadDraft([]byte(text))
 		e, ok := errors.AsType[*models.Error](err)

@@ -34,7 +34,7 @@ func (c *Call) Check() error {
 		}
 	}
 	if len(c.Facts.Input) > models.MaxInput {
-		return models.Invalid("input", "is %d bytes long; at most %d are taken", len(c.Facts.Input), models.MaxInput)
+		return models.Invalid("input", "is %d bytes long; at most %d are allowed", len(c.Facts.Input), models.MaxInput)
 	}
 	if len(c.Facts.Input) > 0 {
 		if _, err := models.Canonical(models.KindToolCall, c.ToolName, c.Facts.Input); err != nil {

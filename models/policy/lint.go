@@ -152,7 +152,7 @@ func (l *linter) broad(i int) {
 		case allow && matchesAll(pat):
 			l.warn(path, "Lets every tool through.")
 		case allow && (strings.Contains(pat.text, ".*") || strings.Contains(pat.text, ".+")):
-			l.warn(path, "Lets every tool through that fits around the wildcard; list exact names where you can.")
+			l.warn(path, "Lets through every tool that matches the wildcard; list exact names where you can.")
 		case !allow && pat.re.MatchString(""):
 			l.warn(path, "Matches every tool, since it also matches an empty part of a name.")
 		}
@@ -162,7 +162,7 @@ func (l *linter) broad(i int) {
 // halfRegexp spots /name and name/, which are refused by now.
 func (l *linter) halfRegexp(path string, pat pattern) {
 	if pat.exact() && oneSlash(pat.text) {
-		l.warn(path, "Is taken as an exact name, for it has a slash at one end only: %s.", howToWrite(pat.text))
+		l.warn(path, "Is read as an exact name, because it has a slash at one end only: %s.", howToWrite(pat.text))
 	}
 }
 
@@ -181,7 +181,7 @@ func (l *linter) held(i int) {
 			if s.pattern {
 				how = "but for its letter case it matches"
 			}
-			l.warn(toolPath(i, j), "Needs approval nevertheless: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
+			l.warn(toolPath(i, j), "Still needs approval: %s “%s” of the rule “%s”.", how, s.name, l.doc.Rules[s.rule].Name)
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 const rootPath = "document"
 
 var (
-	tooLarge = fmt.Sprintf("is too large; at most %d KiB are taken", MaxDocument>>10)
-	errNull  = errors.New("null where a value is wanted")
+	tooLarge = fmt.Sprintf("is too large; at most %d KiB are allowed", MaxDocument>>10)
+	errNull  = errors.New("null where a value is required")
 )
 
 // Parse reads, checks and compiles a document. A field that it lacks has its
@@ -161,7 +161,7 @@ func shapeProblem(err error) problems {
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return problems{fieldPath(syntax.JSONPointer): "is there twice"}
+			return problems{fieldPath(syntax.JSONPointer): "appears twice"}
 		}
 		return problems{rootPath: fmt.Sprintf("must be one JSON object in UTF-8; wrong at byte %d", syntax.ByteOffset)}
 	}

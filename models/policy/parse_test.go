@@ -135,7 +135,7 @@ func TestParseRefusesWithThePath(t *testing.T) {
 		"absurd repeat":         {rule("tools", `["/a{1001}/"]`), "rules[0].tools[0]", "repeat count"},
 		"absurd nested repeat":  {rule("tools", `["/(a{100}){100}/"]`), "rules[0].tools[0]", "repeat count"},
 		"costly repeats":        {rule("tools", `["/`+strings.Repeat("a{1000}", 5)+`/"]`), "rules[0].tools[0]", "smaller counts"},
-		"flags behind":          {rule("tools", `["/rm/i"]`), "rules[0].tools[0]", "flags behind"},
+		"flags after":           {rule("tools", `["/rm/i"]`), "rules[0].tools[0]", "flags after"},
 		"glob":                  {rule("tools", `["rm*"]`), "rules[0].tools[0]", "between slashes"},
 		"space around":          {rule("tools", `["rm "]`), "rules[0].tools[0]", "spaces between them"},
 		"required tool":         {`{"required_approval_tools":["a","/(/"]}`, "required_approval_tools[1]", "RE2"},

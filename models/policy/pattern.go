@@ -48,7 +48,7 @@ func readPattern(text string, whole, kept bool) (p pattern, problem string) {
 	case text == "//":
 		return pattern{}, "must not be empty between the slashes"
 	case flagsBehind(text):
-		return pattern{}, "has flags behind the last slash; write them inside, as in /(?i)name/"
+		return pattern{}, "has flags after the last slash; write them inside, as in /(?i)name/"
 	case len(text) > 1 && text[0] == '/' && text[len(text)-1] == '/':
 		return readRegexp(text, whole)
 	}

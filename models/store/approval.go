@@ -166,7 +166,7 @@ func (s *Store) OpenPart(ctx context.Context, actor models.Actor, id models.Resp
 		return models.Errorf(models.CodeForbidden, "Only a person can open the sections of a request.")
 	}
 	if part == "" || len(part) > maxPartName || strings.Trim(part, partLetters) != "" {
-		return models.Invalid("part", "must be 1 to %d small letters, digits and hyphens", maxPartName)
+		return models.Invalid("part", "must be 1 to %d lower-case letters, digits and hyphens", maxPartName)
 	}
 	return s.write(ctx, func(t *tx) error {
 		if _, err := t.approval(actor, id); err != nil {

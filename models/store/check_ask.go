@@ -47,7 +47,7 @@ func checkAsk(in models.AskInput) (*asked, error) {
 		q.Input = []byte("{}")
 	}
 	if len(q.Input) > models.MaxInput {
-		return nil, models.Invalid("input", "is %d bytes long; at most %d are taken", len(q.Input), models.MaxInput)
+		return nil, models.Invalid("input", "is %d bytes long; at most %d are allowed", len(q.Input), models.MaxInput)
 	}
 	canonical, err := models.Canonical(q.Kind, q.ToolName, q.Input)
 	if err != nil {
@@ -177,7 +177,7 @@ func (q *asked) checkOptions() error {
 // checkOptionList checks options that a person chooses from.
 func checkOptionList(field string, options []models.Option) error {
 	if len(options) > models.MaxOptions {
-		return models.Invalid(field, "at most %d are taken", models.MaxOptions)
+		return models.Invalid(field, "at most %d are allowed", models.MaxOptions)
 	}
 	for i, o := range options {
 		at := fmt.Sprintf("%s[%d]", field, i)

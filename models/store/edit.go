@@ -20,7 +20,7 @@ func (t *tx) checkEdit(a *models.Approval, in models.DecisionInput, vote *models
 		return nil, models.Errorf(models.CodeWrongDecisionKind, "Only the input of a tool call or a budget request can be edited.")
 	}
 	if len(in.Input) > models.MaxInput {
-		return nil, models.Invalid("input", "is %d bytes long; at most %d are taken", len(in.Input), models.MaxInput)
+		return nil, models.Invalid("input", "is %d bytes long; at most %d are allowed", len(in.Input), models.MaxInput)
 	}
 	canonical, err := models.Canonical(a.Kind, a.ToolName, in.Input)
 	if err != nil {

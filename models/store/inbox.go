@@ -207,7 +207,7 @@ func (s *Store) inboxFromRisk(ctx context.Context, l *search, q InboxQuery) erro
 func (s *Store) riskOf(ctx context.Context, id string) (models.Risk, error) {
 	rank, err := s.scalar(ctx, `SELECT coalesce((SELECT `+riskRank(`r`)+` FROM responses r WHERE r.id = ?), -1)`, id)
 	if err == nil && rank < 0 {
-		return "", models.Invalid("cursor", "must be the `next` of a page before")
+		return "", models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
 	if err != nil {
 		return "", err
@@ -218,11 +218,11 @@ func (s *Store) riskOf(ctx context.Context, id string) (models.Risk, error) {
 // numberOf is the number of the row that a cursor names.
 func (s *Store) numberOf(ctx context.Context, id string) (int64, error) {
 	if _, err := models.ParseID[models.ResponseID]("cursor", id); err != nil {
-		return 0, models.Invalid("cursor", "must be the `next` of a page before")
+		return 0, models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
 	number, err := s.scalar(ctx, `SELECT coalesce((SELECT number FROM responses WHERE id = ?), 0)`, id)
 	if err == nil && number == 0 {
-		return 0, models.Invalid("cursor", "must be the `next` of a page before")
+		return 0, models.Invalid("cursor", "must be the `next` of an earlier page")
 	}
 	return number, err
 }

@@ -32,7 +32,7 @@ type List struct {
 }
 
 // Approvals lists requests, newest first: an agent's own, a person's owned and
-// routed ones, for admins all.
+// routed ones, for admins and the operator all.
 func (s *Store) Approvals(ctx context.Context, actor models.Actor, q ListQuery) (List, error) {
 	if q.Cursor != "" {
 		if _, err := models.ParseID[models.ResponseID]("cursor", q.Cursor); err != nil {
@@ -65,7 +65,7 @@ func byID(a *models.Approval) db.Cursor { return db.Cursor{ID: string(a.ID)} }
 // requests is the list of a query: by the conversation's history if one is named, else
 // by the index of whoever asks; nil for who lists no requests.
 func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.List[models.Approval] {
-	if !actor.IsAgent() && !actor.IsPerson() {
+	if !actor.IsAgent() && !actor.IsPerson() && actor.Kind != models.ActorOperator {
 		return nil
 	}
 	place := `number`
@@ -95,7 +95,7 @@ func (s *Store) requests(actor models.Actor, q ListQuery, now time.Time) *db.Lis
 		l.Walks = []db.Walk{along(`responses r`+db.ByResponsesHistory, db.Say(`r.conversation_id = ?`, q.Conversation), seenBy(actor, `r`))}
 	case actor.IsAgent():
 		l.Walks = []db.Walk{along(ofAgent, db.Say(`r.agent_id = ?`, actor.ID))}
-	case actor.Admin:
+	case actor.MayAdminister():
 		l.Walks = []db.Walk{ofAgents(``)}
 	default:
 		l.Walks = []db.Walk{

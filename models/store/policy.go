@@ -143,7 +143,7 @@ func (s *Store) applyPolicy(ctx context.Context, actor models.Actor, raw []byte,
 			return err
 		}
 		if base != 0 && base != version {
-			return models.Errorf(models.CodeConflict, "The policy was changed meanwhile: version %d is active, your change was made to version %d.", version, base)
+			return models.Errorf(models.CodeConflict, "The policy was changed in the meantime: version %d is active, your change was made to version %d.", version, base)
 		}
 		doc, err := p.Document().Timely(standing.Document(), t.Now)
 		if err != nil {

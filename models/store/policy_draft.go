@@ -28,7 +28,7 @@ func mayDraft(actor models.Actor) error {
 }
 
 func draftMoved() error {
-	return models.Errorf(models.CodeConflict, "Your draft was changed in another window meanwhile.")
+	return models.Errorf(models.CodeConflict, "Your draft was changed in another window in the meantime.")
 }
 
 func draftOf(g *gorm.DB, actor models.Actor) (models.PolicyDraft, error) {
@@ -48,7 +48,7 @@ func draftOf(g *gorm.DB, actor models.Actor) (models.PolicyDraft, error) {
 // another it is CodeConflict, and CodeInvalid if it is too large. Admins only.
 func (s *Store) KeepDraft(ctx context.Context, actor models.Actor, base, revision int64, document string) (models.PolicyDraft, error) {
 	if len(document) > policy.MaxDocument {
-		return models.PolicyDraft{}, models.Invalid("document", "is too large; at most %d KiB are taken", policy.MaxDocument>>10)
+		return models.PolicyDraft{}, models.Invalid("document", "is too large; at most %d KiB are allowed", policy.MaxDocument>>10)
 	}
 	return s.changeDraft(ctx, actor, revision, func(d *models.PolicyDraft) {
 		d.Base, d.Document, d.PreviousBase, d.Previous = base, document, d.Base, d.Document

@@ -33,7 +33,7 @@ const (
 // Energy that a dead holder had reserved is free again. Nil: nothing is ready.
 func (s *Store) ClaimRun(ctx context.Context, holder string, ttl time.Duration) (*models.Run, error) {
 	if holder == "" || ttl <= 0 {
-		return nil, models.Errorf(models.CodeInvalid, "A run is claimed by a holder, for a while.")
+		return nil, models.Errorf(models.CodeInvalid, "Only a holder can claim a run, for a limited time.")
 	}
 	var out *models.Run
 	err := s.write(ctx, func(t *tx) error {
@@ -305,7 +305,7 @@ func checkTitle(title string) error {
 		return err
 	}
 	if n := utf8.RuneCountInString(title); n > models.MaxTitle {
-		return models.Invalid("title", "is %d characters long; at most %d are taken", n, models.MaxTitle)
+		return models.Invalid("title", "is %d characters long; at most %d are allowed", n, models.MaxTitle)
 	}
 	return nil
 }

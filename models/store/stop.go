@@ -38,7 +38,7 @@ type stopEntry struct {
 // What waits is cancelled. It tells how many requests that were. An agent's owner and
 // admins may stop it; all agents, admins and the operator only.
 //
-// Codes: forbidden, not_found, invalid (note), conflict (it is stopped already).
+// Codes: forbidden, not_found, invalid (note), conflict (it is already stopped).
 func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.AgentID, note string) (stop *models.Stop, cancelled int, err error) {
 	if note, err = stopNote(note); err != nil {
 		return nil, 0, err
@@ -53,7 +53,7 @@ func (s *Store) Stop(ctx context.Context, actor models.Actor, agent models.Agent
 			return err
 		}
 		if slices.ContainsFunc(standing, func(s models.Stop) bool { return s.AgentID == agent }) {
-			return models.Errorf(models.CodeConflict, "It is stopped already.")
+			return models.Errorf(models.CodeConflict, "It is already stopped.")
 		}
 		stop = &models.Stop{ID: models.NewID[models.StopID](), AgentID: agent, Note: note, At: t.Now, ByID: actor.UserID(), ByName: actor.Name, AgentName: of.Name, AgentOwner: of.OwnerID}
 		if err := t.Gorm().Create(stop).Error; err != nil {

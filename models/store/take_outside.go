@@ -108,7 +108,7 @@ func (t *tx) replaceOutside(u *models.Upstream, item models.OutsideItem, row *mo
 	case a.PastDeadline(t.Now):
 		err = t.expireNow(a)
 	default:
-		err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, u.Name+" asks for something else under the same id now.")
+		err = t.settleAs(models.System("poller"), a, models.StatusResolved, models.CauseElsewhere, u.Name+" now asks for something else under the same id.")
 	}
 	if models.ErrorCode(err) == models.CodeBeingDecided {
 		return row, nil // the next poll tries again

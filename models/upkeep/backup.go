@@ -39,7 +39,7 @@ func Backup(ctx context.Context, dir, file string) (head models.Head, err error)
 	}
 	found, err := VerifyFile(ctx, part.Name())
 	if err != nil {
-		return models.Head{}, fmt.Errorf("the copy is not sound, and was not kept: %w", err)
+		return models.Head{}, fmt.Errorf("the copy is damaged, and was not kept: %w", err)
 	}
 	if err := settle(part.Name(), file); err != nil {
 		return models.Head{}, fmt.Errorf("write backup: %w", err)
@@ -72,7 +72,7 @@ func databaseIn(dir string) (string, error) {
 func reserve(file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: name a new file", file)
+		return fmt.Errorf("%s already exists: name a new file", file)
 	}
 	if err != nil {
 		return fmt.Errorf("write backup: %w", err)

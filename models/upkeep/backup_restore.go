@@ -56,7 +56,7 @@ func Restore(ctx context.Context, file, dir string, force bool, now time.Time) (
 	}()
 	again, err := VerifyFile(ctx, part)
 	if err != nil {
-		return done, fmt.Errorf("the copy is not sound: %w", err)
+		return done, fmt.Errorf("the copy is damaged: %w", err)
 	}
 	if again.Head.String() != done.Head.String() {
 		return done, errors.New("the backup changed while it was read: try again")
@@ -102,7 +102,7 @@ func lockDatabase(path string) (*os.File, error) {
 }
 
 func inUse(dir string) error {
-	return fmt.Errorf("a server or another command works on %s: stop it first", dir)
+	return fmt.Errorf("a server or another command is using %s: stop it first", dir)
 }
 
 // copyInto copies a backup into the folder under a name of its own.
@@ -131,7 +131,7 @@ var beside = [...]string{"", "-wal", "-shm"}
 func moveAside(path string, now time.Time) (string, error) {
 	aside := path + ".before-" + now.UTC().Format("20060102T150405.000000Z")
 	if _, err := os.Lstat(aside); err == nil {
-		return "", fmt.Errorf("%s is there already", aside)
+		return "", fmt.Errorf("%s already exists", aside)
 	}
 	return aside, moveAll(path, aside)
 }

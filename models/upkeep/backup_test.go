@@ -177,7 +177,7 @@ func TestRestoreRefusesWhatIsNotSound(t *testing.T) {
 		want string
 	}{
 		{"no database", func(t *testing.T, file string) { t.Helper(); overwrite(t, file, 0, "no database at all") }, "database"},
-		{"empty", func(t *testing.T, file string) { t.Helper(); truncate(t, file, 0) }, "no database file"},
+		{"empty", func(t *testing.T, file string) { t.Helper(); truncate(t, file, 0) }, "not a database file"},
 		{"cut off", func(t *testing.T, file string) { t.Helper(); truncate(t, file, 64<<10) }, "malformed"},
 		{"a changed entry", func(t *testing.T, file string) {
 			t.Helper()

@@ -28,7 +28,7 @@ func VerifyFile(ctx context.Context, file string) (_ Verified, err error) {
 	case err != nil:
 		return Verified{}, err
 	case !info.Mode().IsRegular() || info.Size() == 0:
-		return Verified{}, fmt.Errorf("%s is no database file", file)
+		return Verified{}, fmt.Errorf("%s is not a database file", file)
 	}
 	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > 0 {
 		return Verified{}, fmt.Errorf("%s has a log beside it: it is in use, or was copied from under a server", file)

@@ -27,7 +27,7 @@ func (c *rowCheck) createdRow(e *models.Entry, table, id string, makes bool) (*c
 		c.report.Checked[table]++
 	}
 	if !row.found {
-		if makes && table != "web_sessions" { // sessions are dropped when they are over
+		if makes && table != "web_sessions" { // sessions are dropped when they end
 			c.fault(table, id, "", e.Seq, "the row is missing")
 		}
 		return nil, nil //nolint:nilnil // there is nothing to compare

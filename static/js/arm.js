@@ -32,10 +32,17 @@ function early(form, button) {
   return true;
 }
 
-function does(button) {
-  if (button?.dataset.act === "option") return `Answer “${button.firstChild.textContent.trim()}”:`;
-  if (button?.dataset.act === "approve-edited") return "Approve as edited?"; // what changes is written above
-  return button?.dataset.does ?? null;
+// asks says how the question of a button begins and ends; the request is quoted between.
+function asks(button) {
+  if (button?.dataset.act === "option") return { ends: ` with “${button.firstChild.textContent.trim()}”?` };
+  if (button?.dataset.act === "approve-edited") return { does: "Approve as edited?", bare: true }; // what changes is written above
+  return { ends: button?.dataset.ends };
+}
+
+// say puts a text into a part of the question, or what it said at first.
+function say(part, text) {
+  part.dataset.first ??= part.textContent;
+  part.textContent = text ?? part.dataset.first;
 }
 
 function disarm(back) {
@@ -53,10 +60,10 @@ function disarm(back) {
 // ask shows the question, with Confirm and Cancel once they act.
 function ask() {
   const { form, button } = armed;
-  const words = panel().querySelector("[data-armed-does]");
-  words.dataset.does ??= words.textContent;
-  words.textContent = does(button) ?? words.dataset.does;
-  panel().querySelector("[data-armed-what]").hidden = button?.dataset.act === "approve-edited";
+  const { does, ends, bare } = asks(button);
+  say(panel().querySelector("[data-armed-does]"), does);
+  say(panel().querySelector("[data-armed-after]"), ends);
+  panel().querySelector("[data-armed-what]").hidden = Boolean(bare);
   panel().hidden = false;
   form.setAttribute("data-asking", "");
   for (const act of acts()) {

@@ -6,8 +6,8 @@ function name(offer) {
   const button = offer.closest("form").querySelector("[data-act=approve]");
   if (!button) return;
   for (const words of button.querySelectorAll("[data-sets]")) words.textContent = budget;
-  if (!sets.checked) delete button.dataset.does;
-  else button.dataset.does = budget === "the budget" ? "Approve and set the budget:" : `Approve and set the budget to ${budget}:`;
+  if (!sets.checked) delete button.dataset.ends;
+  else button.dataset.ends = budget === "the budget" ? " and set the budget?" : ` and set the budget to ${budget}?`;
 }
 
 function all() {

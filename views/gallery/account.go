@@ -38,7 +38,7 @@ func failureStates() []State {
 		{Page: "failure", Name: "404", Note: "Nothing is there, to somebody signed in", Component: pages.FailurePage(Frame("Not found", "/nowhere"), pages.NewFailure(404, "", "req-1"))},
 		{Page: "failure", Name: "401", Note: "Nobody is signed in", Component: pages.FailurePage(alone("Sign in", "/policy"), pages.NewFailure(401, "", "req-3"))},
 		{Page: "failure", Name: "403", Note: "No permission", Component: pages.FailurePage(Frame("Forbidden", "/people"), pages.NewFailure(403, "Only an admin may do this.", "req-4"))},
-		{Page: "failure", Name: "409", Note: "Changed meanwhile", Component: pages.FailurePage(Frame("Conflict", "/policy"), pages.NewFailure(409, "Version 8 was saved meanwhile.", "req-5"))},
+		{Page: "failure", Name: "409", Note: "Changed meanwhile", Component: pages.FailurePage(Frame("Conflict", "/policy"), pages.NewFailure(409, "Version 8 was saved in the meantime.", "req-5"))},
 		{Page: "failure", Name: "413", Note: "Too much was sent", Component: pages.FailurePage(Frame("Too large", "/policy"), pages.NewFailure(413, "At most 512 KiB are taken.", "req-6"))},
 		{Page: "failure", Name: "429", Note: "Too often", Component: pages.FailurePage(Frame("Too many requests", "/events"), pages.NewFailure(429, "Wait 12 seconds.", strings.Repeat("req-", 40)))},
 		{Page: "failure", Name: "503", Note: "The server stops", Component: pages.FailurePage(Frame("Unavailable", "/"), pages.NewFailure(503, "", "req-7"))},

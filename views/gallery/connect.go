@@ -37,7 +37,7 @@ func connectStates() []State {
 		}),
 		state("taken", "The agent has a token; the name is long", func(in *pages.ConnectInput) {
 			in.Way = "go"
-			in.Form = pages.ConnectForm{Agent: strings.Repeat("unbroken", 16), Errors: map[string]string{"agent": "has a token already"}, Replace: true}
+			in.Form = pages.ConnectForm{Agent: strings.Repeat("unbroken", 16), Errors: map[string]string{"agent": "already has a token"}, Replace: true}
 		}),
 		state("revoked", "The agent has no token that works", func(in *pages.ConnectInput) {
 			in.Way, in.Agent, in.Tokens = "curl", &in.Agents[0], nil

@@ -38,7 +38,7 @@ func wrongConversation() pages.ConversationInput {
 		Sent: true, Content: "Go on, but keep the audit logs.",
 		Errors: map[string]string{"content": "is too long", "": "Nothing was saved."},
 	}
-	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are taken"}
+	wrong.Rename = pages.RenameForm{Title: "x", Error: "is 200 characters long; at most 120 are allowed"}
 	wrong.Around.Decided = &pages.FailedDecision{ID: wrong.Waiting[0].ID, Form: pages.DecideForm{Reason: "because", Input: new("{"), Errors: map[string]string{"input": "must be one JSON value"}}}
 	return wrong
 }

@@ -221,7 +221,7 @@ func bulkStates() []State {
 		{ID: held.ID, Approval: &held, Done: true},
 		{ID: elsewhere.ID, Approval: &elsewhere, Late: true, Refused: "It was settled before your verdict came, which changed nothing."},
 		{ID: rows[3].ID, Approval: &rows[3], Refused: pages.NotInBulk(&rows[3], models.VerdictApprove)},
-		{ID: rows[2].ID, Refused: "There is no such request, or it is not for you to see."},
+		{ID: rows[2].ID, Refused: "This request doesn't exist, or you don't have access."},
 	}
 	nothing.Problem = "Nothing was ticked. Go back and tick the requests that are meant."
 	return []State{

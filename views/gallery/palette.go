@@ -41,6 +41,6 @@ func paletteStates() []State {
 		open("nothing", "Nothing found", pages.GoInput{Text: hostile + strings.Repeat("unbroken", 20)}),
 		page(Usual, "The same as a page, for who has no script", found),
 		page("empty", "Nothing typed yet", pages.GoInput{}),
-		page("error", "A text that is too long", pages.GoInput{Error: "The text is 300 bytes long; at most 200 are taken."}),
+		page("error", "A text that is too long", pages.GoInput{Error: "The text is 300 bytes long; at most 200 are allowed."}),
 	}
 }

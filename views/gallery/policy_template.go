@@ -34,7 +34,7 @@ func wrongTemplate() pages.PolicyRuleInput {
 	}
 	in.Problems = map[string]string{
 		"templates[1].name":         "must be 1 to 64 letters a-z, digits, hyphens, underscores and dots, such as \"payments\"",
-		"templates[1].checklist[0]": "is 250 bytes long; at most 200 are taken",
+		"templates[1].checklist[0]": "is 250 bytes long; at most 200 are allowed",
 		"templates[1].reviewers[0]": "must be an e-mail address such as ann@example.com",
 		"templates[1].colour":       "is not a member of the policy; names are lower case with underscores",
 	}
@@ -47,6 +47,6 @@ func templatesPolicy() pages.PolicyInput {
 	rules := append([]policy.Form{}, in.Draft.Rules...)
 	in.Draft.Rules = append([]policy.Form{policyRule("name", "payouts", "tools", "/^payouts/", "template", "payments", "risk", "")}, rules...)
 	in.Draft.Templates = []policy.Form{paymentsTemplate(), policyTemplate("name", "odd", "text", hostile)}
-	in.Draft.Problems = map[string]string{"templates[1].text": "is 3000 bytes long; at most 2048 are taken"}
+	in.Draft.Problems = map[string]string{"templates[1].text": "is 3000 bytes long; at most 2048 are allowed"}
 	return in
 }

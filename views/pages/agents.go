@@ -239,10 +239,22 @@ func (t FreshToken) label() string {
 // spentLabel names the column of what the agents spent.
 func (v Agents) spentLabel() string { return "Energy in " + v.Window }
 
-func (v Agents) agentColumns() []string {
-	columns := []string{"Agent", "Tokens", "Last use", "Registered"}
+func (v Agents) agentColumns() []ui.Column {
+	columns := []ui.Column{{Label: "Agent"}, {Label: "Tokens", Width: "medium"}, {Label: "Last use", Width: "small"}, {Label: "Registered", Width: "small"}}
 	if v.Window != "" {
-		columns = append(columns, v.spentLabel())
+		columns = append(columns, ui.Column{Label: v.spentLabel(), Width: "medium"})
 	}
 	return columns
+}
+
+func tokenColumns() []ui.Column {
+	return []ui.Column{
+		{Label: "Token"},
+		{Label: "Scope", Width: "small"},
+		{Label: "State", Width: "small"},
+		{Label: "Last use", Width: "small"},
+		{Label: "Expires", Width: "small"},
+		{Label: "Made", Width: "small"},
+		{Width: "small"},
+	}
 }

@@ -206,7 +206,7 @@ func agentList(v Agents) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Agents) == 0 {
-			templ_7745c5c3_Err = ui.Empty("No agents yet", "Make a token below to register an agent. It sees only its own requests and can never decide.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No agents yet", "Create a token below to register an agent. It sees only its own requests and can never decide.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -305,7 +305,7 @@ func agentList(v Agents) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Your agents", v.agentColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ListTable("Your agents", v.agentColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -701,7 +701,7 @@ func tokenList(v Agents) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Table("Your tokens", "Token", "Scope", "State", "Last use", "Expires", "Made", "").Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.ListTable("Your tokens", tokenColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -773,7 +773,7 @@ func newTokens(v Agents) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "new-agent-token", Label: "Make agent token"}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Press(ui.Button{ID: "new-agent-token", Label: "Create agent token"}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -781,12 +781,12 @@ func newTokens(v Agents) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = personToken(v, models.ScopeReviewer, "For approving via API", "Decides in your name, as you would in the inbox.", "Make reviewer token").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = personToken(v, models.ScopeReviewer, "For approving via API", "Decides in your name, as you would in the inbox.", "Create reviewer token").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.Admin {
-			templ_7745c5c3_Err = personToken(v, models.ScopeAdmin, "For administration", "Does anything you may do, including changing the policy and people.", "Make admin token").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = personToken(v, models.ScopeAdmin, "For administration", "Does anything you may do, including changing the policy and people.", "Create admin token").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -165,6 +165,7 @@ type Approval struct {
 	Edits      []EditChange // what the form changes in the input
 	Form       DecideForm
 	Headline   string // the request in one line, a claim
+	Quoted     string // the same where a sentence quotes it: of a question, what is asked
 	Arms       bool   // approving is confirmed
 	Ends       string // names the ends that must be seen before; empty: none must
 	Confirm    *Confirm
@@ -289,7 +290,7 @@ func NewApproval(in ApprovalInput, now time.Time) Approval {
 // title puts the headline above the page, and the tool below it.
 func (v *Approval) title(r *models.Response) {
 	h := headline.Of(r)
-	v.Title, v.Headline = h.Short(titleLength), h.Text()
+	v.Title, v.Headline, v.Quoted = h.Short(titleLength), h.Text(), h.Quoted()
 	if r.Kind == models.KindToolCall {
 		v.Uses = r.ToolName
 	}

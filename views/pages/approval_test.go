@@ -142,7 +142,7 @@ func TestApprovalOutcome(t *testing.T) {
 	passed := gallery.Call("read", `{}`)
 	passed.ApprovalStatus, passed.Cause = nil, models.CausePolicy
 	if o := newApproval(passed).Outcome; o == nil || o.By != "" || o.Word.Text != "allowed" {
-		t.Errorf("I10: let through without a person: %+v", o)
+		t.Errorf("I10: allowed without a person: %+v", o)
 	}
 	if v := newApproval(gallery.Settle(gallery.Question(), models.StatusApproved, models.CauseReviewer, &models.Vote{Verdict: models.VerdictAnswer, Option: new("eu")})); v.Outcome.Word.Text != "answered" || v.Outcome.Option != "eu" {
 		t.Errorf("%+v", v.Outcome)

@@ -265,7 +265,7 @@ func (row BulkRow) labelText() string {
 	return cmp.Or(what, row.Kind)
 }
 
-func (row BulkRow) pickLabel() string { return "Select: " + row.labelText() }
+func (row BulkRow) pickLabel() string { return "Select “" + row.labelText() + "”" }
 
 // goOnVariant makes going on the plain button beside the one that undoes.
 func (v Bulk) goOnVariant() string {

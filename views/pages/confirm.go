@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -29,8 +30,10 @@ type ConfirmInput struct {
 // Confirm is the view of it.
 type Confirm struct {
 	URL    string
-	Plain  bool // the answer is a page of its own
-	Does   string
+	Plain  bool   // the answer is a page of its own
+	Does   string // what is done with the request that is quoted after it
+	After  string // ends the question, after the quotation
+	Edited bool   // the headline is of the request as it was sent, not of what is approved
 	Hidden []HiddenField
 	Source ui.Code
 	Other  ui.Code    // what another system asks with
@@ -47,7 +50,7 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 	if c == nil {
 		return
 	}
-	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", Source: v.Whole}
+	out := &Confirm{URL: c.URL, Plain: c.Alone, Does: "Approve", After: v.asks(""), Source: v.Whole}
 	out.Other, out.Beside, out.Blocks = v.Other, v.Beside, slices.Clone(v.Blocks)
 	for _, c := range [...]*ui.Code{&out.Source, &out.Other, &out.Beside} {
 		c.Opened, c.Part, c.End = true, "", ""
@@ -56,15 +59,15 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 	case c.Input != nil && r.Kind == models.KindBudget:
 		out.Sum = in.Form.Sum
 	case v.Offer != nil && in.Form.SetBudget:
-		out.Does, out.Sum = "Approve and set the budget to "+v.Offer.named(in.Form)+":", in.Form.NewBudget
+		out.After, out.Sum = v.asks("and set the budget to "+v.Offer.named(in.Form)), in.Form.NewBudget
 	case c.Input != nil:
-		out.Does = "Approve as edited"
+		out.Does, out.Edited = "Approve as edited?", true
 		out.Source.Label, out.Source.Text, out.Source.Size = "Edited input", indent(c.Input), ""
 		edited := *r
 		edited.ToolInputJSON = string(c.Input)
 		out.Blocks, _, _ = inputBlocks(&edited, canonicalInput(&edited))
 	case v.Question:
-		out.Does = "Answer with “" + models.RevealString(v.answerOf(c.Sent), true) + "”"
+		out.Does, out.After = "Answer", v.asks("with “"+models.RevealString(v.answerOf(c.Sent), true)+"”")
 	}
 	for i := range out.Blocks {
 		b := &out.Blocks[i]
@@ -79,6 +82,18 @@ func (v *Approval) confirm(in ApprovalInput, r *models.Response) {
 		}
 	}
 	v.Confirm = out
+}
+
+// asks ends the question whether to do something with the request that is quoted before
+// it: how says what else is done. A quotation that asks needs no second question mark.
+func (v *Approval) asks(how string) string {
+	switch {
+	case how != "":
+		return " " + how + "?"
+	case strings.HasSuffix(v.Quoted, "?"):
+		return ""
+	}
+	return "?"
 }
 
 // answerOf is the answer that a form gives to a question, as it reads.

@@ -175,13 +175,13 @@ func historyRow(in HistoryInput, a *models.Approval) HistoryRow {
 	return row
 }
 
-// causeInShort is ui.CauseText for where a line of each is shown: each cause has its
+// causeInShort is models.Cause.Text for where a line of each is shown: each cause has its
 // own words (I10).
 func causeInShort(r *models.Response) string {
 	if name, ok := r.CancelledBy(); ok && name != "" {
 		return "by " + models.RevealString(name, false)
 	}
-	return ui.CauseInShort(r.Cause)
+	return r.Cause.Short()
 }
 
 func newHistoryFilter(in HistoryInput) HistoryFilter {
@@ -208,7 +208,7 @@ func newHistoryFilter(in HistoryInput) HistoryFilter {
 		f.Statuses = append(f.Statuses, ui.Choice{Value: string(status), Label: label})
 	}
 	for _, cause := range models.Causes() {
-		f.Causes = append(f.Causes, ui.Choice{Value: string(cause), Label: ui.CauseInShort(cause)})
+		f.Causes = append(f.Causes, ui.Choice{Value: string(cause), Label: cause.Short()})
 	}
 	if place.Conversation != "" {
 		f.Conversation = string(place.Conversation)

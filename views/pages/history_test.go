@@ -8,7 +8,6 @@ import (
 	"countersign/views"
 	"countersign/views/gallery"
 	"countersign/views/pages"
-	"countersign/views/ui"
 )
 
 // TestI10EveryCauseIsToldApartInTheHistory: none has the words of another, in the
@@ -17,8 +16,8 @@ func TestI10EveryCauseIsToldApartInTheHistory(t *testing.T) {
 	t.Parallel()
 	seen := map[string]models.Cause{}
 	for _, cause := range models.Causes() {
-		text := ui.CauseInShort(cause)
-		if other, ok := seen[text]; ok || text == "" || ui.CauseText(cause) == "" {
+		text := cause.Short()
+		if other, ok := seen[text]; ok || text == "" || cause.Text() == "" {
 			t.Errorf("%q and %q are both %q", cause, other, text)
 		}
 		seen[text] = cause

@@ -248,13 +248,13 @@ func (row InboxRow) reordered() bool {
 // pickLabel names the tick of a row.
 func (row InboxRow) pickLabel() string {
 	what, _ := ui.Cut(models.RevealString(row.Summary, false), 80)
-	return "Select: " + what
+	return "Select “" + what + "”"
 }
 
 // Decided says in one line what became of a request that was just decided:
-// "Approved by you: Bash of release-bot." Names are revealed.
+// "Approved by you: “Run: rm -rf build/” from release-bot." Untrusted text is revealed.
 func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
-	what := ": " + models.RevealString(cmp.Or(kindTitle(a.Kind), a.ToolName), false) + " of " + models.RevealString(a.AgentName, false)
+	what := ": “" + models.RevealString(headline.Of(&a.Response).Short(titleLength), false) + "” from " + models.RevealString(a.AgentName, false)
 	if a.HeldUntil != nil && a.Vote != nil && a.Vote.UndoUntil != nil {
 		return "Approved by you" + what + ". You can undo it until it is sent."
 	}
@@ -262,7 +262,7 @@ func Decided(a *models.Approval, reader models.UserID, now time.Time) string {
 		if a.HeldUntil != nil {
 			return "Your decision is being sent" + what + "."
 		}
-		return "Waits again" + what + "."
+		return "Waiting again" + what + "."
 	}
 	return OutcomeBy(a, reader, now) + what + "."
 }

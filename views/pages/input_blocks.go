@@ -228,7 +228,7 @@ func (m *inputLayout) edits() {
 				language = ""
 			}
 			if line := scalar(m.members["insert_line"]); name == "insert_text" && line != "" {
-				label = m.path + ", inserted behind line " + line
+				label = m.path + ", inserted after line " + line
 			}
 			if d := ui.NewDiff(language, [2]string{"", s}); d != nil && d.Lines() <= ui.MaxDiffLines {
 				m.add(ui.Block{Code: ui.Code{Label: label, Text: s}, Diff: d}, name)

@@ -62,7 +62,7 @@ func TestInputIsMadeForItsKind(t *testing.T) {
 		{"an edit everywhere", "Edit", input("file_path", "a.go", "old_string", "a", "new_string", "b", "replace_all", true), []string{"a.go, every occurrence +1 −1", "Other members, object of 1"}},
 		{"edits", "MultiEdit", input("file_path", "a.go", "edits", []map[string]string{{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": ""}}), []string{"a.go +1 −2"}},
 		{"an editor's command is no program", "str_replace_based_edit_tool", input("command", "str_replace", "path", "a.go", "old_str", "a", "new_str", "b"), []string{"a.go +1 −1", "Other members, object of 1"}},
-		{"an insertion", "editor", input("command", "insert", "path", "a.go", "insert_line", 4, "insert_text", "x\n"), []string{"a.go, inserted behind line 4 +1 −0", "Other members, object of 2"}},
+		{"an insertion", "editor", input("command", "insert", "path", "a.go", "insert_line", 4, "insert_text", "x\n"), []string{"a.go, inserted after line 4 +1 −0", "Other members, object of 2"}},
 		{"a new file", "Write", input("file_path", "a.go", "content", "package a\n\nvar x = 1\n"), []string{"a.go, content +3 −0"}},
 		{"a patch", "apply", input("patch", patch), []string{"patch +1 −1"}},
 		{"a patch that lies about its length", "apply", input("patch", strings.Replace(patch, "+1,2", "+1,9", 1)), []string{"patch in Diff"}},

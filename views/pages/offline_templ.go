@@ -47,7 +47,7 @@ func OfflinePage(p views.Page) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"alone failure\"><h1>You are offline</h1><p>Countersign can't be reached. Requests keep their deadlines meanwhile: one that nobody decides in time expires and must not run.</p><p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"alone failure\"><h1>You are offline</h1><p>Countersign can't be reached. Requests keep their deadlines: one that nobody decides in time expires and must not run.</p><p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -146,9 +146,9 @@ func matchedNote(o models.Origin) (CallNote, bool) {
 		if o.FoundIn != "" {
 			return CallNote{views.ToneWarn, "Matched by order in run " + models.RevealString(o.FoundIn, false) + ": no call in the run that " + through(o) + " names fits, so only the order decided."}, true
 		}
-		return CallNote{views.ToneWarn, "Matched by order: several calls fitted what " + through(o) + " asks for, so only their order decided."}, true
+		return CallNote{views.ToneWarn, "Matched by order: several calls matched what " + through(o) + " asks for, so only their order decided."}, true
 	case "unmatched":
-		return CallNote{views.ToneWarn, "Unmatched: no reported call fits what " + through(o) + " asks for."}, true
+		return CallNote{views.ToneWarn, "Unmatched: no reported call matches what " + through(o) + " asks for."}, true
 	case models.MatchedByToolUseID, models.MatchedByInput, models.MatchedByOnly, "":
 	}
 	return CallNote{}, false

@@ -45,7 +45,7 @@ func heldText(a *models.Approval, o models.Origin) string {
 
 func newOutcome(a *models.Approval, r *models.Response, now time.Time) *Outcome {
 	o := &Outcome{
-		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: ui.CauseText(r.Cause),
+		Word: ui.StatusWord(r.Status(), r.Cause), CauseText: r.Cause.Text(),
 		At: views.AgoOf(r.ApprovalTimestamp, now), Reason: r.Feedback(), Answer: r.Answer, Result: resultText(r),
 	}
 	if r.ApprovalTimestamp != nil && r.ApprovalRequestedAt != nil && r.Cause != models.CausePolicy {

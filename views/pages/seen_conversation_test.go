@@ -54,7 +54,7 @@ var conversationPages = []page{
 	}},
 	{key: "conversation-errors", like: "conversation-waiting", seen: seen{
 		"warns":  "Your decision on #13 was not saved. See why | The stored input does not match its digest. Do not approve this. | Nothing was decided: correct the edit first | Nothing was saved.",
-		"errors": "is 200 characters long; at most 120 are taken | must be one JSON value | is too long",
+		"errors": "is 200 characters long; at most 120 are allowed | must be one JSON value | is too long",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Budget 12 of 50 12 of 50 | Change budget | +10 : Raise the budget to 60 | +50 : Raise the budget to 100 | +100 : Raise the budget to 150 | ×2 : Double the budget to 100 | Earlier → /conversations/01890a5d-ac96-774b-bcce-b302099a8001?before=3#end | Approve and set 100 the budget | Reject | Discard edits | Approve as edited | Edit… → #entry-13-edit-body | Reject | Send",
 		"filled": "title=x | how=set | set_budget=true | new_budget=100 | reason=because | content=Go on, but keep the audit logs.",
 	}},
@@ -114,9 +114,9 @@ var conversationPages = []page{
 		"folds":  "5 done, #1 to #5 | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 3 bytes | Result, 11 bytes",
 	}},
 	{key: "run-odd", like: "run", seen: seen{
-		"warns":  "A person closed this call without waiting for a result. | Matched by order: several calls fitted what the other system asks for, so only their order decided. | The run continued or ended without a result. | Ada⟨U+202E⟩ Berg's approval is being sent to night-shift: not confirmed yet (attempt 3). The upstream failed (503).",
+		"warns":  "A person closed this call without waiting for a result. | Matched by order: several calls matched what the other system asks for, so only their order decided. | The run continued or ended without a result. | Ada⟨U+202E⟩ Berg's approval is being sent to night-shift: not confirmed yet (attempt 3). The upstream failed (503).",
 		"labels": "Reported result | 37 bytes",
-		"rows":   "Ada Berg said 57 min ago #3 | rele⟨U+200B⟩ase-bot 10 cal … o | #10 Read Read: /srv/app/10.go queued (1457 bytes, e25cbd0a93589873)",
+		"rows":   "Ada Berg said 57 min ago #3 | rele⟨U+200B⟩ase-bot 10 cal … o | #10 Read Read: /srv/app/10.go queued (1458 bytes, a88fbb440cee913b)",
 		"said":   "Please clean up the old logs. There are many. | Read: /srv/app/1.go | \"<i>odd⟨U+202E⟩ longlonglonglonglonglonglonglonglonglong … 48 characters … longlonglonglonglonglonglonglong\": \"make step-2\" | approved by Bo Lind · 2 min ago | Run: make step-3 | approved by Bo Lind · 2 min ago | Read: /srv/app/4.go | Read: /srv/app/5.go | Run: make step-6 | \"Write\": \"deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep … 20 characters … eep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/deep/\" | Read: /srv/app/8.go | It was decided elsewhere. · 12 s ago | Run: make step-9 | The decision could not be delivered. · 12 s ago | Read: /srv/app/10.go",
 		"acts":   "Pause | Archive | Stop… | Stop now | Rename… | Save title | Change… | Save | Close… | Close call | Send",
 		"folds":  "Error, 300,000 bytes",

@@ -86,15 +86,15 @@ var formPages = []page{
 	{key: "policy-template-errors", seen: seen{
 		"title":  "A new template",
 		"warns":  "Some fields are not valid yet. Correct the marked ones; your draft is kept. | templates[1].colour is not a member of the policy; names are lower case with underscores",
-		"errors": "must be 1 to 64 letters a-z, digits, hyphens, underscores and dots, such as \"payments\" | Line 1: is 250 bytes long; at most 200 are taken | Line 1: must be an e-mail address such as ann@example.com",
+		"errors": "must be 1 to 64 letters a-z, digits, hyphens, underscores and dots, such as \"payments\" | Line 1: is 250 bytes long; at most 200 are allowed | Line 1: must be an e-mail address such as ann@example.com",
 		"acts":   "Add more reviewers | Keep in draft | Cancel → /policy",
 		"filled": "name=\"Pay safe \\u202egnp.exe\\u2066 \\u200b\\udb40\\udc41 </p><script>alert(1)</script>\" | checklist=long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long long | reviewers=bo | self_approval=allowed",
 		"says":   "This changes your draft. Nothing takes effect until you review and save it. How templates work",
 	}},
 	{key: "policy-templates", seen: seen{
 		"title":  "Policy",
-		"errors": "text is 3000 bytes long; at most 2048 are taken",
-		"rows":   "1 payouts /^payouts/ require high risk template “payments … ged in v7 | v6 3 d 8 h ago operator root (1064 bytes, 40227208538ad6ff)",
+		"errors": "text is 3000 bytes long; at most 2048 are allowed",
+		"rows":   "1 payouts /^payouts/ require high risk template “payments … ged in v7 | v6 3 d 8 h ago operator root (1066 bytes, 144cd94b299f2848)",
 		"acts":   "Cancel removal | Edit as JSON | Try a call → /policy/try | Replay → /policy/replay | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Add a rule | Add a template | Review changes | Keep as draft",
 		"filled": "gate_for=60 | required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | fallback_for=60 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0",
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | A tool that no rule or list names runs without approval, unless its agent asks for approval (unmatched: allow). | How the policy works",
@@ -193,7 +193,7 @@ var formPages = []page{
 	{key: "offline", seen: seen{
 		"title": "You are offline",
 		"acts":  "Go to the inbox → /",
-		"says":  "Countersign can't be reached. Requests keep their deadlines meanwhile: one that nobody decides in time expires and must not run.",
+		"says":  "Countersign can't be reached. Requests keep their deadlines: one that nobody decides in time expires and must not run.",
 	}},
 	{key: "signin", seen: seen{
 		"title": "Sign in",
@@ -232,7 +232,7 @@ var formPages = []page{
 	{key: "failure-409", seen: seen{
 		"title": "Something changed",
 		"acts":  "Go to the inbox → /",
-		"says":  "409 | Version 8 was saved meanwhile. | Go back, reload the page and check it again. | Request req-5",
+		"says":  "409 | Version 8 was saved in the meantime. | Go back, reload the page and check it again. | Request req-5",
 	}},
 	{key: "failure-413", seen: seen{
 		"title": "That did not work",

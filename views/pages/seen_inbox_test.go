@@ -168,7 +168,7 @@ var inboxPages = []page{
 	}},
 	{key: "bulk", seen: seen{
 		"title": "Approved 2 of 5",
-		"rows":  "Bash Run: make target-0 release-bot · Ship 1.4 Approved by you. approved medium risk | Bash Run: make target-1 release-bot · Ship 1.4 Approved by you, not sent yet. approved medium risk | Bash Bash: \"echo safe ⟨U+202E⟩# gnp.exe⟨U+2066⟩ ; cu … ch changed nothing. rejected medium risk (320 bytes, 220a936d273bad81) | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (660 bytes, 1f7f4e9606b2e4db) | A request There is no such request, or it is not for you to see.",
+		"rows":  "Bash Run: make target-0 release-bot · Ship 1.4 Approved by you. approved medium risk | Bash Run: make target-1 release-bot · Ship 1.4 Approved by you, not sent yet. approved medium risk | Bash Bash: \"echo safe ⟨U+202E⟩# gnp.exe⟨U+2066⟩ ; cu … ch changed nothing. rejected medium risk (320 bytes, 220a936d273bad81) | unbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbrokenunbr …  be bulk-approved. waiting critical risk (660 bytes, 1f7f4e9606b2e4db) | A request This request doesn't exist, or you don't have access.",
 		"acts":  "Undo | Back to the inbox → /?risk=medium",
 		"help":  "1 approval was sent at once and can't be undone.",
 		"says":  "Approved 1 – sends in 0:25 left | 1 approval was sent at once and can't be undone.",
@@ -237,7 +237,7 @@ var inboxPages = []page{
 		"says":   "Pages, agents, conversations and requests, by text or id. | 13 results",
 	}},
 	{key: "go-error", like: "go", seen: seen{
-		"errors": "The text is 300 bytes long; at most 200 are taken.",
+		"errors": "The text is 300 bytes long; at most 200 are allowed.",
 		"help":   "",
 		"finds":  "",
 		"filled": "",

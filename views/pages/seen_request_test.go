@@ -168,7 +168,7 @@ var requestPages = []page{
 	}},
 	{key: "approval-outside", like: "approval-hidden", seen: seen{
 		"who":    "release-bot asks to use Bash in Ship 1.4 · sub-agent reviewer⟨U+202E⟩ · sub-agent of <b>Ship it · asked through night⟨U+202E⟩-shift · 1 min ago",
-		"warns":  "Contains hidden characters. They are shown as codes in what is sent beside the input (1 direction control). | The other system asks with another input than the agent reported. | Matched by order: several calls fitted what night⟨U+202E⟩-shift asks for, so only their order decided.",
+		"warns":  "Contains hidden characters. They are shown as codes in what is sent beside the input (1 direction control). | The other system asks with another input than the agent reported. | Matched by order: several calls matched what night⟨U+202E⟩-shift asks for, so only their order decided.",
 		"why":    "policy v7",
 		"what":   "{\n  \"command\": \"make <b>all\"\n} | {\n  \"force\": true,\n  \"note\": \"<b>ask⟨U+202E⟩ twice\"\n}",
 		"labels": "The input that night⟨U+202E⟩-shift asks with, and runs | 3 lines, 30 bytes | What night⟨U+202E⟩-shift sends beside the input | 4 lines, 48 bytes | The input that release-bot reported | 18 bytes as sent | Hashed bytes | 65 bytes",
@@ -188,12 +188,12 @@ var requestPages = []page{
 	}},
 	{key: "approval-outside-held", like: "approval-outside-refused", seen: seen{
 		"warns": "",
-		"why":   "policy v7 Make a rule from this request",
+		"why":   "policy v7 Create a rule from this request",
 		"acts":  "Undo this decision… | Undo decision",
 	}},
 	{key: "approval-outside-cut", like: "approval-outside-refused", seen: seen{
 		"who":    "release-bot asks to use Bash in Ship 1.4 · asked through night-shift · 1 min ago",
-		"warns":  "Unmatched: no reported call fits what night-shift asks for. | You can only reject this: the input has 300,000 bytes and only part of it was kept, so nobody can see everything that would run.",
+		"warns":  "Unmatched: no reported call matches what night-shift asks for. | You can only reject this: the input has 300,000 bytes and only part of it was kept, so nobody can see everything that would run.",
 		"labels": "command | 4 bytes | Beginning of the input | of 300,000 bytes | What was kept. The digest covers more than this. | 65 bytes",
 	}},
 	{key: "approval-checklist", seen: seen{

@@ -50,7 +50,7 @@ func told(t *testing.T) map[string]seen {
 	out := map[string]seen{}
 	for _, p := range slices.Concat(requestPages, laterRequestPages, inboxPages, conversationPages, listPages, formPages) {
 		if out[p.key] != nil {
-			t.Fatalf("%s is there twice", p.key)
+			t.Fatalf("%s appears twice", p.key)
 		}
 		all := seen{}
 		if p.like != "" {
@@ -103,7 +103,7 @@ func TestStatesHaveNames(t *testing.T) {
 	known := map[string]bool{}
 	for _, s := range gallery.States() {
 		if known[s.Key()] || s.Page == "" || s.Name == "" || s.Note == "" {
-			t.Errorf("%s is there twice, or lacks page, name or note", s.Key())
+			t.Errorf("%s appears twice, or lacks page, name or note", s.Key())
 		}
 		known[s.Key()] = true
 	}

@@ -193,3 +193,14 @@ func size(n int64) string {
 	}
 	return strconv.FormatFloat(v, 'f', 1, 64) + " " + units[unit]
 }
+
+// waitingColumns head a list of requests that wait.
+func waitingColumns() []ui.Column {
+	return []ui.Column{
+		{Label: "Request"},
+		{Label: "Agent", Width: "medium"},
+		{Label: "Owner", Width: "medium"},
+		{Label: "Asked", Width: "small"},
+		{Label: "Time left", Width: "small"},
+	}
+}

@@ -243,7 +243,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Table("Waiting longest", "Request", "Agent", "Owner", "Asked", "Time left").Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.ListTable("Waiting longest", waitingColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var12), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -282,7 +282,7 @@ func SystemPage(p views.Page, v System) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Table("Only an admin can decide", "Request", "Agent", "Owner", "Asked", "Time left").Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.ListTable("Only an admin can decide", waitingColumns()...).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -120,7 +120,7 @@ func TestCausesAreToldApartI10(t *testing.T) {
 	t.Parallel()
 	seen := map[string]models.Cause{}
 	for _, c := range models.Causes() {
-		for _, text := range []string{ui.CauseText(c), ui.CauseInShort(c)} {
+		for _, text := range []string{c.Text(), c.Short()} {
 			if other, ok := seen[text]; ok || text == "" {
 				t.Errorf("%s and %s are both %q", c, other, text)
 			}

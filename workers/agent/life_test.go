@@ -298,7 +298,7 @@ func TestTheTurnLimitHoldsUntilAPersonDoesSomething(t *testing.T) {
 		t.Errorf("%d rounds, %d calls; want 21 and 20", n, b.model.asked())
 	}
 	b.status(id, models.ConversationWaitingInput)
-	if got := b.notices(id); len(got) != 1 || got[0] != "The agent has taken 20 steps on its own and waits for you; write to continue." {
+	if got := b.notices(id); len(got) != 1 || got[0] != "The agent has taken 20 steps without you and is waiting; write to continue." {
 		t.Errorf("notices = %q", got)
 	}
 	b.say(id, "Go on", nil)

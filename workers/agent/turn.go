@@ -31,7 +31,7 @@ func (a *Agent) turn(ctx context.Context, run *models.Run) {
 	default:
 		log.ErrorContext(ctx, "a model call of the agent failed", slog.String("error", err.Error()))
 		// At rest: another try would call the model again and fail again.
-		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "Something failed inside, and the agent stopped; write to try again.", true)
+		err = a.Store.RestRun(context.WithoutCancel(ctx), run, "An internal error stopped the agent; write to try again.", true)
 	}
 	if err != nil && models.ErrorCode(err) != models.CodeConflict {
 		// The lease runs out without help.
@@ -50,7 +50,7 @@ func (a *Agent) step(ctx context.Context, run *models.Run) error {
 		return a.Store.IdleRun(ctx, run, seen)
 	}
 	if run.Turns >= a.MaxTurns {
-		return a.Store.RestRun(ctx, run, fmt.Sprintf("The agent has taken %d steps on its own and waits for you; write to continue.", run.Turns), false)
+		return a.Store.RestRun(ctx, run, fmt.Sprintf("The agent has taken %d steps without you and is waiting; write to continue.", run.Turns), false)
 	}
 	r := request(seen)
 	fits, err := a.Store.ReserveEnergy(ctx, run, energyOf(a.Model.WorstCase(r), a.Rate))

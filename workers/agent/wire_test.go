@@ -135,7 +135,7 @@ func TestAStreamThatBreaksOffLeavesNothingBehind(t *testing.T) {
 	if got := b.notices(id); len(got) != 1 {
 		t.Fatalf("notices = %q", got)
 	}
-	mustContain(t, "the notice", b.notices(id)[0], "The model could not answer: ", "broke off", "write to try again.")
+	mustContain(t, "the notice", b.notices(id)[0], "The model could not answer: ", "cut off", "write to try again.")
 	if v := b.conversation(id); v.EnergyUsed != 0 || v.EnergyReserved != 0 || len(b.responses(id, models.KindReply)) != 0 {
 		t.Errorf("used %d, reserved %d", v.EnergyUsed, v.EnergyReserved)
 	}

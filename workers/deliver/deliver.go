@@ -265,7 +265,7 @@ func refusedAfterLost(ctx context.Context, client *upstream.Client, v *models.De
 	case listed:
 		return refused
 	}
-	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refused.Text + " It does not list the call any more, and an answer was lost before: it was settled there, perhaps by this decision."}
+	return models.DeliveryEnd{Result: models.DeliveryElsewhere, Text: refused.Text + " It no longer lists the call, and an answer was lost before: it was settled there, perhaps by this decision."}
 }
 
 // readBack finds out whose verdict the other system has, after an attempt of ours
@@ -288,11 +288,11 @@ func endOf(s *upstream.RemoteState, err error, v *models.Delivery) models.Delive
 	case errors.Is(err, upstream.ErrCannot):
 		return models.DeliveryEnd{Result: models.DeliveryConfirmed, Text: "Confirmed by 409: the answer to the decision was lost, and the other system then said that it has one."}
 	case models.ErrorCode(err) == models.CodeNotFound:
-		return models.DeliveryEnd{Result: models.DeliveryGone, Text: "The other system does not know the call any more."}
+		return models.DeliveryEnd{Result: models.DeliveryGone, Text: "The other system no longer knows the call."}
 	case upstream.RefusesKey(err) == http.StatusUnauthorized:
 		return wrongKey(err.Error())
 	case err != nil:
-		return retryLater("The other system has a decision, and could not be asked which: "+err.Error(), false)
+		return retryLater("The other system has a decision, and could not be asked which one: "+err.Error(), false)
 	case !s.Decided:
 		return retryLater("The other system refuses the decision, and says that it has none.", false)
 	case sameAnswer(s, v):

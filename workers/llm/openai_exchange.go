@@ -57,7 +57,7 @@ func (e *exchange) named(req *http.Request) (*http.Request, error) {
 	}
 	name, err := json.Marshal(e.model)
 	if err != nil {
-		return nil, &failure{text: "The name of the model is no text"}
+		return nil, &failure{text: "The name of the model is not text"}
 	}
 	body = bytes.Replace(body, unnamed, append([]byte(`"model":`), name...), 1)
 	whole, err := http.NewRequestWithContext(req.Context(), req.Method, req.URL.String(), bytes.NewReader(body))
@@ -83,7 +83,7 @@ func refuse(ctx context.Context, res *http.Response) error {
 func stayHere(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	if to.URL.Scheme != from.Scheme || !strings.EqualFold(to.URL.Host, from.Host) || len(via) >= maxRedirects {
-		return &failure{text: "The model's endpoint sends its callers to another address"}
+		return &failure{text: "The model's endpoint redirects to another address"}
 	}
 	return nil
 }

@@ -67,8 +67,8 @@ func TestRedirects(t *testing.T) {
 		to   string
 		text string // of the error
 	}{
-		"to somebody else": {elsewhere.URL + "/chat/completions", "The model's endpoint sends its callers to another address."},
-		"in a circle":      {"/old/chat/completions", "The model's endpoint sends its callers to another address."},
+		"to somebody else": {elsewhere.URL + "/chat/completions", "The model's endpoint redirects to another address."},
+		"in a circle":      {"/old/chat/completions", "The model's endpoint redirects to another address."},
 		"to another path":  {"/v1/chat/completions", ""},
 	} {
 		mux := http.NewServeMux()

@@ -52,7 +52,7 @@ func failureOf(err error) *failure {
 }
 
 func brokenOff(err error) *failure {
-	return &failure{text: "The model's answer broke off", passing: true, detail: err.Error()}
+	return &failure{text: "The model's answer was cut off", passing: true, detail: err.Error()}
 }
 
 // hide takes the key out of a text for the log.
@@ -90,7 +90,7 @@ func refusal(res *http.Response, body []byte) *failure {
 	case status >= 400:
 		f.text = "The model's endpoint refuses the request"
 	default:
-		f.text = "The model's endpoint answers in an unknown way"
+		f.text = "The model's endpoint answers in an unknown format"
 	}
 	f.text += fmt.Sprintf(" (%d)", res.StatusCode)
 	if f.passing {

@@ -34,7 +34,7 @@ func (m *openAI) params(r Request) (openai.ChatCompletionRequest, error) {
 	}
 	for _, tool := range r.Tools {
 		if !tool.Schema.IsValid() || tool.Schema.Kind() != '{' {
-			return p, &failure{text: "The schema of the tool " + tool.Name + " is no JSON object"}
+			return p, &failure{text: "The schema of the tool " + tool.Name + " is not a JSON object"}
 		}
 		p.Tools = append(p.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
 			Name: tool.Name, Description: tool.Description, Parameters: tool.Schema,

@@ -35,7 +35,7 @@ func (m *openAI) ask(ctx context.Context, r Request, tell func(string)) (*Turn, 
 	switch {
 	case err == nil:
 	case errors.Is(context.Cause(ctx), errSilent):
-		return nil, &failure{text: "The model does not go on with its answer", passing: true}
+		return nil, &failure{text: "The model stopped in the middle of its answer", passing: true}
 	default:
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (a *answer) read(data []byte, tell func(string)) error {
 		Error jsontext.Value `json:"error"`
 	}
 	if err := readLoosely(data, &c); err != nil {
-		return &failure{text: "The model's answer cannot be read", passing: true, detail: "a chunk is no JSON of the expected form"}
+		return &failure{text: "The model's answer cannot be read", passing: true, detail: "a chunk is not JSON of the expected form"}
 	}
 	if c.Error != nil && c.Error.Kind() != 'n' {
 		return &failure{text: "The model's endpoint failed in the middle of an answer", passing: true}

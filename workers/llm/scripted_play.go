@@ -87,7 +87,7 @@ func (s *script) call(kind, tool string, arguments map[string]any) {
 }
 
 func (s *script) greet() {
-	s.say("Hello. This is a **demonstration**: no language model is behind it, I follow a script, and nothing that I tell of is really done.")
+	s.say("Hello. This is a **demonstration**: no language model is behind it, I follow a script, and nothing I describe is really done.")
 	if s.words != "" {
 		s.say("You wrote:\n\n%s", quoteLines(s.words))
 	}
@@ -96,7 +96,7 @@ func (s *script) greet() {
 func (s *script) help() {
 	s.say(`What you can do here:
 
-- approve or reject what I propose, with a word of your own: I read it;
+- approve or reject what I propose, with your own words: I read them;
 - change the budget with a decision, or alone;
 - let something expire, or stop me: I say what I have not done;
 - write ` + "`propose`" + ` for another proposal, ` + "`budget`" + ` or ` + "`budget 50`" + ` for a change of the budget.`)

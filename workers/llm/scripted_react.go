@@ -92,7 +92,7 @@ func (s *script) reactToBudget(a *asked) {
 		s.say("%swas rejected%s. %s", told, by(r), undone)
 		s.quoteFeedback(r, "You said")
 		if works {
-			s.finish("What was approved before stays done.")
+			s.finish("What was approved before remains done.")
 		}
 	case string(models.StatusExpired):
 		s.say("%shas expired%s. %s", told, cause(r), undone)

@@ -41,7 +41,7 @@ func (w *Worker) Once(ctx context.Context) error {
 			return err
 		}
 		if n.RowCheck.Failed() {
-			return fmt.Errorf("retention_days is not applied, which would remove evidence: %s", n.RowCheck.Problem)
+			return fmt.Errorf("retention_days is not applied, because that would remove evidence: %s", n.RowCheck.Problem)
 		}
 		if err := w.remove(ctx, w.Store.Now().AddDate(0, 0, -days)); err != nil {
 			return fmt.Errorf("remove what the policy keeps no longer: %w", err)

@@ -91,7 +91,7 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 		l := Listing[T]{Items: r.items(), Flaw: r.flaw, Unread: r.unread, Mentioned: r.mentioned}
 		switch {
 		case err != nil:
-			l.Flaw = "The list could not be read to its end."
+			l.Flaw = "The list could not be read to the end."
 			return l, err
 		case r.pages == 1:
 			l.Complete = l.Flaw == ""
@@ -101,7 +101,7 @@ func pending[T any](ctx context.Context, c *Client, path, name string, read read
 			return l, nil
 		case n == readings:
 			if l.Flaw == "" {
-				l.Flaw = "The list changes while it is read."
+				l.Flaw = "The list changed while it was read."
 			}
 			return l, nil
 		}
@@ -160,7 +160,7 @@ func (r *reading[T]) all(ctx context.Context, c *Client, path, name string, read
 		}
 		p, ok := readPage(res.body, name)
 		if !ok {
-			return (&problem{text: "answers with something else than a list in JSON"}).forPeople()
+			return (&problem{text: "answers with something other than a JSON list"}).forPeople()
 		}
 		r.pages++
 		r.size += int64(len(res.body))
@@ -201,7 +201,7 @@ func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) 
 		}
 		// Within a page it is the upstream's fault and hides nothing.
 		if i < here {
-			r.note("The list changes while it is read.")
+			r.note("The list changed while it was read.")
 		}
 		r.found[i].settled = r.found[i].settled || it.settled
 	}
@@ -211,11 +211,11 @@ func (r *reading[T]) take(items []jsontext.Value, at time.Time, read reader[T]) 
 // one is to be asked for.
 func (r *reading[T]) judge(p page, before int, most int64) bool {
 	if p.offset != nil && *p.offset != before {
-		r.note("The upstream answers with another page than was asked for.")
+		r.note("The upstream answers with a different page than requested.")
 		return false
 	}
 	if r.pages > 1 && (p.total == nil) != (r.total == nil) || p.total != nil && r.total != nil && *p.total != *r.total {
-		r.note("The list changes while it is read.")
+		r.note("The list changed while it was read.")
 	}
 	r.total = p.total
 	if p.hasMore == nil && p.total == nil {
@@ -224,13 +224,13 @@ func (r *reading[T]) judge(p page, before int, most int64) bool {
 	}
 	byTotal := p.total != nil && r.listed < *p.total
 	if p.hasMore != nil && p.total != nil && *p.hasMore != byTotal || p.total != nil && r.listed > *p.total {
-		r.note("The list changes while it is read, or the upstream counts wrongly.")
+		r.note("The list changed while it was read, or the upstream counts wrongly.")
 	}
 	switch {
 	case !p.more(r.listed):
 		return false
 	case len(p.items) == 0:
-		r.note("The upstream promises more than it lists.")
+		r.note("The upstream announces more than it lists.")
 		return false
 	case r.pages >= maxPages || r.listed >= maxPending || r.size >= most:
 		r.note(fmt.Sprintf("The upstream lists more than is read at once; that was %d.", r.listed))

@@ -105,7 +105,7 @@ func TestAFetchThatFailsIsNeverComplete(t *testing.T) {
 		{"an unknown path", upstreamtest.Fault{Status: http.StatusNotFound}, "no such list"},
 		{"a redirect", upstreamtest.Fault{Status: http.StatusFound}, "which is not followed (302)"},
 		{"a dropped connection", upstreamtest.Fault{Drop: true}, "cannot be reached"},
-		{"a cut body", upstreamtest.Fault{Cut: true}, "broke off"},
+		{"a cut body", upstreamtest.Fault{Cut: true}, "in the middle of its answer"},
 		{"half a body", upstreamtest.Fault{Half: true}, "not a list"},
 		{"a page", upstreamtest.Fault{HTML: true}, "not a list"},
 	} {
@@ -120,7 +120,7 @@ func TestAFetchThatFailsIsNeverComplete(t *testing.T) {
 					if err == nil || l.Complete || models.ErrorCode(err) != models.CodeUnavailable {
 						t.Fatalf("%v %+v", err, l)
 					}
-					want := strings.Replace(f.says, "not a list", "something else than a list", 1)
+					want := strings.Replace(f.says, "not a list", "something other than a JSON list", 1)
 					if !strings.Contains(err.Error(), want) {
 						t.Errorf("%q does not say %q", err, want)
 					}

@@ -53,7 +53,7 @@ func (c *Client) readBack(ctx context.Context, callID string, path func(string) 
 		return nil, ErrCannot
 	}
 	if callID == "" {
-		return nil, models.Errorf(models.CodeNotFound, "The call has no id at the upstream.")
+		return nil, models.Errorf(models.CodeNotFound, "The call has no id in the upstream.")
 	}
 	r, err := c.get(ctx, path(segment(callID)))
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, wan
 		return r, nil
 	}
 	if r.body, err = io.ReadAll(io.LimitReader(res.Body, c.maxBody+1)); err != nil {
-		return nil, &problem{text: c.why(limited, err, "broke off in the middle of its answer"), reached: true}
+		return nil, &problem{text: c.why(limited, err, "ended in the middle of its answer"), reached: true}
 	}
 	if int64(len(r.body)) > c.maxBody {
 		return nil, &problem{text: fmt.Sprintf("answers more than %d bytes", c.maxBody), reached: true}
@@ -82,11 +82,11 @@ func (c *Client) why(ctx context.Context, err error, otherwise string) string {
 	case errors.Is(context.Cause(ctx), errSlow):
 		return "did not answer within " + models.SpokenDuration(c.timeout)
 	case ctx.Err() != nil:
-		return "was not heard: this server is stopping"
+		return "was not waited for: this server is stopping"
 	case errors.Is(err, errLinkLocal), errors.Is(err, errUniqueLocal), errors.Is(err, errMetadata):
 		return "has " + refusal(err) + ", which is not allowed; if it is meant, start the server with --upstream-allow and its host"
 	case errors.As(err, &name):
-		return "cannot be reached: its name is not known"
+		return "cannot be reached: its host name is unknown"
 	case errors.As(err, &number):
 		return otherwise + ": " + number.Error()
 	}

@@ -16,7 +16,7 @@ type Delivery string
 const (
 	Delivered Delivery = "delivered" // 2xx
 	Conflict  Delivery = "conflict"  // 409: it has a verdict already
-	Gone      Delivery = "gone"      // 404: it does not know the call any more
+	Gone      Delivery = "gone"      // 404: it no longer knows the call
 	Retry     Delivery = "retry"     // not told for now: 5xx, 408, 425, 429, a redirect, no answer
 	Refused   Delivery = "refused"   // 400, 403, 422, any other 4xx, and what cannot be said in the dialect: trying again changes nothing
 	WrongKey  Delivery = "wrong_key" // 401: it takes nothing with this key
@@ -56,7 +56,7 @@ func (c *Client) RespondContact(ctx context.Context, callID, response, option st
 
 func (c *Client) respond(ctx context.Context, callID string, path func(string) string, said any) Outcome {
 	if callID == "" {
-		return Outcome{Delivery: Refused, Text: "The call has no id at the upstream."}
+		return Outcome{Delivery: Refused, Text: "The call has no id in the upstream."}
 	}
 	body, err := json.Marshal(said, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Client) respond(ctx context.Context, callID string, path func(string) s
 	case r.status == http.StatusConflict:
 		o.Delivery, o.Text = Conflict, "The upstream already has a decision (409)."
 	case r.status == http.StatusNotFound:
-		o.Delivery, o.Text = Gone, "The upstream does not know the call any more (404)."
+		o.Delivery, o.Text = Gone, "The upstream no longer knows the call (404)."
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooEarly, r.status == http.StatusTooManyRequests:
 		o.Delivery = Retry
 	case r.status == http.StatusUnauthorized:

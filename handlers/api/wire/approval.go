@@ -58,7 +58,7 @@ type Approval struct {
 	Cause            Cause           `json:"cause"`
 	GrantID          *GrantID        `json:"grantId,omitempty" doc:"The pre-approval that allowed the call, where one did"`
 	Advice           string          `json:"advice" doc:"One sentence for the model"`
-	RequiresApproval bool            `json:"requiresApproval" doc:"False: let through without a person"`
+	RequiresApproval bool            `json:"requiresApproval" doc:"False: allowed without a person"`
 	RequestedAt      time.Time       `json:"requestedAt"`
 	Timestamp        time.Time       `json:"timestamp" doc:"As requestedAt"`
 	ClaimedAt        *time.Time      `json:"claimedAt,omitempty" doc:"When the agent says that it asked, where that is more than a minute off"`

@@ -14,7 +14,7 @@ type Stop struct {
 
 // StopRequest stops one agent, or all.
 type StopRequest struct {
-	AgentID string `json:"agentId,omitempty" doc:"Which; left out with all"`
+	AgentID string `json:"agentId,omitempty" doc:"Which one; left out with all"`
 	All     bool   `json:"all,omitzero" doc:"All agents, for admins"`
 	Note    string `json:"note" doc:"Why; at most 500 bytes"`
 }
