@@ -5,10 +5,8 @@ package events
 
 import (
 	"crypto/rand"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Topic names what changed.
@@ -69,30 +67,33 @@ type Bus struct {
 	mu   sync.Mutex
 	subs map[Topic]map[*Subscription]struct{}
 
-	life  string    // tells this bus from those of other processes
-	began time.Time // with a monotonic clock
-	past  [remembered]published
-	count int // topics published in all
+	past  [remembered]published // a ring; the newest is at count-1
+	count int                   // topics published in all
+	mark  Mark                  // of this moment; empty until somebody asks for it
 }
 
-// published is a topic and when it was published, counted from when the bus began.
+// published is a topic, and the mark of the moment after it, if somebody asked for one.
 type published struct {
 	topic Topic
-	at    time.Duration
+	after Mark
 }
 
 // NewBus makes an empty bus.
-func NewBus() *Bus {
-	return &Bus{subs: make(map[Topic]map[*Subscription]struct{}), life: rand.Text()[:8], began: time.Now()}
-}
+func NewBus() *Bus { return &Bus{subs: make(map[Topic]map[*Subscription]struct{})} }
 
-// Mark is a moment of a bus. It tells nothing but how long its process runs.
+// Mark names a moment of a bus, and tells nothing of what happens on it.
 type Mark string
 
 // Mark is this moment, for SubscribeSince. Whoever takes it before they read the store hears
 // later of all that was published after they read.
 func (b *Bus) Mark() Mark {
-	return Mark(b.life + "." + strconv.FormatInt(int64(time.Since(b.began)), 36))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mark == "" {
+		b.mark = Mark(rand.Text())
+		b.past[(b.count+remembered-1)%remembered].after = b.mark
+	}
+	return b.mark
 }
 
 // SubscribeSince subscribes as Subscribe does, and returns which of the topics were published
@@ -103,21 +104,19 @@ func (b *Bus) SubscribeSince(mark Mark, buffer int, topics ...Topic) (s *Subscri
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.add(s)
-	life, moment, _ := strings.Cut(string(mark), ".")
-	since, err := strconv.ParseInt(moment, 36, 64)
-	if err != nil || life != b.life || since < 0 {
+	if mark == "" {
 		return s, nil, false
 	}
 	found := make(map[Topic]bool, len(topics))
-	for n := b.count - 1; n >= 0; n-- {
-		if n < b.count-remembered {
+	n := b.count - 1
+	for ; n > b.count-remembered && b.past[(n+remembered)%remembered].after != mark; n-- {
+		if n < 0 {
 			return s, nil, false
 		}
-		p := b.past[n%remembered]
-		if p.at < time.Duration(since) {
-			break
-		}
-		found[p.topic] = true
+		found[b.past[n%remembered].topic] = true
+	}
+	if b.past[(n+remembered)%remembered].after != mark {
+		return s, nil, false
 	}
 	for _, t := range topics {
 		if found[t] {
@@ -181,9 +180,11 @@ func (s *Subscription) Close() {
 func (b *Bus) Publish(topics ...Topic) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := time.Since(b.began)
+	if len(topics) > 0 {
+		b.mark = ""
+	}
 	for _, t := range topics {
-		b.past[b.count%remembered] = published{t, at}
+		b.past[b.count%remembered] = published{topic: t}
 		b.count++
 		for s := range b.subs[t] {
 			select {
