@@ -48,7 +48,7 @@ func readHTTP(f *fields, verb string) (Headline, bool) {
 		return Headline{}, false
 	}
 	out := Headline{Lead: does[verb], Rest: h.Host, Hidden: without(h.drawn, "method"), Known: h}
-	if n := parts(h.Headers); n > 0 {
+	if n := h.telling(); n > 0 {
 		out.Tail = "with " + counted(n, "header")
 	}
 	return out, true

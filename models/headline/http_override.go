@@ -14,6 +14,20 @@ var overriding = []string{
 	"host", "x-forwarded-host", "x-http-method", "x-http-method-override", "x-method-override", "x-original-method", "x-original-url", "x-rewrite-url",
 }
 
+// formal are headers that say nothing of what is done. A headline leaves them out.
+var formal = []string{"accept", "accept-encoding", "accept-language", "content-type", "user-agent"}
+
+// telling is how many of the headers a headline speaks of.
+func (h *HTTP) telling() int {
+	n := 0
+	for name := range readInput(string(h.Headers)).members {
+		if !slices.Contains(formal, strings.ToLower(name)) {
+			n++
+		}
+	}
+	return n
+}
+
 // methodField is what frameworks read as the method, in a query or a form.
 const methodField = "_method"
 

@@ -121,7 +121,7 @@ func TestWhatDecidesIsPartOfTheHeadlineI6(t *testing.T) {
 		{"sql", `"query":"DELETE FROM a WHERE id < ?"`, []string{`"params":[1]`, `"params":[999999]`}, nil},
 		{"pay", `"amount":5,"currency":"EUR","to":"Bob"`, []string{`"iban":"DE89370400440532013000"`, `"iban":"GB29NWBK60161331926819"`, `"account":"1"`}, []string{`"reference":"x"`, `"memo":"x"`, `"invoice":5`}},
 		{"send_email", `"to":"a","subject":"b"`, []string{`"from":"c"`, `"cc":"d"`, `"bcc":["e"]`}, []string{`"body":"x"`, `"text":"x"`, `"html":"x"`}},
-		{"http.post", `"url":"https://a.example"`, []string{`"headers":{"Accept":"x"}`}, []string{`"body":"x"`, `"json":{}`, `"data":[]`, `"timeout":5`}},
+		{"http.post", `"url":"https://a.example"`, []string{`"headers":{"Authorization":"x"}`}, []string{`"headers":{"Accept":"x","content-type":"y"}`, `"body":"x"`, `"json":{}`, `"data":[]`, `"timeout":5`}},
 		{"Edit", `"path":"a","old_str":"b","new_str":"c"`, []string{`"replace_all":true`}, nil},
 	} {
 		says := func(member string) string {

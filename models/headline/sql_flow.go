@@ -72,6 +72,9 @@ func (f *flow) takes(sign, next string) bool {
 		return !had
 	case sign == ")":
 		f.value = true
+	case sign == ".": // in a number, or behind a name: a number may end with it
+		f.value = false
+		return next != "" && isDigit(next[0]) || had && (f.last == "'" || isWord(f.last[0]) && !isDigit(f.last[0]))
 	case sign == "*": // all columns, or a product
 		f.value = !had
 	case sign == "!":
@@ -97,6 +100,8 @@ func (f *flow) word(word string) bool {
 	case slices.Contains(closing[f.verb], word):
 		f.value = true
 		return had || f.last == "not"
+	case (f.last == "limit" || f.last == "offset") && !isDigit(word[0]):
+		return false
 	case !slices.Contains(clauses[f.verb], word) && !slices.Contains(joints, word):
 		f.value = true
 		return !had
